@@ -1,0 +1,2 @@
+//! The `ftlab` binary.
+fn main() {}

@@ -1,0 +1,1 @@
+//! Load from a description: phases, address popularity, arrivals.

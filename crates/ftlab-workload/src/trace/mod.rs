@@ -1,0 +1,1 @@
+//! Trace files: reading every format of the field, inspecting, converting.

@@ -1,0 +1,123 @@
+//! What a host asks of the device, and what the device answers.
+
+use serde::Serialize;
+
+use crate::units::{Lba, Nanos, SimTime};
+
+/// The kind of a host command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Op {
+    /// Read sectors.
+    Read,
+    /// Write sectors.
+    Write,
+    /// Deallocate sectors; pages that the range covers only in part keep their data.
+    Trim,
+    /// Make everything acknowledged before this command durable. Address and length are ignored.
+    Flush,
+}
+
+/// One host command. Plain data: whoever submits it chooses the `tag` and finds it again in the
+/// [`Completion`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    /// What to do.
+    pub op: Op,
+    /// The first sector.
+    pub lba: Lba,
+    /// How many sectors; at least one, except for a flush.
+    pub sectors: u32,
+    /// The stream, queue or volume it belongs to, for policies that tell them apart.
+    pub stream: u32,
+    /// The submitter's own mark, handed back unchanged.
+    pub tag: u32,
+}
+
+/// Where the time of a request went. The parts sum to its latency exactly; for a request of several
+/// pages they follow the page that finished last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Breakdown {
+    /// In DRAM: moving data to or from the write buffer.
+    pub buffer: Nanos,
+    /// Waiting for room in the write buffer.
+    pub admission: Nanos,
+    /// Waiting for a die or a bus that served other host work.
+    pub queue: Nanos,
+    /// Waiting for a die or a bus that was busy with garbage collection.
+    pub gc: Nanos,
+    /// On the bus.
+    pub bus: Nanos,
+    /// In the flash array: sensing, programming.
+    pub cell: Nanos,
+}
+
+impl Breakdown {
+    /// The sum of the parts: the latency.
+    #[must_use]
+    pub fn total(&self) -> Nanos {
+        self.buffer + self.admission + self.queue + self.gc + self.bus + self.cell
+    }
+}
+
+/// The answer to one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The request, as it was submitted.
+    pub request: Request,
+    /// When it was submitted.
+    pub submitted: SimTime,
+    /// When it was done.
+    pub finished: SimTime,
+    /// Where the time between went.
+    pub breakdown: Breakdown,
+}
+
+impl Completion {
+    /// From submission to completion.
+    #[must_use]
+    pub fn latency(&self) -> Nanos {
+        self.finished - self.submitted
+    }
+}
+
+/// Why [`Host::advance_until`] returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advanced {
+    /// At least one request finished at the present moment; its completion was appended.
+    Completed,
+    /// The limit was reached, and nothing finished on the way.
+    Reached,
+    /// Nothing is left to do before the limit or after it: no request is in the device and no
+    /// background work either. The clock stands where the last event left it, or at the limit if
+    /// that is a finite moment.
+    Idle,
+}
+
+/// The whole interface between a front end and a device: replay, command line, Python and block
+/// device call these three and differ only in who owns the clock.
+pub trait Host {
+    /// The present moment.
+    fn now(&self) -> SimTime;
+
+    /// How many sectors the host can address.
+    fn capacity_sectors(&self) -> u64;
+
+    /// Hands over one command at moment `at`.
+    ///
+    /// `at` must not lie before [`now`](Self::now), and the device must have been advanced to it (a
+    /// request at the present moment always may be submitted). The range must lie within the
+    /// capacity and hold at least one sector, unless it is a flush. Panics otherwise: front ends
+    /// validate what comes from outside.
+    fn submit(&mut self, at: SimTime, request: Request);
+
+    /// Runs the device until something completes or `limit` is reached, whichever comes first.
+    /// Events at `limit` itself are run. Completions of the instant are appended to `done`.
+    fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced;
+
+    /// Says that `request` will be submitted soon, so that the tables it needs may be brought into
+    /// the processor's caches. Changes nothing that can be observed.
+    fn expect(&self, request: &Request) {
+        let _ = request;
+    }
+}

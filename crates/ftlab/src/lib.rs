@@ -1,0 +1,9 @@
+//! ftlab: a deterministic, event-driven simulator of a NAND flash SSD.
+//!
+//! The folders are the path of an I/O: [`host`] → `cache` → `ftl` → `scheduler` → `nand`; `device`
+//! puts them together. The crate is pure: no files, no wall clock, no threads, no global state. Same
+//! configuration and seed, same bytes out, on every machine.
+
+pub mod engine;
+pub mod host;
+pub mod units;

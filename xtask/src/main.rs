@@ -1,0 +1,2 @@
+//! Project chores that need the crates themselves: generated reference documentation.
+fn main() {}
