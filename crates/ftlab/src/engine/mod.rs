@@ -1,5 +1,14 @@
-//! What drives the simulation and knows nothing of flash: the event queue and the random streams.
+//! What drives the simulation and knows nothing of flash: the event queue, the table of things in
+//! flight, random streams, and arithmetic that the hot path needs.
 
+mod divide;
+mod memory;
+mod queue;
 mod random;
+mod slab;
 
+pub use divide::Divisor;
+pub use memory::prefetch;
+pub use queue::{EventQueue, Packed};
 pub use random::Stream;
+pub use slab::{Handle, Slab};

@@ -1,0 +1,417 @@
+//! The pages in the controller's DRAM, and what is known of each: which sectors are newer than flash,
+//! which are on their way to it, and which requests wait for that.
+//!
+//! A page has at most one write-back under way. New data that arrives meanwhile stays behind as dirty
+//! and is written back afterwards, so that copies of a page reach flash in the order of the writes.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::WriteBuffer;
+use crate::engine::{Handle, Slab};
+use crate::host::{PageSpan, RequestId, SectorMask};
+use crate::units::{Lpn, Nanos};
+
+/// A handle to a page in the buffer.
+pub type SlotId = Handle<Page>;
+
+/// What a buffer is made of.
+#[derive(Clone, Debug)]
+pub struct BufferSetup {
+    /// What goes first.
+    pub policy: WriteBuffer,
+    /// Pages (mapping units) that fit; none if pages are only staged.
+    pub capacity: Option<u32>,
+    /// Write-back begins when more pages than this are dirty; otherwise only for room.
+    pub write_back_above: u32,
+    /// Flash pages on their way to flash at once, at the most; none if every page goes at once.
+    pub programs_in_flight: Option<u32>,
+    /// Moving a request's data to or from DRAM.
+    pub latency: Nanos,
+}
+
+/// A page in the buffer.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Which logical page.
+    pub page: Lpn,
+    /// Sectors that are newer than flash and not on their way.
+    pub dirty: SectorMask,
+    /// Sectors on their way to flash.
+    pub flushing: SectorMask,
+    /// What is on its way was deallocated meanwhile and must not become current.
+    pub discard: bool,
+    /// Requests that wait until what is dirty now is on flash.
+    dirty_waiters: Option<WaiterId>,
+    /// Requests that wait for what is on its way.
+    flushing_waiters: Option<WaiterId>,
+}
+
+impl Page {
+    /// The sectors that can be read from the buffer.
+    #[inline]
+    #[must_use]
+    pub fn readable(&self) -> SectorMask {
+        if self.discard { self.dirty } else { self.dirty.and_also(self.flushing) }
+    }
+}
+
+type WaiterId = Handle<Waiter>;
+
+/// A request that waits for a page, and the next one that does.
+#[derive(Clone, Debug)]
+struct Waiter {
+    request: RequestId,
+    next: Option<WaiterId>,
+}
+
+/// A page of a write that waits for room.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// The write.
+    pub request: RequestId,
+    /// Its page.
+    pub span: PageSpan,
+}
+
+/// What a write-back that begins takes from a page.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteBack {
+    /// Which logical page.
+    pub page: Lpn,
+    /// The sectors that are written.
+    pub sectors: SectorMask,
+}
+
+/// Counts of what the buffer did, in pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BufferCounts {
+    /// Written pages that were in the buffer already.
+    pub write_hits: u64,
+    /// Written pages that were not.
+    pub write_misses: u64,
+    /// Read pages of which all wanted sectors were in the buffer.
+    pub read_hits: u64,
+    /// Read pages that needed flash, or were never written.
+    pub read_misses: u64,
+    /// Pages written back.
+    pub written_back: u64,
+    /// Written pages that had to wait for room.
+    pub waited: u64,
+}
+
+/// Hashes page numbers; no hash order is ever walked, so this decides speed alone.
+#[derive(Clone, Debug, Default)]
+struct PageHasher(u64);
+
+impl Hasher for PageHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u32(u32::from(byte));
+        }
+    }
+    fn write_u32(&mut self, number: u32) {
+        // Fibonacci hashing, folded so that both ends of the hash carry the number.
+        let mixed = (self.0 ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+}
+
+/// The buffer.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    setup: BufferSetup,
+    pages: Slab<Page>,
+    index: HashMap<Lpn, SlotId, BuildHasherDefault<PageHasher>>,
+    waiters: Slab<Waiter>,
+    /// Writes that wait for room, in order.
+    waiting: VecDeque<Waiting>,
+    /// Pages that a host flush wants written, whatever the policy says.
+    drain: VecDeque<(SlotId, Lpn)>,
+    /// Pages with dirty sectors that may be written back now.
+    dirty: u32,
+    /// Pages on their way to flash.
+    flushing: u32,
+    /// Flash pages on their way.
+    programs: u32,
+    counts: BufferCounts,
+}
+
+impl Buffer {
+    /// An empty buffer.
+    #[must_use]
+    pub fn new(setup: BufferSetup) -> Buffer {
+        Buffer {
+            setup,
+            pages: Slab::default(),
+            index: HashMap::default(),
+            waiters: Slab::default(),
+            waiting: VecDeque::new(),
+            drain: VecDeque::new(),
+            dirty: 0,
+            flushing: 0,
+            programs: 0,
+            counts: BufferCounts::default(),
+        }
+    }
+
+    /// What it did so far.
+    #[must_use]
+    pub fn counts(&self) -> &BufferCounts {
+        &self.counts
+    }
+
+    /// Moving a request's data to or from DRAM.
+    #[inline]
+    #[must_use]
+    pub fn latency(&self) -> Nanos {
+        self.setup.latency
+    }
+
+    /// Whether a write is acknowledged when it is in the buffer.
+    #[inline]
+    #[must_use]
+    pub fn acknowledges_early(&self) -> bool {
+        self.setup.policy.acknowledges_early()
+    }
+
+    /// Pages in the buffer.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// A page in the buffer.
+    #[inline]
+    #[must_use]
+    pub fn page(&self, slot: SlotId) -> &Page {
+        &self.pages[slot]
+    }
+
+    /// The slot of a logical page.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, page: Lpn) -> Option<SlotId> {
+        if self.index.is_empty() {
+            return None;
+        }
+        self.index.get(&page).copied()
+    }
+
+    /// The slot of a page that may be written back now.
+    #[inline]
+    #[must_use]
+    pub fn find_dirty(&self, page: Lpn) -> Option<SlotId> {
+        self.find(page).filter(|&slot| self.may_write_back(slot))
+    }
+
+    fn may_write_back(&self, slot: SlotId) -> bool {
+        let page = &self.pages[slot];
+        !page.dirty.is_empty() && page.flushing.is_empty()
+    }
+
+    /// Counts a read of a page, and tells the policy if the page was there.
+    #[inline]
+    pub fn note_read(&mut self, hit: Option<SlotId>) {
+        match hit {
+            Some(slot) => {
+                self.counts.read_hits += 1;
+                if self.may_write_back(slot) {
+                    self.setup.policy.read(slot);
+                }
+            }
+            None => self.counts.read_misses += 1,
+        }
+    }
+
+    /// Takes a page of a write in, or returns none if there is no room.
+    #[inline]
+    pub fn write(&mut self, span: PageSpan) -> Option<SlotId> {
+        if let Some(slot) = self.find(span.page) {
+            self.counts.write_hits += 1;
+            let page = &mut self.pages[slot];
+            let was_dirty = !page.dirty.is_empty();
+            page.dirty = page.dirty.and_also(span.sectors);
+            match (page.flushing.is_empty(), was_dirty) {
+                (true, true) => self.setup.policy.written(slot),
+                (true, false) => self.make_candidate(slot),
+                // It is listed again when its write-back is done.
+                (false, _) => {}
+            }
+            return Some(slot);
+        }
+        if self.setup.capacity.is_some_and(|capacity| self.index.len() >= capacity as usize) {
+            return None;
+        }
+        self.counts.write_misses += 1;
+        let slot = self.pages.insert(Page {
+            page: span.page,
+            dirty: span.sectors,
+            flushing: SectorMask::EMPTY,
+            discard: false,
+            dirty_waiters: None,
+            flushing_waiters: None,
+        });
+        self.index.insert(span.page, slot);
+        self.make_candidate(slot);
+        Some(slot)
+    }
+
+    fn make_candidate(&mut self, slot: SlotId) {
+        self.dirty += 1;
+        self.setup.policy.inserted(slot);
+    }
+
+    fn drop_candidate(&mut self, slot: SlotId) {
+        self.dirty -= 1;
+        self.setup.policy.removed(slot);
+    }
+
+    /// A page of a write has to wait for room.
+    pub fn wait_for_room(&mut self, waiting: Waiting) {
+        self.counts.waited += 1;
+        self.waiting.push_back(waiting);
+    }
+
+    /// The write that has waited longest for room.
+    #[inline]
+    #[must_use]
+    pub fn first_waiting(&self) -> Option<Waiting> {
+        self.waiting.front().copied()
+    }
+
+    /// The write that has waited longest waits no more.
+    pub fn forget_waiting(&mut self) {
+        self.waiting.pop_front();
+    }
+
+    /// `request` waits until everything that the page holds now is on flash.
+    pub fn wait_for_page(&mut self, slot: SlotId, request: RequestId) {
+        let page = &mut self.pages[slot];
+        let list = if page.dirty.is_empty() {
+            &mut page.flushing_waiters
+        } else {
+            &mut page.dirty_waiters
+        };
+        *list = Some(self.waiters.insert(Waiter { request, next: list.take() }));
+    }
+
+    /// A host flush: `request` waits for every page. Returns for how many.
+    pub fn wait_for_all(&mut self, request: RequestId) -> u32 {
+        // By slot number, not by hash.
+        let mut slots: Vec<SlotId> = self.index.values().copied().collect();
+        slots.sort_unstable_by_key(|slot| slot.get());
+        for &slot in &slots {
+            self.wait_for_page(slot, request);
+            self.drain.push_back((slot, self.pages[slot].page));
+        }
+        slots.len() as u32
+    }
+
+    /// The page that should be written back now, if any should.
+    #[inline]
+    #[must_use]
+    pub fn due(&mut self) -> Option<SlotId> {
+        if self.dirty == 0
+            || self.setup.programs_in_flight.is_some_and(|limit| self.programs >= limit)
+        {
+            return None;
+        }
+        while let Some(&(slot, page)) = self.drain.front() {
+            self.drain.pop_front();
+            if self.find_dirty(page) == Some(slot) && self.pages[slot].dirty_waiters.is_some() {
+                return Some(slot);
+            }
+        }
+        let for_room = self.waiting.len() > self.flushing as usize;
+        if for_room || self.dirty > self.setup.write_back_above {
+            return self.setup.policy.choose();
+        }
+        None
+    }
+
+    /// Another page that may share a flash page with those chosen: the policy's next.
+    #[inline]
+    #[must_use]
+    pub fn companion(&self) -> Option<SlotId> {
+        self.setup.policy.choose()
+    }
+
+    /// Begins the write-back of a page.
+    #[inline]
+    pub fn begin_write_back(&mut self, slot: SlotId) -> WriteBack {
+        self.drop_candidate(slot);
+        self.flushing += 1;
+        let page = &mut self.pages[slot];
+        page.flushing = std::mem::take(&mut page.dirty);
+        page.flushing_waiters = page.dirty_waiters.take();
+        WriteBack { page: page.page, sectors: page.flushing }
+    }
+
+    /// A flash page of pages is on its way.
+    #[inline]
+    pub fn program_begun(&mut self) {
+        self.programs += 1;
+    }
+
+    /// A flash page of pages has arrived.
+    #[inline]
+    pub fn program_ended(&mut self) {
+        self.programs -= 1;
+    }
+
+    /// The write-back of a page is done. The page leaves, unless it was written meanwhile; requests
+    /// that waited for it are handed to `wake`.
+    #[inline]
+    pub fn end_write_back(&mut self, slot: SlotId, wake: impl FnMut(RequestId)) {
+        self.counts.written_back += 1;
+        self.flushing -= 1;
+        let page = &mut self.pages[slot];
+        page.flushing = SectorMask::EMPTY;
+        page.discard = false;
+        let next = page.flushing_waiters.take();
+        let (number, left) = (page.page, page.dirty.is_empty());
+        if left {
+            self.index.remove(&number);
+            self.pages.release(slot);
+        } else {
+            self.make_candidate(slot);
+            if self.pages[slot].dirty_waiters.is_some() {
+                self.drain.push_back((slot, number));
+            }
+        }
+        self.wake_all(next, wake);
+    }
+
+    fn wake_all(&mut self, first: Option<WaiterId>, mut wake: impl FnMut(RequestId)) {
+        let mut next = first;
+        while let Some(waiter) = next {
+            let Waiter { request, next: after } = self.waiters[waiter];
+            self.waiters.release(waiter);
+            wake(request);
+            next = after;
+        }
+    }
+
+    /// Deallocates a page: what is dirty is forgotten, what is on its way will be discarded. Requests
+    /// that waited for the forgotten data are handed to `wake`.
+    pub fn trim(&mut self, slot: SlotId, wake: impl FnMut(RequestId)) {
+        let listed = self.may_write_back(slot);
+        if listed {
+            self.drop_candidate(slot);
+        }
+        let page = &mut self.pages[slot];
+        page.dirty = SectorMask::EMPTY;
+        let forgotten = page.dirty_waiters.take();
+        if page.flushing.is_empty() {
+            self.index.remove(&page.page);
+            self.pages.release(slot);
+        } else {
+            page.discard = true;
+        }
+        self.wake_all(forgotten, wake);
+    }
+}

@@ -1,0 +1,42 @@
+//! LRU: the page that was read or written longest ago goes first.
+
+use super::SlotId;
+use super::order::Order;
+use crate::policy::Policy;
+
+/// Pages by last use.
+#[derive(Clone, Debug, Default)]
+pub struct Lru {
+    order: Order,
+}
+
+impl Policy for Lru {
+    const NAME: &'static str = "lru";
+    const SUMMARY: &'static str = "write-back buffer, the least recently used page goes first";
+    const SOURCE: &'static str = "textbook";
+}
+
+impl Lru {
+    pub(super) fn inserted(&mut self, slot: SlotId) {
+        self.order.push_newest(slot);
+    }
+
+    #[inline]
+    pub(super) fn written(&mut self, slot: SlotId) {
+        self.order.remove(slot);
+        self.order.push_newest(slot);
+    }
+
+    #[inline]
+    pub(super) fn read(&mut self, slot: SlotId) {
+        self.written(slot);
+    }
+
+    pub(super) fn removed(&mut self, slot: SlotId) {
+        self.order.remove(slot);
+    }
+
+    pub(super) fn choose(&self) -> Option<SlotId> {
+        self.order.oldest()
+    }
+}

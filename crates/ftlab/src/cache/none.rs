@@ -1,0 +1,36 @@
+//! No write buffer: a page is written back as soon as it came in, and the host is told when it is on
+//! flash.
+
+use super::SlotId;
+use super::order::Order;
+use crate::policy::Policy;
+
+/// Pages in the order in which they came.
+#[derive(Clone, Debug, Default)]
+pub struct WriteThrough {
+    order: Order,
+}
+
+impl Policy for WriteThrough {
+    const NAME: &'static str = "none";
+    const SUMMARY: &'static str = "no write buffer: a write is done when it is on flash";
+    const SOURCE: &'static str = "textbook";
+}
+
+impl WriteThrough {
+    pub(super) fn inserted(&mut self, slot: SlotId) {
+        self.order.push_newest(slot);
+    }
+
+    pub(super) fn written(&mut self, _slot: SlotId) {}
+
+    pub(super) fn read(&mut self, _slot: SlotId) {}
+
+    pub(super) fn removed(&mut self, slot: SlotId) {
+        self.order.remove(slot);
+    }
+
+    pub(super) fn choose(&self) -> Option<SlotId> {
+        self.order.oldest()
+    }
+}

@@ -1,0 +1,90 @@
+//! A list of buffer slots in some order, with constant-time insertion, removal and ends: what most
+//! policies of write buffers are made of.
+
+use super::SlotId;
+
+/// The neighbours of a slot in a list, in raw form; zero is the end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Links {
+    newer: u32,
+    older: u32,
+}
+
+/// A doubly linked list over slots, newest to oldest.
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    links: Vec<Links>,
+    newest: u32,
+    oldest: u32,
+}
+
+fn raw(slot: SlotId) -> u32 {
+    slot.get() + 1
+}
+
+fn slot(raw: u32) -> Option<SlotId> {
+    raw.checked_sub(1).map(SlotId::new)
+}
+
+impl Order {
+    fn at(&mut self, slot: SlotId) -> &mut Links {
+        let at = slot.at();
+        if at >= self.links.len() {
+            self.links.resize(at + 1, Links::default());
+        }
+        &mut self.links[at]
+    }
+
+    /// Puts a slot, which must not be in the list, at the newest end.
+    #[inline]
+    pub fn push_newest(&mut self, added: SlotId) {
+        let second = std::mem::replace(&mut self.newest, raw(added));
+        *self.at(added) = Links { newer: 0, older: second };
+        match slot(second) {
+            Some(second) => self.at(second).newer = raw(added),
+            None => self.oldest = raw(added),
+        }
+    }
+
+    /// Takes a slot, which must be in the list, out of it.
+    #[inline]
+    pub fn remove(&mut self, removed: SlotId) {
+        let Links { newer, older } = *self.at(removed);
+        match slot(newer) {
+            Some(newer) => self.at(newer).older = older,
+            None => self.newest = older,
+        }
+        match slot(older) {
+            Some(older) => self.at(older).newer = newer,
+            None => self.oldest = newer,
+        }
+    }
+
+    /// The slot at the oldest end.
+    #[inline]
+    pub fn oldest(&self) -> Option<SlotId> {
+        slot(self.oldest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_survives_removals_from_both_ends_and_the_middle() {
+        let mut order = Order::default();
+        let slots: Vec<SlotId> = (0..5).map(SlotId::new).collect();
+        slots.iter().for_each(|&slot| order.push_newest(slot));
+        order.remove(slots[2]);
+        order.remove(slots[0]);
+        order.remove(slots[4]);
+        order.push_newest(slots[0]);
+        let mut seen = Vec::new();
+        while let Some(oldest) = order.oldest() {
+            order.remove(oldest);
+            seen.push(oldest.get());
+        }
+        assert_eq!(seen, [1, 3, 0]);
+    }
+}

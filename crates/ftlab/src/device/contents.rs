@@ -1,0 +1,63 @@
+//! The bytes that a device carries, if it carries any.
+//!
+//! A simulation moves no data; a verification or a block device does. [`Contents`] is told of every
+//! movement of data at the moment at which it happens. The default does nothing and costs nothing.
+
+use crate::cache::SlotId;
+use crate::host::{Completion, Request, RequestId, SectorMask};
+use crate::scheduler::CommandId;
+use crate::units::{Lpn, Ppn};
+
+/// A page that is read from flash for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashRead {
+    /// The request.
+    pub request: RequestId,
+    /// The logical page.
+    pub page: Lpn,
+    /// Where it is read.
+    pub at: Ppn,
+    /// The sectors that the request wants from flash.
+    pub sectors: SectorMask,
+}
+
+/// A page that is programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageProgram {
+    /// The page of the buffer from which its new sectors come.
+    pub slot: SlotId,
+    /// The new sectors.
+    pub sectors: SectorMask,
+    /// The older copy from which the other sectors come, if there is one.
+    pub base: Option<Ppn>,
+    /// Where it is programmed.
+    pub to: Ppn,
+}
+
+/// Moves data when the device does.
+pub trait Contents {
+    /// A write's sectors of a page arrive in the buffer.
+    fn write(&mut self, _request: &Request, _page: Lpn, _sectors: SectorMask, _slot: SlotId) {}
+    /// A read takes sectors of a page from the buffer.
+    fn read_buffer(&mut self, _: RequestId, _page: Lpn, _sectors: SectorMask, _slot: SlotId) {}
+    /// What is dirty in a page of the buffer is on its way to flash from now on.
+    fn begin_write_back(&mut self, _slot: SlotId) {}
+    /// A page is programmed.
+    fn program(&mut self, _program: &PageProgram) {}
+    /// A write-back is done; `left` says that the page left the buffer.
+    fn end_write_back(&mut self, _slot: SlotId, _left: bool) {}
+    /// What is dirty in a page of the buffer is forgotten.
+    fn trim(&mut self, _slot: SlotId) {}
+    /// Collection copies a page.
+    fn copy(&mut self, _from: Ppn, _to: Ppn) {}
+    /// A block of `units` pages is erased.
+    fn erase(&mut self, _first: Ppn, _units: u32) {}
+    /// A flash command will read this page.
+    fn plan_read(&mut self, _command: CommandId, _read: FlashRead) {}
+    /// The pages that a flash command was to read have been read.
+    fn read_flash(&mut self, _command: CommandId) {}
+    /// A request is done.
+    fn finish(&mut self, _request: RequestId, _completion: &Completion) {}
+}
+
+impl Contents for () {}

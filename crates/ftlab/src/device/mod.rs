@@ -1,0 +1,236 @@
+//! The device: the layers put together, and the loop that lets time pass.
+//!
+//! Completions that need no flash (the write buffer has a fixed latency) wait in a queue of their own,
+//! which is in order by itself; everything else is an event of the flash.
+
+mod assemble;
+mod contents;
+mod read_path;
+mod write_path;
+
+use std::collections::VecDeque;
+
+pub use assemble::{DeviceSetup, assemble, assemble_with};
+pub use contents::{Contents, FlashRead, PageProgram};
+
+use crate::cache::{Buffer, BufferCounts, SlotId};
+use crate::ftl::gc::{Collector, Freed, Ground};
+use crate::ftl::{Cargo, Ftl, FtlCounts};
+use crate::host::{Advanced, Breakdown, Completion, Host, Intake, Op, Request, RequestId};
+use crate::scheduler::{CommandId, Flash, Probe, Spent, Task};
+use crate::units::{Lpn, Nanos, PlaneId, SimTime};
+
+/// A solid-state drive.
+///
+/// `P` observes the flash, `C` carries the bytes; both default to nothing.
+#[derive(Clone, Debug)]
+pub struct Device<P = (), C = ()> {
+    now: SimTime,
+    capacity_sectors: u64,
+    sectors_per_page: u32,
+    units_per_page: u32,
+    intake: Intake,
+    buffer: Buffer,
+    ftl: Ftl,
+    collector: Collector,
+    flash: Flash<P>,
+    contents: C,
+    /// By program of a write-back: the slots of its pages.
+    loads: Cargo,
+    /// Programs that wait for a free page, with the moment since when.
+    stalled: VecDeque<(SimTime, CommandId)>,
+    /// Requests that are done when their data has passed through DRAM.
+    from_buffer: VecDeque<(SimTime, RequestId)>,
+    /// Completions that have not been handed out.
+    finished: Vec<Completion>,
+    /// The pages of the write-back that is being put together.
+    batch: Vec<SlotId>,
+}
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// What the FTL did so far.
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    /// The flash.
+    pub fn flash(&self) -> &Flash<P> {
+        &self.flash
+    }
+
+    /// The write buffer.
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// The bytes.
+    pub fn contents(&self) -> &C {
+        &self.contents
+    }
+
+    /// The bytes, to hand over or take out data.
+    pub fn contents_mut(&mut self) -> &mut C {
+        &mut self.contents
+    }
+
+    /// What the FTL did so far, in numbers.
+    pub fn ftl_counts(&self) -> &FtlCounts {
+        self.ftl.counts()
+    }
+
+    /// What the write buffer did so far, in numbers.
+    pub fn buffer_counts(&self) -> &BufferCounts {
+        self.buffer.counts()
+    }
+
+    /// Requests in the device.
+    pub fn requests_in_flight(&self) -> usize {
+        self.intake.len()
+    }
+
+    fn ground(&mut self) -> (&mut Collector, Ground<'_, P, C>) {
+        let Device { now, ftl, flash, contents, collector, .. } = self;
+        (collector, Ground { now: *now, ftl, flash, contents })
+    }
+
+    /// A request is done now.
+    fn finish(&mut self, id: RequestId) {
+        let completion = self.intake.finish(id, self.now);
+        self.contents.finish(id, &completion);
+        self.finished.push(completion);
+    }
+
+    /// A request that needs nothing but DRAM is done when its data has passed through.
+    fn finish_from_buffer(&mut self, id: RequestId) {
+        let latency = self.buffer.latency();
+        self.intake.breakdown_mut(id).buffer += latency;
+        self.from_buffer.push_back((self.now + latency, id));
+    }
+
+    /// Something on flash that a request waited for is done; `spent` is its account of time.
+    fn settle_from_flash(&mut self, id: RequestId, spent: &Spent) {
+        if !self.intake.settle(id) {
+            return;
+        }
+        let elapsed = self.now - self.intake.get(id).submitted;
+        *self.intake.breakdown_mut(id) = account(spent, elapsed);
+        self.finish(id);
+    }
+
+    /// One flash command is done: tell whom it was done for.
+    fn command_done(&mut self, id: CommandId) {
+        let die = self.flash.die_of(id);
+        match self.flash.command(id).task {
+            Task::Request(request) => {
+                self.contents.read_flash(id);
+                let spent = self.flash.command(id).spent;
+                self.settle_from_flash(request, &spent);
+            }
+            Task::WriteBack => self.write_back_command_done(id),
+            Task::Collect(plane) => {
+                let (collector, mut ground) = self.ground();
+                if collector.done(plane, id, &mut ground) == Freed::Block {
+                    self.retry_stalled();
+                }
+            }
+        }
+        self.flash.release(id);
+        self.flash.go_on(self.now, die);
+    }
+
+    /// Collection may have become possible, or necessary, on a plane.
+    fn consider_collecting(&mut self, plane: PlaneId) {
+        let (collector, mut ground) = self.ground();
+        collector.start(plane, &mut ground);
+    }
+
+    fn submit_flush(&mut self, id: RequestId) {
+        for _ in 0..self.buffer.wait_for_all(id) {
+            self.intake.wait_for_one(id);
+        }
+        self.write_back();
+    }
+
+    fn check(&self, at: SimTime, request: &Request) {
+        assert!(at >= self.now, "a request at {at}, but it is {} already", self.now);
+        let next = self.flash.next_time().unwrap_or(SimTime::FOREVER);
+        assert!(next >= at, "a request at {at}, but the device stands before an event at {next}");
+        if request.op != Op::Flush {
+            let end = request.lba.0.checked_add(u64::from(request.sectors));
+            let inside = end.is_some_and(|end| end <= self.capacity_sectors);
+            assert!(inside && request.sectors > 0, "{request:?} does not lie on the device");
+        }
+    }
+}
+
+/// Splits a request's time according to the flash command that ended it. What passed before that
+/// command began was waiting to be admitted. A request that came while the command was under way
+/// (a flush may) only waited.
+fn account(spent: &Spent, elapsed: Nanos) -> Breakdown {
+    let Some(before) = elapsed.0.checked_sub(spent.total().0) else {
+        return Breakdown { queue: elapsed, ..Breakdown::default() };
+    };
+    let Spent { queue, gc, bus, cell } = *spent;
+    Breakdown { admission: Nanos(before), queue, gc, bus, cell, ..Breakdown::default() }
+}
+
+impl<P: Probe, C: Contents> Host for Device<P, C> {
+    fn now(&self) -> SimTime {
+        self.now
+    }
+
+    fn capacity_sectors(&self) -> u64 {
+        self.capacity_sectors
+    }
+
+    fn submit(&mut self, at: SimTime, request: Request) {
+        self.check(at, &request);
+        self.now = at;
+        let id = self.intake.admit(at, request);
+        match request.op {
+            Op::Read => self.submit_read(id, &request),
+            Op::Write => self.submit_write(id, &request),
+            Op::Trim => self.submit_trim(&request),
+            Op::Flush => self.submit_flush(id),
+        }
+        if self.intake.settle(id) {
+            self.finish_from_buffer(id);
+        }
+    }
+
+    fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
+        loop {
+            if !self.finished.is_empty() {
+                done.append(&mut self.finished);
+                return Advanced::Completed;
+            }
+            let flash = self.flash.next_time();
+            let buffer = self.from_buffer.front().map(|&(at, _)| at);
+            let Some(next) = buffer.into_iter().chain(flash).min() else {
+                if limit != SimTime::FOREVER {
+                    self.now = self.now.max(limit);
+                }
+                return Advanced::Idle;
+            };
+            if next > limit {
+                self.now = self.now.max(limit);
+                return Advanced::Reached;
+            }
+            self.now = next;
+            if buffer == Some(next) {
+                if let Some((_, id)) = self.from_buffer.pop_front() {
+                    self.finish(id);
+                }
+            } else if let Some((_, id)) = self.flash.step() {
+                self.command_done(id);
+            }
+        }
+    }
+
+    fn expect(&self, request: &Request) {
+        let page = request.lba.0 / u64::from(self.sectors_per_page);
+        if let Ok(page) = u32::try_from(page) {
+            self.ftl.prefetch(Lpn::new(page));
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! A write on its way down: into the buffer, and from there, when the policy says so, merged with
+//! what is on flash, placed, programmed and committed.
+
+use super::{Contents, Device, PageProgram};
+use crate::cache::{SlotId, Waiting};
+use crate::host::{PageSpan, Pages, Request, RequestId};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
+use crate::units::{Lpn, Ppn};
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    pub(super) fn submit_write(&mut self, id: RequestId, request: &Request) {
+        for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
+            if !self.write_page(id, span) {
+                self.intake.wait_for_one(id);
+                self.buffer.wait_for_room(Waiting { request: id, span });
+            }
+        }
+        self.write_back();
+    }
+
+    /// Puts a page of a write into the buffer, if there is room.
+    fn write_page(&mut self, id: RequestId, span: PageSpan) -> bool {
+        let Some(slot) = self.buffer.write(span) else { return false };
+        self.contents.write(&self.intake.get(id).request, span.page, span.sectors, slot);
+        if !self.buffer.acknowledges_early() {
+            self.intake.wait_for_one(id);
+            self.buffer.wait_for_page(slot, id);
+        }
+        true
+    }
+
+    /// Lets writes in that waited for room.
+    fn admit_waiting(&mut self) {
+        while let Some(Waiting { request, span }) = self.buffer.first_waiting() {
+            if !self.write_page(request, span) {
+                return;
+            }
+            self.buffer.forget_waiting();
+            if self.intake.settle(request) {
+                let waited = self.now - self.intake.get(request).submitted;
+                self.intake.breakdown_mut(request).admission += waited;
+                self.finish_from_buffer(request);
+            }
+        }
+    }
+
+    pub(super) fn submit_trim(&mut self, request: &Request) {
+        let whole = self.ftl.full_page();
+        for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
+            if span.sectors != whole {
+                continue;
+            }
+            let Device { buffer, intake, finished, contents, now, .. } = self;
+            if let Some(found) = buffer.find(span.page) {
+                contents.trim(found);
+                buffer.trim(found, |waiter| {
+                    // A write that was still on its way to flash: it is done, there is nothing to keep.
+                    if intake.settle(waiter) {
+                        let elapsed = *now - intake.get(waiter).submitted;
+                        intake.breakdown_mut(waiter).admission = elapsed;
+                        let completion = intake.finish(waiter, *now);
+                        contents.finish(waiter, &completion);
+                        finished.push(completion);
+                    }
+                });
+            }
+            self.ftl.trim(span.page);
+        }
+        self.relieve();
+        self.admit_waiting();
+        self.write_back();
+    }
+
+    /// Begins every write-back that is due.
+    pub(super) fn write_back(&mut self) {
+        while let Some(first) = self.buffer.due() {
+            self.begin_write_back(first);
+        }
+    }
+
+    /// Takes `first` and the pages that may share a flash page with it out of the candidates, and
+    /// starts their program, after the reads that partial pages need.
+    fn begin_write_back(&mut self, first: SlotId) {
+        let task = Task::WriteBack;
+        let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
+        program.codewords = self.flash.bus().page_codewords();
+        let program = self.flash.prepare(program);
+        self.buffer.program_begun();
+        self.take_together(first);
+        let units = self.batch.len() as u32;
+        self.flash.command_mut(program).units = units;
+        for unit in 0..units {
+            let slot = self.batch[unit as usize];
+            self.loads.row_mut(program)[unit as usize] = slot.get();
+            self.merge_if_partial(slot, program);
+        }
+        if self.flash.command(program).waits_for == 0 {
+            self.issue(program);
+        }
+    }
+
+    /// Fills the batch with `first` and companions, and begins the write-back of each.
+    fn take_together(&mut self, first: SlotId) {
+        self.batch.clear();
+        let group = self.ftl.group(self.buffer.page(first).page);
+        self.take(first);
+        if self.units_per_page == 1 {
+            return;
+        }
+        if let Some(group) = group {
+            for page in (group.get()..group.get() + self.units_per_page).map(Lpn::new) {
+                if let Some(slot) = self.buffer.find_dirty(page) {
+                    self.take(slot);
+                }
+            }
+            return;
+        }
+        while (self.batch.len() as u32) < self.units_per_page {
+            let Some(slot) = self.buffer.companion() else { break };
+            self.take(slot);
+        }
+    }
+
+    fn take(&mut self, slot: SlotId) {
+        let taken = self.buffer.begin_write_back(slot);
+        self.contents.begin_write_back(slot);
+        self.ftl.prefetch(taken.page);
+        self.batch.push(slot);
+    }
+
+    /// A page that holds sectors on flash which it does not hold in the buffer is read first.
+    fn merge_if_partial(&mut self, slot: SlotId, program: CommandId) {
+        let page = self.buffer.page(slot);
+        if page.flushing == self.ftl.full_page() {
+            return;
+        }
+        let Some(at) = self.ftl.look_up(page.page) else { return };
+        if page.flushing.covers(self.ftl.sectors_at(at)) {
+            return;
+        }
+        let mut read = Command::new(Kind::Read, Origin::Merge, Task::WriteBack, at);
+        read.units = 1;
+        read.codewords = self.flash.bus().codewords_per_unit();
+        read.then = Some(program);
+        self.flash.command_mut(program).waits_for += 1;
+        let read = self.flash.prepare(read);
+        self.flash.submit(self.now, read);
+    }
+
+    /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
+    fn issue(&mut self, program: CommandId) {
+        if !self.try_issue(program) {
+            self.stalled.push_back((self.now, program));
+        }
+    }
+
+    fn try_issue(&mut self, program: CommandId) -> bool {
+        let first_slot = SlotId::new(self.loads.get(program, 0));
+        let first_page = self.buffer.page(first_slot).page;
+        let Some(first) = self.ftl.place(first_page, self.flash.load()) else { return false };
+        let whole = self.ftl.full_page();
+        for unit in 0..self.flash.command(program).units {
+            let slot = SlotId::new(self.loads.get(program, unit));
+            let page = self.buffer.page(slot);
+            let to = Ppn::new(first.get() + unit);
+            let base = match page.flushing == whole || page.discard {
+                true => None,
+                false => self.ftl.look_up(page.page),
+            };
+            let older = base.map(|at| self.ftl.sectors_at(at)).unwrap_or_default();
+            self.ftl.record(to, page.page, page.flushing.and_also(older));
+            let sectors = page.flushing;
+            self.contents.program(&PageProgram { slot, sectors, base, to });
+        }
+        self.flash.command_mut(program).page = first;
+        self.flash.submit(self.now, program);
+        let geometry = self.flash.geometry();
+        let plane = geometry.plane_of(geometry.block_of(first));
+        self.consider_collecting(plane);
+        true
+    }
+
+    /// Tries the programs again that found nothing free, the oldest first. Each that stays behind
+    /// leaves its turn to those that go elsewhere.
+    pub(super) fn retry_stalled(&mut self) {
+        for _ in 0..self.stalled.len() {
+            let Some((since, program)) = self.stalled.pop_front() else { return };
+            if self.try_issue(program) {
+                self.flash.command_mut(program).spent.gc += self.now - since;
+            } else {
+                self.stalled.push_back((since, program));
+            }
+        }
+    }
+
+    /// A read for a merge, or the program of a write-back, is done.
+    pub(super) fn write_back_command_done(&mut self, id: CommandId) {
+        let command = self.flash.command(id);
+        if command.kind == Kind::Program {
+            return self.write_back_done(id);
+        }
+        let (spent, Some(program)) = (command.spent, command.then) else { return };
+        let command = self.flash.command_mut(program);
+        command.waits_for -= 1;
+        if command.waits_for == 0 {
+            // The read that came last is the one for which the program waited.
+            command.spent = spent;
+            self.issue(program);
+        }
+    }
+
+    /// The pages of a program are on flash: they become current, and whoever waited is told.
+    fn write_back_done(&mut self, id: CommandId) {
+        let Command { page: first, units, spent, .. } = *self.flash.command(id);
+        for unit in 0..units {
+            let slot = SlotId::new(self.loads.get(id, unit));
+            let page = self.buffer.page(slot);
+            let (page, discard) = (page.page, page.discard);
+            if !discard {
+                self.ftl.commit(page, Ppn::new(first.get() + unit));
+            }
+            self.end_write_back(slot, &spent);
+        }
+        self.ftl.programmed_for_host(first, units);
+        self.buffer.program_ended();
+        self.relieve();
+        self.admit_waiting();
+        self.write_back();
+    }
+
+    fn end_write_back(&mut self, slot: SlotId, spent: &Spent) {
+        let Device { buffer, intake, finished, contents, now, .. } = self;
+        let left = buffer.page(slot).dirty.is_empty();
+        contents.end_write_back(slot, left);
+        buffer.end_write_back(slot, |waiter| {
+            if intake.settle(waiter) {
+                let elapsed = *now - intake.get(waiter).submitted;
+                *intake.breakdown_mut(waiter) = super::account(spent, elapsed);
+                let completion = intake.finish(waiter, *now);
+                contents.finish(waiter, &completion);
+                finished.push(completion);
+            }
+        });
+    }
+
+    /// Planes that were short of free blocks with nothing worth collecting may have something now.
+    fn relieve(&mut self) {
+        if self.ftl.has_hungry_planes() {
+            let (collector, mut ground) = self.ground();
+            collector.feed_hungry(&mut ground);
+        }
+    }
+}

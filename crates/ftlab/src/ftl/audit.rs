@@ -1,0 +1,71 @@
+//! The FTL's promises, checked from end to end: what tests call, and what a run never needs.
+
+use super::{BlockState, Ftl};
+use crate::units::{BlockId, Lpn, PlaneId};
+
+impl Ftl {
+    /// Checks that mapping, spare area, valid bits and counts agree.
+    ///
+    /// # Errors
+    /// The first disagreement, in words.
+    pub fn audit(&self) -> Result<(), String> {
+        let mapped = self.audit_mapping()?;
+        let mut valid = 0;
+        for block in (0..self.geometry.blocks()).map(BlockId::new) {
+            valid += self.audit_block(block)?;
+        }
+        if mapped != valid {
+            return Err(format!("{mapped} pages are mapped, but {valid} are valid on flash"));
+        }
+        (0..self.geometry.planes()).map(PlaneId::new).try_for_each(|plane| self.audit_plane(plane))
+    }
+
+    /// Every mapped page names a valid copy of its own. Returns how many are mapped.
+    fn audit_mapping(&self) -> Result<u64, String> {
+        let mut mapped = 0;
+        for page in (0..self.logical_pages).map(Lpn::new) {
+            let Some(at) = self.mapping.look_up(page) else { continue };
+            mapped += 1;
+            let (block, unit) = self.geometry.place_of(at);
+            if !self.blocks.is_valid(block, unit) || self.spare.owner(at) != Some(page) {
+                let owner = self.spare.owner(at);
+                return Err(format!("{page:?} is mapped to {at:?}, which holds {owner:?}"));
+            }
+        }
+        Ok(mapped)
+    }
+
+    /// A block's count is the number of its valid bits. Returns it.
+    fn audit_block(&self, block: BlockId) -> Result<u64, String> {
+        let mut valid = 0;
+        let mut next = self.blocks.next_valid(block, 0);
+        while let Some(unit) = next {
+            valid += 1;
+            next = self.blocks.next_valid(block, unit + 1);
+        }
+        let (counted, programmed) = (self.blocks.valid(block), self.blocks.programmed(block));
+        if valid != counted || valid > programmed {
+            return Err(format!(
+                "{block:?} counts {counted} valid pages, has {valid}, and {programmed} programmed"
+            ));
+        }
+        if self.blocks.state(block) == BlockState::Free && programmed > 0 {
+            return Err(format!("{block:?} is free with {programmed} pages programmed"));
+        }
+        Ok(u64::from(valid))
+    }
+
+    /// Free blocks are counted, and every block is free, open, closed or collected.
+    fn audit_plane(&self, plane: PlaneId) -> Result<(), String> {
+        let blocks = self.geometry.shape().blocks_per_plane;
+        let free = (0..blocks)
+            .map(|index| self.geometry.block_in(plane, index))
+            .filter(|&block| self.blocks.state(block) == BlockState::Free)
+            .count();
+        let counted = self.free_blocks(plane);
+        if free != counted as usize {
+            return Err(format!("{plane:?} counts {counted} free blocks and has {free}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,271 @@
+//! The collector of a plane: copies the valid pages of a victim into the plane's collection block and
+//! erases the victim, until enough blocks are free.
+//!
+//! It copies a flash page's worth at a time: reads that gather as many valid pages as a flash page
+//! holds, then one program. A copy is committed when it is programmed, and only if the page has not
+//! been overwritten meanwhile. The victim is erased when nothing of it is left in flight.
+
+use super::super::{BlockState, Cargo, Ftl, WriteStream};
+use crate::device::Contents;
+use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
+use crate::units::{BlockId, PlaneId, Ppn, SimTime};
+
+/// When a plane collects, in free blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// It starts at so many, or fewer.
+    pub start: u32,
+    /// It goes on until so many are free.
+    pub stop: u32,
+    /// The last ones, which only collection may take.
+    pub reserve: u32,
+    /// Flash pages being copied at once.
+    pub copies_in_flight: u32,
+}
+
+/// A collection that runs on a plane.
+#[derive(Clone, Debug)]
+pub struct Collection {
+    victim: BlockId,
+    /// The next page of the victim to look at.
+    next_unit: u32,
+    /// Flash pages being copied.
+    in_flight: u32,
+    erasing: bool,
+}
+
+impl Collection {
+    /// The block that is being collected.
+    #[must_use]
+    pub fn victim(&self) -> BlockId {
+        self.victim
+    }
+}
+
+/// The copies that are under way, over all planes.
+#[derive(Clone, Debug)]
+pub struct Collector {
+    /// By program: where each of its pages is copied from.
+    sources: Cargo,
+}
+
+/// What a step of a collection made free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freed {
+    /// Nothing yet.
+    Nothing,
+    /// A block.
+    Block,
+}
+
+/// What the collector works on.
+pub struct Ground<'a, P, C> {
+    /// The present moment.
+    pub now: SimTime,
+    /// The FTL whose blocks it cleans.
+    pub ftl: &'a mut Ftl,
+    /// The flash that does the work.
+    pub flash: &'a mut Flash<P>,
+    /// The bytes, if the device carries them.
+    pub contents: &'a mut C,
+}
+
+impl Collector {
+    /// A collector with nothing to do.
+    #[must_use]
+    pub fn new(units_per_page: u32) -> Collector {
+        Collector { sources: Cargo::new(units_per_page) }
+    }
+
+    /// Starts collecting on a plane if it is short of free blocks and not collecting already.
+    #[inline]
+    pub fn start<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+        let short = on.ftl.free_blocks(plane) <= on.ftl.thresholds.start;
+        if short && on.ftl.planes[plane.at()].collection.is_none() {
+            self.next_victim(plane, on);
+        }
+    }
+
+    fn next_victim<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+        let Some(victim) = on.ftl.victim.choose(plane) else { return on.ftl.mark_hungry(plane) };
+        on.ftl.blocks.set_state(victim, BlockState::Collecting);
+        on.ftl.counts.gc_runs += 1;
+        on.ftl.counts.gc_victim_valid += u64::from(on.ftl.blocks.valid(victim));
+        on.ftl.planes[plane.at()].collection =
+            Some(Collection { victim, next_unit: 0, in_flight: 0, erasing: false });
+        self.proceed(plane, on);
+    }
+
+    /// Keeps the allowed number of copies in flight; erases the victim when nothing is left on it.
+    fn proceed<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+        loop {
+            let limit = on.ftl.thresholds.copies_in_flight;
+            let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
+            if run.in_flight >= limit || run.erasing {
+                return;
+            }
+            let (victim, from) = (run.victim, run.next_unit);
+            match on.ftl.blocks.next_valid(victim, from) {
+                Some(first) => self.copy_page(plane, victim, first, on),
+                None if run.in_flight > 0 => return,
+                None => {
+                    run.erasing = true;
+                    let page = on.ftl.geometry.page_at(victim, 0);
+                    let erase = Command::new(Kind::Erase, Origin::Gc, Task::Collect(plane), page);
+                    let id = on.flash.prepare(erase);
+                    return on.flash.submit(on.now, id);
+                }
+            }
+        }
+    }
+
+    /// Starts copying as many valid pages, from place `first` of the victim on, as one flash page holds.
+    fn copy_page<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        victim: BlockId,
+        first: u32,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        let task = Task::Collect(plane);
+        let place = on.ftl.geometry.page_at(victim, 0);
+        let mut program = Command::new(Kind::Program, Origin::Gc, task, place);
+        program.codewords = on.flash.bus().page_codewords();
+        let program = on.flash.prepare(program);
+        let units_per_page = on.ftl.geometry.units_per_page();
+        let sources = self.sources.row_mut(program);
+        let (mut units, mut next) = (0, Some(first));
+        let mut read: Option<(u32, CommandId)> = None;
+        while let Some(unit) = next.filter(|_| units < units_per_page) {
+            let source = on.ftl.geometry.page_at(victim, unit);
+            sources[units as usize] = source.to_raw();
+            units += 1;
+            if let Some(page) = on.ftl.spare.owner(source) {
+                on.ftl.prefetch(page);
+            }
+            let flash_page = on.ftl.geometry.flash_page_of(source);
+            let id = match read {
+                Some((of, id)) if of == flash_page => id,
+                _ => {
+                    if let Some((_, id)) = read {
+                        on.flash.submit(on.now, id);
+                    }
+                    let mut command = Command::new(Kind::Read, Origin::Gc, task, source);
+                    command.then = Some(program);
+                    on.flash.command_mut(program).waits_for += 1;
+                    on.flash.prepare(command)
+                }
+            };
+            let unit_codewords = on.flash.bus().codewords_per_unit();
+            let command = on.flash.command_mut(id);
+            command.units += 1;
+            command.codewords += unit_codewords;
+            read = Some((flash_page, id));
+            next = on.ftl.blocks.next_valid(victim, unit + 1);
+        }
+        on.flash.command_mut(program).units = units;
+        if let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() {
+            run.in_flight += 1;
+            run.next_unit = next.unwrap_or(on.ftl.geometry.units_per_block());
+        }
+        if let Some((_, id)) = read {
+            on.flash.submit(on.now, id);
+        }
+    }
+
+    /// Tries again on the planes that were short of free blocks with nothing worth collecting.
+    pub fn feed_hungry<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+        for plane in on.ftl.take_hungry() {
+            self.start(plane, on);
+        }
+    }
+
+    /// A command of a plane's collection is done. Says whether a block became free by it.
+    pub fn done<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        id: CommandId,
+        on: &mut Ground<'_, P, C>,
+    ) -> Freed {
+        match on.flash.command(id).kind {
+            Kind::Read => self.read_done(plane, id, on),
+            Kind::Program => self.copy_done(plane, id, on),
+            Kind::Erase => {
+                self.erase_done(plane, on);
+                return Freed::Block;
+            }
+        }
+        Freed::Nothing
+    }
+
+    fn read_done<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        id: CommandId,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        let Some(program) = on.flash.command(id).then else { return };
+        let command = on.flash.command_mut(program);
+        command.waits_for -= 1;
+        if command.waits_for > 0 {
+            return;
+        }
+        let units = command.units;
+        let first = on.ftl.take_page(plane, WriteStream::Gc);
+        let first = first.expect("the reserve leaves collection a free block");
+        for unit in 0..units {
+            let from = self.source(program, unit);
+            let to = Ppn::new(first.get() + unit);
+            let page = on.ftl.spare.owner(from).expect("a page that was valid has an owner");
+            on.ftl.spare.record(to, page, on.ftl.spare.sectors(from));
+            on.contents.copy(from, to);
+        }
+        on.flash.command_mut(program).page = first;
+        on.flash.submit(on.now, program);
+    }
+
+    fn copy_done<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        id: CommandId,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        let Command { page: first, units, .. } = *on.flash.command(id);
+        for unit in 0..units {
+            let from = self.source(id, unit);
+            let to = Ppn::new(first.get() + unit);
+            let page = on.ftl.spare.owner(to).expect("a copy has an owner");
+            if on.ftl.mapping.relocate(page, from, to) {
+                let (block, place) = on.ftl.geometry.place_of(to);
+                on.ftl.blocks.set_valid(block, place);
+                let (block, place) = on.ftl.geometry.place_of(from);
+                on.ftl.blocks.clear_valid(block, place);
+            } else {
+                on.ftl.counts.gc_stale += 1;
+            }
+        }
+        on.ftl.counts.gc_pages += u64::from(units);
+        on.ftl.programmed(first, units);
+        if let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() {
+            run.in_flight -= 1;
+        }
+        self.proceed(plane, on);
+    }
+
+    fn erase_done<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+        let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
+        let first = on.ftl.geometry.page_at(run.victim, 0);
+        on.contents.erase(first, on.ftl.geometry.units_per_block());
+        on.ftl.blocks.reset(run.victim);
+        on.ftl.planes[plane.at()].give_back(run.victim);
+        on.ftl.refresh_writable(plane);
+        if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop {
+            self.next_victim(plane, on);
+        }
+    }
+
+    fn source(&self, program: CommandId, unit: u32) -> Ppn {
+        let raw = self.sources.get(program, unit);
+        Ppn::from_raw(raw).expect("every page of a copy has a source")
+    }
+}

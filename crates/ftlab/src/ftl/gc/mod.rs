@@ -1,0 +1,39 @@
+//! Garbage collection: which block to clean ([`Victim`], a seam), and the collector that copies its
+//! valid pages away and erases it.
+
+mod collector;
+mod greedy;
+
+pub use collector::{Collection, Collector, Freed, Ground, Thresholds};
+pub use greedy::Greedy;
+
+use crate::policy::seam;
+use crate::units::{BlockId, PlaneId};
+
+seam! {
+    /// Picks the block that is collected next. It is told when a block becomes a candidate, when a
+    /// candidate loses a valid page, and it gives candidates up by choosing them.
+    pub enum Victim ("ftl.gc.victim") as VictimKind, with victim_policy {
+        Greedy(Greedy),
+    }
+}
+
+impl Victim {
+    /// A block of `plane` is full: it may be collected from now on.
+    #[inline]
+    pub fn closed(&mut self, plane: PlaneId, block: BlockId, valid: u32) {
+        victim_policy!(self, policy => policy.closed(plane, block, valid));
+    }
+
+    /// A candidate of `plane` lost a page and has `valid` left.
+    #[inline]
+    pub fn lost_page(&mut self, plane: PlaneId, block: BlockId, valid: u32) {
+        victim_policy!(self, policy => policy.lost_page(plane, block, valid));
+    }
+
+    /// Chooses a candidate of `plane` that has an invalid page, and drops it from the candidates.
+    #[inline]
+    pub fn choose(&mut self, plane: PlaneId) -> Option<BlockId> {
+        victim_policy!(self, policy => policy.choose(plane))
+    }
+}

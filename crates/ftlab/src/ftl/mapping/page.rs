@@ -1,0 +1,63 @@
+//! The page map: one 32-bit entry for each logical page, all of it in the controller's memory.
+//!
+//! Entries are zero for "not mapped", so the table comes zeroed from the operating system and takes
+//! memory only where it was touched: a device of many terabytes starts at once.
+
+use crate::engine::prefetch;
+use crate::policy::Policy;
+use crate::units::{Lpn, Ppn};
+
+/// A flat table.
+#[derive(Clone, Debug)]
+pub struct PageMap {
+    table: Vec<u32>,
+}
+
+impl Policy for PageMap {
+    const NAME: &'static str = "page";
+    const SUMMARY: &'static str = "page mapping, the whole table in the controller's memory";
+    const SOURCE: &'static str = "textbook";
+}
+
+impl PageMap {
+    /// A map of `logical_pages`, none of them written.
+    #[must_use]
+    pub fn new(logical_pages: u32) -> PageMap {
+        PageMap { table: vec![0; logical_pages as usize] }
+    }
+
+    #[inline]
+    pub(super) fn look_up(&self, page: Lpn) -> Option<Ppn> {
+        Ppn::from_raw(self.table[page.at()])
+    }
+
+    #[inline]
+    pub(super) fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
+        Ppn::from_raw(std::mem::replace(&mut self.table[page.at()], at.to_raw()))
+    }
+
+    #[inline]
+    pub(super) fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
+        let entry = &mut self.table[page.at()];
+        let current = *entry == from.to_raw();
+        if current {
+            *entry = to.to_raw();
+        }
+        current
+    }
+
+    #[inline]
+    pub(super) fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+        // Reading first leaves memory alone that was never touched.
+        let found = self.look_up(page);
+        if found.is_some() {
+            self.table[page.at()] = 0;
+        }
+        found
+    }
+
+    #[inline]
+    pub(super) fn prefetch(&self, page: Lpn) {
+        prefetch(&self.table, page.at());
+    }
+}

@@ -1,0 +1,301 @@
+//! The flash translation layer: the only code that changes the mapping and the state of blocks.
+//!
+//! A write is placed when its program is issued and committed when the program is done; until then the
+//! older copy is the current one. So whatever the mapping names has been programmed, and a page that
+//! moves can be read at its old place until its block is erased.
+
+mod audit;
+mod blocks;
+mod cargo;
+pub mod gc;
+pub mod mapping;
+pub mod placement;
+mod plane;
+mod spare;
+
+pub use blocks::{BlockState, Blocks};
+pub use cargo::Cargo;
+pub use plane::{Plane, WriteStream};
+pub use spare::Spare;
+
+use gc::{Thresholds, Victim};
+use mapping::Mapping;
+use placement::{Placement, PlacementView};
+
+use crate::host::SectorMask;
+use crate::nand::Geometry;
+use crate::units::{BlockId, Lpn, PlaneId, Ppn};
+
+/// What an FTL is made of.
+#[derive(Clone, Debug)]
+pub struct FtlSetup {
+    /// The shape of the device.
+    pub geometry: Geometry,
+    /// Logical pages (mapping units) that the host sees.
+    pub logical_pages: u32,
+    /// The table.
+    pub mapping: Mapping,
+    /// Where writes go.
+    pub placement: Placement,
+    /// What is collected.
+    pub victim: Victim,
+    /// When it is collected.
+    pub thresholds: Thresholds,
+}
+
+/// Counts of what the FTL did, in pages (mapping units) unless said otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FtlCounts {
+    /// Pages programmed for the host.
+    pub host_pages: u64,
+    /// Pages that collection copied.
+    pub gc_pages: u64,
+    /// Of these, pages that had been overwritten by the time the copy was done.
+    pub gc_stale: u64,
+    /// Places in flash pages that were programmed with nothing, for lack of pages to fill them.
+    pub padding: u64,
+    /// Pages deallocated.
+    pub trimmed: u64,
+    /// Blocks collected.
+    pub gc_runs: u64,
+    /// Valid pages that the collected blocks held when they were chosen.
+    pub gc_victim_valid: u64,
+}
+
+/// The flash translation layer.
+#[derive(Clone, Debug)]
+pub struct Ftl {
+    geometry: Geometry,
+    logical_pages: u32,
+    mapping: Mapping,
+    blocks: Blocks,
+    spare: Spare,
+    placement: Placement,
+    victim: Victim,
+    thresholds: Thresholds,
+    planes: Vec<Plane>,
+    /// By plane: whether the host may write there at present.
+    writable: Vec<bool>,
+    /// Planes short of free blocks that had nothing worth collecting when they looked.
+    hungry: Vec<PlaneId>,
+    counts: FtlCounts,
+}
+
+impl Ftl {
+    /// An FTL over erased flash.
+    #[must_use]
+    pub fn new(setup: FtlSetup) -> Ftl {
+        let geometry = setup.geometry;
+        let blocks_per_plane = geometry.shape().blocks_per_plane;
+        Ftl {
+            blocks: Blocks::new(&geometry),
+            spare: Spare::new(geometry.physical_pages(), geometry.sectors_per_unit()),
+            planes: vec![Plane::new(blocks_per_plane); geometry.planes() as usize],
+            writable: vec![true; geometry.planes() as usize],
+            logical_pages: setup.logical_pages,
+            mapping: setup.mapping,
+            placement: setup.placement,
+            victim: setup.victim,
+            thresholds: setup.thresholds,
+            hungry: Vec::new(),
+            counts: FtlCounts::default(),
+            geometry,
+        }
+    }
+
+    /// Logical pages that the host sees.
+    #[must_use]
+    pub fn logical_pages(&self) -> u32 {
+        self.logical_pages
+    }
+
+    /// What it did so far.
+    #[must_use]
+    pub fn counts(&self) -> &FtlCounts {
+        &self.counts
+    }
+
+    /// The blocks, to look at.
+    #[must_use]
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    /// The mask of a whole page.
+    #[inline]
+    #[must_use]
+    pub fn full_page(&self) -> SectorMask {
+        self.spare.full()
+    }
+
+    /// Where the current copy of a page lies.
+    #[inline]
+    #[must_use]
+    pub fn look_up(&self, page: Lpn) -> Option<Ppn> {
+        self.mapping.look_up(page)
+    }
+
+    /// The sectors that the copy at `at` holds.
+    #[inline]
+    #[must_use]
+    pub fn sectors_at(&self, at: Ppn) -> SectorMask {
+        self.spare.sectors(at)
+    }
+
+    /// The page whose data is programmed at `at`.
+    #[inline]
+    #[must_use]
+    pub fn owner_of(&self, at: Ppn) -> Option<Lpn> {
+        self.spare.owner(at)
+    }
+
+    /// Brings the mapping entry of a page closer to the processor.
+    #[inline]
+    pub fn prefetch(&self, page: Lpn) {
+        self.mapping.prefetch(page);
+    }
+
+    /// Brings what overwriting a page will touch closer, once its mapping entry is close.
+    #[inline]
+    pub fn prefetch_overwrite(&self, page: Lpn) {
+        if let Some(old) = self.mapping.look_up(page) {
+            self.blocks.prefetch(&self.geometry, old);
+        }
+    }
+
+    /// The first of the pages that may share a flash page with `page`, if not any may.
+    #[inline]
+    #[must_use]
+    pub fn group(&self, page: Lpn) -> Option<Lpn> {
+        self.placement.group(page)
+    }
+
+    /// Chooses where the flash page that begins with logical page `page` goes, and takes it. `load`
+    /// is the number of commands on each die. None if nothing that may be used is free.
+    #[inline]
+    pub fn place(&mut self, page: Lpn, load: &[u32]) -> Option<Ppn> {
+        let view = PlacementView { load, writable: &self.writable };
+        let plane = self.placement.choose(page, &view)?;
+        self.take_page(plane, WriteStream::Host)
+    }
+
+    /// Takes the next flash page of a plane's open block; opens another block when it is full.
+    fn take_page(&mut self, plane: PlaneId, stream: WriteStream) -> Option<Ppn> {
+        let step = self.geometry.units_per_page();
+        let whole = self.geometry.units_per_block();
+        let (block, unit) = match self.planes[plane.at()].next_page(stream, step, whole) {
+            Some(place) => place,
+            None => {
+                self.open_block(plane, stream)?;
+                self.planes[plane.at()].next_page(stream, step, whole)?
+            }
+        };
+        if stream == WriteStream::Host {
+            self.refresh_writable(plane);
+        }
+        Some(self.geometry.page_at(block, unit))
+    }
+
+    fn open_block(&mut self, plane: PlaneId, stream: WriteStream) -> Option<()> {
+        let reserve = if stream == WriteStream::Host { self.thresholds.reserve } else { 0 };
+        let state = &mut self.planes[plane.at()];
+        if state.free_blocks() <= reserve {
+            return None;
+        }
+        let block = state.take_free(|index| self.geometry.block_in(plane, index))?;
+        state.open(stream, block);
+        self.blocks.set_state(block, BlockState::Open);
+        Some(())
+    }
+
+    /// Notes whether the host may write to a plane, after its open block or free blocks changed.
+    fn refresh_writable(&mut self, plane: PlaneId) {
+        let state = &self.planes[plane.at()];
+        let room = state.has_room(WriteStream::Host, self.geometry.units_per_block());
+        self.writable[plane.at()] = room || state.free_blocks() > self.thresholds.reserve;
+    }
+
+    /// Records on flash what a placed page is programmed with.
+    #[inline]
+    pub fn record(&mut self, at: Ppn, page: Lpn, sectors: SectorMask) {
+        self.spare.record(at, page, sectors);
+    }
+
+    /// The flash page that begins at `first` is programmed, with `units` pages of the host on it.
+    pub fn programmed_for_host(&mut self, first: Ppn, units: u32) {
+        self.counts.host_pages += u64::from(units);
+        self.programmed(first, units);
+    }
+
+    /// The flash page that begins at `first` is programmed, `units` of it with pages.
+    fn programmed(&mut self, first: Ppn, units: u32) {
+        let units_per_page = self.geometry.units_per_page();
+        self.counts.padding += u64::from(units_per_page - units);
+        let block = self.geometry.block_of(first);
+        let programmed = self.blocks.add_programmed(block, units_per_page);
+        if programmed == self.geometry.units_per_block() {
+            self.blocks.set_state(block, BlockState::Closed);
+            let plane = self.geometry.plane_of(block);
+            self.victim.closed(plane, block, self.blocks.valid(block));
+        }
+    }
+
+    /// The copy of `page` at `at` is programmed: it is the current one from now on. Called before
+    /// [`programmed_for_host`](Self::programmed_for_host), which closes the block.
+    #[inline]
+    pub fn commit(&mut self, page: Lpn, at: Ppn) {
+        let old = self.mapping.commit(page, at);
+        let (block, unit) = self.geometry.place_of(at);
+        self.blocks.set_valid(block, unit);
+        if let Some(old) = old {
+            self.invalidate(old);
+        }
+    }
+
+    /// Deallocates a page. Returns where it lay.
+    pub fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+        let old = self.mapping.trim(page)?;
+        self.counts.trimmed += 1;
+        self.invalidate(old);
+        Some(old)
+    }
+
+    #[inline]
+    fn invalidate(&mut self, at: Ppn) {
+        let (block, unit) = self.geometry.place_of(at);
+        self.blocks.clear_valid(block, unit);
+        if self.blocks.state(block) == BlockState::Closed {
+            let plane = self.geometry.plane_of(block);
+            self.victim.lost_page(plane, block, self.blocks.valid(block));
+        }
+    }
+
+    /// Whether planes wait for something worth collecting.
+    #[inline]
+    #[must_use]
+    pub fn has_hungry_planes(&self) -> bool {
+        !self.hungry.is_empty()
+    }
+
+    fn mark_hungry(&mut self, plane: PlaneId) {
+        if !self.hungry.contains(&plane) {
+            self.hungry.push(plane);
+        }
+    }
+
+    fn take_hungry(&mut self) -> Vec<PlaneId> {
+        std::mem::take(&mut self.hungry)
+    }
+
+    /// Free blocks of a plane.
+    #[must_use]
+    pub fn free_blocks(&self, plane: PlaneId) -> u32 {
+        self.planes[plane.at()].free_blocks()
+    }
+
+    /// The block that a plane is collecting.
+    #[must_use]
+    pub fn collecting(&self, plane: PlaneId) -> Option<BlockId> {
+        self.planes[plane.at()].collecting()
+    }
+}

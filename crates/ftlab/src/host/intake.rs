@@ -1,0 +1,77 @@
+//! The requests that are in the device: how many pages each still waits for, and where its time goes.
+
+use super::{Breakdown, Completion, Request};
+use crate::engine::{Handle, Slab};
+use crate::units::SimTime;
+
+/// A handle to a request in the device.
+pub type RequestId = Handle<Active>;
+
+/// A request in the device.
+#[derive(Clone, Debug)]
+pub struct Active {
+    /// What was asked.
+    pub request: Request,
+    /// When.
+    pub submitted: SimTime,
+    /// Pages, or other things, that it still waits for.
+    pub waits_for: u32,
+    /// Where its time went, as far as the page that finished last.
+    pub breakdown: Breakdown,
+}
+
+/// All requests in the device.
+#[derive(Clone, Debug, Default)]
+pub struct Intake {
+    active: Slab<Active>,
+}
+
+impl Intake {
+    /// Takes a request in. It waits for one thing: [`settle`](Self::settle), called when all of its
+    /// pages have been started, so that it can't finish half-way through the splitting.
+    #[inline]
+    pub fn admit(&mut self, submitted: SimTime, request: Request) -> RequestId {
+        let breakdown = Breakdown::default();
+        self.active.insert(Active { request, submitted, waits_for: 1, breakdown })
+    }
+
+    /// The request waits for one thing more.
+    #[inline]
+    pub fn wait_for_one(&mut self, id: RequestId) {
+        self.active[id].waits_for += 1;
+    }
+
+    /// One thing that the request waited for is done; true if it was the last.
+    #[inline]
+    #[must_use]
+    pub fn settle(&mut self, id: RequestId) -> bool {
+        let active = &mut self.active[id];
+        active.waits_for -= 1;
+        active.waits_for == 0
+    }
+
+    /// The request.
+    #[inline]
+    pub fn get(&self, id: RequestId) -> &Active {
+        &self.active[id]
+    }
+
+    /// The request's account of time.
+    #[inline]
+    pub fn breakdown_mut(&mut self, id: RequestId) -> &mut Breakdown {
+        &mut self.active[id].breakdown
+    }
+
+    /// Takes a finished request out.
+    #[inline]
+    pub fn finish(&mut self, id: RequestId, finished: SimTime) -> Completion {
+        let Active { request, submitted, breakdown, .. } = self.active[id];
+        self.active.release(id);
+        Completion { request, submitted, finished, breakdown }
+    }
+
+    /// How many requests are in the device.
+    pub fn len(&self) -> usize {
+        self.active.in_use()
+    }
+}

@@ -1,0 +1,206 @@
+//! The shape of the device, and the only place that converts between its address spaces.
+//!
+//! Numbers run from large to small parts: channel, chip, die, plane, block, page, so a plane's
+//! blocks and a block's pages are neighbours in every table.
+
+use crate::engine::Divisor;
+use crate::units::{BlockId, Bytes, ChannelId, DieId, PlaneId, Ppn};
+
+/// The counts that make up a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Channels of the device.
+    pub channels: u32,
+    /// Chips (packages, ways) on a channel.
+    pub chips_per_channel: u32,
+    /// Dies in a chip.
+    pub dies_per_chip: u32,
+    /// Planes in a die.
+    pub planes_per_die: u32,
+    /// Blocks in a plane.
+    pub blocks_per_plane: u32,
+    /// Flash pages in a block.
+    pub pages_per_block: u32,
+    /// Size of a flash page, without its spare area.
+    pub page_size: Bytes,
+    /// Size of a page in the sense of the mapping: the flash page or a part of it.
+    pub mapping_unit: Bytes,
+}
+
+/// The shape with everything derived from it that a hot path asks for.
+#[derive(Clone, Debug)]
+pub struct Geometry {
+    shape: Shape,
+    /// Mapping units in a flash page.
+    units_per_page: Divisor,
+    /// Mapping units in a block.
+    units_per_block: Divisor,
+    blocks_per_plane: Divisor,
+    planes_per_die: Divisor,
+    dies_per_channel: Divisor,
+}
+
+impl Geometry {
+    /// Derives everything from a checked shape.
+    ///
+    /// # Panics
+    /// If the shape does not fit the 32-bit page numbers; the configuration is checked for that.
+    #[must_use]
+    pub fn new(shape: Shape) -> Geometry {
+        let units_per_page = u32::try_from(shape.page_size.0 / shape.mapping_unit.0)
+            .expect("a flash page holds fewer than 2^32 units");
+        let geometry = Geometry {
+            shape,
+            units_per_page: Divisor::new(units_per_page),
+            units_per_block: Divisor::new(units_per_page * shape.pages_per_block),
+            blocks_per_plane: Divisor::new(shape.blocks_per_plane),
+            planes_per_die: Divisor::new(shape.planes_per_die),
+            dies_per_channel: Divisor::new(shape.chips_per_channel * shape.dies_per_chip),
+        };
+        let pages = u64::from(geometry.blocks()) * u64::from(geometry.units_per_block());
+        assert!(pages < 1 << 31, "{pages} physical pages do not fit the page tables");
+        geometry
+    }
+
+    /// The counts it was made of.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Channels of the device.
+    #[must_use]
+    pub fn channels(&self) -> u32 {
+        self.shape.channels
+    }
+
+    /// Dies of the device.
+    #[must_use]
+    pub fn dies(&self) -> u32 {
+        self.shape.channels * self.dies_per_channel()
+    }
+
+    /// Dies that share a channel.
+    #[must_use]
+    pub fn dies_per_channel(&self) -> u32 {
+        self.dies_per_channel.get()
+    }
+
+    /// Planes of the device.
+    #[must_use]
+    pub fn planes(&self) -> u32 {
+        self.dies() * self.shape.planes_per_die
+    }
+
+    /// Blocks of the device.
+    #[must_use]
+    pub fn blocks(&self) -> u32 {
+        self.planes() * self.shape.blocks_per_plane
+    }
+
+    /// Physical pages (mapping units) of the device.
+    #[must_use]
+    pub fn physical_pages(&self) -> u32 {
+        self.blocks() * self.units_per_block()
+    }
+
+    /// Mapping units in a flash page.
+    #[inline]
+    #[must_use]
+    pub fn units_per_page(&self) -> u32 {
+        self.units_per_page.get()
+    }
+
+    /// Mapping units in a block.
+    #[inline]
+    #[must_use]
+    pub fn units_per_block(&self) -> u32 {
+        self.units_per_block.get()
+    }
+
+    /// Sectors in a mapping unit.
+    #[inline]
+    #[must_use]
+    pub fn sectors_per_unit(&self) -> u32 {
+        self.shape.mapping_unit.sectors() as u32
+    }
+
+    /// The block that holds a page.
+    #[inline]
+    #[must_use]
+    pub fn block_of(&self, page: Ppn) -> BlockId {
+        BlockId::new(self.units_per_block.of(page.get()))
+    }
+
+    /// The block of a page, and the page's place in it in mapping units.
+    #[inline]
+    #[must_use]
+    pub fn place_of(&self, page: Ppn) -> (BlockId, u32) {
+        let (block, unit) = self.units_per_block.split(page.get());
+        (BlockId::new(block), unit)
+    }
+
+    /// The page at place `unit` of `block`.
+    #[inline]
+    #[must_use]
+    pub fn page_at(&self, block: BlockId, unit: u32) -> Ppn {
+        Ppn::new(block.get() * self.units_per_block.get() + unit)
+    }
+
+    /// The flash page, counted within its block, that holds a page.
+    #[inline]
+    #[must_use]
+    pub fn flash_page_in_block(&self, page: Ppn) -> u32 {
+        self.units_per_page.of(self.place_of(page).1)
+    }
+
+    /// The number of the flash page over the whole device.
+    #[inline]
+    #[must_use]
+    pub fn flash_page_of(&self, page: Ppn) -> u32 {
+        self.units_per_page.of(page.get())
+    }
+
+    /// The plane of a block.
+    #[inline]
+    #[must_use]
+    pub fn plane_of(&self, block: BlockId) -> PlaneId {
+        PlaneId::new(self.blocks_per_plane.of(block.get()))
+    }
+
+    /// Block number `index` of a plane.
+    #[inline]
+    #[must_use]
+    pub fn block_in(&self, plane: PlaneId, index: u32) -> BlockId {
+        BlockId::new(plane.get() * self.shape.blocks_per_plane + index)
+    }
+
+    /// The die of a plane.
+    #[inline]
+    #[must_use]
+    pub fn die_of(&self, plane: PlaneId) -> DieId {
+        DieId::new(self.planes_per_die.of(plane.get()))
+    }
+
+    /// Plane number `index` of a die.
+    #[inline]
+    #[must_use]
+    pub fn plane_in(&self, die: DieId, index: u32) -> PlaneId {
+        PlaneId::new(die.get() * self.shape.planes_per_die + index)
+    }
+
+    /// The channel of a die, and the die's place on it.
+    #[inline]
+    #[must_use]
+    pub fn channel_of(&self, die: DieId) -> (ChannelId, u32) {
+        let (channel, place) = self.dies_per_channel.split(die.get());
+        (ChannelId::new(channel), place)
+    }
+
+    /// Die number `place` of a channel.
+    #[inline]
+    #[must_use]
+    pub fn die_on(&self, channel: ChannelId, place: u32) -> DieId {
+        DieId::new(channel.get() * self.dies_per_channel.get() + place)
+    }
+}

@@ -1,0 +1,140 @@
+//! A flash command: what is to be done to one die, for whom, and what waits for it.
+
+use crate::engine::Handle;
+use crate::host::RequestId;
+use crate::units::{DieId, Nanos, PlaneId, Ppn, SimTime};
+
+/// What the die does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Sense a flash page and move codewords of it out.
+    Read,
+    /// Take a flash page in and program it.
+    Program,
+    /// Erase a block.
+    Erase,
+}
+
+impl Kind {
+    /// All kinds, in the order in which counters list them.
+    pub const ALL: [Kind; 3] = [Kind::Read, Kind::Program, Kind::Erase];
+}
+
+/// On whose account the work is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// A host command, or the write-back of host data.
+    Host,
+    /// The read of a read-modify-write.
+    Merge,
+    /// Garbage collection.
+    Gc,
+}
+
+impl Origin {
+    /// All origins, in the order in which counters list them.
+    pub const ALL: [Origin; 3] = [Origin::Host, Origin::Merge, Origin::Gc];
+}
+
+/// Who is told when the command is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// A host read.
+    Request(RequestId),
+    /// The write-back of pages of the write buffer.
+    WriteBack,
+    /// The collector of a plane.
+    Collect(PlaneId),
+}
+
+/// Where a command's time went so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Waiting for the die or the bus, which served host work.
+    pub queue: Nanos,
+    /// Waiting for the die or the bus, which served collection.
+    pub gc: Nanos,
+    /// On the bus.
+    pub bus: Nanos,
+    /// In the cells.
+    pub cell: Nanos,
+}
+
+impl Spent {
+    /// Accounts for a wait, of which collection held the die or the bus for `for_gc`. The two can
+    /// overlap (the die collects while the bus moves another die's collected page), so the share
+    /// of collection is at most the wait itself.
+    #[inline]
+    pub(super) fn account_wait(&mut self, waited: Nanos, for_gc: Nanos) {
+        let gc = for_gc.min(waited);
+        self.gc += gc;
+        self.queue += Nanos(waited.0 - gc.0);
+    }
+
+    /// The sum of the parts: from the command's start to its end.
+    #[must_use]
+    pub fn total(&self) -> Nanos {
+        self.queue + self.gc + self.bus + self.cell
+    }
+}
+
+/// A handle to a command in flight.
+pub type CommandId = Handle<Command>;
+
+/// One flash command.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// What the die does.
+    pub kind: Kind,
+    /// On whose account.
+    pub origin: Origin,
+    /// Who is told.
+    pub task: Task,
+    /// How many pages (mapping units) of the flash page it carries.
+    pub units: u32,
+    /// How many codewords cross the bus.
+    pub codewords: u32,
+    /// Its page; of a flash page or a block the first one. A program has one only once it is placed.
+    pub page: Ppn,
+    /// The command that waits for this one.
+    pub then: Option<CommandId>,
+    /// How many commands this one still waits for.
+    pub waits_for: u32,
+    /// Where its time went.
+    pub spent: Spent,
+    pub(super) die: DieId,
+    /// Its rank among what waits for the die, from the policy: smaller goes first.
+    pub(super) key: u64,
+    pub(super) next: Option<CommandId>,
+    /// Since when it has been waiting for its die, then for the bus.
+    pub(super) waiting_since: SimTime,
+    /// The die's, then the channel's, account of collection at that moment.
+    pub(super) gc_mark: Nanos,
+}
+
+impl Command {
+    /// A command that has not been placed, queued or made to wait for anything.
+    #[must_use]
+    pub fn new(kind: Kind, origin: Origin, task: Task, page: Ppn) -> Command {
+        Command {
+            kind,
+            origin,
+            task,
+            units: 0,
+            codewords: 0,
+            page,
+            then: None,
+            waits_for: 0,
+            spent: Spent::default(),
+            die: DieId::new(0),
+            key: 0,
+            next: None,
+            waiting_since: SimTime::ZERO,
+            gc_mark: Nanos::ZERO,
+        }
+    }
+
+    pub(super) fn is_gc(&self) -> bool {
+        self.origin == Origin::Gc
+    }
+}

@@ -1,0 +1,20 @@
+//! First in, first out: each die takes its commands in the order of their arrival.
+
+use super::Arrival;
+use crate::policy::Policy;
+
+/// The textbook baseline.
+#[derive(Clone, Debug, Default)]
+pub struct Fifo;
+
+impl Policy for Fifo {
+    const NAME: &'static str = "fifo";
+    const SUMMARY: &'static str = "each die takes its commands in the order of their arrival";
+    const SOURCE: &'static str = "textbook";
+}
+
+impl Fifo {
+    pub(super) fn rank(&mut self, arrival: &Arrival) -> u64 {
+        arrival.sequence
+    }
+}

@@ -1,0 +1,27 @@
+//! Host reads first: a host is waiting for them, while a write has been acknowledged or can wait.
+//! Everything else keeps the order of arrival. No bound: writes starve as long as reads arrive.
+
+use super::{Arrival, Kind, Origin};
+use crate::policy::Policy;
+
+/// Added to the rank of what is not a host read: larger than any sequence number.
+const BEHIND_ALL_READS: u64 = 1 << 63;
+
+/// Non-preemptive priority of host reads.
+#[derive(Clone, Debug, Default)]
+pub struct ReadFirst;
+
+impl Policy for ReadFirst {
+    const NAME: &'static str = "read-first";
+    const SUMMARY: &'static str = "host reads go before everything else that waits for the die";
+    const SOURCE: &'static str = "textbook (non-preemptive priority)";
+}
+
+impl ReadFirst {
+    pub(super) fn rank(&mut self, arrival: &Arrival) -> u64 {
+        match (arrival.kind, arrival.origin) {
+            (Kind::Read, Origin::Host) => arrival.sequence,
+            _ => arrival.sequence | BEHIND_ALL_READS,
+        }
+    }
+}
