@@ -1,0 +1,275 @@
+//! How fast the simulator is, and how near that is to what memory allows.
+//!
+//! `cargo bench -p ftlab --bench device` prints, for each load, host requests and flash page
+//! operations a second of CPU, and the memory that a touched page takes. Beside the writes stands the
+//! floor: a bare loop over tables of the same size that makes just the random touches which no page
+//! map with collection can avoid, for the same addresses and the same write amplification.
+
+use std::time::Duration;
+
+use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteThrough};
+use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::engine::{Stream, prefetch};
+use ftlab::ftl::FtlSetup;
+use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
+use ftlab::ftl::mapping::{Mapping, PageMap};
+use ftlab::ftl::placement::{Dynamic, Placement};
+use ftlab::host::{Host, Op, Request};
+use ftlab::nand::timing::{Bus, Plain, Timing};
+use ftlab::nand::{Geometry, Shape};
+use ftlab::scheduler::{Fifo, FlashSetup, Scheduler};
+use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime};
+
+const PAGE: Bytes = Bytes::from_kib(4);
+const SECTORS_PER_PAGE: u32 = 8;
+const PAGES_PER_BLOCK: u32 = 256;
+const DIES: u32 = 64;
+/// Physical capacity by 100 of logical: about 2 in write amplification.
+const PHYSICAL_PERCENT: u64 = 132;
+const QUEUE_DEPTH: u32 = 64;
+/// How far ahead of its submission a request is announced to the device.
+const LOOK_AHEAD: usize = 32;
+
+/// CPU time of this process, from the kernel's scheduler, or wall time where there is none.
+fn cpu_time() -> Duration {
+    let started = std::sync::LazyLock::force(&STARTED).elapsed();
+    std::fs::read_to_string("/proc/self/schedstat")
+        .ok()
+        .and_then(|text| text.split(' ').next()?.parse().ok())
+        .map_or(started, Duration::from_nanos)
+}
+
+static STARTED: std::sync::LazyLock<std::time::Instant> =
+    std::sync::LazyLock::new(std::time::Instant::now);
+
+/// Resident memory of this process in bytes, if the system tells.
+fn resident() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * 4096)
+}
+
+fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
+    let blocks = u64::from(logical) * PHYSICAL_PERCENT / 100;
+    let shape = Shape {
+        channels: 8,
+        chips_per_channel: 4,
+        dies_per_chip: 2,
+        planes_per_die: 1,
+        blocks_per_plane: (blocks / u64::from(DIES * PAGES_PER_BLOCK)) as u32,
+        pages_per_block: PAGES_PER_BLOCK,
+        page_size: PAGE,
+        mapping_unit: PAGE,
+    };
+    let geometry = Geometry::new(shape);
+    let latency = Nanos::from_micros(1);
+    let buffer = match buffer_pages {
+        None => BufferSetup {
+            policy: WriteBuffer::None(WriteThrough::default()),
+            capacity: None,
+            write_back_above: 0,
+            programs_in_flight: None,
+            latency,
+        },
+        Some(pages) => BufferSetup {
+            policy: WriteBuffer::Lru(Lru::default()),
+            capacity: Some(pages),
+            write_back_above: pages / 10 * 8,
+            programs_in_flight: Some(2 * DIES),
+            latency,
+        },
+    };
+    let timing = Timing::Plain(Plain {
+        read: Nanos::from_micros(50),
+        program: Nanos::from_micros(500),
+        erase: Nanos::from_micros(3_000),
+    });
+    assemble(DeviceSetup {
+        flash: FlashSetup {
+            bus: Bus::new(BytesPerSec(800_000_000), PAGE, &shape),
+            geometry: geometry.clone(),
+            timing,
+            scheduler: Scheduler::Fifo(Fifo),
+        },
+        ftl: FtlSetup {
+            logical_pages: logical,
+            mapping: Mapping::Page(PageMap::new(logical)),
+            placement: Placement::Dynamic(Dynamic::new(&geometry)),
+            victim: Victim::Greedy(Greedy::new(&geometry)),
+            thresholds: Thresholds { start: 3, stop: 4, reserve: 1, copies_in_flight: 2 },
+            geometry,
+        },
+        buffer,
+    })
+}
+
+/// A load of one kind.
+#[derive(Clone, Copy)]
+struct Load {
+    op: Op,
+    requests: u64,
+    /// Over how many pages, from the first one.
+    span: u32,
+    sequential: bool,
+    pages: u32,
+}
+
+/// Plays a load in closed loop; returns the CPU time it took.
+fn play(device: &mut Device, load: Load, addresses: &mut Stream) -> Duration {
+    let mut cursor = 0u64;
+    let mut draw = || {
+        let page = if load.sequential {
+            cursor += u64::from(load.pages);
+            (cursor - u64::from(load.pages)) % u64::from(load.span)
+        } else {
+            addresses.below(u64::from(load.span))
+        };
+        let lba = Lba(page * u64::from(SECTORS_PER_PAGE));
+        Request { op: load.op, lba, sectors: load.pages * SECTORS_PER_PAGE, stream: 0, tag: 0 }
+    };
+    let mut ahead: Vec<Request> = (0..LOOK_AHEAD).map(|_| draw()).collect();
+    let started = cpu_time();
+    let (mut left, mut in_flight, mut turn) = (load.requests, 0, 0);
+    let mut done = Vec::new();
+    while left > 0 || in_flight > 0 {
+        while in_flight < QUEUE_DEPTH && left > 0 {
+            let request = std::mem::replace(&mut ahead[turn], draw());
+            device.expect(&ahead[turn]);
+            turn = (turn + 1) % LOOK_AHEAD;
+            device.submit(device.now(), request);
+            left -= 1;
+            in_flight += 1;
+        }
+        device.advance_until(SimTime::FOREVER, &mut done);
+        in_flight -= done.len() as u32;
+        done.clear();
+    }
+    cpu_time() - started
+}
+
+/// Page operations on flash so far: reads, programs and erases of any origin.
+fn flash_operations(device: &Device) -> u64 {
+    device.flash().done().iter().flatten().sum()
+}
+
+/// Measures one load and prints its row. Returns nanoseconds a request and write amplification.
+fn measure(device: &mut Device, name: &str, load: Load, addresses: &mut Stream) -> (f64, f64) {
+    let before = (*device.ftl_counts(), flash_operations(device));
+    let seconds = play(device, load, addresses).as_secs_f64();
+    let after = (*device.ftl_counts(), flash_operations(device));
+    let host = (after.0.host_pages - before.0.host_pages) as f64;
+    let copied = (after.0.gc_pages - before.0.gc_pages) as f64;
+    let amplification = if host > 0.0 { (host + copied) / host } else { 0.0 };
+    println!(
+        "{name:<44} {:>6.2} M requests/s  {:>6.2} M flash operations/s  {:>5.0} ns each  WA {:.2}",
+        load.requests as f64 / seconds / 1e6,
+        (after.1 - before.1) as f64 / seconds / 1e6,
+        seconds * 1e9 / load.requests as f64,
+        amplification,
+    );
+    (seconds * 1e9 / load.requests as f64, amplification)
+}
+
+/// The unavoidable touches of random writes: swap the map's entry, invalidate the old copy, record
+/// the owner of the new one; and for each page that collection copies, read its owner, change the
+/// map's entry, record the owner again. Returns nanoseconds a host write.
+fn floor(logical: u32, amplification: f64, writes: u64, addresses: &mut Stream) -> f64 {
+    let physical = (u64::from(logical) * PHYSICAL_PERCENT / 100) as usize;
+    // A random one-to-one filling, as a device that was written at random has.
+    let mut owner: Vec<u32> = (0..physical as u32).map(|at| at % logical).collect();
+    for at in (1..physical).rev() {
+        owner.swap(at, addresses.below(at as u64 + 1) as usize);
+    }
+    let mut map = vec![0u32; logical as usize];
+    (0u32..).zip(&owner).for_each(|(at, &page)| map[page as usize] = at);
+    let mut valid = vec![u64::MAX; physical.div_ceil(64)];
+    let mut counts = vec![PAGES_PER_BLOCK; physical.div_ceil(PAGES_PER_BLOCK as usize)];
+    let mut ahead: Vec<u32> =
+        (0..LOOK_AHEAD).map(|_| addresses.below(u64::from(logical)) as u32).collect();
+    let started = cpu_time();
+    let (mut frontier, mut victim, mut owed) = (0usize, physical / 2, 0.0);
+    let mut place = |page: u32, owner: &mut Vec<u32>, map: &mut Vec<u32>| {
+        frontier = (frontier + 1) % physical;
+        owner[frontier] = page;
+        std::mem::replace(&mut map[page as usize], frontier as u32)
+    };
+    for turn in 0..writes as usize {
+        let next = addresses.below(u64::from(logical)) as u32;
+        prefetch(&map, next as usize);
+        let page = std::mem::replace(&mut ahead[turn % LOOK_AHEAD], next);
+        let old = place(page, &mut owner, &mut map) as usize;
+        valid[old / 64] &= !(1 << (old % 64));
+        let count = &mut counts[old / PAGES_PER_BLOCK as usize];
+        *count = count.wrapping_sub(1);
+        owed += amplification - 1.0;
+        while owed >= 1.0 {
+            owed -= 1.0;
+            victim = (victim + 1) % physical;
+            prefetch(&map, owner[(victim + LOOK_AHEAD) % physical] as usize);
+            let page = owner[victim];
+            place(page, &mut owner, &mut map);
+        }
+    }
+    let taken = cpu_time() - started;
+    std::hint::black_box((map, valid, counts));
+    taken.as_nanos() as f64 / writes as f64
+}
+
+fn steady_gc(gib: u32, requests: u64, buffer_pages: Option<u32>) {
+    let logical = gib << 18;
+    let before = resident();
+    let mut device = device(logical, buffer_pages);
+    let mut addresses = Stream::new(1, "bench");
+    let fill = Load {
+        op: Op::Write,
+        requests: u64::from(logical) / 32,
+        span: logical,
+        sequential: true,
+        pages: 32,
+    };
+    play(&mut device, fill, &mut addresses);
+    if let (Some(before), Some(after)) = (before, resident()) {
+        let bytes = after.saturating_sub(before) as f64 / f64::from(logical);
+        println!("{gib} GiB, filled: {bytes:.2} bytes of memory a 4 KiB page");
+    }
+    let write = Load {
+        op: Op::Write,
+        requests: u64::from(logical) * 5 / 2,
+        span: logical,
+        sequential: false,
+        pages: 1,
+    };
+    play(&mut device, write, &mut addresses);
+    let buffered = if buffer_pages.is_some() { ", LRU buffer" } else { "" };
+    let load = Load { requests, ..write };
+    let name = format!("{gib} GiB, 4 KiB random writes, steady GC{buffered}");
+    let (cost, amplification) = measure(&mut device, &name, load, &mut addresses);
+    let bare = floor(logical, amplification, requests, &mut addresses);
+    println!("{:<44} {bare:>6.0} ns: {:.1} times that", "  floor", cost / bare);
+    let read = Load { op: Op::Read, ..load };
+    measure(&mut device, &format!("{gib} GiB, 4 KiB random reads{buffered}"), read, &mut addresses);
+}
+
+fn cache_resident(requests: u64) {
+    let mut device = device(1 << 18, Some(1 << 16));
+    let mut addresses = Stream::new(1, "bench");
+    let write = Load { op: Op::Write, requests, span: 1 << 15, sequential: false, pages: 1 };
+    measure(&mut device, "1 GiB, random writes within the buffer", write, &mut addresses);
+    let read = Load { op: Op::Read, ..write };
+    measure(&mut device, "1 GiB, random reads within the buffer", read, &mut addresses);
+}
+
+fn main() {
+    // `cargo test` runs benches too, in a smaller size: it shows that they work.
+    let (gib, requests) = if cfg!(debug_assertions) || std::env::args().any(|a| a == "--test") {
+        (1, 100_000)
+    } else {
+        (64, 8_000_000)
+    };
+    cache_resident(requests);
+    steady_gc(1, requests, None);
+    if gib > 1 {
+        steady_gc(gib, requests, None);
+        steady_gc(gib, requests, Some(1 << 14));
+    }
+}
