@@ -1,22 +1,28 @@
 //! Division by a number that is fixed for the run, as a multiplication: page numbers are taken apart
 //! for every flash command, and geometries need not be powers of two.
 
+/// Dividends lie below two to this: physical pages do.
+const DIVIDEND_BITS: u32 = 31;
+
 /// A divisor known at assembly.
+///
+/// With k bits in the divisor, the product with ceil(2^(31+k) / divisor) is off by less than
+/// 2^-31 of a unit for dividends below 2^31, too little to reach the next integer
+/// (Granlund and Montgomery, "Division by Invariant Integers using Multiplication", PLDI 1994).
 #[derive(Clone, Copy, Debug)]
 pub struct Divisor {
     divisor: u32,
-    /// ceil(2^64 / divisor): exact for every 32-bit dividend, as the error stays below 2^-32.
-    reciprocal: u64,
+    shift: u32,
+    multiplier: u64,
 }
 
 impl Divisor {
-    /// Prepares division by `divisor`, which must be at least one.
+    /// Prepares division by `divisor`, which must be at least one and at most 2^31.
     #[must_use]
     pub fn new(divisor: u32) -> Divisor {
-        assert!(divisor > 0, "division by zero");
-        // For one, the reciprocal 2^64 does not fit; `of` treats it apart.
-        let reciprocal = (u64::MAX / u64::from(divisor)).wrapping_add(1);
-        Divisor { divisor, reciprocal }
+        assert!(divisor > 0 && divisor <= 1 << DIVIDEND_BITS, "a divisor of {divisor}");
+        let shift = DIVIDEND_BITS + u32::BITS - (divisor - 1).leading_zeros();
+        Divisor { divisor, shift, multiplier: (1u64 << shift).div_ceil(u64::from(divisor)) }
     }
 
     /// The divisor.
@@ -26,14 +32,12 @@ impl Divisor {
         self.divisor
     }
 
-    /// `dividend` divided by it.
+    /// `dividend`, below 2^31, divided by it.
     #[inline]
     #[must_use]
     pub fn of(self, dividend: u32) -> u32 {
-        if self.divisor == 1 {
-            return dividend;
-        }
-        ((u128::from(self.reciprocal) * u128::from(dividend)) >> 64) as u32
+        debug_assert!(dividend < 1 << DIVIDEND_BITS, "a dividend of {dividend}");
+        ((self.multiplier * u64::from(dividend)) >> self.shift) as u32
     }
 
     /// Quotient and remainder.
@@ -51,7 +55,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn it_is_division(divisor in 1u32.., dividend: u32) {
+        fn it_is_division(divisor in 1u32..=1 << 31, dividend in 0u32..1 << 31) {
             let fast = Divisor::new(divisor).split(dividend);
             proptest::prop_assert_eq!(fast, (dividend / divisor, dividend % divisor));
         }
@@ -59,8 +63,12 @@ mod tests {
 
     #[test]
     fn small_divisors_and_edges_are_exact() {
-        for divisor in (1..=300).chain([u32::MAX, u32::MAX - 1, 1 << 31]) {
-            for dividend in [0, 1, divisor - 1, divisor, u32::MAX, u32::MAX - 1, 1 << 31] {
+        const TOP: u32 = (1 << 31) - 1;
+        for divisor in (1..=300).chain([TOP, TOP - 1, 1 << 30, 1 << 31]) {
+            for dividend in
+                [0, 1, divisor - 1, divisor, TOP, TOP - 1, 1 << 30, TOP / divisor * divisor]
+            {
+                let dividend = dividend.min(TOP);
                 assert_eq!(Divisor::new(divisor).of(dividend), dividend / divisor);
             }
         }

@@ -9,6 +9,6 @@ mod slab;
 
 pub use divide::Divisor;
 pub use memory::prefetch;
-pub use queue::{EventQueue, Packed};
+pub use queue::EventQueue;
 pub use random::Stream;
 pub use slab::{Handle, Slab};

@@ -1,116 +1,179 @@
 //! The event queue: what happens next, ordered by moment and then by the order of scheduling.
 //!
-//! A four-ary heap of 16-byte entries. Moment, sequence number and event are packed into one
-//! 128-bit key, so that an entry is compared with one instruction pair and events of one instant come
-//! out in the order in which they went in: the order never depends on the heap's shape.
+//! A timing wheel. No flash operation takes longer than some span that is known at assembly, so every
+//! event lies within one turn of a wheel of slots, and the next one is found by looking for a bit
+//! instead of sifting a heap. Within a slot, events hang in a list that is kept in order; new ones
+//! nearly always belong at its end.
+//!
+//! Source: Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987 (scheme 4, ordered
+//! slots); the bitmap over slots is ours.
 
-use crate::units::SimTime;
+use super::slab::{Handle, Slab};
+use crate::units::{Nanos, SimTime};
 
-/// How many low bits of an entry hold the event; the rest of that word is the sequence number.
-const EVENT_BITS: u32 = 24;
+/// Slots of the wheel: one word of bits for words of bits for slots.
+const SLOTS: usize = WORDS * WORD_BITS;
+const WORDS: usize = WORD_BITS;
+const WORD_BITS: usize = u64::BITS as usize;
 
-/// An event that fits into 24 bits.
-pub trait Packed: Copy {
-    /// The event as a number below 2^24.
-    fn pack(self) -> u32;
-    /// The event that [`pack`](Self::pack) made into this number.
-    fn unpack(number: u32) -> Self;
+/// An event with its moment, in the list of its slot.
+#[derive(Clone, Copy, Debug)]
+struct Entry<E> {
+    at: SimTime,
+    event: E,
+    next: Option<Handle<Entry<E>>>,
+}
+
+/// A slot's list.
+#[derive(Clone, Copy, Debug)]
+struct Slot<E> {
+    first: Option<Handle<Entry<E>>>,
+    last: Option<Handle<Entry<E>>>,
 }
 
 /// Events to come.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
-    heap: Vec<u128>,
-    scheduled: u64,
-    event: std::marker::PhantomData<E>,
+    entries: Slab<Entry<E>>,
+    slots: Vec<Slot<E>>,
+    /// A bit for each slot that holds something.
+    occupied: [u64; WORDS],
+    /// A bit for each word of `occupied` that is not zero.
+    summary: u64,
+    /// A slot covers 2^shift nanoseconds.
+    shift: u32,
+    /// No event lies before this moment; the search begins at its slot.
+    now: SimTime,
+    /// The next event's moment, so that looking costs nothing.
+    next: Option<SimTime>,
 }
 
-impl<E: Packed> Default for EventQueue<E> {
-    fn default() -> Self {
-        EventQueue { heap: Vec::new(), scheduled: 0, event: std::marker::PhantomData }
+impl<E: Copy> EventQueue<E> {
+    /// A queue for events that are scheduled at most `reach` ahead of the event before them.
+    #[must_use]
+    pub fn new(reach: Nanos) -> EventQueue<E> {
+        let mut shift = 0;
+        // One slot of the turn is lost to where in its slot the present moment lies.
+        while (SLOTS as u64 - 1) << shift <= reach.0 {
+            shift += 1;
+        }
+        EventQueue {
+            entries: Slab::default(),
+            slots: vec![Slot { first: None, last: None }; SLOTS],
+            occupied: [0; WORDS],
+            summary: 0,
+            shift,
+            now: SimTime::ZERO,
+            next: None,
+        }
     }
-}
 
-impl<E: Packed> EventQueue<E> {
-    /// Schedules `event` for moment `at`.
     #[inline]
-    pub fn schedule(&mut self, at: SimTime, event: E) {
-        let low = (self.scheduled << EVENT_BITS) | u64::from(event.pack());
-        self.scheduled += 1;
-        self.heap.push((u128::from(at.0) << 64) | u128::from(low));
-        self.sift_up(self.heap.len() - 1);
+    fn slot_of(&self, at: SimTime) -> usize {
+        (at.0 >> self.shift) as usize % SLOTS
+    }
+
+    /// Schedules `event` for moment `at`, which must not lie before the last event taken, nor
+    /// further ahead of the present moment `now` than the reach of the queue.
+    #[inline]
+    pub fn schedule(&mut self, now: SimTime, at: SimTime, event: E) {
+        if self.next.is_none() {
+            // Time passed without events; the wheel follows.
+            self.now = now;
+        }
+        let turn = (at.0 >> self.shift).wrapping_sub(self.now.0 >> self.shift);
+        assert!(turn < SLOTS as u64, "an event at {at}, out of reach at {now}");
+        let added = self.entries.insert(Entry { at, event, next: None });
+        let slot = self.slot_of(at);
+        match self.slots[slot].last {
+            Some(last) if self.entries[last].at <= at => {
+                self.entries[last].next = Some(added);
+                self.slots[slot].last = Some(added);
+            }
+            Some(_) => self.insert_within(slot, added),
+            None => {
+                self.slots[slot] = Slot { first: Some(added), last: Some(added) };
+                self.occupied[slot / WORD_BITS] |= 1 << (slot % WORD_BITS);
+                self.summary |= 1 << (slot / WORD_BITS);
+            }
+        }
+        if self.next.is_none_or(|next| at < next) {
+            self.next = Some(at);
+        }
+    }
+
+    /// Puts an entry before the first one of its slot that is later.
+    #[cold]
+    fn insert_within(&mut self, slot: usize, added: Handle<Entry<E>>) {
+        let at = self.entries[added].at;
+        let mut before = None;
+        let mut after = self.slots[slot].first;
+        while let Some(entry) = after.filter(|&entry| self.entries[entry].at <= at) {
+            before = Some(entry);
+            after = self.entries[entry].next;
+        }
+        self.entries[added].next = after;
+        match before {
+            Some(before) => self.entries[before].next = Some(added),
+            None => self.slots[slot].first = Some(added),
+        }
     }
 
     /// The moment of the next event.
     #[inline]
     #[must_use]
     pub fn next_time(&self) -> Option<SimTime> {
-        self.heap.first().map(|entry| SimTime((entry >> 64) as u64))
+        self.next
     }
 
     /// Takes the next event.
     #[inline]
     pub fn pop(&mut self) -> Option<(SimTime, E)> {
-        let last = self.heap.pop()?;
-        let entry = match self.heap.first_mut() {
-            Some(first) => std::mem::replace(first, last),
-            None => last,
+        let at = self.next?;
+        self.now = at;
+        let slot = self.slot_of(at);
+        let first = self.slots[slot].first?;
+        let Entry { event, next, .. } = self.entries[first];
+        self.entries.release(first);
+        self.slots[slot].first = next;
+        self.next = match next {
+            Some(next) => Some(self.entries[next].at),
+            None => {
+                self.slots[slot].last = None;
+                self.occupied[slot / WORD_BITS] &= !(1 << (slot % WORD_BITS));
+                if self.occupied[slot / WORD_BITS] == 0 {
+                    self.summary &= !(1 << (slot / WORD_BITS));
+                }
+                self.first_after(slot)
+            }
         };
-        self.sift_down();
-        let event = E::unpack(entry as u32 & ((1 << EVENT_BITS) - 1));
-        Some((SimTime((entry >> 64) as u64), event))
+        Some((at, event))
+    }
+
+    /// The moment of the first event at or after a slot, going round the wheel once.
+    #[inline]
+    fn first_after(&self, slot: usize) -> Option<SimTime> {
+        let (word, bit) = (slot / WORD_BITS, slot % WORD_BITS);
+        let here = self.occupied[word] & (u64::MAX << bit);
+        let found = if here != 0 {
+            word * WORD_BITS + here.trailing_zeros() as usize
+        } else {
+            if self.summary == 0 {
+                return None;
+            }
+            // The words after this one, round the wheel; this one comes last, for its earlier slots.
+            let start = (word + 1) % WORDS;
+            let ahead = self.summary.rotate_right(start as u32).trailing_zeros() as usize;
+            let word = (start + ahead) % WORDS;
+            word * WORD_BITS + self.occupied[word].trailing_zeros() as usize
+        };
+        self.slots[found].first.map(|entry| self.entries[entry].at)
     }
 
     /// How many events are waiting.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.heap.len()
-    }
-
-    /// Whether nothing is left to happen.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
-    }
-
-    fn sift_up(&mut self, mut at: usize) {
-        let entry = self.heap[at];
-        while at > 0 {
-            let parent = (at - 1) / 4;
-            if self.heap[parent] <= entry {
-                break;
-            }
-            self.heap[at] = self.heap[parent];
-            at = parent;
-        }
-        self.heap[at] = entry;
-    }
-
-    #[inline]
-    fn sift_down(&mut self) {
-        let heap = &mut self.heap[..];
-        let Some(&entry) = heap.first() else { return };
-        let mut at = 0;
-        loop {
-            let child = 4 * at + 1;
-            let smallest = if let Some(four) = heap.get(child..child + 4) {
-                // Two independent comparisons, then one: no chain of four.
-                let left = usize::from(four[1] < four[0]);
-                let right = 2 + usize::from(four[3] < four[2]);
-                child + if four[right] < four[left] { right } else { left }
-            } else {
-                match (child..heap.len()).min_by_key(|&c| heap[c]) {
-                    Some(c) => c,
-                    None => break,
-                }
-            };
-            if heap[smallest] >= entry {
-                break;
-            }
-            heap[at] = heap[smallest];
-            at = smallest;
-        }
-        heap[at] = entry;
+    pub fn waiting(&self) -> usize {
+        self.entries.in_use()
     }
 }
 
@@ -118,32 +181,38 @@ impl<E: Packed> EventQueue<E> {
 mod tests {
     use super::*;
 
-    impl Packed for u32 {
-        fn pack(self) -> u32 {
-            self
-        }
-        fn unpack(number: u32) -> u32 {
-            number
-        }
-    }
-
     proptest::proptest! {
+        /// Against a sorted list, with spans from "all at once" to the full reach.
         #[test]
         fn events_come_out_by_moment_then_by_order_of_scheduling(
-            steps in proptest::collection::vec(proptest::option::weighted(0.6, 0u64..50), 1..400)
+            reach in 1u64..100_000,
+            steps in proptest::collection::vec(
+                proptest::option::weighted(0.6, (0u32..4, 0u64..=u64::MAX)), 1..600)
         ) {
-            let mut queue = EventQueue::<u32>::default();
+            let mut queue = EventQueue::<u32>::new(Nanos(reach));
             let mut naive: Vec<(u64, u32)> = Vec::new();
+            let mut now = 0;
             for (number, step) in (0u32..).zip(steps) {
-                if let Some(at) = step {
-                    queue.schedule(SimTime(at), number);
+                if let Some((kind, span)) = step {
+                    let at = now + match kind {
+                        0 => 0,
+                        1 => reach,
+                        2 => span % (reach / 50 + 1),
+                        _ => span % (reach + 1),
+                    };
+                    queue.schedule(SimTime(now), SimTime(at), number);
                     naive.push((at, number));
                 } else {
                     naive.sort();
                     let expected = (!naive.is_empty()).then(|| naive.remove(0));
-                    proptest::prop_assert_eq!(queue.pop().map(|(t, e)| (t.0, e)), expected);
+                    let got = queue.pop().map(|(at, event)| (at.0, event));
+                    proptest::prop_assert_eq!(got, expected);
+                    // Time passes between events when nothing is due.
+                    now = got.map_or(now + reach * 3, |(at, _)| at);
                 }
-                proptest::prop_assert_eq!(queue.len(), naive.len());
+                proptest::prop_assert_eq!(queue.waiting(), naive.len());
+                let next = naive.iter().min().map(|&(at, _)| SimTime(at));
+                proptest::prop_assert_eq!(queue.next_time(), next);
             }
         }
     }

@@ -24,6 +24,7 @@ use placement::{Placement, PlacementView};
 
 use crate::host::SectorMask;
 use crate::nand::Geometry;
+use crate::scheduler::Load;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
 
 /// What an FTL is made of.
@@ -170,10 +171,9 @@ impl Ftl {
         self.placement.group(page)
     }
 
-    /// Chooses where the flash page that begins with logical page `page` goes, and takes it. `load`
-    /// is the number of commands on each die. None if nothing that may be used is free.
+    /// Chooses where the flash page that begins with logical page `page` goes, and takes it. None if nothing that may be used is free.
     #[inline]
-    pub fn place(&mut self, page: Lpn, load: &[u32]) -> Option<Ppn> {
+    pub fn place(&mut self, page: Lpn, load: &Load) -> Option<Ppn> {
         let view = PlacementView { load, writable: &self.writable };
         let plane = self.placement.choose(page, &view)?;
         self.take_page(plane, WriteStream::Host)

@@ -27,6 +27,16 @@ pub struct Shape {
     pub mapping_unit: Bytes,
 }
 
+impl Shape {
+    /// Flash pages of the device.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        let dies = u64::from(self.channels * self.chips_per_channel * self.dies_per_chip);
+        let blocks = dies * u64::from(self.planes_per_die) * u64::from(self.blocks_per_plane);
+        blocks * u64::from(self.pages_per_block)
+    }
+}
+
 /// The shape with everything derived from it that a hot path asks for.
 #[derive(Clone, Debug)]
 pub struct Geometry {
@@ -38,6 +48,7 @@ pub struct Geometry {
     blocks_per_plane: Divisor,
     planes_per_die: Divisor,
     dies_per_channel: Divisor,
+    units_per_die: Divisor,
 }
 
 impl Geometry {
@@ -49,17 +60,22 @@ impl Geometry {
     pub fn new(shape: Shape) -> Geometry {
         let units_per_page = u32::try_from(shape.page_size.0 / shape.mapping_unit.0)
             .expect("a flash page holds fewer than 2^32 units");
-        let geometry = Geometry {
+        let pages = shape.pages() * u64::from(units_per_page);
+        assert!(pages < 1 << 31, "{pages} physical pages do not fit the page tables");
+        Geometry {
             shape,
             units_per_page: Divisor::new(units_per_page),
             units_per_block: Divisor::new(units_per_page * shape.pages_per_block),
             blocks_per_plane: Divisor::new(shape.blocks_per_plane),
             planes_per_die: Divisor::new(shape.planes_per_die),
             dies_per_channel: Divisor::new(shape.chips_per_channel * shape.dies_per_chip),
-        };
-        let pages = u64::from(geometry.blocks()) * u64::from(geometry.units_per_block());
-        assert!(pages < 1 << 31, "{pages} physical pages do not fit the page tables");
-        geometry
+            units_per_die: Divisor::new(
+                shape.planes_per_die
+                    * shape.blocks_per_plane
+                    * shape.pages_per_block
+                    * units_per_page,
+            ),
+        }
     }
 
     /// The counts it was made of.
@@ -145,6 +161,13 @@ impl Geometry {
     #[must_use]
     pub fn page_at(&self, block: BlockId, unit: u32) -> Ppn {
         Ppn::new(block.get() * self.units_per_block.get() + unit)
+    }
+
+    /// The die of a page.
+    #[inline]
+    #[must_use]
+    pub fn die_of_page(&self, page: Ppn) -> DieId {
+        DieId::new(self.units_per_die.of(page.get()))
     }
 
     /// The flash page, counted within its block, that holds a page.

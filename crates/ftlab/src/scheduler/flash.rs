@@ -2,8 +2,8 @@
 
 use super::command::{Command, CommandId, Kind, Origin};
 use super::lanes::Lanes;
-use super::{Arrival, Scheduler};
-use crate::engine::{EventQueue, Packed, Slab};
+use super::{Arrival, Load, Scheduler};
+use crate::engine::{EventQueue, Slab};
 use crate::nand::timing::{Bus, Timing};
 use crate::nand::{Channel, Die, Geometry, Phase};
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
@@ -11,20 +11,8 @@ use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
 /// What happens next in the flash: a die is done with a step, or a bus that is wanted falls free.
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    Die(u32),
-    Bus(u32),
-}
-
-impl Packed for Event {
-    fn pack(self) -> u32 {
-        match self {
-            Event::Die(die) => die << 1,
-            Event::Bus(channel) => channel << 1 | 1,
-        }
-    }
-    fn unpack(number: u32) -> Event {
-        if number & 1 == 0 { Event::Die(number >> 1) } else { Event::Bus(number >> 1) }
-    }
+    Die(DieId),
+    Bus(ChannelId),
 }
 
 /// A span of time in which a part of the device was busy, as a [`Probe`] sees it.
@@ -48,13 +36,18 @@ pub struct Activity {
 
 /// Observes the flash without changing it. The default does nothing and costs nothing.
 pub trait Probe {
+    /// Whether it observes anything at all.
+    const ACTIVE: bool = true;
+
     /// The cells of a die are busy.
     fn cell(&mut self, _activity: &Activity) {}
     /// The bus of a channel is busy.
     fn bus(&mut self, _activity: &Activity) {}
 }
 
-impl Probe for () {}
+impl Probe for () {
+    const ACTIVE: bool = false;
+}
 
 /// Commands done, by origin and kind.
 pub type CommandCounts = [[u64; Kind::ALL.len()]; Origin::ALL.len()];
@@ -101,8 +94,8 @@ pub struct Flash<P = ()> {
     commands: Slab<Command>,
     stations: Vec<Station>,
     lines: Vec<Line>,
-    /// Commands waiting or running, by die: what dynamic placement balances.
-    load: Vec<u32>,
+    /// What dynamic placement balances.
+    load: Load,
     events: EventQueue<Event>,
     arrivals: u64,
     done: CommandCounts,
@@ -114,16 +107,18 @@ impl<P: Probe> Flash<P> {
     /// An idle flash.
     pub fn new(setup: FlashSetup, probe: P) -> Flash<P> {
         let dies = setup.geometry.dies() as usize;
+        let whole_page = setup.bus.transfer(setup.bus.page_codewords());
+        let reach = whole_page + setup.timing.longest();
         Flash {
             stations: vec![Station::default(); dies],
             lines: vec![Line::default(); setup.geometry.channels() as usize],
-            load: vec![0; dies],
+            load: Load::new(&setup.geometry),
             geometry: setup.geometry,
             timing: setup.timing,
             bus: setup.bus,
             scheduler: setup.scheduler,
             commands: Slab::default(),
-            events: EventQueue::default(),
+            events: EventQueue::new(reach),
             arrivals: 0,
             done: CommandCounts::default(),
             probe,
@@ -144,7 +139,7 @@ impl<P: Probe> Flash<P> {
 
     /// Commands waiting or running on each die.
     #[inline]
-    pub fn load(&self) -> &[u32] {
+    pub fn load(&self) -> &Load {
         &self.load
     }
 
@@ -202,7 +197,7 @@ impl<P: Probe> Flash<P> {
     #[inline]
     pub fn submit(&mut self, now: SimTime, id: CommandId) {
         let page = self.commands[id].page;
-        let die = self.geometry.die_of(self.geometry.plane_of(self.geometry.block_of(page)));
+        let die = self.geometry.die_of_page(page);
         let station = &mut self.stations[die.at()];
         let command = &mut self.commands[id];
         let (kind, origin) = (command.kind, command.origin);
@@ -211,7 +206,7 @@ impl<P: Probe> Flash<P> {
         command.waiting_since = now;
         command.gc_mark = station.die.gc_until(now);
         self.arrivals += 1;
-        self.load[die.at()] += 1;
+        self.load.add(die);
         station.lanes.push(&mut self.commands, id);
         self.start(now, die);
     }
@@ -229,10 +224,10 @@ impl<P: Probe> Flash<P> {
         let (now, event) = self.events.pop()?;
         match event {
             Event::Bus(channel) => {
-                self.grant(now, ChannelId::new(channel));
+                self.grant(now, channel);
                 None
             }
-            Event::Die(die) => self.advance(now, DieId::new(die)).map(|id| (now, id)),
+            Event::Die(die) => self.advance(now, die).map(|id| (now, id)),
         }
     }
 
@@ -256,17 +251,16 @@ impl<P: Probe> Flash<P> {
         }
         let Some(id) = station.lanes.first(&self.commands) else { return };
         let command = &self.commands[id];
-        let page = self.geometry.flash_page_in_block(command.page);
         match command.kind {
             Kind::Read => {
-                let span = self.timing.read(page);
+                let span = self.timing.read(&self.geometry, command.page);
                 self.occupy(now, die, id, Phase::Sensing, span);
             }
             Kind::Erase => {
                 let span = self.timing.erase();
                 self.occupy(now, die, id, Phase::Working, span);
             }
-            Kind::Program => self.want_bus(now, die),
+            Kind::Program => self.want_bus(now, die, id),
         }
     }
 
@@ -282,12 +276,12 @@ impl<P: Probe> Flash<P> {
         command.spent.account_wait(waited, Nanos(for_gc));
         command.spent.cell += span;
         station.die.start(now, phase, command.is_gc());
-        self.events.schedule(now + span, Event::Die(die.get()));
+        self.events.schedule(now, now + span, Event::Die(die));
         self.report_cell(id, now, now + span);
     }
 
     /// Asks for the bus: at once if it is free and nobody waits for it, else in line.
-    fn want_bus(&mut self, now: SimTime, die: DieId) {
+    fn want_bus(&mut self, now: SimTime, die: DieId, id: CommandId) {
         let (channel, _) = self.geometry.channel_of(die);
         let station = &mut self.stations[die.at()];
         if station.wants_bus {
@@ -297,9 +291,9 @@ impl<P: Probe> Flash<P> {
         station.bus_gc_mark = line.channel.gc_until(now);
         if line.wanted_by.is_empty() {
             if line.channel.is_free(now) {
-                return self.take_bus(now, die, channel);
+                return self.take_bus(now, die, channel, id);
             }
-            self.events.schedule(line.channel.free_at(), Event::Bus(channel.get()));
+            self.events.schedule(now, line.channel.free_at(), Event::Bus(channel));
         }
         station.wants_bus = true;
         line.wanted_by.push(die);
@@ -319,21 +313,22 @@ impl<P: Probe> Flash<P> {
         if !self.lines[channel.at()].channel.is_free(now) {
             return;
         }
-        let mut best: Option<(u64, usize)> = None;
+        let mut best: Option<(u64, usize, CommandId)> = None;
         for (place, &die) in self.lines[channel.at()].wanted_by.iter().enumerate() {
-            let key = self.commands[self.bus_candidate(die)].key;
-            if best.is_none_or(|(least, _)| key < least) {
-                best = Some((key, place));
+            let id = self.bus_candidate(die);
+            let key = self.commands[id].key;
+            if best.is_none_or(|(least, ..)| key < least) {
+                best = Some((key, place, id));
             }
         }
-        let Some((_, place)) = best else { return };
+        let Some((_, place, id)) = best else { return };
         let line = &mut self.lines[channel.at()];
         let die = line.wanted_by.swap_remove(place);
         self.stations[die.at()].wants_bus = false;
-        self.take_bus(now, die, channel);
+        self.take_bus(now, die, channel, id);
         let line = &mut self.lines[channel.at()];
         if !line.wanted_by.is_empty() {
-            self.events.schedule(line.channel.free_at(), Event::Bus(channel.get()));
+            self.events.schedule(now, line.channel.free_at(), Event::Bus(channel));
         }
     }
 
@@ -347,8 +342,7 @@ impl<P: Probe> Flash<P> {
     }
 
     /// Starts the transfer for which `die` wanted the bus.
-    fn take_bus(&mut self, now: SimTime, die: DieId, channel: ChannelId) {
-        let id = self.bus_candidate(die);
+    fn take_bus(&mut self, now: SimTime, die: DieId, channel: ChannelId, id: CommandId) {
         let station = &mut self.stations[die.at()];
         let line = &mut self.lines[channel.at()];
         let command = &mut self.commands[id];
@@ -368,14 +362,13 @@ impl<P: Probe> Flash<P> {
         let arrived = line.channel.transfer(now, span, command.is_gc());
         let mut until = arrived;
         if command.kind == Kind::Program {
-            let page = self.geometry.flash_page_in_block(command.page);
-            let program = self.timing.program(page);
+            let program = self.timing.program(&self.geometry, command.page);
             command.spent.cell += program;
             station.die.start(now, Phase::Working, command.is_gc());
             until = arrived + program;
             self.report_cell(id, arrived, until);
         }
-        self.events.schedule(until, Event::Die(die.get()));
+        self.events.schedule(now, until, Event::Die(die));
         self.report_bus(id, now, arrived);
     }
 
@@ -386,12 +379,12 @@ impl<P: Probe> Flash<P> {
         if station.die.phase() == Phase::Sensing {
             self.commands[id].waiting_since = now;
             station.die.proceed(Phase::Holding);
-            self.want_bus(now, die);
+            self.want_bus(now, die, id);
             return None;
         }
         station.die.finish(now);
         station.running = None;
-        self.load[die.at()] -= 1;
+        self.load.remove(die);
         let command = &self.commands[id];
         self.done[command.origin as usize][command.kind as usize] += 1;
         Some(id)
@@ -406,13 +399,17 @@ impl<P: Probe> Flash<P> {
 
     #[inline]
     fn report_cell(&mut self, id: CommandId, from: SimTime, until: SimTime) {
-        let activity = self.activity(id, from, until);
-        self.probe.cell(&activity);
+        if P::ACTIVE {
+            let activity = self.activity(id, from, until);
+            self.probe.cell(&activity);
+        }
     }
 
     #[inline]
     fn report_bus(&mut self, id: CommandId, from: SimTime, until: SimTime) {
-        let activity = self.activity(id, from, until);
-        self.probe.bus(&activity);
+        if P::ACTIVE {
+            let activity = self.activity(id, from, until);
+            self.probe.bus(&activity);
+        }
     }
 }

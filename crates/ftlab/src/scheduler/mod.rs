@@ -13,11 +13,13 @@ mod command;
 mod fifo;
 mod flash;
 mod lanes;
+mod load;
 mod read_first;
 
 pub use command::{Command, CommandId, Kind, Origin, Spent, Task};
 pub use fifo::Fifo;
 pub use flash::{Activity, Flash, FlashSetup, Probe};
+pub use load::Load;
 pub use read_first::ReadFirst;
 
 use crate::policy::seam;

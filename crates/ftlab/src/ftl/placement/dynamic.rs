@@ -13,10 +13,7 @@ use crate::units::{DieId, Lpn, PlaneId};
 /// Least load first.
 #[derive(Clone, Debug)]
 pub struct Dynamic {
-    /// Every die, in the order in which equals are tried: a channel further each time.
-    round: Vec<DieId>,
-    /// The place in the round after the die that was chosen last.
-    turn: usize,
+    last: Option<DieId>,
     /// By die: the plane whose turn it is.
     plane_turn: Vec<u32>,
     planes_per_die: u32,
@@ -29,48 +26,37 @@ impl Policy for Dynamic {
 }
 
 impl Dynamic {
-    /// The round over the dies of a device.
+    /// Nobody's turn yet.
     #[must_use]
     pub fn new(geometry: &Geometry) -> Dynamic {
-        let (channels, on_each) = (geometry.channels(), geometry.dies_per_channel());
-        let round = (0..geometry.dies())
-            .map(|turn| DieId::new(turn % channels * on_each + turn / channels))
-            .collect();
         Dynamic {
-            round,
-            turn: 0,
+            last: None,
             plane_turn: vec![0; geometry.dies() as usize],
             planes_per_die: geometry.shape().planes_per_die,
         }
     }
 
     /// The plane of `die` whose turn it is, or the next one that can be written.
+    #[inline]
     fn plane_on(&self, die: DieId, view: &PlacementView<'_>) -> Option<PlaneId> {
         let first = die.get() * self.planes_per_die;
-        (0..self.planes_per_die)
-            .map(|ahead| (self.plane_turn[die.at()] + ahead) % self.planes_per_die)
+        if self.planes_per_die == 1 {
+            return Some(PlaneId::new(first)).filter(|_| view.writable[first as usize]);
+        }
+        let turn = self.plane_turn[die.at()];
+        (turn..self.planes_per_die)
+            .chain(0..turn)
             .map(|plane| PlaneId::new(first + plane))
             .find(|plane| view.writable[plane.at()])
     }
 
+    #[inline]
     pub(super) fn choose(&mut self, _page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
-        let (before, after) = self.round.split_at(self.turn);
-        let mut best: Option<(u32, DieId, PlaneId)> = None;
-        for &die in after.iter().chain(before) {
-            let load = view.load[die.at()];
-            if best.is_some_and(|(least, ..)| load >= least) {
-                continue;
-            }
-            if let Some(plane) = self.plane_on(die, view) {
-                best = Some((load, die, plane));
-                if load == 0 {
-                    break;
-                }
-            }
-        }
-        let (_, die, plane) = best?;
-        self.turn = self.round.iter().position(|&d| d == die)? + 1;
-        self.plane_turn[die.at()] = (plane.get() % self.planes_per_die + 1) % self.planes_per_die;
+        let pick = |die| self.plane_on(die, view).map(|plane| (die, plane));
+        let (die, plane) = view.load.least_after(self.last, pick)?;
+        self.last = Some(die);
+        let next = plane.get() + 1 - die.get() * self.planes_per_die;
+        self.plane_turn[die.at()] = if next == self.planes_per_die { 0 } else { next };
         Some(plane)
     }
 

@@ -8,6 +8,7 @@ pub use dynamic::Dynamic;
 pub use static_stripe::StaticStripe;
 
 use crate::policy::seam;
+use crate::scheduler::Load;
 use crate::units::{Lpn, PlaneId};
 
 seam! {
@@ -22,7 +23,7 @@ seam! {
 #[derive(Clone, Copy, Debug)]
 pub struct PlacementView<'a> {
     /// Commands waiting or running, by die.
-    pub load: &'a [u32],
+    pub load: &'a Load,
     /// Whether the host may write to a plane at present, by plane.
     pub writable: &'a [bool],
 }

@@ -8,9 +8,9 @@ pub use plain::Plain;
 
 use crate::engine::Divisor;
 use crate::host::SectorMask;
-use crate::nand::Shape;
+use crate::nand::{Geometry, Shape};
 use crate::policy::seam;
-use crate::units::{Bytes, BytesPerSec, Nanos};
+use crate::units::{Bytes, BytesPerSec, Nanos, Ppn};
 
 seam! {
     /// The time that the cells of a die are busy with an operation.
@@ -21,18 +21,24 @@ seam! {
 }
 
 impl Timing {
-    /// How long sensing flash page `page` of a block takes.
+    /// How long sensing the flash page of `page` takes.
     #[inline]
     #[must_use]
-    pub fn read(&self, page: u32) -> Nanos {
-        timing_policy!(self, model => model.read(page))
+    pub fn read(&self, geometry: &Geometry, page: Ppn) -> Nanos {
+        timing_policy!(self, model => model.read(geometry, page))
     }
 
-    /// How long programming flash page `page` of a block takes.
+    /// How long programming the flash page of `page` takes.
     #[inline]
     #[must_use]
-    pub fn program(&self, page: u32) -> Nanos {
-        timing_policy!(self, model => model.program(page))
+    pub fn program(&self, geometry: &Geometry, page: Ppn) -> Nanos {
+        timing_policy!(self, model => model.program(geometry, page))
+    }
+
+    /// The longest that any operation takes.
+    #[must_use]
+    pub fn longest(&self) -> Nanos {
+        timing_policy!(self, model => model.longest())
     }
 
     /// How long erasing a block takes.

@@ -3,8 +3,9 @@
 //! Grupp et al., "Characterizing Flash Memory: Anomalies, Observations, and Applications", MICRO 2009,
 //! simplified: real parts shift the order at a block's edges.
 
+use crate::nand::Geometry;
 use crate::policy::Policy;
-use crate::units::Nanos;
+use crate::units::{Nanos, Ppn};
 
 /// Times of one page type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,17 +33,22 @@ impl Policy for PageType {
 
 impl PageType {
     #[inline]
-    fn times(&self, page: u32) -> PageTimes {
-        self.types[page as usize % self.types.len()]
+    fn times(&self, geometry: &Geometry, page: Ppn) -> PageTimes {
+        self.types[geometry.flash_page_in_block(page) as usize % self.types.len()]
     }
 
     #[inline]
-    pub(super) fn read(&self, page: u32) -> Nanos {
-        self.times(page).read
+    pub(super) fn read(&self, geometry: &Geometry, page: Ppn) -> Nanos {
+        self.times(geometry, page).read
     }
 
     #[inline]
-    pub(super) fn program(&self, page: u32) -> Nanos {
-        self.times(page).program
+    pub(super) fn program(&self, geometry: &Geometry, page: Ppn) -> Nanos {
+        self.times(geometry, page).program
+    }
+
+    pub(super) fn longest(&self) -> Nanos {
+        let longest = self.types.iter().flat_map(|times| [times.read, times.program]).max();
+        longest.unwrap_or_default().max(self.erase)
     }
 }

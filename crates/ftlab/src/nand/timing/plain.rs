@@ -1,7 +1,8 @@
 //! Plain timing: one time for each kind of operation, as data sheets print typical values.
 
+use crate::nand::Geometry;
 use crate::policy::Policy;
-use crate::units::Nanos;
+use crate::units::{Nanos, Ppn};
 
 /// One read time, one program time, one erase time.
 #[derive(Clone, Debug)]
@@ -22,12 +23,16 @@ impl Policy for Plain {
 
 impl Plain {
     #[inline]
-    pub(super) fn read(&self, _page: u32) -> Nanos {
+    pub(super) fn read(&self, _geometry: &Geometry, _page: Ppn) -> Nanos {
         self.read
     }
 
     #[inline]
-    pub(super) fn program(&self, _page: u32) -> Nanos {
+    pub(super) fn program(&self, _geometry: &Geometry, _page: Ppn) -> Nanos {
         self.program
+    }
+
+    pub(super) fn longest(&self) -> Nanos {
+        self.read.max(self.program).max(self.erase)
     }
 }
