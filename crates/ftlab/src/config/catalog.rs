@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use super::declare::{Declaration, Node, SeamInfo};
 use super::options::Options;
-use super::value::{Choice, Kind, Value, nearest, quoted};
+use super::value::{Choice, Kind, nearest, quoted};
 
 /// Which policies an option belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct OptionInfo {
     pub default: Option<&'static str>,
     /// The least and the most, both allowed.
     pub range: Option<(&'static str, &'static str)>,
-    /// Where the default and the range, or the policies, come from.
+    /// Where the default and the range come from; empty for a seam, whose policies name their own.
     pub source: &'static str,
     /// The names it takes, if it is a choice.
     pub choices: Vec<Choice>,
@@ -97,7 +97,8 @@ impl Builder {
         doc: Option<&'static str>,
         declared: &[Declaration],
     ) {
-        if let Some(doc) = doc.filter(|_| !path.is_empty()) {
+        // What policies share is declared like a section, but is not one.
+        if let Some(doc) = doc.filter(|_| !path.is_empty() && self.policy.is_none()) {
             self.catalog.sections.push(SectionInfo { path, doc });
         }
         for option in declared {
@@ -129,7 +130,7 @@ impl Builder {
             unit: "",
             default: Some(seam.default),
             range: None,
-            source: "each policy names its own",
+            source: "",
             choices: names.map(|info| Choice { name: info.name, doc: info.summary }).collect(),
             applies_to: None,
             seam: Some(seam),
@@ -245,8 +246,8 @@ impl Catalog {
 pub enum Topic {
     /// An option.
     Option(&'static OptionInfo),
-    /// A section and the options directly in it.
-    Section(SectionInfo, Vec<&'static OptionInfo>),
+    /// A section, the options directly in it, and the sections directly beneath it.
+    Section(SectionInfo, Vec<&'static OptionInfo>, Vec<SectionInfo>),
 }
 
 /// A path that is neither an option nor a section.
@@ -288,10 +289,10 @@ pub fn explain(path: &str) -> Result<Topic, UnknownPath> {
         return Ok(Topic::Option(option));
     }
     if let Some(section) = catalog.sections.iter().find(|section| section.path == path) {
-        let inside = |option: &&OptionInfo| {
-            option.path.rsplit_once('.').is_some_and(|(parent, _)| parent == path)
-        };
-        return Ok(Topic::Section(*section, catalog.options.iter().filter(inside).collect()));
+        let inside = |known: &str| known.rsplit_once('.').is_some_and(|(parent, _)| parent == path);
+        let options = catalog.options.iter().filter(|option| inside(option.path)).collect();
+        let sections = catalog.sections.iter().filter(|section| inside(section.path)).copied();
+        return Ok(Topic::Section(*section, options, sections.collect()));
     }
     Err(UnknownPath { path: path.to_owned(), remedy: catalog.remedy_for(path) })
 }
@@ -317,7 +318,10 @@ impl fmt::Display for OptionInfo {
         let width = self.choices.iter().map(|choice| choice.name.len()).max().unwrap_or(0) + 2;
         for (at, choice) in self.choices.iter().enumerate() {
             let head = if at == 0 { "choices:" } else { "" };
-            writeln!(f, "  {head:<12}{:<width$}{}", choice.name, choice.doc)?;
+            let policies = self.seam.map_or(&[][..], |seam| seam.policies);
+            let policy = policies.iter().find(|policy| policy.name == choice.name);
+            let source = policy.map_or(String::new(), |policy| format!(" [{}]", policy.source));
+            writeln!(f, "  {head:<12}{:<width$}{}{source}", choice.name, choice.doc)?;
         }
         Ok(())
     }
@@ -330,14 +334,9 @@ impl OptionInfo {
         let text = self.default.filter(|text| !text.is_empty());
         match (text.or(self.range.map(|(low, _)| low)), self.kind) {
             (Some(text), Kind::Count) => text.to_owned(),
-            (Some(text), Kind::Times) => {
-                Vec::parse(text).map_or_else(|_| self.kind.example().to_owned(), |v| v.to_toml())
-            }
-            (Some(text), _) => quoted(text),
-            (None, Kind::Choice) => {
-                self.choices.first().map_or_else(String::new, |choice| quoted(choice.name))
-            }
-            (None, kind) => kind.example().to_owned(),
+            (Some(text), kind) if kind != Kind::Times => quoted(text),
+            (None, Kind::Choice) if !self.choices.is_empty() => quoted(self.choices[0].name),
+            (_, kind) => kind.example().to_owned(),
         }
     }
 }
@@ -346,12 +345,16 @@ impl fmt::Display for Topic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Topic::Option(option) => option.fmt(f),
-            Topic::Section(section, options) => {
+            Topic::Section(section, options, sections) => {
                 writeln!(f, "{}\n  {}\n", section.path, section.doc)?;
-                let width = options.iter().map(|option| option.path.len()).max().unwrap_or(0) + 2;
-                for option in options {
-                    let first = option.doc.split_inclusive(". ").next().unwrap_or(option.doc);
-                    writeln!(f, "  {:<width$}{}", option.path, first.trim_end())?;
+                let options = options.iter().map(|option| (option.path, option.doc));
+                let lines: Vec<(&str, &str)> = options
+                    .chain(sections.iter().map(|section| (section.path, section.doc)))
+                    .collect();
+                let width = lines.iter().map(|(path, _)| path.len()).max().unwrap_or(0) + 2;
+                for (path, doc) in lines {
+                    let first = doc.split_inclusive(". ").next().unwrap_or(doc);
+                    writeln!(f, "  {path:<width$}{}", first.trim_end())?;
                 }
                 Ok(())
             }

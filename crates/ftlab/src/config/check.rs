@@ -118,8 +118,13 @@ impl Checker<'_, '_> {
                     cell.print(),
                     cell.bits()
                 );
-                let names = &["LSB", "CSB", "MSB", "TSB"][..cell.bits() as usize];
-                let remedy = format!("give one time for each type: {}", names.join(", "));
+                let types = match cell {
+                    Cell::Slc => "LSB",
+                    Cell::Mlc => "LSB, MSB",
+                    Cell::Tlc => "LSB, CSB, MSB",
+                    Cell::Qlc => "LSB, CSB, MSB, TSB",
+                };
+                let remedy = format!("give one time for each type: {types}");
                 self.fail(&[path, "nand.cell"], message, remedy);
             }
         }
@@ -137,7 +142,7 @@ impl Checker<'_, '_> {
         }
         if gc.reserve >= gc.start {
             let message = format!(
-                "the host would be refused blocks at {} free ones, before collection starts at {}",
+                "with {} free blocks reserved the host stops writing before collection starts, at {}",
                 gc.reserve, gc.start
             );
             let remedy = format!("set ftl.gc.reserve below {}", gc.start);

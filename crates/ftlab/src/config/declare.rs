@@ -163,10 +163,10 @@ macro_rules! options {
             fn read(reader: &mut $crate::config::reader::Reader<'_>) -> Self {
                 let mut declared = Self::DECLARED.iter();
                 Self {
-                    $($node: <$Node as $crate::config::declare::Node>::read(reader),)*
                     $($field: reader.option::<$Type>(
                         declared.next().expect("one declaration for each field"),
                     ),)*
+                    $($node: <$Node as $crate::config::declare::Node>::read(reader),)*
                 }
             }
 
@@ -337,3 +337,84 @@ macro_rules! choices {
     };
 }
 pub(crate) use choices;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::value::Value;
+
+    mod slow {
+        super::options! {
+            /// Slowly.
+            pub struct Options at "engine", policy "slow", source "textbook" {
+                /// How slowly.
+                gear: u32 = "1", in "1"..="6", unit "gears", source "invented";
+            }
+        }
+
+        pub struct Runtime;
+    }
+
+    mod fast {
+        super::options! {
+            /// Fast.
+            pub struct Options at "engine", policy "fast", source "a paper" {}
+        }
+
+        pub struct Runtime;
+    }
+
+    macro_rules! runtimes {
+        ($($Variant:ident => $($module:ident)::+),+) => {
+            enum Runtimes { $($Variant($($module)::+::Runtime)),+ }
+
+            impl From<&EnginePolicy> for Runtimes {
+                fn from(policy: &EnginePolicy) -> Runtimes {
+                    match policy {
+                        $(EnginePolicy::$Variant(_) => Runtimes::$Variant($($module)::+::Runtime)),+
+                    }
+                }
+            }
+        };
+    }
+
+    seam! {
+        /// How the engine runs.
+        pub enum EnginePolicy at "engine.policy" = "fast", dispatch runtimes! {
+            Slow => slow,
+            Fast => fast,
+        }
+    }
+
+    #[test]
+    fn one_registry_line_names_a_policy_everywhere() {
+        let names: Vec<&str> =
+            EnginePolicy::SEAM.policies.iter().map(|policy| policy.name).collect();
+        assert_eq!(names, ["slow", "fast"]);
+        assert_eq!(fast::Options::POLICY.source, "a paper");
+        let slow = EnginePolicy::Slow(slow::Options { gear: 2 });
+        assert_eq!(slow.info().summary, "Slowly.");
+        assert!(matches!(Runtimes::from(&slow), Runtimes::Slow(_)));
+        let fast = EnginePolicy::Fast(fast::Options {});
+        assert!(matches!(Runtimes::from(&fast), Runtimes::Fast(_)));
+    }
+
+    choices! {
+        /// A colour.
+        pub enum Colour {
+            /// Like blood.
+            Red = "red",
+            /// Like grass.
+            Green = "green",
+        }
+    }
+
+    #[test]
+    fn choices_print_and_parse() {
+        for colour in [Colour::Red, Colour::Green] {
+            assert_eq!(Colour::parse(&colour.print()), Ok(colour));
+        }
+        let error = Colour::parse("gren").unwrap_err();
+        assert_eq!(error.remedy, "did you mean \"green\"? (known: red, green)");
+    }
+}

@@ -54,7 +54,7 @@ impl Layer {
     }
 
     pub(super) fn place(&self, span: Range<usize>) -> Place {
-        Place::new(&self.label, &self.text, span)
+        Place::new(&self.label, &self.text, span, self.kind == LayerKind::Set)
     }
 }
 
@@ -80,6 +80,8 @@ pub(super) struct Parsed {
 
 /// The key that names the preset a file builds on.
 const BASE: &str = "base";
+/// How that is written, for remedies.
+pub(super) const BASE_HINT: &str = "base = \"tlc-512g\" at the top of a user's file";
 
 pub(super) fn parse(layer: &Layer, catalog: &'static Catalog) -> Parsed {
     let parsed = Parsed { is_read: true, entries: Vec::new(), problems: Vec::new(), base: None };
@@ -105,16 +107,21 @@ impl Parser<'_> {
     }
 
     fn syntax(&mut self, error: &toml::de::Error, offset: usize) {
+        /// What the parser says of `key = text`.
+        const UNQUOTED: &str = "string values must be quoted";
         self.parsed.is_read = false;
         let span = error.span().map_or(0..0, |span| span.start + offset..span.end + offset);
         let remedy = match error.message() {
             message if message.contains("duplicate key") => "keep one of the two",
-            message if message.contains("string values must be quoted") => {
+            message if message.contains(UNQUOTED) => {
                 "put the value between double quotes, like \"200us\""
             }
             _ => "a config is TOML: [section] lines, then key = value lines, texts in quotes",
         };
-        let message = error.message().replace('\n', ", ");
+        let message = match error.message() {
+            message if message.contains(UNQUOTED) => "a text must stand in quotes".to_owned(),
+            message => message.replace('\n', ", "),
+        };
         self.problem("", span, format!("not valid TOML: {message}"), remedy.to_owned());
     }
 
@@ -148,9 +155,10 @@ impl Parser<'_> {
 
     fn assignment(&mut self) {
         let text = Arc::clone(&self.layer.text);
-        let Some(equals) = text.find('=') else {
+        let equals = text.find('=').filter(|at| !text[..*at].trim().is_empty());
+        let Some(equals) = equals else {
             let remedy = "write a path, an equals sign and a value, like ftl.gc.start=4".to_owned();
-            return self.problem("", 0..text.len(), "no value is given".to_owned(), remedy);
+            return self.problem("", 0..text.len(), "this sets nothing".to_owned(), remedy);
         };
         let path: Vec<&str> = text[..equals].split('.').map(str::trim).collect();
         let path = path.join(".");
@@ -179,9 +187,8 @@ impl Parser<'_> {
 
     fn unknown(&mut self, path: &str, key: Range<usize>) {
         if path == BASE {
-            let remedy = "a user's file names its preset at its top: base = \"tlc-512g\"";
-            let message = "a base can be named only at the top of a user's file".to_owned();
-            return self.problem(path, key, message, remedy.to_owned());
+            let message = "a base cannot be named here".to_owned();
+            return self.problem(path, key, message, format!("write {BASE_HINT}"));
         }
         let remedy = self.catalog.remedy_for(path);
         let kind = if path.contains('.') { "option" } else { "section" };
@@ -214,6 +221,10 @@ impl Parser<'_> {
                 self.unknown(&path, key.span());
             } else if let Some(inner) = value.get_ref().as_table() {
                 self.table(&path, inner);
+            } else if value.get_ref().is_array() {
+                let message = "there is one such section, not a list of them".to_owned();
+                let remedy = format!("write [{path}], in single brackets");
+                self.problem(&path, key.span(), message, remedy);
             } else {
                 self.not_an_option(&path, key.span());
             }
@@ -222,9 +233,9 @@ impl Parser<'_> {
 
     fn base(&mut self, value: &Spanned<DeValue<'_>>) {
         let Some(name) = value.get_ref().as_str() else {
-            let message =
-                format!("expected the name of a preset, found a {}", value.get_ref().type_str());
-            let remedy = "write it as a text: base = \"tlc-512g\"".to_owned();
+            let found = to_raw(value.get_ref(), 0).describe();
+            let message = format!("expected the name of a preset, found {found}");
+            let remedy = format!("write {BASE_HINT}");
             return self.problem(BASE, value.span(), message, remedy);
         };
         let base = Layer::preset(name);

@@ -263,7 +263,7 @@ impl StripeOrder {
 }
 
 impl Value for StripeOrder {
-    const KIND: Kind = Kind::Choice;
+    const KIND: Kind = Kind::Order;
 
     fn parse(text: &str) -> Result<StripeOrder, ValueError> {
         let level = |name: &str| Level::ALL.iter().find(|(_, known)| *known == name);

@@ -37,9 +37,11 @@ pub mod page_type {
         pub struct Options at "nand.timing", policy "page-type",
             source "Grupp et al., MICRO 2009: measured pages of MLC parts"
         {
-            /// Sensing a page (tR), one time for each bit of a cell: LSB, CSB, MSB, TSB.
+            /// Sensing a page (tR), one time for each type of page: LSB and MSB in MLC; LSB, CSB,
+            /// MSB in TLC; TSB last in QLC.
             read_by_type: Vec<Nanos> = required, in "100ns"..="100ms", source "the part";
-            /// Programming a page (tPROG), one time for each bit of a cell: LSB, CSB, MSB, TSB.
+            /// Programming a page (tPROG), one time for each type of page: LSB and MSB in MLC; LSB, CSB,
+            /// MSB in TLC; TSB last in QLC.
             program_by_type: Vec<Nanos> = required, in "1us"..="1s", source "the part";
         }
     }
@@ -144,7 +146,7 @@ options! {
     pub struct BufferOptions at "cache" {
         /// How much data the buffer holds.
         capacity: crate::units::Bytes = "64MiB", in "2KiB"..="1TiB",
-            source "drives carry 1 MiB or so of write buffer for each GiB at most; assumed";
+            source "assumed: the rest of a drive's DRAM holds the mapping table";
         /// Moving a page to or from DRAM.
         latency: crate::units::Nanos = "1us", in "0ns"..="1ms",
             source "a 16 KiB page at the 12.8 GB/s of a DDR3-1600 channel takes 1.3 us; rounded";

@@ -13,10 +13,17 @@ pub struct Place {
     pub text: Arc<str>,
     /// The bytes of the text that are meant. They lie within the text, on character boundaries.
     pub span: Range<usize>,
+    /// Whether the text is an override, a line by nature: its line number says nothing.
+    pub is_override: bool,
 }
 
 impl Place {
-    pub(super) fn new(label: &str, text: &Arc<str>, span: Range<usize>) -> Place {
+    pub(super) fn new(
+        label: &str,
+        text: &Arc<str>,
+        span: Range<usize>,
+        is_override: bool,
+    ) -> Place {
         let floor = |at: usize| {
             let mut at = at.min(text.len());
             while !text.is_char_boundary(at) {
@@ -25,7 +32,12 @@ impl Place {
             at
         };
         let (start, end) = (floor(span.start), floor(span.end));
-        Place { label: label.to_owned(), text: Arc::clone(text), span: start..end.max(start) }
+        Place {
+            label: label.to_owned(),
+            text: Arc::clone(text),
+            span: start..end.max(start),
+            is_override,
+        }
     }
 
     /// The line, counted from one.
@@ -88,7 +100,10 @@ impl Problem {
             Some(place) => {
                 let line = place.line().to_string();
                 let gutter = " ".repeat(line.len());
-                let head = format!("{}:{line}:{}", place.label, place.column());
+                let head = match place.is_override {
+                    true => place.label.clone(),
+                    false => format!("{}:{line}:{}", place.label, place.column()),
+                };
                 text += &format!("{gutter}--> {head}\n{gutter} |\n");
                 text += &format!("{line} | {}\n{gutter} | {}\n", place.excerpt(), place.caret());
                 gutter

@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::catalog::Catalog;
 use super::declare::{Declaration, SeamInfo};
-use super::layer::{Entry, Layer, LayerKind, Parsed};
+use super::layer::{BASE_HINT, Entry, Layer, LayerKind, Parsed};
 use super::problem::{Place, Problem};
 use super::value::{Choice, Raw, Value, ValueError, quoted, unknown_choice};
 
@@ -120,20 +120,23 @@ impl<'a> Reader<'a> {
         entry: &Entry,
     ) -> Option<T> {
         self.origins.insert(declared.path, self.origin(layer, entry));
-        let outside = |low: &str, high: &str| {
-            ValueError::new(
-                format!("must lie between {low} and {high}"),
-                match declared.unit {
-                    "" => "write a value in that range".to_owned(),
-                    unit => format!("write a number of {unit} in that range"),
-                },
-            )
-        };
         let result = T::read(&entry.raw).and_then(|value: T| match declared.range {
-            Some((low, high)) if !value.within(low, high) => Err(outside(low, high)),
+            Some((low, high)) if !value.within(low, high) => {
+                let unit = if declared.unit.is_empty() { "" } else { " " };
+                Err(vec![ValueError::new(
+                    format!("{} is out of range", value.print()),
+                    format!("write {low} to {high}{unit}{}", declared.unit),
+                )])
+            }
             _ => Ok(value),
         });
-        result.map_err(|error| self.value_problem(declared.path, layer, entry, error)).ok()
+        result.map_err(|errors| self.value_problems(declared.path, layer, entry, errors)).ok()
+    }
+
+    fn value_problems(&mut self, path: &str, layer: usize, entry: &Entry, errors: Vec<ValueError>) {
+        for error in errors {
+            self.value_problem(path, layer, entry, error);
+        }
     }
 
     fn value_problem(&mut self, path: &str, layer: usize, entry: &Entry, error: ValueError) {
@@ -182,8 +185,8 @@ impl<'a> Reader<'a> {
                         self.value_problem(seam.path, layer, &entry, error);
                         stand_in
                     }
-                    Err(error) => {
-                        self.value_problem(seam.path, layer, &entry, error);
+                    Err(errors) => {
+                        self.value_problems(seam.path, layer, &entry, errors);
                         stand_in
                     }
                 }
@@ -212,8 +215,8 @@ impl<'a> Reader<'a> {
                 [one] => ((*one).to_owned(), "has no value, and no default".to_owned()),
                 all => (String::new(), format!("no value and no default for {}", all.join(", "))),
             };
-            let remedy = "set it, or build on a preset: base = \"tlc-512g\" at the top of the file";
-            let remedy = remedy.to_owned();
+            let what = if self.missing.len() == 1 { "it" } else { "them" };
+            let remedy = format!("set {what}, or build on a preset: {BASE_HINT}");
             self.problems.push(Problem { path, message, remedy, place: None });
         }
         let unread: Vec<(usize, Entry)> = self

@@ -54,6 +54,8 @@ pub enum Kind {
     Choice,
     /// A list of times.
     Times,
+    /// The four levels of the device, in an order.
+    Order,
 }
 
 impl Kind {
@@ -69,7 +71,13 @@ impl Kind {
             Kind::Text => "text",
             Kind::Choice => "choice",
             Kind::Times => "list of times",
+            Kind::Order => "order of levels",
         }
+    }
+
+    fn with_article(self) -> String {
+        let article = if self == Kind::Order { "an" } else { "a" };
+        format!("{article} {}", self.name())
     }
 
     /// How such a value is written.
@@ -84,6 +92,7 @@ impl Kind {
             Kind::Text => "\"some text\"",
             Kind::Choice => "\"name\"",
             Kind::Times => "[\"40us\", \"60us\"]",
+            Kind::Order => "\"channel-chip-die-plane\"",
         }
     }
 }
@@ -111,7 +120,7 @@ pub enum Raw {
 }
 
 impl Raw {
-    fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Raw::Text(text) => quoted(text),
             Raw::Number(number) => number.clone(),
@@ -150,15 +159,17 @@ pub trait Value: Sized + Clone + PartialEq + fmt::Debug {
     /// Reads a TOML value.
     ///
     /// # Errors
-    /// When it is not such a value.
-    fn read(raw: &Raw) -> Result<Self, ValueError> {
+    /// When it is not such a value; a list has an error for every entry that is wrong.
+    fn read(raw: &Raw) -> Result<Self, Vec<ValueError>> {
         match raw {
-            Raw::Text(text) => Self::parse(text),
+            Raw::Text(text) => Self::parse(text).map_err(|error| vec![error]),
             // As text a bare number fails for want of its unit, with the remedy that fits.
-            Raw::Number(number) if Self::KIND != Kind::Text && Self::KIND != Kind::Choice => {
-                Self::parse(number)
+            Raw::Number(number)
+                if !matches!(Self::KIND, Kind::Text | Kind::Choice | Kind::Order) =>
+            {
+                Self::parse(number).map_err(|error| vec![error])
             }
-            other => Err(wrong_type(Self::KIND, other)),
+            other => Err(vec![wrong_type(Self::KIND, other)]),
         }
     }
 
@@ -170,7 +181,7 @@ pub trait Value: Sized + Clone + PartialEq + fmt::Debug {
 
 fn wrong_type(kind: Kind, raw: &Raw) -> ValueError {
     ValueError::new(
-        format!("expected a {}, found {}", kind.name(), raw.describe()),
+        format!("expected {}, found {}", kind.with_article(), raw.describe()),
         match raw {
             Raw::Number(number) => format!("write {}", quoted(number)),
             _ => format!("write it like {}", kind.example()),
@@ -376,6 +387,9 @@ impl Quantity {
                 let decimal = if letter == "K" { "k" } else { &letter };
                 format!("write \"{number}{letter}iB\" or \"{number}{decimal}B\"")
             }
+            ("a time", lower) if lower.ends_with("sec") => {
+                format!("write \"{number}{}s\"", lower.trim_end_matches("sec"))
+            }
             ("a rate", "mt/s") => format!("write \"{number}MB/s\" if the bus is 8 bits wide"),
             _ => match nearest(unit, names) {
                 Some(name) => format!("write \"{number}{name}\""),
@@ -542,18 +556,22 @@ impl Value for Vec<Nanos> {
         Vec::new()
     }
 
-    fn read(raw: &Raw) -> Result<Self, ValueError> {
-        match raw {
-            Raw::List(items) => items
-                .iter()
-                .enumerate()
-                .map(|(at, (_, item))| {
-                    Nanos::read(item).map_err(|error| ValueError { item: Some(at), ..error })
-                })
-                .collect(),
-            Raw::Text(text) => Self::parse(text),
-            other => Err(wrong_type(Self::KIND, other)),
+    fn read(raw: &Raw) -> Result<Self, Vec<ValueError>> {
+        let items = match raw {
+            Raw::List(items) => items,
+            Raw::Text(text) => return Self::parse(text).map_err(|error| vec![error]),
+            other => return Err(vec![wrong_type(Self::KIND, other)]),
+        };
+        let mut times = Vec::new();
+        let mut wrong = Vec::new();
+        for (at, (_, item)) in items.iter().enumerate() {
+            match Nanos::read(item) {
+                Ok(time) => times.push(time),
+                Err(errors) => wrong
+                    .extend(errors.into_iter().map(|error| ValueError { item: Some(at), ..error })),
+            }
         }
+        if wrong.is_empty() { Ok(times) } else { Err(wrong) }
     }
 
     fn to_toml(&self) -> String {
