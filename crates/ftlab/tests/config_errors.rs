@@ -108,6 +108,12 @@ fn what_does_not_fit_together() {
 }
 
 #[test]
+fn a_codeword_over_several_units() {
+    let sets = ["nand.codeword=4KiB", "ftl.mapping.unit=2KiB"];
+    insta::assert_snapshot!(error(&with_sets("tlc-512g", &sets)));
+}
+
+#[test]
 fn too_large_a_device() {
     let sets = [
         "nand.channels=128",
@@ -135,7 +141,7 @@ fn options_of_another_policy() {
     let lower = Layer::file("my.toml", "base = \"tiny\"\n[cache]\ncapacity = \"1MiB\"\n");
     insta::assert_snapshot!(error(&[lower]));
     let same =
-        Layer::file("b.toml", "base = \"tiny\"\n[cache]\npolicy = \"none\"\nlatency = \"1us\"\n");
+        Layer::file("b.toml", "base = \"tiny\"\n[cache]\npolicy = \"none\"\ncapacity = \"1MiB\"\n");
     assert_eq!(error(&[same]).problems.len(), 1);
 }
 

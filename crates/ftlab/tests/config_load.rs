@@ -1,8 +1,14 @@
 //! Layers, origins, round trips and random configs.
 
+use ftlab::cache::WriteBufferChoice;
 use ftlab::config::value::{Kind, Value};
-use ftlab::config::{CachePolicy, Config, Layer, MapUnit, Origin, Scheduler, StripeOrder, Timing};
+use ftlab::config::{Config, Layer, MapUnit, Origin, StripeOrder};
 use ftlab::config::{Topic, all_options, all_policies, explain, fuzz, presets};
+use ftlab::device::{DeviceSetup, assemble};
+use ftlab::host::Host;
+use ftlab::nand::Geometry;
+use ftlab::nand::timing::TimingChoice;
+use ftlab::scheduler::SchedulerChoice;
 use ftlab::units::{Bytes, BytesPerSec, Nanos, Ratio};
 use proptest::prelude::*;
 
@@ -22,7 +28,7 @@ fn later_layers_win_and_values_remember_theirs() {
     assert_eq!(config.options.ftl.gc.start, 5);
     assert_eq!(config.options.ftl.gc.stop, 9);
     assert_eq!(config.options.nand.channels, 4);
-    assert!(matches!(config.options.scheduler.policy, Scheduler::ReadFirst(_)));
+    assert!(matches!(config.options.scheduler.policy, SchedulerChoice::ReadFirst(_)));
     let origin = |path| config.origin(path).map(Origin::to_string);
     assert_eq!(origin("ftl.gc.start").as_deref(), Some("my.toml:3"));
     assert_eq!(origin("ftl.gc.stop").as_deref(), Some("--set 3"));
@@ -35,15 +41,15 @@ fn later_layers_win_and_values_remember_theirs() {
 #[test]
 fn a_changed_policy_drops_the_options_of_the_one_beneath() {
     let none = load(&[Layer::preset("tlc-512g"), Layer::set(1, "cache.policy=none")]);
-    assert!(matches!(none.options.cache.policy, CachePolicy::None(_)));
-    assert!(none.resolve().buffer.is_none());
+    assert!(matches!(none.options.cache.policy, WriteBufferChoice::None(_)));
+    assert!(none.options.cache.policy.dram().is_none());
     let plain = load(&[
         Layer::preset("tlc-512g"),
         Layer::set(1, "nand.timing.policy=plain"),
         Layer::set(2, "nand.timing.read=58us"),
         Layer::set(3, "nand.timing.program=575us"),
     ]);
-    let Timing::Plain(times) = &plain.options.nand.timing.policy else { panic!("not plain") };
+    let TimingChoice::Plain(times) = &plain.options.nand.timing.policy else { panic!("not plain") };
     assert_eq!(times.read, Nanos::from_micros(58));
     assert!(!plain.show().contains("read_by_type"));
 }
@@ -61,21 +67,26 @@ fn defaults_give_way_to_a_small_page() {
 }
 
 #[test]
-fn resolving_gives_the_numbers() {
+fn a_config_becomes_the_parts_of_a_device() {
     let config = load(&[
         Layer::preset("tlc-512g"),
         Layer::set(1, "cache.write_back_start=50%"),
         Layer::set(2, "cache.capacity=1MiB"),
     ]);
-    let resolved = config.resolve();
-    assert_eq!(resolved.geometry.planes(), 16);
-    assert_eq!(resolved.geometry.units_per_page(), 4);
-    assert_eq!(resolved.geometry.units(), 16 * 1821 * 1152 * 4);
+    let setup = DeviceSetup::new(&config, 7);
+    assert_eq!(setup.ftl.geometry.planes(), 16);
+    assert_eq!(setup.ftl.geometry.physical_pages(), 16 * 1821 * 1152 * 4);
     // 16 x 1821 x 1152 x 4 / 1.07407, rounded down.
-    assert_eq!(u64::from(resolved.logical_units), 134_258_688_u64 * 1_000_000 / 1_074_070);
-    assert_eq!(resolved.times.read.len(), 3);
-    let buffer = resolved.buffer.expect("the preset has one");
-    assert_eq!((buffer.units, buffer.write_back_start), (256, 128));
+    let logical = 134_258_688_u64 * 1_000_000 / 1_074_070;
+    assert_eq!(u64::from(setup.ftl.logical_pages), logical);
+    assert_eq!(setup.flash.timing.read(0), Nanos::from_micros(41));
+    assert_eq!(setup.flash.timing.read(5), Nanos::from_micros(77));
+    assert_eq!(setup.flash.timing.program(4), Nanos::from_micros(575));
+    assert_eq!(setup.flash.timing.erase(), Nanos::from_micros(5_000));
+    assert_eq!(setup.buffer.capacity, Some(256));
+    assert_eq!(setup.buffer.write_back_above, 128);
+    assert_eq!(setup.buffer.programs_in_flight, Some(16));
+    assert_eq!(assemble(setup).capacity_sectors(), logical * 8);
 }
 
 #[test]
@@ -87,7 +98,7 @@ fn shown_text_loads_to_the_same_config() {
             let again = load(&[Layer::file("shown.toml", &text)]);
             assert_eq!(again.options, config.options, "{text}");
             assert_eq!(again.canonical(), config.canonical());
-            assert_eq!(again.resolve(), config.resolve());
+            assert_eq!(again.shape(), config.shape());
         }
     }
 }
@@ -123,7 +134,7 @@ fn every_declaration_holds_together() {
     for seam in all_policies() {
         assert!(seam.policies.iter().any(|policy| policy.name == seam.default), "{}", seam.path);
         for policy in seam.policies {
-            assert!(policy.summary.ends_with('.') && !policy.source.is_empty(), "{}", policy.name);
+            assert!(!policy.summary.is_empty() && !policy.source.is_empty(), "{}", policy.name);
         }
     }
 }
@@ -228,16 +239,13 @@ proptest! {
         match Config::load(&layers) {
             Err(error) => prop_assert!(!error.problems.is_empty()),
             Ok(config) => {
-                let resolved = config.resolve();
-                let geometry = resolved.geometry;
-                prop_assert!(geometry.units() < 1 << 31);
-                prop_assert!(resolved.codeword <= geometry.page);
-                let share = u64::from(resolved.logical_units).div_ceil(geometry.planes());
+                let geometry = Geometry::new(config.shape());
+                let gc = &config.options.ftl.gc;
+                prop_assert!(config.options.nand.codeword <= config.shape().mapping_unit);
+                let share = config.logical_pages().div_ceil(geometry.planes());
                 let filled = share.div_ceil(geometry.units_per_block());
-                let left = u64::from(geometry.blocks_per_plane) - filled;
-                prop_assert!(left >= u64::from(resolved.gc.start) + 3);
-                prop_assert!(resolved.gc.stop >= resolved.gc.start);
-                prop_assert!(resolved.gc.start > resolved.gc.reserve);
+                prop_assert!(filled + gc.start + 3 <= config.shape().blocks_per_plane);
+                prop_assert!(gc.stop >= gc.start && gc.start > gc.reserve);
                 let again = Config::load(&[Layer::file("shown.toml", &config.show())]);
                 prop_assert_eq!(again.map(|again| again.options).ok(), Some(config.options));
             }

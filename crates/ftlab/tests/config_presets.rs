@@ -42,8 +42,8 @@ fn capacities_are_those_of_the_names() {
     ];
     assert_eq!(promised.len(), presets::devices().len());
     for (name, bytes) in promised {
-        let resolved = load(name).resolve();
-        let host = u64::from(resolved.logical_units) * resolved.geometry.unit.0;
+        let config = load(name);
+        let host = u64::from(config.logical_pages()) * config.shape().mapping_unit.0;
         // Over-provisioning is set in parts per million, so the capacity is met that closely.
         assert!(host.abs_diff(bytes) * 1_000_000 <= 2 * bytes, "{name}: {host} is not {bytes}");
     }

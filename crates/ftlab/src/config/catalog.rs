@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::OnceLock;
 
-use super::declare::{Declaration, Node, SeamInfo};
+use super::declare::{Declaration, Node};
 use super::options::Options;
 use super::value::{Choice, Kind, nearest, quoted};
+use crate::policy::SeamInfo;
 
 /// Which policies an option belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,15 +91,10 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Adds the options of a section (`doc` says what it is about) or of a policy.
-    pub fn options(
-        &mut self,
-        path: &'static str,
-        doc: Option<&'static str>,
-        declared: &[Declaration],
-    ) {
-        // What policies share is declared like a section, but is not one.
-        if let Some(doc) = doc.filter(|_| !path.is_empty() && self.policy.is_none()) {
+    /// Adds the options of a section, or of the policy that is being described.
+    pub fn options(&mut self, path: &'static str, doc: &'static str, declared: &[Declaration]) {
+        // The options of a policy are declared like a section, but are part of their seam's.
+        if !path.is_empty() && self.policy.is_none() {
             self.catalog.sections.push(SectionInfo { path, doc });
         }
         for option in declared {

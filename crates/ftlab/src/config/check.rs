@@ -1,12 +1,12 @@
 //! Checks a config as a whole: what no option can be asked alone. Errors for what cannot work,
 //! warnings for what was probably not meant.
 
-use super::options::{Cell, MapUnit, Options};
-use super::policies::{CachePolicy, Timing};
+use super::options::{Cell, Options};
 use super::problem::Problem;
 use super::reader::Reader;
-use super::resolve::{Geometry, geometry, times};
+use super::resolve::{Counts, shape};
 use super::value::{Value, quoted};
+use crate::nand::timing::TimingChoice;
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 
 /// Mapping units that a device can have: 32-bit indices, with room for marks.
@@ -89,7 +89,16 @@ impl Checker<'_, '_> {
             let remedy = format!("write {} or less", text(&page));
             self.fail(&["nand.codeword", "nand.page_size"], message, remedy);
         }
-        let MapUnit::Size(unit) = self.options.ftl.mapping.unit else { return };
+        let unit = self.options.ftl.mapping.unit.bytes(page);
+        if codeword <= page && codeword > unit {
+            let message = format!(
+                "a codeword of {} spans several mapping units of {}",
+                codeword.print(),
+                unit.print()
+            );
+            let remedy = format!("write {} or less, or map larger units", text(&unit));
+            self.fail(&["nand.codeword", "ftl.mapping.unit"], message, remedy);
+        }
         if !page.0.is_multiple_of(unit.0) || !unit.0.is_multiple_of(SECTOR_BYTES) {
             let message = format!(
                 "units of {} do not divide the flash page of {} into whole sectors",
@@ -103,7 +112,7 @@ impl Checker<'_, '_> {
     }
 
     fn lists(&mut self) {
-        let Timing::PageType(by_type) = &self.options.nand.timing.policy else { return };
+        let TimingChoice::PageType(by_type) = &self.options.nand.timing.policy else { return };
         let cell = self.options.nand.cell;
         let lists = [
             ("nand.timing.read_by_type", by_type.read_by_type.len()),
@@ -151,33 +160,33 @@ impl Checker<'_, '_> {
     }
 
     fn capacity(&mut self) {
-        let geometry = geometry(self.options);
-        if geometry.unit.0 == 0 || !geometry.page.0.is_multiple_of(geometry.unit.0) {
+        let shape = shape(self.options);
+        let Some(counts) = Counts::of(&shape) else {
             return; // Reported with the pages; there is nothing to count.
-        }
-        if geometry.units() > MOST_UNITS {
+        };
+        if counts.units > MOST_UNITS {
             let message = format!(
                 "the device has {} mapping units of {}; the most is {MOST_UNITS}",
-                geometry.units(),
-                geometry.unit.print()
+                counts.units,
+                shape.mapping_unit.print()
             );
-            let remedy = match geometry.units() / geometry.units_per_page() <= MOST_UNITS {
+            let remedy = match counts.units / counts.units_per_page <= MOST_UNITS {
                 true => {
                     "map whole flash pages (ftl.mapping.unit = \"flash-page\"), or use fewer \
-                         blocks, chips or channels"
+                     blocks, chips or channels"
                 }
                 false => "use fewer blocks, pages, chips or channels",
             };
             self.fail(&GEOMETRY, message, remedy.to_owned());
         }
-        self.spare_blocks(&geometry);
+        self.spare_blocks(&counts);
     }
 
-    fn spare_blocks(&mut self, geometry: &Geometry) {
+    fn spare_blocks(&mut self, counts: &Counts) {
         let gc = &self.options.ftl.gc;
         let share = self.options.ftl.over_provisioning;
-        let logical = geometry.logical_blocks_per_plane(share);
-        let blocks = u64::from(geometry.blocks_per_plane);
+        let logical = counts.logical_blocks_per_plane(share);
+        let blocks = u64::from(self.options.nand.blocks_per_plane);
         let kept = u64::from(gc.start) + OPEN_BLOCKS + SPARE_BLOCKS;
         let mut paths = vec!["ftl.over_provisioning", "ftl.gc.start"];
         paths.extend(GEOMETRY);
@@ -202,33 +211,33 @@ impl Checker<'_, '_> {
     }
 
     fn cache(&mut self) {
-        let CachePolicy::Lru(lru) = &self.options.cache.policy else { return };
-        let (page, capacity) = (self.options.nand.page_size, lru.buffer.capacity);
+        let Some(buffer) = self.options.cache.policy.dram() else { return };
+        let (page, capacity) = (self.options.nand.page_size, buffer.capacity);
         if capacity < page {
             let message =
                 format!("{} do not hold one flash page of {}", capacity.print(), page.print());
             let remedy = format!("write {} or more", text(&page));
             self.fail(&["cache.capacity", "nand.page_size"], message, remedy);
         }
-        let geometry = geometry(self.options);
-        if geometry.unit.0 > 0 {
-            let units = geometry.logical_units(self.options.ftl.over_provisioning);
-            let logical = units.saturating_mul(geometry.unit.0);
-            if capacity.0 >= logical {
-                let mut paths = vec!["cache.capacity", "ftl.over_provisioning"];
-                paths.extend(GEOMETRY);
-                let message = "the buffer holds the whole device: flash is hardly used".to_owned();
-                self.warn(&paths, message, "write a smaller capacity".to_owned());
-            }
+        let shape = shape(self.options);
+        let Some(counts) = Counts::of(&shape) else { return };
+        let logical = counts.logical(self.options.ftl.over_provisioning);
+        if capacity.0 / shape.mapping_unit.0 >= logical {
+            let mut paths = vec!["cache.capacity", "ftl.over_provisioning"];
+            paths.extend(GEOMETRY);
+            let message = "the buffer holds the whole device: flash is hardly used".to_owned();
+            self.warn(&paths, message, "write a smaller capacity".to_owned());
         }
     }
 
     fn cell_times(&mut self) {
         let cell = self.options.nand.cell;
         let times = times(self.options);
-        let [read, program] = match self.options.nand.timing.policy {
-            Timing::Plain(_) => ["nand.timing.read", "nand.timing.program"],
-            Timing::PageType(_) => ["nand.timing.read_by_type", "nand.timing.program_by_type"],
+        let [read, program] = match &self.options.nand.timing.policy {
+            TimingChoice::Plain(_) => ["nand.timing.read", "nand.timing.program"],
+            TimingChoice::PageType(_) => {
+                ["nand.timing.read_by_type", "nand.timing.program_by_type"]
+            }
         };
         let mean = |list: &[Nanos]| {
             let sum: u128 = list.iter().map(|time| u128::from(time.0)).sum();
@@ -236,7 +245,7 @@ impl Checker<'_, '_> {
         };
         let usual = usual_times(cell);
         for (path, list, usual) in
-            [(read, &times.read, usual.read), (program, &times.program, usual.program)]
+            [(read, times.read, usual.read), (program, times.program, usual.program)]
         {
             let mean = mean(list);
             if !list.is_empty() && !(usual.0..=usual.1).contains(&mean) {
@@ -251,8 +260,9 @@ impl Checker<'_, '_> {
                 self.warn(&[path, "nand.cell"], message, remedy.to_owned());
             }
         }
-        if times.erase < mean(&times.program) {
-            let message = format!("erasing ({}) is faster than programming", times.erase.print());
+        let erase = self.options.nand.timing.erase;
+        if erase < mean(times.program) {
+            let message = format!("erasing ({}) is faster than programming", erase.print());
             let remedy = "check the unit; erasing a block takes milliseconds".to_owned();
             self.warn(&["nand.timing.erase", program], message, remedy);
         }
@@ -312,6 +322,24 @@ fn remedy_for_spare(blocks: u64, kept: u64) -> String {
         None => {
             let enough = kept + kept.div_ceil(9);
             format!("give a plane at least {enough} blocks, or lower ftl.gc.start")
+        }
+    }
+}
+
+/// The times of an operation, one for each type of page that is told apart.
+struct Times<'a> {
+    read: &'a [Nanos],
+    program: &'a [Nanos],
+}
+
+fn times(options: &Options) -> Times<'_> {
+    match &options.nand.timing.policy {
+        TimingChoice::Plain(plain) => Times {
+            read: std::slice::from_ref(&plain.read),
+            program: std::slice::from_ref(&plain.program),
+        },
+        TimingChoice::PageType(by_type) => {
+            Times { read: &by_type.read_by_type, program: &by_type.program_by_type }
         }
     }
 }

@@ -1,10 +1,9 @@
-//! How options and policies are declared: once, where they belong, by one macro each.
+//! How options are declared: once, where they belong.
 //!
-//! `options!` declares a section, or the options of one policy, and yields
-//! the typed struct together with its documentation and the code that reads, checks and prints it.
-//! `seam!` lists the policies of a seam, a line each, and yields the closed
-//! enum of their options. `choices!` declares a list of names. Everything
-//! else (`explain`, the reference, the errors) is derived from these declarations.
+//! `options!` declares a section, or the options of one policy, and yields the typed struct together
+//! with its documentation and the code that reads, checks and prints it. `choices!` declares a list
+//! of names. (Seams and their policies are declared in [`policy`](crate::policy).) Everything else
+//! (`explain`, the reference, the errors) is derived from these declarations.
 
 use super::catalog::Builder;
 use super::reader::Reader;
@@ -32,30 +31,6 @@ pub struct Declaration {
     pub choices: fn() -> &'static [Choice],
 }
 
-/// A policy of a seam.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PolicyInfo {
-    /// The name, as a config writes it.
-    pub name: &'static str,
-    /// What it does, in a line.
-    pub summary: &'static str,
-    /// The paper it comes from, or "textbook".
-    pub source: &'static str,
-}
-
-/// A seam: an option whose value names a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeamInfo {
-    /// The path of the option that names the policy.
-    pub path: &'static str,
-    /// What the policies of the seam decide.
-    pub doc: &'static str,
-    /// The policy in force when nothing is set.
-    pub default: &'static str,
-    /// All policies, in the order of their registry.
-    pub policies: &'static [PolicyInfo],
-}
-
 /// A part of the config: a section with its options, or a seam with those of its policies.
 pub trait Node: Sized {
     /// Adds everything that is declared here to the catalog.
@@ -66,18 +41,12 @@ pub trait Node: Sized {
     fn write(&self, printer: &mut Printer<'_>);
 }
 
-/// The options of one policy.
-pub trait Policy: Node {
-    /// Its name, summary and source.
-    const POLICY: PolicyInfo;
-}
-
 /// Declares a section of the config, or the options of one policy of a seam.
 ///
 /// ```text
 /// options! {
 ///     /// When blocks are collected, and which.
-///     pub struct GcOptions at "ftl.gc" with { victim: VictimPolicy } {
+///     pub struct GcOptions at "ftl.gc" with { victim: VictimChoice } {
 ///         /// Free blocks of a plane at or below which collection starts.
 ///         start: u32 = "3", in "2"..="100000", unit "blocks", source "…";
 ///     }
@@ -85,56 +54,28 @@ pub trait Policy: Node {
 /// ```
 ///
 /// `= required` instead of a default makes an option that must be set. `with` embeds other nodes:
-/// seams and subsections. For a policy, `policy "name", source "paper"` follows the path; the doc of
-/// the struct is then the summary that `list policies` prints.
+/// seams and subsections. The options of a policy are declared in the policy's file, at the path of
+/// its seam's section; policies that share options share such a struct, or embed it.
 macro_rules! options {
     (
         $(#[doc = $doc:literal])+
         pub struct $Name:ident at $at:literal $(with { $($node:ident: $Node:ty),* $(,)? })? {
-            $($body:tt)*
+            $(
+                $(#[doc = $field_doc:literal])+
+                $field:ident: $Type:ty = $default:tt
+                $(, in $low:literal ..= $high:literal)?
+                $(, unit $unit:literal)?
+                , source $field_source:literal;
+            )*
         }
-    ) => {
-        $crate::config::declare::options! { @node
-            [Some(concat!($($doc),+).trim_ascii())] [$($doc)+] $Name $at
-            [$($($node: $Node),*)?] $($body)*
-        }
-    };
-    (
-        $(#[doc = $doc:literal])+
-        pub struct $Name:ident at $at:literal, policy $policy:literal, source $source:literal
-        $(with { $($node:ident: $Node:ty),* $(,)? })? {
-            $($body:tt)*
-        }
-    ) => {
-        impl $crate::config::declare::Policy for $Name {
-            const POLICY: $crate::config::PolicyInfo = $crate::config::PolicyInfo {
-                name: $policy,
-                summary: concat!($($doc),+).trim_ascii(),
-                source: $source,
-            };
-        }
-        $crate::config::declare::options! { @node
-            [None] [$($doc)+] $Name $at [$($($node: $Node),*)?] $($body)*
-        }
-    };
-    (@node
-        [$section:expr] [$($doc:literal)+] $Name:ident $at:literal [$($node:ident: $Node:ty),*]
-        $(
-            $(#[doc = $field_doc:literal])+
-            $field:ident: $Type:ty = $default:tt
-            $(, in $low:literal ..= $high:literal)?
-            $(, unit $unit:literal)?
-            , source $field_source:literal;
-        )*
     ) => {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq)]
         pub struct $Name {
-            $(
-                #[doc = concat!("What is set under [`", stringify!($node), "`](field@Self::",
-                    stringify!($node), ").")]
+            $($(
+                #[doc = concat!("The seam or section `", stringify!($node), "`.")]
                 pub $node: $Node,
-            )*
+            )*)?
             $($(#[doc = $field_doc])+ pub $field: $Type,)*
         }
 
@@ -155,8 +96,8 @@ macro_rules! options {
 
         impl $crate::config::declare::Node for $Name {
             fn describe(catalog: &mut $crate::config::catalog::Builder) {
-                catalog.options($at, $section, Self::DECLARED);
-                $(<$Node as $crate::config::declare::Node>::describe(catalog);)*
+                catalog.options($at, concat!($($doc),+).trim_ascii(), Self::DECLARED);
+                $($(<$Node as $crate::config::declare::Node>::describe(catalog);)*)?
             }
 
             #[allow(unused_variables, unused_mut, unused_assignments, reason = "empty sections")]
@@ -166,14 +107,14 @@ macro_rules! options {
                     $($field: reader.option::<$Type>(
                         declared.next().expect("one declaration for each field"),
                     ),)*
-                    $($node: <$Node as $crate::config::declare::Node>::read(reader),)*
+                    $($($node: <$Node as $crate::config::declare::Node>::read(reader),)*)?
                 }
             }
 
             #[allow(unused_variables, reason = "empty sections")]
             fn write(&self, printer: &mut $crate::config::show::Printer<'_>) {
                 $(printer.option(concat!($at, ".", stringify!($field)), &self.$field);)*
-                $($crate::config::declare::Node::write(&self.$node, printer);)*
+                $($($crate::config::declare::Node::write(&self.$node, printer);)*)?
             }
         }
     };
@@ -183,107 +124,6 @@ macro_rules! options {
     (@range $low:literal, $high:literal) => { Some(($low, $high)) };
 }
 pub(crate) use options;
-
-/// Lists the policies of a seam and yields the closed enum of their options.
-///
-/// ```text
-/// seam! {
-///     /// In which order flash commands are served.
-///     pub enum SchedulerPolicy at "scheduler.policy" = "fifo", dispatch with_schedulers! {
-///         Fifo => fifo,
-///         ReadFirst => read_first,
-///     }
-/// }
-/// ```
-///
-/// A line is a variant and the module of the policy, which must hold a type `Options` that
-/// `options!` declared. `dispatch` is optional: the macro named there is
-/// called with the same lines, to build whatever else the seam needs from its one list.
-macro_rules! seam {
-    (
-        $(#[doc = $doc:literal])+
-        pub enum $Name:ident at $at:literal = $default:literal, dispatch $dispatch:ident ! {
-            $($Variant:ident => $($module:ident)::+),+ $(,)?
-        }
-    ) => {
-        $crate::config::declare::seam! {
-            $(#[doc = $doc])+
-            pub enum $Name at $at = $default { $($Variant => $($module)::+),+ }
-        }
-        $dispatch! { $($Variant => $($module)::+),+ }
-    };
-    (
-        $(#[doc = $doc:literal])+
-        pub enum $Name:ident at $at:literal = $default:literal {
-            $($Variant:ident => $($module:ident)::+),+ $(,)?
-        }
-    ) => {
-        $(#[doc = $doc])+
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum $Name {
-            $(
-                #[doc = concat!("The options of `", stringify!($($module)::+), "`.")]
-                $Variant($($module)::+::Options),
-            )+
-        }
-
-        impl $Name {
-            /// The seam, with all its policies.
-            pub const SEAM: $crate::config::SeamInfo = $crate::config::SeamInfo {
-                path: $at,
-                doc: concat!($($doc),+).trim_ascii(),
-                default: $default,
-                policies: &[
-                    $(<$($module)::+::Options as $crate::config::declare::Policy>::POLICY),+
-                ],
-            };
-
-            /// The policy that is chosen.
-            #[must_use]
-            pub const fn info(&self) -> $crate::config::PolicyInfo {
-                match self {
-                    $(Self::$Variant(_) => {
-                        <$($module)::+::Options as $crate::config::declare::Policy>::POLICY
-                    })+
-                }
-            }
-        }
-
-        impl $crate::config::declare::Node for $Name {
-            fn describe(catalog: &mut $crate::config::catalog::Builder) {
-                catalog.seam(Self::SEAM);
-                $(catalog.policy(
-                    Self::SEAM,
-                    <$($module)::+::Options as $crate::config::declare::Policy>::POLICY.name,
-                    <$($module)::+::Options as $crate::config::declare::Node>::describe,
-                );)+
-            }
-
-            fn read(reader: &mut $crate::config::reader::Reader<'_>) -> Self {
-                let choice = reader.choose(Self::SEAM);
-                let mut readers = [
-                    $({
-                        let read: fn(&mut $crate::config::reader::Reader<'_>) -> Self =
-                            |reader| Self::$Variant($crate::config::declare::Node::read(reader));
-                        read
-                    }),+
-                ].into_iter();
-                let read = readers.nth(choice.index).expect("the choice is one of the policies");
-                reader.of_policy(choice, read)
-            }
-
-            fn write(&self, printer: &mut $crate::config::show::Printer<'_>) {
-                printer.policy($at, self.info().name);
-                match self {
-                    $(Self::$Variant(options) => {
-                        $crate::config::declare::Node::write(options, printer);
-                    })+
-                }
-            }
-        }
-    };
-}
-pub(crate) use seam;
 
 /// Declares a type whose values are names.
 macro_rules! choices {
@@ -342,62 +182,6 @@ pub(crate) use choices;
 mod tests {
     use super::*;
     use crate::config::value::Value;
-
-    mod slow {
-        super::options! {
-            /// Slowly.
-            pub struct Options at "engine", policy "slow", source "textbook" {
-                /// How slowly.
-                gear: u32 = "1", in "1"..="6", unit "gears", source "invented";
-            }
-        }
-
-        pub struct Runtime;
-    }
-
-    mod fast {
-        super::options! {
-            /// Fast.
-            pub struct Options at "engine", policy "fast", source "a paper" {}
-        }
-
-        pub struct Runtime;
-    }
-
-    macro_rules! runtimes {
-        ($($Variant:ident => $($module:ident)::+),+) => {
-            enum Runtimes { $($Variant($($module)::+::Runtime)),+ }
-
-            impl From<&EnginePolicy> for Runtimes {
-                fn from(policy: &EnginePolicy) -> Runtimes {
-                    match policy {
-                        $(EnginePolicy::$Variant(_) => Runtimes::$Variant($($module)::+::Runtime)),+
-                    }
-                }
-            }
-        };
-    }
-
-    seam! {
-        /// How the engine runs.
-        pub enum EnginePolicy at "engine.policy" = "fast", dispatch runtimes! {
-            Slow => slow,
-            Fast => fast,
-        }
-    }
-
-    #[test]
-    fn one_registry_line_names_a_policy_everywhere() {
-        let names: Vec<&str> =
-            EnginePolicy::SEAM.policies.iter().map(|policy| policy.name).collect();
-        assert_eq!(names, ["slow", "fast"]);
-        assert_eq!(fast::Options::POLICY.source, "a paper");
-        let slow = EnginePolicy::Slow(slow::Options { gear: 2 });
-        assert_eq!(slow.info().summary, "Slowly.");
-        assert!(matches!(Runtimes::from(&slow), Runtimes::Slow(_)));
-        let fast = EnginePolicy::Fast(fast::Options {});
-        assert!(matches!(Runtimes::from(&fast), Runtimes::Fast(_)));
-    }
 
     choices! {
         /// A colour.

@@ -1,6 +1,7 @@
 //! The way in for fuzzing: any bytes, as a file and as an override.
 
 use super::{Config, Layer};
+use crate::nand::Geometry;
 
 /// Loads any bytes as a config; panics only if the config code is broken.
 pub fn parse_any(bytes: &[u8]) {
@@ -18,8 +19,8 @@ pub fn parse_any(bytes: &[u8]) {
                 let again = Config::load(&[Layer::file("shown.toml", &shown)]);
                 let again = again.unwrap_or_else(|error| panic!("{error}\n{shown}"));
                 assert_eq!(config.options, again.options, "{shown}");
-                let resolved = config.resolve();
-                assert!(u64::from(resolved.logical_units) <= resolved.geometry.units());
+                let geometry = Geometry::new(config.shape());
+                assert!(config.logical_pages() <= geometry.physical_pages());
             }
             Err(error) => assert!(!error.to_string().is_empty()),
         }

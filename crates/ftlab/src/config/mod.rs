@@ -14,7 +14,6 @@ pub mod declare;
 pub mod fuzz;
 mod layer;
 mod options;
-mod policies;
 pub mod presets;
 mod problem;
 pub mod reader;
@@ -26,18 +25,18 @@ use std::collections::BTreeMap;
 
 pub use catalog::{AppliesTo, OptionInfo, SectionInfo, Topic, UnknownPath};
 pub use catalog::{all_options, all_policies, explain};
-pub use declare::{PolicyInfo, SeamInfo};
 pub use layer::Layer;
 pub use options::*;
-pub use policies::*;
 pub use problem::{ConfigError, Place, Problem};
 pub use reader::Origin;
-pub use resolve::{Geometry, Resolved};
 
 use catalog::catalog;
 use declare::Node;
 use reader::Reader;
+use resolve::Counts;
 use show::Printer;
+
+use crate::nand::Shape;
 
 /// A checked config.
 #[derive(Clone, Debug)]
@@ -92,10 +91,18 @@ impl Config {
         self.origins.get(path)
     }
 
-    /// The config as integers, for the device.
+    /// The shape of the flash.
     #[must_use]
-    pub fn resolve(&self) -> Resolved {
-        resolve::resolve(&self.options)
+    pub fn shape(&self) -> Shape {
+        resolve::shape(&self.options)
+    }
+
+    /// How many logical pages (mapping units) the host sees.
+    #[must_use]
+    pub fn logical_pages(&self) -> u32 {
+        let counts = Counts::of(&self.shape()).expect("a checked shape");
+        let logical = counts.logical(self.options.ftl.over_provisioning);
+        u32::try_from(logical).expect("a checked shape has fewer than 2^31 pages")
     }
 
     /// The whole config as TOML, every option in a fixed order with a comment that says where its
@@ -121,15 +128,16 @@ impl Config {
 
 /// Fits defaults to the options they depend on.
 fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
-    const CODEWORD: &str = "nand.codeword";
     let nand = &mut options.nand;
-    if nand.codeword > nand.page_size && !reader.is_set(CODEWORD) {
-        nand.codeword = nand.page_size;
-        reader.origins.insert(CODEWORD, Origin::Adjusted("cut to the page size"));
-    }
     const UNIT: &str = "ftl.mapping.unit";
     if options.ftl.mapping.unit.bytes(nand.page_size) > nand.page_size && !reader.is_set(UNIT) {
         options.ftl.mapping.unit = MapUnit::Size(nand.page_size);
         reader.origins.insert(UNIT, Origin::Adjusted("cut to the page size"));
+    }
+    const CODEWORD: &str = "nand.codeword";
+    let unit = options.ftl.mapping.unit.bytes(nand.page_size);
+    if nand.codeword > unit && !reader.is_set(CODEWORD) {
+        nand.codeword = unit;
+        reader.origins.insert(CODEWORD, Origin::Adjusted("cut to the mapping unit"));
     }
 }

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::catalog::Catalog;
-use super::declare::{Declaration, SeamInfo};
+use super::declare::Declaration;
 use super::layer::{BASE_HINT, Entry, Layer, LayerKind, Parsed};
 use super::problem::{Place, Problem};
 use super::value::{Choice, Raw, Value, ValueError, quoted, unknown_choice};
+use crate::policy::SeamInfo;
 
 /// Where the value of an option comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
