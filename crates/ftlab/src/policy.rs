@@ -1,7 +1,7 @@
 //! Seams and the policies that fill them.
 //!
-//! A seam is a closed enum over its policies, declared once by [`seam!`]: one line a policy. The enum
-//! is dispatched by a match, which the compiler can see through, unlike a boxed trait. A policy
+//! A seam is a closed enum over its policies, declared once by `seam!`: one line a policy. The enum is
+//! dispatched by a match, which the compiler can see through, unlike a boxed trait. A policy
 //! says everything else in its own file, by implementing [`Policy`]: its name, its options, and how
 //! it is built from them.
 

@@ -180,7 +180,6 @@ pub(crate) use choices;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::config::value::Value;
 
     choices! {

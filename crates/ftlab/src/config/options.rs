@@ -118,8 +118,8 @@ options! {
         placement: PlacementOptions,
         gc: GcOptions,
     } {
-        /// Physical capacity beyond the logical, as a share of the logical: at 7% a device with 107 GiB
-        /// of flash offers 100 GiB.
+        /// Physical capacity beyond the logical, as a share of the logical: at 7% a device with
+        /// 107 GiB of flash offers 100 GiB.
         over_provisioning: Ratio = "7%", in "0%"..="900%",
             source "default: the least a drive gets when it sells GiB as GB";
     }
@@ -129,7 +129,8 @@ options! {
     /// How logical pages are found on flash.
     pub struct MappingOptions at "ftl.mapping" with { policy: MappingChoice } {
         /// What is mapped as a whole: "flash-page", or a size that divides the flash page.
-        unit: MapUnit = "4KiB", in "512B"..="64KiB", source "page-mapped drives map 4 KiB, the page of file systems";
+        unit: MapUnit = "4KiB", in "512B"..="64KiB",
+            source "page-mapped drives map 4 KiB, the page of file systems";
     }
 }
 
