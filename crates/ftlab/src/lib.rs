@@ -5,6 +5,7 @@
 //! state. Same configuration and seed, same bytes out, on every machine.
 
 pub mod cache;
+pub mod config;
 pub mod device;
 pub mod engine;
 pub mod ftl;

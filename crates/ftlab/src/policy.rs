@@ -1,24 +1,60 @@
 //! Seams and the policies that fill them.
 //!
-//! A seam is a closed enum over its policies, declared once by [`seam!`]: one line a policy. The enum
-//! is dispatched by a match, which the compiler can see through, unlike a boxed trait. A policy
-//! says what it is in its own file, by implementing [`Policy`].
+//! A seam is a closed enum over its policies, declared once by `seam!`: one line a policy. The enum is
+//! dispatched by a match, which the compiler can see through, unlike a boxed trait. A policy
+//! says everything else in its own file, by implementing [`Policy`]: its name, its options, and how
+//! it is built from them.
+
+use crate::config::declare::Node;
+use crate::config::{Options, catalog::Builder, reader::Reader, show::Printer};
+use crate::nand::Geometry;
 
 /// What a policy says of itself; the option reference and `ftlab list policies` print it.
-pub trait Policy {
+pub trait Policy: Sized {
     /// Its name in a configuration.
     const NAME: &'static str;
     /// One line.
     const SUMMARY: &'static str;
     /// Where it comes from: a paper, a data sheet, a textbook.
     const SOURCE: &'static str;
+    /// The options that only apply with this policy: a section that `options!` declares, or
+    /// [`NoOptions`].
+    type Options: Node;
+
+    /// The policy for a device.
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self;
+}
+
+/// What a policy may be built from, besides its own options.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    /// The whole configuration.
+    pub config: &'a Options,
+    /// The shape of the device.
+    pub geometry: &'a Geometry,
+    /// Logical pages (mapping units) that the host sees.
+    pub logical_pages: u32,
+    /// The seed of the run, for policies that draw random numbers.
+    pub seed: u64,
+}
+
+/// The options of a policy that has none of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoOptions;
+
+impl Node for NoOptions {
+    fn describe(_catalog: &mut Builder) {}
+
+    fn read(_reader: &mut Reader<'_>) -> NoOptions {
+        NoOptions
+    }
+
+    fn write(&self, _printer: &mut Printer<'_>) {}
 }
 
 /// A policy as a row of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyInfo {
-    /// The configuration key that selects it.
-    pub key: &'static str,
     /// Its name.
     pub name: &'static str,
     /// One line.
@@ -28,40 +64,113 @@ pub struct PolicyInfo {
 }
 
 impl PolicyInfo {
-    /// The row of policy `P` under the configuration key `key`.
+    /// The row of policy `P`.
     #[must_use]
-    pub const fn of<P: Policy>(key: &'static str) -> PolicyInfo {
-        PolicyInfo { key, name: P::NAME, summary: P::SUMMARY, source: P::SOURCE }
+    pub const fn of<P: Policy>() -> PolicyInfo {
+        PolicyInfo { name: P::NAME, summary: P::SUMMARY, source: P::SOURCE }
     }
 }
 
-/// Declares a seam: the enum over its policies, the matching list of kinds for configurations, and
-/// a macro that dispatches a call to whichever policy is there.
+/// A seam: an option whose value names a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeamInfo {
+    /// The path of the option that names the policy.
+    pub path: &'static str,
+    /// What the policies of the seam decide.
+    pub doc: &'static str,
+    /// The policy in force when nothing is set.
+    pub default: &'static str,
+    /// All policies, in the order of their registry.
+    pub policies: &'static [PolicyInfo],
+}
+
+/// Declares a seam: the enum over its policies, the matching enum over their options for
+/// configurations, and a macro that dispatches a call to whichever policy is there.
+///
+/// ```text
+/// seam! {
+///     /// Decides in which order the commands of a die are served.
+///     pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy {
+///         Fifo(Fifo),
+///         ReadFirst(ReadFirst),
+///     }
+/// }
+/// ```
 macro_rules! seam {
     (
-        $(#[$doc:meta])*
-        pub enum $Seam:ident ($key:literal) as $Kind:ident, with $dispatch:ident {
+        $(#[doc = $doc:literal])+
+        pub enum $Seam:ident ($key:literal = $default:literal) as $Choice:ident, with $dispatch:ident {
             $($Variant:ident($Type:ty)),+ $(,)?
         }
     ) => {
-        $(#[$doc])*
+        $(#[doc = $doc])+
         #[derive(Clone, Debug)]
         #[allow(missing_docs, reason = "a variant is its policy, documented in its own file")]
         pub enum $Seam {
             $($Variant($Type)),+
         }
 
-        #[doc = concat!("The policies that `", $key, "` may name.")]
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[doc = concat!("The policy that `", $key, "` names, with its options.")]
+        #[derive(Clone, Debug, PartialEq)]
         #[allow(missing_docs, reason = "a variant is its policy, documented in its own file")]
-        pub enum $Kind {
-            $($Variant),+
+        pub enum $Choice {
+            $($Variant(<$Type as $crate::policy::Policy>::Options)),+
         }
 
-        impl $Kind {
-            /// All of them, in the order of the registry.
-            pub const ALL: &'static [($Kind, $crate::policy::PolicyInfo)] =
-                &[$(($Kind::$Variant, $crate::policy::PolicyInfo::of::<$Type>($key))),+];
+        impl $Choice {
+            /// The seam, with all its policies.
+            pub const SEAM: $crate::policy::SeamInfo = $crate::policy::SeamInfo {
+                path: $key,
+                doc: concat!($($doc),+).trim_ascii(),
+                default: $default,
+                policies: &[$($crate::policy::PolicyInfo::of::<$Type>()),+],
+            };
+
+            /// The name of the policy that is chosen.
+            #[must_use]
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$Variant(_) => <$Type as $crate::policy::Policy>::NAME),+
+                }
+            }
+
+            /// Builds the policy that is chosen.
+            #[must_use]
+            pub fn build(&self, parts: &$crate::policy::Parts<'_>) -> $Seam {
+                match self {
+                    $(Self::$Variant(options) => {
+                        $Seam::$Variant(<$Type as $crate::policy::Policy>::build(options, parts))
+                    })+
+                }
+            }
+        }
+
+        impl $crate::config::declare::Node for $Choice {
+            fn describe(catalog: &mut $crate::config::catalog::Builder) {
+                catalog.seam(Self::SEAM);
+                $(catalog.policy(
+                    Self::SEAM,
+                    <$Type as $crate::policy::Policy>::NAME,
+                    <$Type as $crate::policy::Policy>::Options::describe,
+                );)+
+            }
+
+            fn read(reader: &mut $crate::config::reader::Reader<'_>) -> Self {
+                type Read<'a> = fn(&mut $crate::config::reader::Reader<'a>) -> $Choice;
+                let chosen = reader.choose(Self::SEAM);
+                let readers: &[Read<'_>] =
+                    &[$(|reader| $Choice::$Variant($crate::config::declare::Node::read(reader))),+];
+                reader.of_policy(chosen, readers[chosen.index])
+            }
+
+            fn write(&self, printer: &mut $crate::config::show::Printer<'_>) {
+                printer.policy($key, self.name());
+                match self {
+                    $(Self::$Variant(options) => {
+                        $crate::config::declare::Node::write(options, printer);
+                    })+
+                }
+            }
         }
 
         $crate::policy::seam!(@dispatch ($) $Seam $dispatch $($Variant)+);

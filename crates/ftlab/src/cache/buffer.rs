@@ -180,7 +180,7 @@ impl Buffer {
 
     /// Pages in the buffer.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn pages_held(&self) -> usize {
         self.index.len()
     }
 

@@ -2,7 +2,8 @@
 
 use super::SlotId;
 use super::order::Order;
-use crate::policy::Policy;
+use crate::config::BufferOptions;
+use crate::policy::{Parts, Policy};
 
 /// Pages by last use.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +15,11 @@ impl Policy for Lru {
     const NAME: &'static str = "lru";
     const SUMMARY: &'static str = "write-back buffer, the least recently used page goes first";
     const SOURCE: &'static str = "textbook";
+    type Options = BufferOptions;
+
+    fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        Lru::default()
+    }
 }
 
 impl Lru {

@@ -13,13 +13,25 @@ pub use buffer::{Buffer, BufferCounts, BufferSetup, Page, SlotId, Waiting, Write
 pub use lru::Lru;
 pub use none::WriteThrough;
 
+use crate::config::BufferOptions;
 use crate::policy::seam;
 
 seam! {
     /// Says which page of the buffer is written back next.
-    pub enum WriteBuffer ("cache.policy") as WriteBufferKind, with buffer_policy {
+    pub enum WriteBuffer ("cache.policy" = "none") as WriteBufferChoice, with buffer_policy {
         None(WriteThrough),
         Lru(Lru),
+    }
+}
+
+impl WriteBufferChoice {
+    /// The DRAM of the buffer, if the policy has one.
+    #[must_use]
+    pub fn dram(&self) -> Option<&BufferOptions> {
+        match self {
+            WriteBufferChoice::None(_) => None,
+            WriteBufferChoice::Lru(dram) => Some(dram),
+        }
     }
 }
 

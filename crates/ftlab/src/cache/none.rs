@@ -3,7 +3,7 @@
 
 use super::SlotId;
 use super::order::Order;
-use crate::policy::Policy;
+use crate::policy::{NoOptions, Parts, Policy};
 
 /// Pages in the order in which they came.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +15,11 @@ impl Policy for WriteThrough {
     const NAME: &'static str = "none";
     const SUMMARY: &'static str = "no write buffer: a write is done when it is on flash";
     const SOURCE: &'static str = "textbook";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        WriteThrough::default()
+    }
 }
 
 impl WriteThrough {

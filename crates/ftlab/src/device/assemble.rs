@@ -4,9 +4,13 @@ use std::collections::VecDeque;
 
 use super::{Contents, Device};
 use crate::cache::{Buffer, BufferSetup};
-use crate::ftl::gc::Collector;
+use crate::config::Config;
+use crate::ftl::gc::{Collector, Thresholds};
 use crate::ftl::{Cargo, Ftl, FtlSetup};
 use crate::host::Intake;
+use crate::nand::Geometry;
+use crate::nand::timing::Bus;
+use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, Probe};
 use crate::units::SimTime;
 
@@ -19,6 +23,68 @@ pub struct DeviceSetup {
     pub ftl: FtlSetup,
     /// The DRAM.
     pub buffer: BufferSetup,
+}
+
+impl DeviceSetup {
+    /// The parts of the device that a configuration describes. The seed is for policies that draw
+    /// random numbers.
+    #[must_use]
+    pub fn new(config: &Config, seed: u64) -> DeviceSetup {
+        let options = &config.options;
+        let (nand, ftl) = (&options.nand, &options.ftl);
+        let shape = config.shape();
+        let geometry = Geometry::new(shape);
+        let logical_pages = config.logical_pages();
+        let parts = Parts { config: options, geometry: &geometry, logical_pages, seed };
+        DeviceSetup {
+            flash: FlashSetup {
+                geometry: geometry.clone(),
+                timing: nand.timing.policy.build(&parts),
+                bus: Bus::new(nand.bus.rate, nand.codeword, &shape),
+                scheduler: options.scheduler.policy.build(&parts),
+            },
+            ftl: FtlSetup {
+                geometry: geometry.clone(),
+                logical_pages,
+                mapping: ftl.mapping.policy.build(&parts),
+                placement: ftl.placement.policy.build(&parts),
+                victim: ftl.gc.victim.build(&parts),
+                thresholds: Thresholds {
+                    start: ftl.gc.start,
+                    stop: ftl.gc.stop,
+                    reserve: ftl.gc.reserve,
+                    copies_in_flight: ftl.gc.copies_in_flight,
+                },
+            },
+            buffer: buffer(&parts),
+        }
+    }
+}
+
+fn buffer(parts: &Parts<'_>) -> BufferSetup {
+    let cache = &parts.config.cache;
+    let policy = cache.policy.build(parts);
+    let latency = cache.latency;
+    let Some(dram) = cache.policy.dram() else {
+        return BufferSetup {
+            policy,
+            capacity: None,
+            write_back_above: 0,
+            programs_in_flight: None,
+            latency,
+        };
+    };
+    // More than all logical pages never come in.
+    let pages = dram.capacity.0 / parts.geometry.shape().mapping_unit.0;
+    let pages = u32::try_from(pages).unwrap_or(u32::MAX).min(parts.logical_pages);
+    let above = dram.write_back_start.of(u64::from(pages));
+    BufferSetup {
+        policy,
+        capacity: Some(pages),
+        write_back_above: u32::try_from(above).unwrap_or(pages),
+        programs_in_flight: Some(parts.geometry.dies() * dram.programs_per_die),
+        latency,
+    }
 }
 
 /// Builds a device that observes nothing and carries no bytes.

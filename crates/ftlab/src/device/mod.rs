@@ -85,7 +85,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Requests in the device.
     pub fn requests_in_flight(&self) -> usize {
-        self.intake.len()
+        self.intake.in_flight()
     }
 
     fn ground(&mut self) -> (&mut Collector, Ground<'_, P, C>) {

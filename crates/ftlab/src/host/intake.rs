@@ -71,7 +71,7 @@ impl Intake {
     }
 
     /// How many requests are in the device.
-    pub fn len(&self) -> usize {
+    pub fn in_flight(&self) -> usize {
         self.active.in_use()
     }
 }

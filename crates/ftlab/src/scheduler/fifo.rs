@@ -1,7 +1,7 @@
 //! First in, first out: each die takes its commands in the order of their arrival.
 
 use super::Arrival;
-use crate::policy::Policy;
+use crate::policy::{NoOptions, Parts, Policy};
 
 /// The textbook baseline.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +11,11 @@ impl Policy for Fifo {
     const NAME: &'static str = "fifo";
     const SUMMARY: &'static str = "each die takes its commands in the order of their arrival";
     const SOURCE: &'static str = "textbook";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        Fifo
+    }
 }
 
 impl Fifo {

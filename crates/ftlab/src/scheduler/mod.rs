@@ -26,7 +26,7 @@ use crate::policy::seam;
 
 seam! {
     /// Decides in which order the commands of a die are served.
-    pub enum Scheduler ("scheduler.policy") as SchedulerKind, with scheduler_policy {
+    pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy {
         Fifo(Fifo),
         ReadFirst(ReadFirst),
     }

@@ -2,7 +2,7 @@
 //! Everything else keeps the order of arrival. No bound: writes starve as long as reads arrive.
 
 use super::{Arrival, Kind, Origin};
-use crate::policy::Policy;
+use crate::policy::{NoOptions, Parts, Policy};
 
 /// Added to the rank of what is not a host read: larger than any sequence number.
 const BEHIND_ALL_READS: u64 = 1 << 63;
@@ -15,6 +15,11 @@ impl Policy for ReadFirst {
     const NAME: &'static str = "read-first";
     const SUMMARY: &'static str = "host reads go before everything else that waits for the die";
     const SOURCE: &'static str = "textbook (non-preemptive priority)";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        ReadFirst
+    }
 }
 
 impl ReadFirst {

@@ -8,7 +8,7 @@
 //! SOSP 1991 (greedy); the lists are the usual firmware technique.
 
 use crate::nand::Geometry;
-use crate::policy::Policy;
+use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{BlockId, PlaneId};
 
 /// The two neighbours of a candidate in its list, or the two ends of a list, as raw block numbers.
@@ -37,6 +37,11 @@ impl Policy for Greedy {
     const NAME: &'static str = "greedy";
     const SUMMARY: &'static str = "the block with the fewest valid pages";
     const SOURCE: &'static str = "Rosenblum and Ousterhout, SOSP 1991";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, parts: &Parts<'_>) -> Self {
+        Greedy::new(parts.geometry)
+    }
 }
 
 impl Greedy {

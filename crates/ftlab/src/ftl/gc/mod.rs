@@ -13,7 +13,7 @@ use crate::units::{BlockId, PlaneId};
 seam! {
     /// Picks the block that is collected next. It is told when a block becomes a candidate, when a
     /// candidate loses a valid page, and it gives candidates up by choosing them.
-    pub enum Victim ("ftl.gc.victim") as VictimKind, with victim_policy {
+    pub enum Victim ("ftl.gc.victim" = "greedy") as VictimChoice, with victim_policy {
         Greedy(Greedy),
     }
 }

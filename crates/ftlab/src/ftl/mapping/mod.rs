@@ -10,7 +10,7 @@ use crate::units::{Lpn, Ppn};
 
 seam! {
     /// The table from logical to physical pages.
-    pub enum Mapping ("ftl.mapping.policy") as MappingKind, with mapping_policy {
+    pub enum Mapping ("ftl.mapping.policy" = "page") as MappingChoice, with mapping_policy {
         Page(PageMap),
     }
 }

@@ -4,7 +4,7 @@
 //! memory only where it was touched: a device of many terabytes starts at once.
 
 use crate::engine::prefetch;
-use crate::policy::Policy;
+use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{Lpn, Ppn};
 
 /// A flat table.
@@ -17,6 +17,11 @@ impl Policy for PageMap {
     const NAME: &'static str = "page";
     const SUMMARY: &'static str = "page mapping, the whole table in the controller's memory";
     const SOURCE: &'static str = "textbook";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, parts: &Parts<'_>) -> Self {
+        PageMap::new(parts.logical_pages)
+    }
 }
 
 impl PageMap {

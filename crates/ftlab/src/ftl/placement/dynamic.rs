@@ -7,7 +7,7 @@
 
 use super::PlacementView;
 use crate::nand::Geometry;
-use crate::policy::Policy;
+use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{DieId, Lpn, PlaneId};
 
 /// Least load first.
@@ -23,6 +23,11 @@ impl Policy for Dynamic {
     const NAME: &'static str = "dynamic";
     const SUMMARY: &'static str = "the die with the least to do, channels taking turns";
     const SOURCE: &'static str = "Tavakkol et al., ACM TOMPECS 2016";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, parts: &Parts<'_>) -> Self {
+        Dynamic::new(parts.geometry)
+    }
 }
 
 impl Dynamic {

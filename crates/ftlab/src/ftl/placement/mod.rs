@@ -5,7 +5,7 @@ mod dynamic;
 mod static_stripe;
 
 pub use dynamic::Dynamic;
-pub use static_stripe::StaticStripe;
+pub use static_stripe::{Level, StaticStripe};
 
 use crate::policy::seam;
 use crate::scheduler::Load;
@@ -13,7 +13,7 @@ use crate::units::{Lpn, PlaneId};
 
 seam! {
     /// Chooses the plane of a flash page.
-    pub enum Placement ("ftl.placement.policy") as PlacementKind, with placement_policy {
+    pub enum Placement ("ftl.placement.policy" = "dynamic") as PlacementChoice, with placement_policy {
         Static(StaticStripe),
         Dynamic(Dynamic),
     }

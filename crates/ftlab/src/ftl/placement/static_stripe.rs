@@ -7,7 +7,7 @@
 use super::PlacementView;
 use crate::engine::Divisor;
 use crate::nand::Geometry;
-use crate::policy::Policy;
+use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{DieId, Lpn, PlaneId};
 
 /// A level of parallelism over which addresses are striped.
@@ -51,6 +51,11 @@ impl Policy for StaticStripe {
     const NAME: &'static str = "static";
     const SUMMARY: &'static str = "the logical address decides, striped over the planes";
     const SOURCE: &'static str = "Hu et al., ICS 2011";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, parts: &Parts<'_>) -> Self {
+        StaticStripe::new(parts.geometry, parts.config.ftl.placement.order.levels())
+    }
 }
 
 impl StaticStripe {

@@ -3,8 +3,8 @@
 mod page_type;
 mod plain;
 
-pub use page_type::{PageTimes, PageType};
-pub use plain::Plain;
+pub use page_type::{PageTimes, PageType, PageTypeOptions};
+pub use plain::{Plain, PlainOptions};
 
 use crate::engine::Divisor;
 use crate::host::SectorMask;
@@ -14,7 +14,7 @@ use crate::units::{Bytes, BytesPerSec, Nanos, Ppn};
 
 seam! {
     /// The time that the cells of a die are busy with an operation.
-    pub enum Timing ("nand.timing.policy") as TimingKind, with timing_policy {
+    pub enum Timing ("nand.timing.policy" = "plain") as TimingChoice, with timing_policy {
         Plain(Plain),
         PageType(PageType),
     }

@@ -3,8 +3,9 @@
 //! Grupp et al., "Characterizing Flash Memory: Anomalies, Observations, and Applications", MICRO 2009,
 //! simplified: real parts shift the order at a block's edges.
 
+use crate::config::declare::options;
 use crate::nand::Geometry;
-use crate::policy::Policy;
+use crate::policy::{Parts, Policy};
 use crate::units::{Nanos, Ppn};
 
 /// Times of one page type.
@@ -25,10 +26,30 @@ pub struct PageType {
     pub erase: Nanos,
 }
 
+options! {
+    /// A time for each type of page.
+    pub struct PageTypeOptions at "nand.timing" {
+        /// Sensing a flash page (tR), one time for each type of page: LSB and MSB in MLC; LSB, CSB, MSB in
+        /// TLC; TSB last in QLC.
+        read_by_type: Vec<Nanos> = required, in "100ns"..="100ms", source "the part";
+        /// Programming a flash page (tPROG), one time for each type of page, in the same order.
+        program_by_type: Vec<Nanos> = required, in "1us"..="1s", source "the part";
+    }
+}
+
 impl Policy for PageType {
     const NAME: &'static str = "page-type";
     const SUMMARY: &'static str = "read and program times by page type (LSB, CSB, MSB, TSB)";
     const SOURCE: &'static str = "Grupp et al., MICRO 2009, simplified to an interleaved order";
+    type Options = PageTypeOptions;
+
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        let pairs = options.read_by_type.iter().zip(&options.program_by_type);
+        PageType {
+            types: pairs.map(|(&read, &program)| PageTimes { read, program }).collect(),
+            erase: parts.config.nand.timing.erase,
+        }
+    }
 }
 
 impl PageType {

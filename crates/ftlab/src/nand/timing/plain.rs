@@ -1,7 +1,8 @@
 //! Plain timing: one time for each kind of operation, as data sheets print typical values.
 
+use crate::config::declare::options;
 use crate::nand::Geometry;
-use crate::policy::Policy;
+use crate::policy::{Parts, Policy};
 use crate::units::{Nanos, Ppn};
 
 /// One read time, one program time, one erase time.
@@ -15,10 +16,29 @@ pub struct Plain {
     pub erase: Nanos,
 }
 
+options! {
+    /// One time for each operation.
+    pub struct PlainOptions at "nand.timing" {
+        /// Sensing a flash page (tR).
+        read: Nanos = required, in "100ns"..="100ms", source "the part";
+        /// Programming a flash page (tPROG).
+        program: Nanos = required, in "1us"..="1s", source "the part";
+    }
+}
+
 impl Policy for Plain {
     const NAME: &'static str = "plain";
     const SUMMARY: &'static str = "one time for each kind of operation (tR, tPROG, tBERS)";
     const SOURCE: &'static str = "data sheets";
+    type Options = PlainOptions;
+
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        Plain {
+            read: options.read,
+            program: options.program,
+            erase: parts.config.nand.timing.erase,
+        }
+    }
 }
 
 impl Plain {

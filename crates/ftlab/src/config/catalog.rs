@@ -1,0 +1,359 @@
+//! Everything that can be configured, gathered from the declarations: what `explain`, `list`, the
+//! generated reference and the messages about unknown names look things up in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::OnceLock;
+
+use super::declare::{Declaration, Node};
+use super::options::Options;
+use super::value::{Choice, Kind, nearest, quoted};
+use crate::policy::SeamInfo;
+
+/// Which policies an option belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppliesTo {
+    /// The option that names the policy.
+    pub seam: &'static str,
+    /// The policies that have the option.
+    pub policies: Vec<&'static str>,
+}
+
+impl fmt::Display for AppliesTo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.policies.iter().map(|name| quoted(name)).collect();
+        write!(f, "{} = {}", self.seam, names.join(" or "))
+    }
+}
+
+/// One option with all that is known about it.
+#[derive(Clone, Debug)]
+pub struct OptionInfo {
+    /// The full path, such as `ftl.gc.start`.
+    pub path: &'static str,
+    /// What it means.
+    pub doc: &'static str,
+    /// What kind of value it takes.
+    pub kind: Kind,
+    /// What a count counts; empty where the value carries its unit itself.
+    pub unit: &'static str,
+    /// The value it has when nothing sets it; `None` if it must be set.
+    pub default: Option<&'static str>,
+    /// The least and the most, both allowed.
+    pub range: Option<(&'static str, &'static str)>,
+    /// Where the default and the range come from; empty for a seam, whose policies name their own.
+    pub source: &'static str,
+    /// The names it takes, if it is a choice.
+    pub choices: Vec<Choice>,
+    /// The policies it belongs to; `None` if it always applies.
+    pub applies_to: Option<AppliesTo>,
+    /// The seam, if the option names a policy.
+    pub seam: Option<SeamInfo>,
+}
+
+/// A section of the config.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectionInfo {
+    /// The path, such as `ftl.gc`.
+    pub path: &'static str,
+    /// What the section is about.
+    pub doc: &'static str,
+}
+
+/// All sections, options and seams.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    /// The sections, in the order of the I/O path.
+    pub sections: Vec<SectionInfo>,
+    /// The options, section by section as declared.
+    pub options: Vec<OptionInfo>,
+    /// The seams with their policies.
+    pub seams: Vec<SeamInfo>,
+    index: BTreeMap<&'static str, usize>,
+}
+
+/// The catalog of this build.
+pub fn catalog() -> &'static Catalog {
+    static CATALOG: OnceLock<Catalog> = OnceLock::new();
+    CATALOG.get_or_init(|| {
+        let mut builder = Builder::default();
+        Options::describe(&mut builder);
+        builder.catalog
+    })
+}
+
+/// Gathers declarations into a [`Catalog`].
+#[derive(Debug, Default)]
+pub struct Builder {
+    catalog: Catalog,
+    /// The policy whose options are being described.
+    policy: Option<(&'static str, &'static str)>,
+}
+
+impl Builder {
+    /// Adds the options of a section, or of the policy that is being described.
+    pub fn options(&mut self, path: &'static str, doc: &'static str, declared: &[Declaration]) {
+        // The options of a policy are declared like a section, but are part of their seam's.
+        if !path.is_empty() && self.policy.is_none() {
+            self.catalog.sections.push(SectionInfo { path, doc });
+        }
+        for option in declared {
+            self.add(OptionInfo {
+                path: option.path,
+                doc: option.doc,
+                kind: option.kind,
+                unit: option.unit,
+                default: option.default,
+                range: option.range,
+                source: option.source,
+                choices: (option.choices)().to_vec(),
+                applies_to: self
+                    .policy
+                    .map(|(seam, policy)| AppliesTo { seam, policies: vec![policy] }),
+                seam: None,
+            });
+        }
+    }
+
+    /// Adds a seam: the option that names its policy.
+    pub fn seam(&mut self, seam: SeamInfo) {
+        self.catalog.seams.push(seam);
+        let names = seam.policies.iter();
+        self.add(OptionInfo {
+            path: seam.path,
+            doc: seam.doc,
+            kind: Kind::Choice,
+            unit: "",
+            default: Some(seam.default),
+            range: None,
+            source: "",
+            choices: names.map(|info| Choice { name: info.name, doc: info.summary }).collect(),
+            applies_to: None,
+            seam: Some(seam),
+        });
+    }
+
+    /// Adds what `describe` adds as belonging to one policy of a seam.
+    pub fn policy(&mut self, seam: SeamInfo, policy: &'static str, describe: fn(&mut Builder)) {
+        let outer = self.policy.replace((seam.path, policy));
+        describe(self);
+        self.policy = outer;
+    }
+
+    /// Several policies may share an option: it is then one option that belongs to all of them.
+    fn add(&mut self, option: OptionInfo) {
+        let catalog = &mut self.catalog;
+        let Some(at) = catalog.index.get(option.path) else {
+            catalog.index.insert(option.path, catalog.options.len());
+            catalog.options.push(option);
+            return;
+        };
+        let known = &mut catalog.options[*at];
+        match (&mut known.applies_to, option.applies_to) {
+            (Some(known_to), Some(new)) if known_to.seam == new.seam => {
+                assert!(
+                    (known.doc, known.default, known.range)
+                        == (option.doc, option.default, option.range),
+                    "{} is declared twice, differently: share the declaration by `with`",
+                    known.path,
+                );
+                known_to.policies.extend(new.policies);
+            }
+            _ => panic!("{} is declared twice", option.path),
+        }
+    }
+}
+
+impl Catalog {
+    /// The option at `path`.
+    #[must_use]
+    pub fn option(&self, path: &str) -> Option<&OptionInfo> {
+        self.index.get(path).map(|at| &self.options[*at])
+    }
+
+    /// Whether `path` is a section or holds one.
+    #[must_use]
+    pub fn holds(&self, path: &str) -> bool {
+        path.is_empty()
+            || self.sections.iter().any(|section| {
+                section
+                    .path
+                    .strip_prefix(path)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+    }
+
+    /// The names directly under the section `path`: its options and its subsections.
+    #[must_use]
+    pub fn children(&self, path: &str) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        let options = self.options.iter().map(|option| option.path);
+        for known in options.chain(self.sections.iter().map(|section| section.path)) {
+            let below = match path {
+                "" => Some(known),
+                _ => known.strip_prefix(path).and_then(|rest| rest.strip_prefix('.')),
+            };
+            let name = below.and_then(|below| below.split('.').next());
+            names.extend(name.filter(|name| !names.contains(name)));
+        }
+        names
+    }
+
+    /// What to write instead of the unknown `path`, and what is known around there.
+    pub(super) fn remedy_for(&self, path: &str) -> String {
+        let mut parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
+        while !self.holds(parent) {
+            parent = parent.rsplit_once('.').map_or("", |(parent, _)| parent);
+        }
+        let rest = path.strip_prefix(parent).unwrap_or(path).trim_start_matches('.');
+        let children = self.children(parent);
+        let all = || {
+            let options = self.options.iter().map(|option| option.path);
+            options.chain(self.sections.iter().map(|section| section.path))
+        };
+        let full = |name: &str| match parent {
+            "" => name.to_owned(),
+            _ => format!("{parent}.{name}"),
+        };
+        let last = path.rsplit('.').next().unwrap_or(path);
+        let meant = nearest(rest, children.iter().copied())
+            .map(full)
+            .or_else(|| {
+                let mut same = all().filter(|known| known.rsplit('.').next() == Some(last));
+                let only = same.next().filter(|_| same.next().is_none());
+                only.map(str::to_owned)
+            })
+            .or_else(|| nearest(path, all()).map(str::to_owned));
+        let place = if parent.is_empty() { "at the top" } else { parent };
+        let known = format!(
+            "known {}: {}",
+            if parent.is_empty() { place.to_owned() } else { format!("in {place}") },
+            children.join(", ")
+        );
+        match meant {
+            Some(meant) => format!("did you mean {meant}? ({known})"),
+            None => format!("remove it, or write one that is {known}"),
+        }
+    }
+}
+
+/// What a path stands for.
+#[derive(Clone, Debug)]
+pub enum Topic {
+    /// An option.
+    Option(&'static OptionInfo),
+    /// A section, the options directly in it, and the sections directly beneath it.
+    Section(SectionInfo, Vec<&'static OptionInfo>, Vec<SectionInfo>),
+}
+
+/// A path that is neither an option nor a section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownPath {
+    /// The path that was asked for.
+    pub path: String,
+    /// What was probably meant, and what is known.
+    pub remedy: String,
+}
+
+impl fmt::Display for UnknownPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "there is no option or section {}; {}", quoted(&self.path), self.remedy)
+    }
+}
+
+impl std::error::Error for UnknownPath {}
+
+/// All options, section by section as declared.
+#[must_use]
+pub fn all_options() -> &'static [OptionInfo] {
+    &catalog().options
+}
+
+/// All seams with their policies.
+#[must_use]
+pub fn all_policies() -> &'static [SeamInfo] {
+    &catalog().seams
+}
+
+/// What the option or section at `path` is.
+///
+/// # Errors
+/// When there is none; the error says what was probably meant and lists what is known.
+pub fn explain(path: &str) -> Result<Topic, UnknownPath> {
+    let catalog = catalog();
+    if let Some(option) = catalog.option(path) {
+        return Ok(Topic::Option(option));
+    }
+    if let Some(section) = catalog.sections.iter().find(|section| section.path == path) {
+        let inside = |known: &str| known.rsplit_once('.').is_some_and(|(parent, _)| parent == path);
+        let options = catalog.options.iter().filter(|option| inside(option.path)).collect();
+        let sections = catalog.sections.iter().filter(|section| inside(section.path)).copied();
+        return Ok(Topic::Section(*section, options, sections.collect()));
+    }
+    Err(UnknownPath { path: path.to_owned(), remedy: catalog.remedy_for(path) })
+}
+
+impl fmt::Display for OptionInfo {
+    /// A block of text: the path, the doc, then what it accepts.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n  {}\n", self.path, self.doc)?;
+        let mut line = |name: &str, text: &str| match text {
+            "" => Ok(()),
+            _ => writeln!(f, "  {:<12}{text}", format!("{name}:")),
+        };
+        line("kind", &format!("{}, written like {}", self.kind.name(), self.example()))?;
+        line("unit", self.unit)?;
+        line("default", self.default.unwrap_or("none: it must be set"))?;
+        if let Some((low, high)) = self.range {
+            line("range", &format!("{low} to {high}"))?;
+        }
+        if let Some(applies_to) = &self.applies_to {
+            line("applies to", &applies_to.to_string())?;
+        }
+        line("source", self.source)?;
+        let width = self.choices.iter().map(|choice| choice.name.len()).max().unwrap_or(0) + 2;
+        for (at, choice) in self.choices.iter().enumerate() {
+            let head = if at == 0 { "choices:" } else { "" };
+            let policies = self.seam.map_or(&[][..], |seam| seam.policies);
+            let policy = policies.iter().find(|policy| policy.name == choice.name);
+            let source = policy.map_or(String::new(), |policy| format!(" [{}]", policy.source));
+            writeln!(f, "  {head:<12}{:<width$}{}{source}", choice.name, choice.doc)?;
+        }
+        Ok(())
+    }
+}
+
+impl OptionInfo {
+    /// How a value is written, as TOML: the default, a bound, or the example of the kind.
+    #[must_use]
+    pub fn example(&self) -> String {
+        let text = self.default.filter(|text| !text.is_empty());
+        match (text.or(self.range.map(|(low, _)| low)), self.kind) {
+            (Some(text), Kind::Count) => text.to_owned(),
+            (Some(text), kind) if kind != Kind::Times => quoted(text),
+            (None, Kind::Choice) if !self.choices.is_empty() => quoted(self.choices[0].name),
+            (_, kind) => kind.example().to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Topic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Topic::Option(option) => option.fmt(f),
+            Topic::Section(section, options, sections) => {
+                writeln!(f, "{}\n  {}\n", section.path, section.doc)?;
+                let options = options.iter().map(|option| (option.path, option.doc));
+                let lines: Vec<(&str, &str)> = options
+                    .chain(sections.iter().map(|section| (section.path, section.doc)))
+                    .collect();
+                let width = lines.iter().map(|(path, _)| path.len()).max().unwrap_or(0) + 2;
+                for (path, doc) in lines {
+                    let first = doc.split_inclusive(". ").next().unwrap_or(doc);
+                    writeln!(f, "  {path:<width$}{}", first.trim_end())?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Checks a config as a whole: what no option can be asked alone. Errors for what cannot work,
+//! warnings for what was probably not meant.
+
+use super::options::{Cell, Options};
+use super::problem::Problem;
+use super::reader::Reader;
+use super::resolve::{Counts, shape};
+use super::value::{Value, quoted};
+use crate::nand::timing::TimingChoice;
+use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
+
+/// Mapping units that a device can have: 32-bit indices, with room for marks.
+const MOST_UNITS: u64 = (1 << 31) - 1;
+/// Blocks of a plane that are open for writing: one for the host, one for collection.
+const OPEN_BLOCKS: u64 = 2;
+/// Blocks of a plane that must be left over, so that collection gains something.
+const SPARE_BLOCKS: u64 = 1;
+
+/// Notes everything that cannot work, and returns what is suspicious.
+pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Vec<Problem> {
+    let mut checker = Checker { options, reader, warnings: Vec::new() };
+    checker.pages();
+    checker.lists();
+    checker.thresholds();
+    checker.capacity();
+    checker.cache();
+    checker.cell_times();
+    checker.bus();
+    checker.warnings
+}
+
+struct Checker<'a, 'r> {
+    options: &'a Options,
+    reader: &'a mut Reader<'r>,
+    warnings: Vec<Problem>,
+}
+
+/// The options that decide how many pages there are.
+const GEOMETRY: [&str; 8] = [
+    "nand.blocks_per_plane",
+    "nand.pages_per_block",
+    "nand.channels",
+    "nand.chips_per_channel",
+    "nand.dies_per_chip",
+    "nand.planes_per_die",
+    "nand.page_size",
+    "ftl.mapping.unit",
+];
+
+impl Checker<'_, '_> {
+    /// A problem about `paths`, the first of which it is named after. Dropped if any of them only
+    /// stands in for a wrong value.
+    fn problem(&self, paths: &[&str], message: String, remedy: String) -> Option<Problem> {
+        self.reader.sound(paths).then(|| Problem {
+            path: paths[0].to_owned(),
+            message,
+            remedy,
+            place: self.reader.place(paths),
+        })
+    }
+
+    fn fail(&mut self, paths: &[&str], message: String, remedy: String) {
+        if let Some(problem) = self.problem(paths, message, remedy) {
+            self.reader.note(problem);
+        }
+    }
+
+    fn warn(&mut self, paths: &[&str], message: String, remedy: String) {
+        self.warnings.extend(self.problem(paths, message, remedy));
+    }
+
+    fn pages(&mut self) {
+        let nand = &self.options.nand;
+        for (path, size) in [("nand.page_size", nand.page_size), ("nand.codeword", nand.codeword)] {
+            if !size.0.is_power_of_two() {
+                let above = size.0.checked_next_power_of_two().unwrap_or(1 << 63);
+                let remedy =
+                    format!("write {} or {}", text(&Bytes(above / 2)), text(&Bytes(above)));
+                self.fail(&[path], format!("{} is not a power of two", size.print()), remedy);
+            }
+        }
+        let (page, codeword) = (nand.page_size, nand.codeword);
+        if codeword > page {
+            let message = format!(
+                "a codeword of {} is larger than the flash page of {}",
+                codeword.print(),
+                page.print()
+            );
+            let remedy = format!("write {} or less", text(&page));
+            self.fail(&["nand.codeword", "nand.page_size"], message, remedy);
+        }
+        let unit = self.options.ftl.mapping.unit.bytes(page);
+        if codeword <= page && codeword > unit {
+            let message = format!(
+                "a codeword of {} spans several mapping units of {}",
+                codeword.print(),
+                unit.print()
+            );
+            let remedy = format!("write {} or less, or map larger units", text(&unit));
+            self.fail(&["nand.codeword", "ftl.mapping.unit"], message, remedy);
+        }
+        if !page.0.is_multiple_of(unit.0) || !unit.0.is_multiple_of(SECTOR_BYTES) {
+            let message = format!(
+                "units of {} do not divide the flash page of {} into whole sectors",
+                unit.print(),
+                page.print()
+            );
+            let remedy =
+                format!("write \"flash-page\", or a power of two from 512B to {}", page.print());
+            self.fail(&["ftl.mapping.unit", "nand.page_size"], message, remedy);
+        }
+    }
+
+    fn lists(&mut self) {
+        let TimingChoice::PageType(by_type) = &self.options.nand.timing.policy else { return };
+        let cell = self.options.nand.cell;
+        let lists = [
+            ("nand.timing.read_by_type", by_type.read_by_type.len()),
+            ("nand.timing.program_by_type", by_type.program_by_type.len()),
+        ];
+        for (path, length) in lists {
+            if length != cell.bits() as usize {
+                let entries =
+                    if length == 1 { "1 entry".into() } else { format!("{length} entries") };
+                let message = format!(
+                    "has {entries}, but the cell is {}, which has {} types of page",
+                    cell.print(),
+                    cell.bits()
+                );
+                let types = match cell {
+                    Cell::Slc => "LSB",
+                    Cell::Mlc => "LSB, MSB",
+                    Cell::Tlc => "LSB, CSB, MSB",
+                    Cell::Qlc => "LSB, CSB, MSB, TSB",
+                };
+                let remedy = format!("give one time for each type: {types}");
+                self.fail(&[path, "nand.cell"], message, remedy);
+            }
+        }
+    }
+
+    fn thresholds(&mut self) {
+        let gc = &self.options.ftl.gc;
+        if gc.stop < gc.start {
+            let message = format!(
+                "collection would rest at {} free blocks, before it starts at {}",
+                gc.stop, gc.start
+            );
+            let remedy = format!("set ftl.gc.stop to {} or more", gc.start);
+            self.fail(&["ftl.gc.stop", "ftl.gc.start"], message, remedy);
+        }
+        if gc.reserve >= gc.start {
+            let message = format!(
+                "with {} free blocks reserved the host stops writing before collection starts, at {}",
+                gc.reserve, gc.start
+            );
+            let remedy = format!("set ftl.gc.reserve below {}", gc.start);
+            self.fail(&["ftl.gc.reserve", "ftl.gc.start"], message, remedy);
+        }
+    }
+
+    fn capacity(&mut self) {
+        let shape = shape(self.options);
+        let Some(counts) = Counts::of(&shape) else {
+            return; // Reported with the pages; there is nothing to count.
+        };
+        if counts.units > MOST_UNITS {
+            let message = format!(
+                "the device has {} mapping units of {}; the most is {MOST_UNITS}",
+                counts.units,
+                shape.mapping_unit.print()
+            );
+            let remedy = match counts.units / counts.units_per_page <= MOST_UNITS {
+                true => {
+                    "map whole flash pages (ftl.mapping.unit = \"flash-page\"), or use fewer \
+                     blocks, chips or channels"
+                }
+                false => "use fewer blocks, pages, chips or channels",
+            };
+            self.fail(&GEOMETRY, message, remedy.to_owned());
+        }
+        self.spare_blocks(&counts);
+    }
+
+    fn spare_blocks(&mut self, counts: &Counts) {
+        let gc = &self.options.ftl.gc;
+        let share = self.options.ftl.over_provisioning;
+        let logical = counts.logical_blocks_per_plane(share);
+        let blocks = u64::from(self.options.nand.blocks_per_plane);
+        let kept = u64::from(gc.start) + OPEN_BLOCKS + SPARE_BLOCKS;
+        let mut paths = vec!["ftl.over_provisioning", "ftl.gc.start"];
+        paths.extend(GEOMETRY);
+        if logical + kept > blocks {
+            let message = format!(
+                "the logical share of a plane fills {logical} of its {blocks} blocks, but {kept} \
+                 must be left: {} at which collection starts, {OPEN_BLOCKS} open ones and \
+                 {SPARE_BLOCKS} to spare",
+                gc.start
+            );
+            self.fail(&paths, message, remedy_for_spare(blocks, kept));
+        } else if logical + u64::from(gc.stop) + OPEN_BLOCKS > blocks {
+            paths[1] = "ftl.gc.stop";
+            paths.swap(0, 1);
+            let message = format!(
+                "a full device has only {} free blocks in a plane, so collection never rests",
+                blocks - logical - OPEN_BLOCKS
+            );
+            let remedy = "lower ftl.gc.stop, or raise ftl.over_provisioning".to_owned();
+            self.warn(&paths, message, remedy);
+        }
+    }
+
+    fn cache(&mut self) {
+        let Some(buffer) = self.options.cache.policy.dram() else { return };
+        let (page, capacity) = (self.options.nand.page_size, buffer.capacity);
+        if capacity < page {
+            let message =
+                format!("{} do not hold one flash page of {}", capacity.print(), page.print());
+            let remedy = format!("write {} or more", text(&page));
+            self.fail(&["cache.capacity", "nand.page_size"], message, remedy);
+        }
+        let shape = shape(self.options);
+        let Some(counts) = Counts::of(&shape) else { return };
+        let logical = counts.logical(self.options.ftl.over_provisioning);
+        if capacity.0 / shape.mapping_unit.0 >= logical {
+            let mut paths = vec!["cache.capacity", "ftl.over_provisioning"];
+            paths.extend(GEOMETRY);
+            let message = "the buffer holds the whole device: flash is hardly used".to_owned();
+            self.warn(&paths, message, "write a smaller capacity".to_owned());
+        }
+    }
+
+    fn cell_times(&mut self) {
+        let cell = self.options.nand.cell;
+        let times = times(self.options);
+        let [read, program] = match &self.options.nand.timing.policy {
+            TimingChoice::Plain(_) => ["nand.timing.read", "nand.timing.program"],
+            TimingChoice::PageType(_) => {
+                ["nand.timing.read_by_type", "nand.timing.program_by_type"]
+            }
+        };
+        let mean = |list: &[Nanos]| {
+            let sum: u128 = list.iter().map(|time| u128::from(time.0)).sum();
+            Nanos(u64::try_from(sum / list.len().max(1) as u128).unwrap_or(u64::MAX))
+        };
+        let usual = usual_times(cell);
+        for (path, list, usual) in
+            [(read, times.read, usual.read), (program, times.program, usual.program)]
+        {
+            let mean = mean(list);
+            if !list.is_empty() && !(usual.0..=usual.1).contains(&mean) {
+                let message = format!(
+                    "{} is unusual for {}: parts take {} to {}",
+                    mean.print(),
+                    cell.print(),
+                    usual.0.print(),
+                    usual.1.print()
+                );
+                let remedy = "check the unit, and that nand.cell and the times belong together";
+                self.warn(&[path, "nand.cell"], message, remedy.to_owned());
+            }
+        }
+        let erase = self.options.nand.timing.erase;
+        if erase < mean(times.program) {
+            let message = format!("erasing ({}) is faster than programming", erase.print());
+            let remedy = "check the unit; erasing a block takes milliseconds".to_owned();
+            self.warn(&["nand.timing.erase", program], message, remedy);
+        }
+    }
+
+    fn bus(&mut self) {
+        let nand = &self.options.nand;
+        let times = times(self.options);
+        let (Some(read), Some(program)) = (times.read.iter().max(), times.program.iter().min())
+        else {
+            return;
+        };
+        let paths = ["nand.bus.rate", "nand.page_size", "nand.timing.policy"];
+        if nand.bus.rate.0 == 0 {
+            return;
+        }
+        let transfer = nand.bus.rate.time_for(nand.page_size);
+        let dies = u64::from(nand.chips_per_channel) * u64::from(nand.dies_per_chip);
+        if transfer.0.saturating_mul(dies) > program.0 {
+            let message = format!(
+                "the bus is slower than the cells: moving a page takes {}, and {dies} dies program \
+                 one every {}",
+                transfer.print(),
+                Nanos(program.0 / dies).print()
+            );
+            let remedy = "raise nand.bus.rate, or put fewer dies on a channel".to_owned();
+            self.warn(&paths, message, remedy);
+        } else if transfer.0 > read.0.saturating_mul(8) {
+            let message = format!(
+                "the bus is slow: moving a page takes {}, sensing it {}",
+                transfer.print(),
+                read.print()
+            );
+            let remedy = "raise nand.bus.rate, if the part's interface allows it".to_owned();
+            self.warn(&paths, message, remedy);
+        }
+    }
+}
+
+fn text(size: &Bytes) -> String {
+    quoted(&size.print())
+}
+
+/// How much over-provisioning leaves `kept` of `blocks`, or that none does.
+fn remedy_for_spare(blocks: u64, kept: u64) -> String {
+    /// A suggestion is rounded up to a tenth of a per cent.
+    const STEP: u64 = 1_000;
+    let logical = blocks.saturating_sub(kept);
+    let most = 900 * 10_000;
+    let needed = (kept * u64::from(Ratio::ONE.ppm)).checked_div(logical);
+    let needed = needed.map(|ppm| (ppm + 1).next_multiple_of(STEP)).filter(|ppm| *ppm <= most);
+    match needed.and_then(|ppm| u32::try_from(ppm).ok()) {
+        Some(ppm) => format!(
+            "set ftl.over_provisioning to {} or more, or lower ftl.gc.start",
+            quoted(&Ratio { ppm }.print())
+        ),
+        None => {
+            let enough = kept + kept.div_ceil(9);
+            format!("give a plane at least {enough} blocks, or lower ftl.gc.start")
+        }
+    }
+}
+
+/// The times of an operation, one for each type of page that is told apart.
+struct Times<'a> {
+    read: &'a [Nanos],
+    program: &'a [Nanos],
+}
+
+fn times(options: &Options) -> Times<'_> {
+    match &options.nand.timing.policy {
+        TimingChoice::Plain(plain) => Times {
+            read: std::slice::from_ref(&plain.read),
+            program: std::slice::from_ref(&plain.program),
+        },
+        TimingChoice::PageType(by_type) => {
+            Times { read: &by_type.read_by_type, program: &by_type.program_by_type }
+        }
+    }
+}
+
+/// What parts on the market take.
+struct UsualTimes {
+    read: (Nanos, Nanos),
+    program: (Nanos, Nanos),
+}
+
+/// Wide ranges around data sheets and ISSCC papers from 2005 to 2022: outside of them a unit was
+/// probably mistaken, or a cell.
+const fn usual_times(cell: Cell) -> UsualTimes {
+    const fn micros(low: u64, high: u64) -> (Nanos, Nanos) {
+        (Nanos::from_micros(low), Nanos::from_micros(high))
+    }
+    match cell {
+        Cell::Slc => UsualTimes { read: micros(1, 50), program: micros(50, 500) },
+        Cell::Mlc => UsualTimes { read: micros(20, 150), program: micros(300, 3_000) },
+        Cell::Tlc => UsualTimes { read: micros(25, 250), program: micros(250, 5_000) },
+        Cell::Qlc => UsualTimes { read: micros(40, 500), program: micros(700, 20_000) },
+    }
+}

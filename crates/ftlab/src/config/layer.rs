@@ -1,0 +1,271 @@
+//! The texts a config is made of, one over the other: preset, the user's file, each `--set`.
+//! Parsing one yields its entries, each with its place; unknown keys are found here.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::catalog::Catalog;
+use super::presets;
+use super::problem::{Place, Problem};
+use super::value::{Raw, nearest, quoted};
+
+/// One of the texts a config is made of.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    pub(super) label: String,
+    pub(super) text: Arc<str>,
+    pub(super) kind: LayerKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LayerKind {
+    Preset,
+    UnknownPreset,
+    File,
+    Set,
+}
+
+impl Layer {
+    /// A preset that is built in. A name that is not known becomes a problem of the config.
+    #[must_use]
+    pub fn preset(name: &str) -> Layer {
+        let (text, kind) = match presets::find(name) {
+            Some(preset) => (preset.text, LayerKind::Preset),
+            None => (name, LayerKind::UnknownPreset),
+        };
+        Layer { label: format!("preset {name}"), text: text.into(), kind }
+    }
+
+    /// A user's file. The label is what messages call it, usually its path.
+    #[must_use]
+    pub fn file(label: &str, text: &str) -> Layer {
+        Layer { label: label.to_owned(), text: text.into(), kind: LayerKind::File }
+    }
+
+    /// One override, such as `ftl.gc.victim=greedy`; `number` counts them from one. The value is a
+    /// TOML value or a bare text.
+    #[must_use]
+    pub fn set(number: usize, assignment: &str) -> Layer {
+        let label = format!("--set {number}");
+        Layer { label, text: assignment.into(), kind: LayerKind::Set }
+    }
+
+    pub(super) fn place(&self, span: Range<usize>) -> Place {
+        Place::new(&self.label, &self.text, span, self.kind == LayerKind::Set)
+    }
+}
+
+/// An option that a layer sets.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub path: &'static str,
+    pub key: Range<usize>,
+    pub value: Range<usize>,
+    pub raw: Raw,
+}
+
+/// What a layer holds.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    /// Whether the text could be read at all, whatever it sets.
+    pub is_read: bool,
+    pub entries: Vec<Entry>,
+    pub problems: Vec<Problem>,
+    /// The preset that a file builds on.
+    pub base: Option<Layer>,
+}
+
+/// The key that names the preset a file builds on.
+const BASE: &str = "base";
+/// How that is written, for remedies.
+pub(super) const BASE_HINT: &str = "base = \"tlc-512g\" at the top of a user's file";
+
+pub(super) fn parse(layer: &Layer, catalog: &'static Catalog) -> Parsed {
+    let parsed = Parsed { is_read: true, entries: Vec::new(), problems: Vec::new(), base: None };
+    let mut parser = Parser { layer, catalog, parsed };
+    match layer.kind {
+        LayerKind::UnknownPreset => parser.unknown_preset(&layer.text, None),
+        LayerKind::Set => parser.assignment(),
+        LayerKind::Preset | LayerKind::File => parser.document(),
+    }
+    parser.parsed
+}
+
+struct Parser<'a> {
+    layer: &'a Layer,
+    catalog: &'static Catalog,
+    parsed: Parsed,
+}
+
+impl Parser<'_> {
+    fn problem(&mut self, path: &str, span: Range<usize>, message: String, remedy: String) {
+        let place = Some(self.layer.place(span));
+        self.parsed.problems.push(Problem { path: path.to_owned(), message, remedy, place });
+    }
+
+    fn syntax(&mut self, error: &toml::de::Error, offset: usize) {
+        /// What the parser says of `key = text`.
+        const UNQUOTED: &str = "string values must be quoted";
+        self.parsed.is_read = false;
+        let span = error.span().map_or(0..0, |span| span.start + offset..span.end + offset);
+        let remedy = match error.message() {
+            message if message.contains("duplicate key") => "keep one of the two",
+            message if message.contains(UNQUOTED) => {
+                "put the value between double quotes, like \"200us\""
+            }
+            _ => "a config is TOML: [section] lines, then key = value lines, texts in quotes",
+        };
+        let message = match error.message() {
+            message if message.contains(UNQUOTED) => "a text must stand in quotes".to_owned(),
+            message => message.replace('\n', ", "),
+        };
+        self.problem("", span, format!("not valid TOML: {message}"), remedy.to_owned());
+    }
+
+    fn unknown_preset(&mut self, name: &str, span: Option<Range<usize>>) {
+        self.parsed.is_read = false;
+        let names: Vec<&str> = presets::devices().iter().map(|preset| preset.name).collect();
+        let known = format!("known: {}", names.join(", "));
+        let problem = Problem {
+            path: span.as_ref().map_or("", |_| BASE).to_owned(),
+            message: format!("there is no preset {}", quoted(name)),
+            remedy: match nearest(name, names) {
+                Some(near) => format!("did you mean {}? ({known})", quoted(near)),
+                None => format!("choose one that is {known}"),
+            },
+            place: span.map(|span| self.layer.place(span)),
+        };
+        self.parsed.problems.push(problem);
+    }
+
+    fn document(&mut self) {
+        let text = Arc::clone(&self.layer.text);
+        let (table, errors) = DeTable::parse_recoverable(&text);
+        for error in &errors {
+            self.syntax(error, 0);
+        }
+        // After a syntax error the keys may have been misread; what follows from them is noise.
+        if errors.is_empty() {
+            self.table("", table.get_ref());
+        }
+    }
+
+    fn assignment(&mut self) {
+        let text = Arc::clone(&self.layer.text);
+        let equals = text.find('=').filter(|at| !text[..*at].trim().is_empty());
+        let Some(equals) = equals else {
+            let remedy = "write a path, an equals sign and a value, like ftl.gc.start=4".to_owned();
+            return self.problem("", 0..text.len(), "this sets nothing".to_owned(), remedy);
+        };
+        let path: Vec<&str> = text[..equals].split('.').map(str::trim).collect();
+        let path = path.join(".");
+        let start = text.len() - text.trim_start().len();
+        let key = start.min(equals)..text[..equals].trim_end().len().max(start.min(equals));
+        let value = &text[equals + 1..];
+        let offset = equals + 1 + value.len() - value.trim_start().len();
+        let value = value.trim();
+        let end = offset + value.len();
+        let raw = match DeValue::parse(value) {
+            Ok(parsed) => to_raw(parsed.get_ref(), offset),
+            Err(error) if value.starts_with(['"', '\'', '[', '{']) => {
+                return self.syntax(&error, offset);
+            }
+            Err(_) => Raw::Text(value.to_owned()),
+        };
+        match self.catalog.option(&path) {
+            Some(option) => {
+                let value = offset..end;
+                self.parsed.entries.push(Entry { path: option.path, key, value, raw });
+            }
+            None if self.catalog.holds(&path) => self.not_an_option(&path, key),
+            None => self.unknown(&path, key),
+        }
+    }
+
+    fn unknown(&mut self, path: &str, key: Range<usize>) {
+        if path == BASE {
+            let message = "a base cannot be named here".to_owned();
+            return self.problem(path, key, message, format!("write {BASE_HINT}"));
+        }
+        let remedy = self.catalog.remedy_for(path);
+        let kind = if path.contains('.') { "option" } else { "section" };
+        self.problem(path, key, format!("unknown {kind}"), remedy);
+    }
+
+    fn not_an_option(&mut self, path: &str, key: Range<usize>) {
+        let children = self.catalog.children(path);
+        let remedy = match children.iter().find(|name| **name == "policy") {
+            Some(_) => format!("to choose a policy, set {path}.policy"),
+            None => format!("set one of its options: {}", children.join(", ")),
+        };
+        self.problem(path, key, "is a section, not an option".to_owned(), remedy);
+    }
+
+    fn table(&mut self, prefix: &str, table: &DeTable<'_>) {
+        for (key, value) in table.iter() {
+            let name = key.get_ref();
+            let path = match prefix {
+                "" => name.to_string(),
+                _ => format!("{prefix}.{name}"),
+            };
+            if prefix.is_empty() && name == BASE && self.layer.kind == LayerKind::File {
+                self.base(value);
+            } else if let Some(option) = self.catalog.option(&path) {
+                let raw = to_raw(value.get_ref(), 0);
+                let (key, value) = (key.span(), value.span());
+                self.parsed.entries.push(Entry { path: option.path, key, value, raw });
+            } else if !self.catalog.holds(&path) {
+                self.unknown(&path, key.span());
+            } else if let Some(inner) = value.get_ref().as_table() {
+                self.table(&path, inner);
+            } else if value.get_ref().is_array() {
+                let message = "there is one such section, not a list of them".to_owned();
+                let remedy = format!("write [{path}], in single brackets");
+                self.problem(&path, key.span(), message, remedy);
+            } else {
+                self.not_an_option(&path, key.span());
+            }
+        }
+    }
+
+    fn base(&mut self, value: &Spanned<DeValue<'_>>) {
+        let Some(name) = value.get_ref().as_str() else {
+            let found = to_raw(value.get_ref(), 0).describe();
+            let message = format!("expected the name of a preset, found {found}");
+            let remedy = format!("write {BASE_HINT}");
+            return self.problem(BASE, value.span(), message, remedy);
+        };
+        let base = Layer::preset(name);
+        match base.kind {
+            LayerKind::UnknownPreset => self.unknown_preset(name, Some(value.span())),
+            _ => self.parsed.base = Some(base),
+        }
+    }
+}
+
+fn to_raw(value: &DeValue<'_>, offset: usize) -> Raw {
+    match value {
+        DeValue::String(text) => Raw::Text(text.to_string()),
+        DeValue::Integer(integer) => {
+            match i128::from_str_radix(integer.as_str(), integer.radix()) {
+                Ok(number) => Raw::Number(number.to_string()),
+                Err(_) => Raw::Number(integer.as_str().to_owned()),
+            }
+        }
+        DeValue::Float(float) => Raw::Number(float.as_str().to_owned()),
+        DeValue::Array(items) => Raw::List(
+            items
+                .iter()
+                .map(|item| {
+                    let span = item.span();
+                    let place = span.start + offset..span.end + offset;
+                    (place, to_raw(item.get_ref(), offset))
+                })
+                .collect(),
+        ),
+        other => Raw::Other(other.type_str()),
+    }
+}

@@ -1,0 +1,143 @@
+//! The config of a device: TOML text with units in it, parsed, checked as a whole, then resolved to
+//! integers.
+//!
+//! A config is a stack of [`Layer`]s: built-in defaults, a preset, the user's file, each `--set`.
+//! [`Config::load`] takes them together and either yields a config that a device can be built from,
+//! or all that is wrong with it at once, each problem with its place and its remedy. Options are
+//! declared once ([`declare`]); [`explain`], [`all_options`] and [`all_policies`] read the
+//! declarations. Nothing here touches a file or the environment: text in, values out.
+
+pub mod catalog;
+mod check;
+pub mod declare;
+#[doc(hidden)]
+pub mod fuzz;
+mod layer;
+mod options;
+pub mod presets;
+mod problem;
+pub mod reader;
+mod resolve;
+pub mod show;
+pub mod value;
+
+use std::collections::BTreeMap;
+
+pub use catalog::{AppliesTo, OptionInfo, SectionInfo, Topic, UnknownPath};
+pub use catalog::{all_options, all_policies, explain};
+pub use layer::Layer;
+pub use options::*;
+pub use problem::{ConfigError, Place, Problem};
+pub use reader::Origin;
+
+use catalog::catalog;
+use declare::Node;
+use reader::Reader;
+use resolve::Counts;
+use show::Printer;
+
+use crate::nand::Shape;
+
+/// A checked config.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The values of all options.
+    pub options: Options,
+    /// What is suspicious about them, though not wrong.
+    pub warnings: Vec<Problem>,
+    origins: BTreeMap<&'static str, Origin>,
+}
+
+impl Config {
+    /// Takes layers together, the later over the earlier, and checks the whole.
+    ///
+    /// A file that names a `base` brings that preset in just beneath itself.
+    ///
+    /// # Errors
+    /// Everything that is wrong: syntax, unknown keys and policies, values, and combinations.
+    pub fn load(layers: &[Layer]) -> Result<Config, ConfigError> {
+        let mut all = Vec::new();
+        let mut parsed = Vec::new();
+        for layer in layers {
+            let mut this = layer::parse(layer, catalog());
+            if let Some(base) = this.base.take() {
+                parsed.push(layer::parse(&base, catalog()));
+                all.push(base);
+            }
+            parsed.push(this);
+            all.push(layer.clone());
+        }
+        let unread = parsed.iter().any(|layer| !layer.is_read);
+        let mut reader = Reader::new(&all, parsed, catalog());
+        if unread {
+            // Without one of the layers, whatever else is found wrong may be set in it.
+            return Err(ConfigError { problems: reader.problems() });
+        }
+        let mut options = Options::read(&mut reader);
+        reader.finish();
+        adjust(&mut options, &mut reader);
+        let mut warnings = check::check(&options, &mut reader);
+        let problems = reader.problems();
+        if !problems.is_empty() {
+            return Err(ConfigError { problems });
+        }
+        reader::sort(&all, &mut warnings);
+        Ok(Config { options, warnings, origins: reader.origins })
+    }
+
+    /// Where the value of an option comes from; `None` if the option does not apply.
+    #[must_use]
+    pub fn origin(&self, path: &str) -> Option<&Origin> {
+        self.origins.get(path)
+    }
+
+    /// The shape of the flash.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        resolve::shape(&self.options)
+    }
+
+    /// How many logical pages (mapping units) the host sees.
+    #[must_use]
+    pub fn logical_pages(&self) -> u32 {
+        let counts = Counts::of(&self.shape()).expect("a checked shape");
+        let logical = counts.logical(self.options.ftl.over_provisioning);
+        u32::try_from(logical).expect("a checked shape has fewer than 2^31 pages")
+    }
+
+    /// The whole config as TOML, every option in a fixed order with a comment that says where its
+    /// value comes from. Loading the text gives the same options.
+    #[must_use]
+    pub fn show(&self) -> String {
+        self.print(Some(&self.origins))
+    }
+
+    /// The whole config as TOML without comments: equal options give equal text. What a hash of the
+    /// config is taken of.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        self.print(None)
+    }
+
+    fn print(&self, origins: Option<&BTreeMap<&'static str, Origin>>) -> String {
+        let mut printer = Printer::new(catalog(), origins);
+        self.options.write(&mut printer);
+        printer.finish()
+    }
+}
+
+/// Fits defaults to the options they depend on.
+fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
+    let nand = &mut options.nand;
+    const UNIT: &str = "ftl.mapping.unit";
+    if options.ftl.mapping.unit.bytes(nand.page_size) > nand.page_size && !reader.is_set(UNIT) {
+        options.ftl.mapping.unit = MapUnit::Size(nand.page_size);
+        reader.origins.insert(UNIT, Origin::Adjusted("cut to the page size"));
+    }
+    const CODEWORD: &str = "nand.codeword";
+    let unit = options.ftl.mapping.unit.bytes(nand.page_size);
+    if nand.codeword > unit && !reader.is_set(CODEWORD) {
+        nand.codeword = unit;
+        reader.origins.insert(CODEWORD, Origin::Adjusted("cut to the mapping unit"));
+    }
+}

@@ -1,0 +1,305 @@
+//! The options of a device, section by section along the path of an I/O. What belongs to one policy
+//! is declared with the policy.
+
+use super::declare::{choices, options};
+use super::value::{Kind, Value, ValueError, nearest, quoted};
+use crate::cache::WriteBufferChoice;
+use crate::ftl::gc::VictimChoice;
+use crate::ftl::mapping::MappingChoice;
+use crate::ftl::placement::{Level, PlacementChoice};
+use crate::nand::timing::TimingChoice;
+use crate::scheduler::SchedulerChoice;
+use crate::units::{Bytes, BytesPerSec, Nanos, Ratio};
+
+options! {
+    /// A device.
+    pub struct Options at "" with {
+        device: DeviceOptions,
+        nand: NandOptions,
+        ftl: FtlOptions,
+        cache: CacheOptions,
+        scheduler: SchedulerOptions,
+    } {}
+}
+
+options! {
+    /// What the device is called, and where its numbers come from.
+    pub struct DeviceOptions at "device" {
+        /// A short name. A preset's is that of its file, with the logical capacity in it.
+        name: String = "custom", source "free text";
+        /// What kind of device it stands for, in a sentence.
+        description: String = "", source "free text";
+        /// The data sheet or the paper that the numbers come from.
+        source: String = "", source "free text";
+    }
+}
+
+options! {
+    /// The flash: its geometry and its cells.
+    pub struct NandOptions at "nand" with { timing: TimingOptions, bus: BusOptions } {
+        /// Channels of the device. Each has a bus of its own.
+        channels: u32 = required, in "1"..="128", unit "channels",
+            source "range: 4 to 32 are built; 128 leaves room for studies";
+        /// Chips (packages with a chip enable of their own) on each channel.
+        chips_per_channel: u32 = required, in "1"..="64", unit "chips",
+            source "range: loads above 8 need buffered channels";
+        /// Dies in each chip. A die carries out one operation at a time.
+        dies_per_chip: u32 = "1", in "1"..="16", unit "dies",
+            source "range: stacks of up to 16 dies are sold";
+        /// Planes in each die: parts of a die with blocks of their own.
+        planes_per_die: u32 = required, in "1"..="16", unit "planes",
+            source "range: 1 to 4 are common, 16 in XL-FLASH (Kouchi et al., ISSCC 2020)";
+        /// Blocks in each plane, spare ones included. A block is what is erased together.
+        blocks_per_plane: u32 = required, in "4"..="1000000", unit "blocks",
+            source "range: real planes have 500 to 4,000; below 4 nothing is left to collect into";
+        /// Flash pages in each block, counting every page of a word line: three in TLC.
+        pages_per_block: u32 = required, in "4"..="16384", unit "flash pages",
+            source "range: 64 in early SLC to several thousand in 3D QLC";
+        /// The size of a flash page: what is sensed and programmed together, spare area excluded. A
+        /// power of two.
+        page_size: Bytes = required, in "2KiB"..="64KiB", source "range: parts since about 2005";
+        /// The size of an ECC codeword. A read moves whole codewords over the bus. A power of two;
+        /// left to its default it is never larger than the page.
+        codeword: Bytes = "4KiB", in "512B"..="64KiB",
+            source "LDPC codes of current controllers cover 1 to 4 KiB of data";
+        /// What a cell stores.
+        cell: Cell = required, source "the part";
+    }
+}
+
+choices! {
+    /// How many bits a cell stores.
+    pub enum Cell {
+        /// One bit per cell.
+        Slc = "slc",
+        /// Two bits per cell.
+        Mlc = "mlc",
+        /// Three bits per cell.
+        Tlc = "tlc",
+        /// Four bits per cell.
+        Qlc = "qlc",
+    }
+}
+
+impl Cell {
+    /// Bits per cell: how many flash pages share a word line.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        match self {
+            Cell::Slc => 1,
+            Cell::Mlc => 2,
+            Cell::Tlc => 3,
+            Cell::Qlc => 4,
+        }
+    }
+}
+
+options! {
+    /// How long the operations of a die take.
+    pub struct TimingOptions at "nand.timing" with { policy: TimingChoice } {
+        /// Erasing a block (tBERS).
+        erase: Nanos = required, in "1us"..="1s", source "the part";
+    }
+}
+
+options! {
+    /// The bus of a channel.
+    pub struct BusOptions at "nand.bus" {
+        /// What the bus moves each second. For an 8-bit bus as many MB/s as it has MT/s.
+        rate: BytesPerSec = required, in "1MB/s"..="100GB/s",
+            source "range: asynchronous ONFI moves 40 MB/s, ONFI 5 moves 2.4 GB/s";
+    }
+}
+
+options! {
+    /// The flash translation layer.
+    pub struct FtlOptions at "ftl" with {
+        mapping: MappingOptions,
+        placement: PlacementOptions,
+        gc: GcOptions,
+    } {
+        /// Physical capacity beyond the logical, as a share of the logical: at 7% a device with
+        /// 107 GiB of flash offers 100 GiB.
+        over_provisioning: Ratio = "7%", in "0%"..="900%",
+            source "default: the least a drive gets when it sells GiB as GB";
+    }
+}
+
+options! {
+    /// How logical pages are found on flash.
+    pub struct MappingOptions at "ftl.mapping" with { policy: MappingChoice } {
+        /// What is mapped as a whole: "flash-page", or a size that divides the flash page.
+        unit: MapUnit = "4KiB", in "512B"..="64KiB",
+            source "page-mapped drives map 4 KiB, the page of file systems";
+    }
+}
+
+options! {
+    /// Where a logical page is written next.
+    pub struct PlacementOptions at "ftl.placement" with { policy: PlacementChoice } {
+        /// In which order consecutive pages spread over the device. The level named first changes
+        /// fastest.
+        order: StripeOrder = "channel-chip-die-plane",
+            source "CWDP of Hu et al., ICS 2011 (chips are called ways there)";
+    }
+}
+
+options! {
+    /// Garbage collection: which blocks are emptied, and when. Thresholds are per plane.
+    pub struct GcOptions at "ftl.gc" with { victim: VictimChoice } {
+        /// Free blocks of a plane at or below which collection starts.
+        start: u32 = "3", in "2"..="100000", unit "blocks",
+            source "small, so that the spare capacity holds stale pages rather than lie idle";
+        /// Free blocks of a plane at which collection rests again.
+        stop: u32 = "4", in "2"..="100000", unit "blocks",
+            source "one block a time, as closed forms of write amplification assume";
+        /// Free blocks of a plane that only collection may write to.
+        reserve: u32 = "1", in "1"..="99999", unit "blocks",
+            source "a victim's pages must always have somewhere to go";
+        /// Pages of a plane that are copied at the same time.
+        copies_in_flight: u32 = "4", in "1"..="4096", unit "pages",
+            source "enough to overlap a transfer with a program";
+    }
+}
+
+options! {
+    /// The DRAM between host and flash.
+    pub struct CacheOptions at "cache" with { policy: WriteBufferChoice } {
+        /// Moving a request's data to or from DRAM.
+        latency: Nanos = "1us", in "0ns"..="1ms",
+            source "a 16 KiB page at the 12.8 GB/s of a DDR3-1600 channel takes 1.3 us; rounded";
+    }
+}
+
+options! {
+    /// The DRAM of a write buffer: what every policy that has one shares.
+    pub struct BufferOptions at "cache" {
+        /// How much data the buffer holds.
+        capacity: Bytes = "64MiB", in "2KiB"..="1TiB",
+            source "assumed: the rest of a drive's DRAM holds the mapping table";
+        /// Share of the buffer above which dirty pages are written back in the background. At 100%
+        /// they are written only when room is needed.
+        write_back_start: Ratio = "80%", in "0%"..="100%", source "assumed";
+        /// Flash pages on their way to flash at once, as a mean over the dies.
+        programs_per_die: u32 = "2", in "1"..="4096", unit "flash pages",
+            source "one in the cells and one on the bus keep a die busy";
+    }
+}
+
+options! {
+    /// The order of flash commands beneath the FTL.
+    pub struct SchedulerOptions at "scheduler" with { policy: SchedulerChoice } {}
+}
+
+/// What is mapped as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapUnit {
+    /// A whole flash page.
+    FlashPage,
+    /// A part of a flash page.
+    Size(Bytes),
+}
+
+impl MapUnit {
+    /// The size of the unit on flash pages of `page` bytes.
+    #[must_use]
+    pub const fn bytes(self, page: Bytes) -> Bytes {
+        match self {
+            MapUnit::FlashPage => page,
+            MapUnit::Size(size) => size,
+        }
+    }
+}
+
+const FLASH_PAGE: &str = "flash-page";
+
+impl Value for MapUnit {
+    const KIND: Kind = Kind::Size;
+
+    fn parse(text: &str) -> Result<MapUnit, ValueError> {
+        if text == FLASH_PAGE {
+            return Ok(MapUnit::FlashPage);
+        }
+        match Bytes::parse(text) {
+            Ok(size) => Ok(MapUnit::Size(size)),
+            Err(_) if nearest(text, [FLASH_PAGE]).is_some() => Err(ValueError::new(
+                format!("{} is neither a size nor {FLASH_PAGE}", quoted(text)),
+                format!("write {} or a size like \"4KiB\"", quoted(FLASH_PAGE)),
+            )),
+            Err(error) => Err(ValueError {
+                remedy: format!("{}, or {}", error.remedy, quoted(FLASH_PAGE)),
+                ..error
+            }),
+        }
+    }
+
+    fn print(&self) -> String {
+        match self {
+            MapUnit::FlashPage => FLASH_PAGE.to_owned(),
+            MapUnit::Size(size) => size.print(),
+        }
+    }
+
+    fn within(&self, low: &str, high: &str) -> bool {
+        match self {
+            MapUnit::FlashPage => true,
+            MapUnit::Size(size) => size.within(low, high),
+        }
+    }
+
+    fn placeholder() -> MapUnit {
+        MapUnit::FlashPage
+    }
+}
+
+/// The levels in the order in which consecutive pages move on: the first changes fastest. Each
+/// occurs once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StripeOrder([Level; 4]);
+
+impl StripeOrder {
+    /// The levels, the one that changes fastest first.
+    #[must_use]
+    pub const fn levels(self) -> [Level; 4] {
+        self.0
+    }
+}
+
+const fn level_name(level: Level) -> &'static str {
+    match level {
+        Level::Channel => "channel",
+        Level::Chip => "chip",
+        Level::Die => "die",
+        Level::Plane => "plane",
+    }
+}
+
+impl Value for StripeOrder {
+    const KIND: Kind = Kind::Order;
+
+    fn parse(text: &str) -> Result<StripeOrder, ValueError> {
+        let level = |name: &str| Level::ALL.into_iter().find(|level| level_name(*level) == name);
+        let levels: Option<Vec<Level>> = text.split('-').map(level).collect();
+        let order = levels.and_then(|levels| <[Level; 4]>::try_from(levels).ok());
+        let once = |order: &[Level; 4]| Level::ALL.iter().all(|level| order.contains(level));
+        order.filter(once).map(StripeOrder).ok_or_else(|| {
+            ValueError::new(
+                format!("{} is not an order of the four levels", quoted(text)),
+                "write channel, chip, die and plane once each, fastest first, joined by hyphens: \
+                 \"channel-chip-die-plane\"",
+            )
+        })
+    }
+
+    fn print(&self) -> String {
+        self.0.map(level_name).join("-")
+    }
+
+    fn within(&self, _low: &str, _high: &str) -> bool {
+        true
+    }
+
+    fn placeholder() -> StripeOrder {
+        StripeOrder(Level::ALL)
+    }
+}

@@ -1,0 +1,33 @@
+//! The device presets that are built in, so that `--device NAME` works anywhere.
+
+/// A preset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// Its name: that of its file.
+    pub name: &'static str,
+    /// Its TOML text.
+    pub text: &'static str,
+}
+
+macro_rules! presets {
+    ($($name:literal),+ $(,)?) => {
+        &[$(Preset {
+            name: $name,
+            text: include_str!(
+                concat!(env!("CARGO_MANIFEST_DIR"), "/../../presets/devices/", $name, ".toml")
+            ),
+        }),+]
+    };
+}
+
+/// All device presets, the smallest cell first.
+#[must_use]
+pub const fn devices() -> &'static [Preset] {
+    presets!["tiny", "slc-240g", "mlc-256g", "tlc-512g", "qlc-1t"]
+}
+
+/// The device preset of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Preset> {
+    devices().iter().find(|preset| preset.name == name)
+}

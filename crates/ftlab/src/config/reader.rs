@@ -1,0 +1,292 @@
+//! Takes the layers together and reads the options from them, noting every problem and where each
+//! value comes from. Reading goes on past a problem, so that all of them come at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use super::catalog::Catalog;
+use super::declare::Declaration;
+use super::layer::{BASE_HINT, Entry, Layer, LayerKind, Parsed};
+use super::problem::{Place, Problem};
+use super::value::{Choice, Raw, Value, ValueError, quoted, unknown_choice};
+use crate::policy::SeamInfo;
+
+/// Where the value of an option comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nothing set it.
+    Default,
+    /// Nothing set it, and the default gave way to another option.
+    Adjusted(&'static str),
+    /// A layer set it.
+    Layer {
+        /// What messages call the layer: a file, `preset tlc-512g`, `--set 2`.
+        label: String,
+        /// The line in it, counted from one; `None` where it has only one.
+        line: Option<usize>,
+    },
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::Adjusted(how) => write!(f, "default, {how}"),
+            Origin::Layer { label, line: Some(line) } => write!(f, "{label}:{line}"),
+            Origin::Layer { label, line: None } => f.write_str(label),
+        }
+    }
+}
+
+/// Which policy of a seam was chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen {
+    /// Its place in the seam's list.
+    pub index: usize,
+    /// Whether it only stands in for one that is not known.
+    stand_in: bool,
+}
+
+/// The layers taken together.
+pub struct Reader<'a> {
+    layers: &'a [Layer],
+    catalog: &'static Catalog,
+    /// For each option that is set, the topmost layer that sets it.
+    entries: BTreeMap<&'static str, (usize, Entry)>,
+    problems: Vec<Problem>,
+    pub(super) origins: BTreeMap<&'static str, Origin>,
+    missing: Vec<&'static str>,
+    read: BTreeSet<&'static str>,
+    /// Options whose value stands in for a wrong one: nothing may be concluded from it.
+    wrong: BTreeSet<&'static str>,
+    /// The policies in force, by the path of their seam.
+    chosen: BTreeMap<&'static str, (&'static str, Chosen)>,
+    /// Inside a policy that stands in for an unknown one.
+    muted: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(
+        layers: &'a [Layer],
+        parsed: Vec<Parsed>,
+        catalog: &'static Catalog,
+    ) -> Reader<'a> {
+        let mut entries = BTreeMap::new();
+        let mut problems = Vec::new();
+        for (at, layer) in parsed.into_iter().enumerate() {
+            problems.extend(layer.problems);
+            entries.extend(layer.entries.into_iter().map(|entry| (entry.path, (at, entry))));
+        }
+        Reader {
+            layers,
+            catalog,
+            entries,
+            problems,
+            origins: BTreeMap::new(),
+            missing: Vec::new(),
+            read: BTreeSet::new(),
+            wrong: BTreeSet::new(),
+            chosen: BTreeMap::new(),
+            muted: false,
+        }
+    }
+
+    /// Reads one option; if it is wrong, a problem is noted and some value in range stands in.
+    pub fn option<T: Value>(&mut self, declared: &Declaration) -> T {
+        self.read.insert(declared.path);
+        let entry = self.entries.get(declared.path).cloned();
+        let value = match entry {
+            Some((layer, entry)) => self.read_entry(declared, layer, &entry),
+            None => {
+                self.origins.insert(declared.path, Origin::Default);
+                if declared.default.is_none() && !self.muted {
+                    self.missing.push(declared.path);
+                }
+                declared.default.and_then(|text| T::parse(text).ok())
+            }
+        };
+        if value.is_none() || self.muted {
+            self.wrong.insert(declared.path);
+        }
+        value.unwrap_or_else(|| {
+            let text = declared.default.or(declared.range.map(|(low, _)| low));
+            text.and_then(|text| T::parse(text).ok()).unwrap_or_else(T::placeholder)
+        })
+    }
+
+    fn read_entry<T: Value>(
+        &mut self,
+        declared: &Declaration,
+        layer: usize,
+        entry: &Entry,
+    ) -> Option<T> {
+        self.origins.insert(declared.path, self.origin(layer, entry));
+        let result = T::read(&entry.raw).and_then(|value: T| match declared.range {
+            Some((low, high)) if !value.within(low, high) => {
+                let unit = if declared.unit.is_empty() { "" } else { " " };
+                Err(vec![ValueError::new(
+                    format!("{} is out of range", value.print()),
+                    format!("write {low} to {high}{unit}{}", declared.unit),
+                )])
+            }
+            _ => Ok(value),
+        });
+        result.map_err(|errors| self.value_problems(declared.path, layer, entry, errors)).ok()
+    }
+
+    fn value_problems(&mut self, path: &str, layer: usize, entry: &Entry, errors: Vec<ValueError>) {
+        for error in errors {
+            self.value_problem(path, layer, entry, error);
+        }
+    }
+
+    fn value_problem(&mut self, path: &str, layer: usize, entry: &Entry, error: ValueError) {
+        let span = match (&entry.raw, error.item) {
+            (Raw::List(items), Some(at)) => items[at].0.clone(),
+            _ => entry.value.clone(),
+        };
+        self.problems.push(Problem {
+            path: path.to_owned(),
+            message: error.message,
+            remedy: error.remedy,
+            place: Some(self.layers[layer].place(span)),
+        });
+    }
+
+    fn origin(&self, layer: usize, entry: &Entry) -> Origin {
+        let layer = &self.layers[layer];
+        let line = (layer.kind != LayerKind::Set).then(|| layer.place(entry.key.clone()).line());
+        Origin::Layer { label: layer.label.clone(), line }
+    }
+
+    /// Reads which policy of a seam is chosen.
+    pub fn choose(&mut self, seam: SeamInfo) -> Chosen {
+        self.read.insert(seam.path);
+        let index = |name: &str| seam.policies.iter().position(|policy| policy.name == name);
+        let stand_in = Chosen { index: index(seam.default).unwrap_or(0), stand_in: true };
+        let chosen = match self.entries.get(seam.path).cloned() {
+            None => {
+                self.origins.insert(seam.path, Origin::Default);
+                Chosen { stand_in: false, ..stand_in }
+            }
+            Some((layer, entry)) => {
+                self.origins.insert(seam.path, self.origin(layer, &entry));
+                let name = String::read(&entry.raw);
+                match name.map(|name| (index(&name), name)) {
+                    Ok((Some(index), _)) => Chosen { index, stand_in: false },
+                    Ok((None, name)) => {
+                        let infos = seam.policies.iter();
+                        let known: Vec<Choice> = infos
+                            .map(|info| Choice { name: info.name, doc: info.summary })
+                            .collect();
+                        let error = ValueError {
+                            message: format!("unknown policy {}", quoted(&name)),
+                            ..unknown_choice(&name, &known)
+                        };
+                        self.value_problem(seam.path, layer, &entry, error);
+                        stand_in
+                    }
+                    Err(errors) => {
+                        self.value_problems(seam.path, layer, &entry, errors);
+                        stand_in
+                    }
+                }
+            }
+        };
+        if chosen.stand_in {
+            self.wrong.insert(seam.path);
+        }
+        self.chosen.insert(seam.path, (seam.policies[chosen.index].name, chosen));
+        chosen
+    }
+
+    /// Reads the options of the policy that was chosen.
+    pub fn of_policy<T>(&mut self, chosen: Chosen, read: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.muted;
+        self.muted |= chosen.stand_in;
+        let options = read(self);
+        self.muted = outer;
+        options
+    }
+
+    /// After everything was read: what is missing, and what was set for a policy not in force.
+    pub(super) fn finish(&mut self) {
+        if !self.missing.is_empty() {
+            let (path, message) = match self.missing.as_slice() {
+                [one] => ((*one).to_owned(), "has no value, and no default".to_owned()),
+                all => (String::new(), format!("no value and no default for {}", all.join(", "))),
+            };
+            let what = if self.missing.len() == 1 { "it" } else { "them" };
+            let remedy = format!("set {what}, or build on a preset: {BASE_HINT}");
+            self.problems.push(Problem { path, message, remedy, place: None });
+        }
+        let unread: Vec<(usize, Entry)> = self
+            .entries
+            .values()
+            .filter(|(_, entry)| !self.read.contains(entry.path))
+            .cloned()
+            .collect();
+        for (layer, entry) in unread {
+            self.other_policy(layer, &entry);
+        }
+    }
+
+    fn other_policy(&mut self, layer: usize, entry: &Entry) {
+        let option = self.catalog.option(entry.path).expect("layers hold only known options");
+        let Some(applies_to) = &option.applies_to else { return };
+        let Some((name, chosen)) = self.chosen.get(applies_to.seam) else { return };
+        let set_by = self.entries.get(applies_to.seam).map(|(layer, _)| *layer);
+        // A higher layer that changes the policy drops the options of the policy beneath it.
+        if chosen.stand_in || set_by.is_some_and(|set_by| set_by > layer) {
+            return;
+        }
+        self.problems.push(Problem {
+            path: entry.path.to_owned(),
+            message: format!(
+                "applies only with {applies_to}, but {} is {}",
+                applies_to.seam,
+                quoted(name)
+            ),
+            remedy: format!("remove it, or set {applies_to}"),
+            place: Some(self.layers[layer].place(entry.key.clone())),
+        });
+    }
+
+    /// Whether all these options have the values that were meant.
+    pub(super) fn sound(&self, paths: &[&str]) -> bool {
+        paths.iter().all(|path| !self.wrong.contains(path))
+    }
+
+    /// Whether a layer sets the option.
+    pub(super) fn is_set(&self, path: &str) -> bool {
+        self.entries.contains_key(path)
+    }
+
+    /// Where the first of these options that is set was set in the topmost layer.
+    pub(super) fn place(&self, paths: &[&str]) -> Option<Place> {
+        let set = paths.iter().filter_map(|path| self.entries.get(path));
+        // The later of two equal maxima wins: reversed, the option named first does.
+        let (layer, entry) = set.rev().max_by_key(|(layer, _)| *layer)?;
+        Some(self.layers[*layer].place(entry.value.clone()))
+    }
+
+    pub(super) fn note(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// All problems, in the order of the layers and of their text; those without a place first.
+    pub(super) fn problems(&mut self) -> Vec<Problem> {
+        let mut problems = std::mem::take(&mut self.problems);
+        sort(self.layers, &mut problems);
+        problems
+    }
+}
+
+/// Sorts problems in the order of the layers and of their text; those without a place come first.
+pub(super) fn sort(layers: &[Layer], problems: &mut [Problem]) {
+    problems.sort_by_key(|problem| {
+        problem.place.as_ref().map(|place| {
+            (layers.iter().position(|layer| layer.label == place.label), place.span.start)
+        })
+    });
+}

@@ -1,0 +1,59 @@
+//! From checked options to integers: the shape of the flash and the capacity that the host sees.
+
+use super::options::Options;
+use crate::nand::Shape;
+use crate::units::Ratio;
+
+/// The shape that the options describe.
+pub(super) fn shape(options: &Options) -> Shape {
+    let nand = &options.nand;
+    Shape {
+        channels: nand.channels,
+        chips_per_channel: nand.chips_per_channel,
+        dies_per_chip: nand.dies_per_chip,
+        planes_per_die: nand.planes_per_die,
+        blocks_per_plane: nand.blocks_per_plane,
+        pages_per_block: nand.pages_per_block,
+        page_size: nand.page_size,
+        mapping_unit: options.ftl.mapping.unit.bytes(nand.page_size),
+    }
+}
+
+/// The counts of a shape that may be too large for the tables of the device. Within the ranges of
+/// the options none of the products passes 2^62.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counts {
+    pub planes: u64,
+    pub units_per_page: u64,
+    pub units_per_block: u64,
+    /// Mapping units of the whole device.
+    pub units: u64,
+}
+
+impl Counts {
+    /// Counts a shape; `None` if its mapping unit does not divide the flash page.
+    pub fn of(shape: &Shape) -> Option<Counts> {
+        let rest = shape.page_size.0.checked_rem(shape.mapping_unit.0)?;
+        let chips = u64::from(shape.channels) * u64::from(shape.chips_per_channel);
+        let planes_per_chip = u64::from(shape.dies_per_chip) * u64::from(shape.planes_per_die);
+        let planes = chips * planes_per_chip;
+        let units_per_page = shape.page_size.0 / shape.mapping_unit.0;
+        let units_per_block = u64::from(shape.pages_per_block) * units_per_page;
+        let units = planes * u64::from(shape.blocks_per_plane) * units_per_block;
+        (rest == 0).then_some(Counts { planes, units_per_page, units_per_block, units })
+    }
+
+    /// Mapping units that the host sees: physical = logical x (1 + over-provisioning).
+    pub fn logical(&self, over_provisioning: Ratio) -> u64 {
+        let whole = u64::from(Ratio::ONE.ppm);
+        let wide = u128::from(self.units) * u128::from(whole)
+            / u128::from(whole + u64::from(over_provisioning.ppm));
+        u64::try_from(wide).expect("no more than there are physically")
+    }
+
+    /// Blocks that the logical share of a plane fills.
+    pub fn logical_blocks_per_plane(&self, over_provisioning: Ratio) -> u64 {
+        let share = self.logical(over_provisioning).div_ceil(self.planes);
+        share.div_ceil(self.units_per_block)
+    }
+}

@@ -1,0 +1,145 @@
+//! Values with units: what they accept, what they say otherwise, and that printing and parsing agree.
+
+use ftlab::config::value::Value;
+use ftlab::config::{MapUnit, StripeOrder};
+use ftlab::units::{Bytes, BytesPerSec, Nanos, Ratio};
+use proptest::prelude::*;
+
+fn message<T: Value>(text: &str) -> String {
+    T::parse(text).expect_err(text).to_string()
+}
+
+#[test]
+fn times_are_exact() {
+    let ns = |text: &str| Nanos::parse(text).unwrap_or_else(|error| panic!("{text}: {error}")).0;
+    assert_eq!(ns("200us"), 200_000);
+    assert_eq!(ns("1.5ms"), 1_500_000);
+    assert_eq!(ns("0.1 us"), 100);
+    assert_eq!(ns("3.000000001s"), 3_000_000_001);
+    assert_eq!(ns("1_000ns"), 1_000);
+    assert_eq!(ns("12µs"), 12_000);
+    assert_eq!(ns("1.50000000000000000000000000000000000000us"), 1_500);
+    assert_eq!(
+        message::<Nanos>("1.0005us"),
+        "\"1.0005us\" is not a whole number of ns; round it to a multiple of ns"
+    );
+}
+
+#[test]
+fn a_missing_unit_is_an_error_with_what_was_meant() {
+    let cases = [
+        (message::<Nanos>("200"), "a time needs a unit; write \"200us\" (units: ns, us, ms, s)"),
+        (message::<Ratio>("0.07"), "a share needs a unit; write \"7%\" (units: %)"),
+        (message::<Ratio>("7"), "a share needs a unit; write \"7%\" (units: %)"),
+    ];
+    for (said, expected) in cases {
+        assert_eq!(said, expected);
+    }
+    assert!(message::<Bytes>("4096").starts_with("a size needs a unit; write \"4KiB\""));
+    assert!(message::<BytesPerSec>("800").starts_with("a rate needs a unit; write \"800MB/s\""));
+}
+
+#[test]
+fn a_wrong_unit_is_an_error_with_the_nearest() {
+    assert!(message::<Nanos>("70 msec").contains("write \"70ms\""));
+    assert!(message::<Nanos>("70US").contains("write \"70us\""));
+    assert!(message::<BytesPerSec>("800MT/s").contains("write \"800MB/s\" if the bus is 8 bits"));
+    // Either could be meant, so none is chosen.
+    assert!(message::<Bytes>("4K").contains("write \"4KiB\" or \"4kB\""));
+    assert!(message::<Bytes>("64G").contains("write \"64GiB\" or \"64GB\""));
+    assert!(message::<u32>("8 blocks").contains("a count takes no unit"));
+}
+
+#[test]
+fn binary_and_decimal_sizes_differ() {
+    assert_eq!(Bytes::parse("16 KiB"), Ok(Bytes(16_384)));
+    assert_eq!(Bytes::parse("16kB"), Ok(Bytes(16_000)));
+    assert_eq!(Bytes::parse("0.5KiB"), Ok(Bytes(512)));
+    assert_eq!(BytesPerSec::parse("1.2GB/s"), Ok(BytesPerSec(1_200_000_000)));
+    assert_eq!(BytesPerSec::parse("333MB/s"), Ok(BytesPerSec(333_000_000)));
+}
+
+#[test]
+fn nonsense_and_huge_numbers_are_errors() {
+    for text in [
+        "",
+        " ",
+        "us",
+        "-3us",
+        "1e3us",
+        "1..5us",
+        ".5us",
+        "5.us",
+        "1__0us",
+        "_1us",
+        "1_us",
+        "99999999999999999999s",
+        "340282366920938463463374607431768211456us",
+        "0x10us",
+        "∞us",
+    ] {
+        assert!(Nanos::parse(text).is_err(), "{text}");
+    }
+    assert!(message::<Nanos>("99999999999999999999s").contains("too large"));
+    assert!(message::<Bytes>("16777216TiB").contains("too large"));
+    assert!(message::<Ratio>("500000%").contains("too large"));
+    assert!(message::<u32>("4294967296").contains("2^32"));
+    assert!(message::<u32>("-1").contains("negative"));
+    assert_eq!(u32::parse("1_000"), Ok(1_000));
+    assert!(u32::parse("1.5").is_err());
+}
+
+#[test]
+fn orders_are_permutations() {
+    assert!(StripeOrder::parse("plane-die-chip-channel").is_ok());
+    for text in [
+        "",
+        "channel",
+        "channel-chip-die-die",
+        "channel-chip-die-plane-",
+        "a-b-c-d",
+        "channel-chip-die-plane-plane",
+        "channel-chip--die-plane",
+    ] {
+        assert!(StripeOrder::parse(text).is_err(), "{text}");
+    }
+}
+
+fn comes_back<T: Value>(value: &T) {
+    assert_eq!(T::parse(&value.print()).as_ref(), Ok(value), "{}", value.print());
+}
+
+proptest! {
+    #[test]
+    fn printing_and_parsing_agree(number in prop_oneof![any::<u64>(), 0..5_000_000_u64]) {
+        comes_back(&Nanos(number));
+        comes_back(&Bytes(number));
+        comes_back(&BytesPerSec(number));
+        comes_back(&Ratio { ppm: number as u32 });
+        comes_back(&(number as u32));
+        comes_back(&MapUnit::Size(Bytes(number)));
+        comes_back(&vec![Nanos(number), Nanos(number / 7)]);
+    }
+
+    #[test]
+    fn no_text_makes_a_parser_panic(text in ".{0,40}") {
+        let _ = Nanos::parse(&text);
+        let _ = Bytes::parse(&text);
+        let _ = BytesPerSec::parse(&text);
+        let _ = Ratio::parse(&text);
+        let _ = u32::parse(&text);
+        let _ = MapUnit::parse(&text);
+        let _ = StripeOrder::parse(&text);
+        let _ = Vec::<Nanos>::parse(&text);
+    }
+
+    #[test]
+    fn numbers_with_any_unit_never_panic(
+        number in "[0-9_.]{1,45}",
+        unit in prop_oneof![Just(""), Just("us"), Just("TiB"), Just("GB/s"), Just("%"), Just("é")],
+    ) {
+        let text = format!("{number}{unit}");
+        let _ = (Nanos::parse(&text), Bytes::parse(&text), Ratio::parse(&text));
+        let _ = (BytesPerSec::parse(&text), u32::parse(&text), MapUnit::parse(&text));
+    }
+}
