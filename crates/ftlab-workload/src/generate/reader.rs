@@ -121,15 +121,16 @@ impl<'t> Reader<'t> {
     /// Reports a value of the wrong type.
     pub fn mismatch(&mut self, fields: &Fields, name: &str, value: &Value) {
         let takes = key(fields.section, name).takes;
-        let message = format!("`{name}` is {}, which it cannot be", described(value.get_ref()));
+        let found = described(value.get_ref());
+        let message = format!("expected {}, found {found}", takes.describe());
         let unitless = matches!(value.get_ref(), DeValue::Integer(_) | DeValue::Float(_));
         let with_unit = matches!(
             takes,
             Takes::Size | Takes::Share | Takes::Amount | Takes::Time | Takes::Rate | Takes::Sizes
         );
         let remedy = match unitless && with_unit {
-            true => format!("quantities carry their unit, in quotes: give {}", takes.describe()),
-            false => format!("give {}", takes.describe()),
+            true => "write the quantity with its unit, in double quotes".to_owned(),
+            false => format!("change the value of `{name}`, or leave the key out"),
         };
         self.report(value.span(), &fields.path_of(name), message, remedy);
     }
@@ -259,7 +260,7 @@ fn described(value: &DeValue) -> &'static str {
         DeValue::Float(_) => "a number with a fraction",
         DeValue::Boolean(_) => "true or false",
         DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
+        DeValue::Array(_) => "another list",
+        DeValue::Table(_) => "another table",
     }
 }

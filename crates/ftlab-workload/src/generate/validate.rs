@@ -70,11 +70,14 @@ fn sizes(phase: &Phase) -> Option<Finding> {
     }
     let bad = all.iter().find(|size| !is_sectors(**size) || **size > MAX_REQUEST);
     if let Some(size) = bad {
-        let message = format!("a size of {size}");
+        let message = format!("{size} is not a whole number of sectors, or too much at once");
         return Some(("size", message, whole_sectors()));
     }
     if !is_sectors(phase.align) || phase.align > MAX_REQUEST {
-        let message = format!("an alignment of {}", phase.align);
+        let message = format!(
+            "an alignment of {} is not a whole number of sectors, or too large",
+            phase.align
+        );
         return Some(("align", message, whole_sectors()));
     }
     None
@@ -106,7 +109,7 @@ fn streams(phase: &Phase) -> Option<Finding> {
 }
 
 fn overlap(phase: &Phase) -> Option<Finding> {
-    let message = format!("an overlap of {}", phase.overlap);
+    let message = format!("an overlap of {} is more than all", phase.overlap);
     let remedy = "choose a share from 0% to 100%".to_owned();
     (phase.overlap > Ratio::ONE).then_some(("overlap", message, remedy))
 }
@@ -174,9 +177,12 @@ fn duration(phase: &Phase) -> Option<Finding> {
         let message = "flushes have no bytes, so the phase has no end".to_owned();
         return Some(("bytes", message, remedy));
     }
-    let zero = requests == Some(0)
-        || time == Some(Nanos::ZERO)
-        || bytes.is_some_and(|amount| amount.sectors(u64::MAX) == 0);
+    let zero = [
+        ("requests", requests == Some(0)),
+        ("bytes", bytes.is_some_and(|amount| amount.sectors(u64::MAX) == 0)),
+        ("time", time == Some(Nanos::ZERO)),
+    ];
+    let (key, _) = zero.into_iter().find(|(_, zero)| *zero)?;
     let message = "the phase ends before its first request".to_owned();
-    zero.then(|| ("requests", message, "choose more than zero, or remove the phase".to_owned()))
+    Some((key, message, "choose a larger number, or remove the phase".to_owned()))
 }
