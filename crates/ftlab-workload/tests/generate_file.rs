@@ -246,3 +246,18 @@ fn damaged_files_do_not_panic() {
         }
     }
 }
+
+/// Far more mistakes than anyone reads, and names and values of any length.
+#[test]
+fn hopeless_files_are_refused_quickly_and_briefly() {
+    let many: String = (0..200_000).map(|i| format!("k{i} = 1\n")).collect();
+    let long = format!(
+        "{} = 1\nname = 4\n[[phase]]\nsize = '{}'",
+        "k".repeat(100_000),
+        "9".repeat(100_000)
+    );
+    for text in [many, long, "[".repeat(100_000), "x = [".repeat(50_000)] {
+        let told = problems(&text);
+        assert!(told.len() < 50_000, "{} characters", told.len());
+    }
+}

@@ -9,8 +9,8 @@ use ftlab::host::{Host, Op};
 use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 use ftlab_workload::generate::Generator;
 use ftlab_workload::replay::{
-    Arrival, Ended, Limits, Merge, Options, Pacing, Progress, Records, Replay, ReplayError, Report,
-    Source, Starts,
+    Arrival, Ended, Limits, Merge, Next, Options, Pacing, Progress, Records, Replay, ReplayError,
+    Report, Source, Starts,
 };
 use proptest::prelude::*;
 
@@ -227,6 +227,23 @@ fn a_source_that_fails_plays_what_came_before() {
     assert_eq!(host.submissions.len(), 40);
 }
 
+#[test]
+fn a_phase_starts_its_clock_before_its_first_arrival() {
+    let text = "name = 'x'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\nrequests = 3\n\
+                arrivals = { kind = 'poisson', rate = '1000/s' }";
+    let mut source = Generator::new(&workload(text), CAPACITY, 1).unwrap();
+    let mut times = Vec::new();
+    let mut copy = source.clone();
+    while times.len() < 3 {
+        if let Next::Request(arrival) = copy.next_item() {
+            times.push(arrival.at);
+        }
+    }
+    assert!(times[0] > SimTime::ZERO);
+    let (host, _, _) = play(1, &mut source, Options::default()).unwrap();
+    assert_eq!(host.submissions.iter().map(|(at, _)| *at).collect::<Vec<_>>(), times);
+}
+
 /// The same workload twice: the same submissions to the nanosecond.
 #[test]
 fn the_same_seed_gives_the_same_run() {
@@ -319,10 +336,15 @@ proptest! {
                 let lba = if op == Op::Flush { 0 } else { lba };
                 Arrival { at: SimTime::ZERO, op, lba: Lba(lba), sectors, stream: 0 }
             })
+            .zip(0..)
+            // The stream carries the number of the request to the device.
+            .map(|(arrival, stream)| Arrival { stream, ..arrival })
             .collect();
         let options = with(Pacing::Dependencies { depth });
         let (host, sink, _) = play(200, &mut Records::of(&records), options).unwrap();
         prop_assert!(host.peak <= depth as usize);
+        let order: Vec<_> = host.submissions.iter().map(|(at, r)| (*at, r.stream)).collect();
+        prop_assert!(order.is_sorted(), "at one moment in the order of the source: {order:?}");
         let mut starts = vec![0; records.len()];
         for done in &sink.completed {
             starts[usize::try_from(done.index).unwrap()] = done.completion.submitted.0;

@@ -34,7 +34,7 @@ struct Run {
     arrivals: ArrivalTimes,
     requests_left: u64,
     sectors_left: u64,
-    /// No request arrives then or later.
+    /// No request arrives then or later. Those of a closed loop have no time and never do.
     end: Nanos,
     streams: u32,
     next_stream: u32,
@@ -133,7 +133,6 @@ impl Run {
         let stream = |of: &str| Stream::new(seed, &format!("workload.{index}.{of}"));
         let extent = Extent::of(phase, capacity)?;
         let sectors = phase.duration.bytes.map(|bytes| bytes.sectors(extent.sectors));
-        let timed = !matches!(phase.arrivals, Arrivals::Closed { .. });
         Ok(Run {
             ops: Ops::new(phase.mix, stream("operation")),
             sizes: SizeDraw::new(&phase.size, stream("size")),
@@ -141,7 +140,7 @@ impl Run {
             arrivals: ArrivalTimes::new(phase.arrivals, stream("arrival")),
             requests_left: phase.duration.requests.unwrap_or(u64::MAX),
             sectors_left: sectors.unwrap_or(u64::MAX),
-            end: phase.duration.time.filter(|_| timed).unwrap_or(Nanos(u64::MAX)),
+            end: phase.duration.time.unwrap_or(Nanos(u64::MAX)),
             streams: phase.streams,
             next_stream: 0,
         })

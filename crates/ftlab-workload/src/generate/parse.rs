@@ -8,7 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::keys::{
     ADDRESS_KINDS, ARRIVAL_KINDS, SIZE_ENTRY, SIZE_RANGE, Section, key, scatters_by_default,
 };
-use super::problem::{Place, Problem, Problems};
+use super::problem::{MAX_PROBLEMS, Place, Problem, Problems, clip};
 use super::reader::{Fields, Reader, Value, nearest, whole};
 use super::validate;
 use super::workload::{
@@ -41,7 +41,9 @@ impl Workload {
         }
         let (root, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
-            return Err(fail(errors.iter().map(|error| syntax(text, error)).collect()));
+            return Err(fail(
+                errors.iter().take(MAX_PROBLEMS).map(|error| syntax(text, error)).collect(),
+            ));
         }
         let mut parser = Parser { reader: Reader::new(text), fetch };
         let workload = parser.file(root.get_ref(), 0..0);
@@ -330,10 +332,12 @@ impl<'t> Parser<'t, '_> {
         let span = self.reader.value(fields, "file")?.span();
         let path = fields.path_of("file");
         let read = (self.fetch)(&name)
-            .map_err(|why| (format!("cannot read {name}: {why}"), "check the path".to_owned()))
+            .map_err(|why| {
+                (format!("cannot read {}: {why}", clip(&name)), "check the path".to_owned())
+            })
             .and_then(|text| {
                 read_csv(&text).map_err(|(line, message, remedy)| {
-                    (format!("{name}:{line}: {message}"), remedy.to_owned())
+                    (format!("{}:{line}: {message}", clip(&name)), remedy.to_owned())
                 })
             });
         match read {
@@ -444,8 +448,4 @@ fn read_csv(text: &str) -> Result<Vec<Bucket>, (usize, String, &'static str)> {
 
 fn starts_with_digit(line: &str) -> bool {
     line.starts_with(|c: char| c.is_ascii_digit())
-}
-
-fn clip(line: &str) -> String {
-    line.chars().take(60).collect()
 }

@@ -19,6 +19,9 @@ pub struct Place {
     pub caret_len: usize,
 }
 
+/// So many problems are told at once; a file with more is no workload.
+pub(super) const MAX_PROBLEMS: usize = 50;
+
 /// Characters of a line that an excerpt shows before and after the caret's start.
 const EXCERPT_BEFORE: usize = 60;
 const EXCERPT_AFTER: usize = 60;
@@ -47,6 +50,12 @@ impl Place {
             caret_len: width.clamp(1, EXCERPT_AFTER),
         }
     }
+}
+
+/// A text from a file as it may stand in a message: its beginning, without control characters.
+pub(super) fn clip(text: &str) -> String {
+    const LONGEST: usize = 60;
+    text.chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 fn floor_boundary(text: &str, at: usize) -> usize {

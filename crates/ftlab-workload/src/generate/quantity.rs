@@ -3,6 +3,7 @@
 
 use ftlab::units::{Bytes, Nanos, Ratio};
 
+use super::problem::clip;
 use super::workload::{Amount, Rate};
 
 /// Why a text is not the quantity it should be.
@@ -89,7 +90,8 @@ pub(super) fn amount(text: &str) -> Result<Amount, Wrong> {
 
 impl Measure {
     fn read(&self, text: &str) -> Result<u64, Wrong> {
-        let text = text.trim();
+        // A clipped text is as wrong as the whole.
+        let text = &clip(text.trim());
         let digits = text.find(|c: char| !matches!(c, '0'..='9' | '.' | '_'));
         let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
         let unit = unit.trim_start();

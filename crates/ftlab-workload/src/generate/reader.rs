@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::keys::{KEYS, Key, Otherwise, Section, Takes, key};
-use super::problem::{Place, Problem};
+use super::problem::{MAX_PROBLEMS, Place, Problem, clip};
 use super::quantity::{self, Wrong};
 use super::workload::{Amount, Rate};
 
@@ -50,6 +50,9 @@ impl<'t> Reader<'t> {
     }
 
     pub fn report(&mut self, span: Range<usize>, path: &str, message: String, remedy: String) {
+        if self.problems.len() == MAX_PROBLEMS {
+            return;
+        }
         let place = Some(Place::of(self.text, span.clone()));
         let problem = Problem { key: path.to_owned(), place, message, remedy };
         self.problems.push((span.start, problem));
@@ -66,7 +69,7 @@ impl<'t> Reader<'t> {
     ) -> Fields<'a, 't> {
         let fields = Fields { table, section, kind, path: path.to_owned(), span };
         for (name, value) in table {
-            let path = fields.path_of(name.get_ref());
+            let path = fields.path_of(&clip(name.get_ref()));
             self.spans.insert(path.clone(), value.span());
             if !KEYS.iter().any(|key| key.applies(section, kind) && key.name == name.get_ref()) {
                 self.unknown_key(&fields, name.get_ref(), name.span(), &path);
@@ -77,6 +80,7 @@ impl<'t> Reader<'t> {
 
     fn unknown_key(&mut self, fields: &Fields, name: &str, span: Range<usize>, path: &str) {
         let Fields { section, kind, .. } = fields;
+        let name = &clip(name);
         let known: Vec<&str> =
             KEYS.iter().filter(|key| key.applies(*section, kind)).map(|key| key.name).collect();
         let list = known.join(", ");

@@ -103,9 +103,8 @@ pub enum MapError {
     },
     /// There are more streams than slices.
     #[error(
-        "request {index} is of stream {stream}, one more than the {slices} slices of the device\n  help: \
-         slices\n  help: partition into at least as many slices as there are streams",
-        u64::from(*.slices) + 1
+        "request {index} is of stream {stream}, one more than the {slices} slices of the device\n  \
+         help: partition into at least as many slices as there are streams"
     )]
     TooManyStreams {
         /// Its number, from 0.

@@ -115,10 +115,11 @@ impl Window {
 }
 
 impl Entry {
-    /// Whether this request must wait for the earlier one. Nothing waits for a flush but a flush.
+    /// Whether this request must wait for the earlier one. Nothing waits for a flush but a flush,
+    /// as its range is empty.
     fn waits_on(&self, earlier: &Entry) -> bool {
         let overlap = self.start < earlier.end && earlier.start < self.end;
-        let conflict = !earlier.flush && overlap && (self.changes || earlier.changes);
+        let conflict = overlap && (self.changes || earlier.changes);
         earlier.live && (self.flush || conflict)
     }
 
