@@ -9,9 +9,9 @@ use ftlab::host::{Op, Request};
 const GRANULE_SECTORS: u64 = 128;
 /// A request of more granules does not enter the filter; while one is live, all are compared.
 const MAX_GRANULES: u64 = 32;
-/// Cells of the filter for each live request: with one or two granules a request, one in ten
+/// Cells of the filter for each live request: with one or two granules a request, one in thirty
 /// requests or fewer is compared in vain.
-const CELLS_PER_REQUEST: usize = 16;
+const CELLS_PER_REQUEST: usize = 64;
 
 /// The live requests, by tag.
 #[derive(Debug)]
