@@ -9,8 +9,8 @@ use ftlab::host::{Host, Op};
 use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 use ftlab_workload::generate::Generator;
 use ftlab_workload::replay::{
-    Arrival, Ended, Limits, Merge, Next, Options, Pacing, Progress, Records, Replay, ReplayError,
-    Report, Source, Starts,
+    Arrival, Batches, Ended, Limits, Merge, Next, Options, Pacing, Progress, Records, Replay,
+    ReplayError, Report, Source, Starts,
 };
 use proptest::prelude::*;
 
@@ -205,6 +205,25 @@ fn a_merged_workload_is_refused() {
     let mut merge = Merge::new(vec![source], Starts::Together);
     let error = play(1, &mut merge, Options::default()).err().expect("an error");
     assert!(error.to_string().contains("play it on its own"), "{error}");
+}
+
+#[test]
+fn batches_are_played_like_one_slice() {
+    let records = writes(100);
+    // Batches of all lengths from none to seven; the last may come with the end or before it.
+    for with_the_last in [false, true] {
+        let (mut at, mut len) = (0, 0);
+        let fill = |batch: &mut Vec<Arrival>| {
+            batch.extend(&records[at..records.len().min(at + len)]);
+            at += batch.len();
+            len = (len + 1) % 8;
+            Ok(at < records.len() || (!batch.is_empty() && !with_the_last))
+        };
+        let mut source = Batches::new(fill, Some(100));
+        let played = play(1, &mut source, Options::default()).unwrap().0.submissions;
+        let whole = play(1, &mut Records::of(&records), Options::default()).unwrap().0.submissions;
+        assert_eq!(played, whole);
+    }
 }
 
 #[test]

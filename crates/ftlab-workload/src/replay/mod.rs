@@ -19,4 +19,4 @@ pub use merge::{Merge, Starts};
 pub use options::{
     Completed, Ended, Limits, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
 };
-pub use source::{Arrival, Next, Pace, PhaseStart, Records, Source, SourceError};
+pub use source::{Arrival, Batches, Next, Pace, PhaseStart, Records, Source, SourceError};

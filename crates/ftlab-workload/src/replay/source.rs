@@ -156,3 +156,64 @@ impl<I: Iterator<Item = Result<Arrival, SourceError>>> Source for Records<I> {
         self.total
     }
 }
+
+/// A source that is filled by the batch, as traces are decoded.
+#[derive(Clone, Debug)]
+pub struct Batches<R, F> {
+    fill: F,
+    batch: Vec<R>,
+    /// How many of the batch were handed out.
+    taken: usize,
+    total: Option<u64>,
+    ended: bool,
+}
+
+impl<R, F> Batches<R, F>
+where
+    R: Copy + Into<Arrival>,
+    F: FnMut(&mut Vec<R>) -> Result<bool, SourceError>,
+{
+    /// Takes what `fill` puts in place of a batch's content; it says false once nothing is left.
+    pub fn new(fill: F, total: Option<u64>) -> Batches<R, F> {
+        Batches { fill, batch: Vec::new(), taken: 0, total, ended: false }
+    }
+
+    #[cold]
+    fn refill(&mut self) -> Result<Next, SourceError> {
+        self.taken = 0;
+        while !self.ended {
+            self.batch.clear();
+            self.ended = !(self.fill)(&mut self.batch)?;
+            if let Some(&record) = self.batch.first() {
+                self.taken = 1;
+                return Ok(Next::Request(record.into()));
+            }
+        }
+        Ok(Next::End)
+    }
+}
+
+impl<R, F> Source for Batches<R, F>
+where
+    R: Copy + Into<Arrival>,
+    F: FnMut(&mut Vec<R>) -> Result<bool, SourceError>,
+{
+    #[inline]
+    fn next(&mut self) -> Result<Next, SourceError> {
+        let Some(&record) = self.batch.get(self.taken) else {
+            return self.refill();
+        };
+        self.taken += 1;
+        Ok(Next::Request(record.into()))
+    }
+
+    /// There is one phase: nothing is left.
+    fn skip_phase(&mut self) {
+        self.batch.clear();
+        self.ended = true;
+    }
+
+    fn total(&self) -> Option<u64> {
+        self.total
+    }
+}
