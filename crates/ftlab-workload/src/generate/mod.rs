@@ -1,1 +1,33 @@
-//! Load from a description: phases, address popularity, arrivals.
+//! Load from a description: a workload file is a list of phases, each with operations, sizes,
+//! address popularity, arrivals and an end.
+//!
+//! [`Workload::parse`] reads the file and reports every problem at once; [`Generator`] turns it into
+//! requests for a device of a given capacity. The keys of the file, with units and defaults, stand
+//! in [`keys`], from which the reader takes what it accepts and what it assumes.
+
+mod address;
+mod arrivals;
+#[doc(hidden)]
+pub mod fuzz;
+mod generator;
+pub mod keys;
+mod parse;
+mod presets;
+mod problem;
+mod quantity;
+mod reader;
+mod scatter;
+mod validate;
+mod weighted;
+mod workload;
+mod zipf;
+
+pub use arrivals::ArrivalTimes;
+pub use generator::Generator;
+pub use presets::{PRESETS, Preset, preset};
+pub use problem::{Problem, Problems};
+pub use scatter::Scatter;
+pub use workload::{
+    Addresses, Amount, Arrivals, Bucket, Duration, Mix, Phase, Rate, Region, Sizes, Workload,
+};
+pub use zipf::Zipf;

@@ -1,0 +1,128 @@
+//! When requests arrive, counted from the start of their phase.
+
+use ftlab::engine::Stream;
+use ftlab::units::Nanos;
+
+use super::workload::{Arrivals, Rate};
+
+/// Nanoseconds in a thousand seconds, the span to which a [`Rate`] refers.
+const KILOSECOND: u64 = 1_000_000_000_000;
+
+/// The arrival times of one phase, in order.
+#[derive(Clone, Debug)]
+pub struct ArrivalTimes {
+    shape: Shape,
+    stream: Stream,
+}
+
+#[derive(Clone, Debug)]
+enum Shape {
+    /// Arrivals follow completions: no times of their own.
+    Closed,
+    Poisson {
+        mean: f64,
+        now: u64,
+        /// What the last moment was rounded down by, so that the rate is met exactly.
+        fraction: f64,
+    },
+    /// A gap of `whole + rest / per` nanoseconds, summed without error.
+    Even {
+        whole: u64,
+        rest: u64,
+        per: u64,
+        now: u64,
+        carry: u64,
+    },
+    Bursts(Bursts),
+}
+
+#[derive(Clone, Debug)]
+struct Bursts {
+    period: u64,
+    size: u32,
+    burst_period: u64,
+    next_single: u64,
+    next_burst: u64,
+    left_of_burst: u32,
+}
+
+impl ArrivalTimes {
+    /// The times of `arrivals`; only Poisson arrivals draw from `stream`.
+    #[must_use]
+    pub fn new(arrivals: Arrivals, stream: Stream) -> ArrivalTimes {
+        let shape = match arrivals {
+            Arrivals::Closed { .. } => Shape::Closed,
+            Arrivals::Poisson { rate } => {
+                let mean = KILOSECOND as f64 / rate.per_kilosecond as f64;
+                Shape::Poisson { mean, now: 0, fraction: 0.0 }
+            }
+            Arrivals::ConstantRate { rate: Rate { per_kilosecond: per } } => Shape::Even {
+                whole: KILOSECOND / per,
+                rest: KILOSECOND % per,
+                per,
+                now: 0,
+                carry: 0,
+            },
+            Arrivals::ConstantPeriod { period } => {
+                Shape::Even { whole: period.0, rest: 0, per: 1, now: 0, carry: 0 }
+            }
+            Arrivals::Bursts { period, burst_size, burst_period, burst_offset } => {
+                Shape::Bursts(Bursts {
+                    period: period.0,
+                    size: burst_size,
+                    burst_period: burst_period.0,
+                    next_single: 0,
+                    next_burst: burst_offset.0,
+                    left_of_burst: 0,
+                })
+            }
+        };
+        ArrivalTimes { shape, stream }
+    }
+
+    /// The next arrival; always zero where arrivals follow completions.
+    #[inline]
+    pub fn next_time(&mut self) -> Nanos {
+        match &mut self.shape {
+            Shape::Closed => Nanos::ZERO,
+            Shape::Poisson { mean, now, fraction } => {
+                let gap = -libm::log(1.0 - self.stream.unit()) * *mean + *fraction;
+                let whole = gap.floor();
+                *fraction = gap - whole;
+                *now = now.saturating_add(whole as u64);
+                Nanos(*now)
+            }
+            Shape::Even { whole, rest, per, now, carry } => {
+                let time = *now;
+                *now = now.saturating_add(*whole);
+                *carry += *rest;
+                if *carry >= *per {
+                    *carry -= *per;
+                    *now = now.saturating_add(1);
+                }
+                Nanos(time)
+            }
+            Shape::Bursts(bursts) => Nanos(bursts.next_time()),
+        }
+    }
+}
+
+impl Bursts {
+    /// A single request goes before a burst of the same moment.
+    fn next_time(&mut self) -> u64 {
+        if self.left_of_burst > 0 {
+            self.left_of_burst -= 1;
+            return self.next_burst - self.burst_period;
+        }
+        if self.next_single <= self.next_burst {
+            let time = self.next_single;
+            self.next_single = time.saturating_add(self.period);
+            return time;
+        }
+        let time = self.next_burst;
+        // A hundred years at most, twice: the clock has room for 584.
+        self.next_burst = time.saturating_add(self.burst_period);
+        self.left_of_burst = self.size - 1;
+        time
+    }
+}

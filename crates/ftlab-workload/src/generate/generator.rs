@@ -1,0 +1,244 @@
+//! Turns a workload into requests. Every random choice of a phase (operation, size, address,
+//! arrival) has a stream of its own, so changing one of them leaves the others as they were, and a
+//! phase does not depend on how far the one before it got.
+
+use ftlab::engine::Stream;
+use ftlab::host::Op;
+use ftlab::units::{Lba, Nanos, Ratio, SimTime};
+
+use super::address::{Extent, Placer};
+use super::arrivals::ArrivalTimes;
+use super::problem::Problems;
+use super::weighted::Weighted;
+use super::workload::{Arrivals, Mix, Phase, Sizes, Workload};
+use crate::replay::{Arrival, Next, Pace, PhaseStart, Source, SourceError};
+
+/// The requests of a workload on a device of a given capacity.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    phases: Vec<Phase>,
+    capacity: u64,
+    seed: u64,
+    /// The phase that comes next.
+    next_phase: usize,
+    run: Option<Run>,
+    total: Option<u64>,
+}
+
+/// A phase that is under way.
+#[derive(Clone, Debug)]
+struct Run {
+    ops: Ops,
+    sizes: SizeDraw,
+    placer: Placer,
+    arrivals: ArrivalTimes,
+    requests_left: u64,
+    sectors_left: u64,
+    /// No request arrives then or later. Those of a closed loop have no time and never do.
+    end: Nanos,
+    streams: u32,
+    next_stream: u32,
+}
+
+impl Generator {
+    /// Lays `workload` on a device of `capacity_sectors`. The problems are those that the capacity
+    /// causes: regions that do not fit.
+    pub fn new(
+        workload: &Workload,
+        capacity_sectors: u64,
+        seed: u64,
+    ) -> Result<Generator, Problems> {
+        let misfits = workload.phases.iter().enumerate().filter_map(|(index, phase)| {
+            let (key, message, remedy) = Run::new(phase, capacity_sectors, seed, index).err()?;
+            Some(workload.problem(index, key, message, remedy))
+        });
+        let list: Vec<_> = misfits.collect();
+        if !list.is_empty() {
+            return Err(Problems { file: workload.file().to_owned(), list });
+        }
+        Ok(Generator {
+            phases: workload.phases.clone(),
+            capacity: capacity_sectors,
+            seed,
+            next_phase: 0,
+            run: None,
+            total: workload.total_requests(),
+        })
+    }
+
+    /// The next request, the start of a phase, or the end. Arrival times count from the start of
+    /// the phase. A phase that ends by time and follows completions has no end here: whoever plays
+    /// it [skips](Self::skip_phase) to the next.
+    #[inline]
+    pub fn next_item(&mut self) -> Next {
+        if let Some(run) = &mut self.run {
+            if let Some(arrival) = run.next_arrival() {
+                return Next::Request(arrival);
+            }
+            self.run = None;
+        }
+        self.start_phase()
+    }
+
+    /// Drops what is left of the phase under way.
+    pub fn skip_phase(&mut self) {
+        self.run = None;
+    }
+
+    fn start_phase(&mut self) -> Next {
+        let index = self.next_phase;
+        let Some(phase) = self.phases.get(index) else {
+            return Next::End;
+        };
+        let run = Run::new(phase, self.capacity, self.seed, index);
+        self.run = Some(run.expect("every phase was laid out when the generator was made"));
+        self.next_phase += 1;
+        let pace = match phase.arrivals {
+            Arrivals::Closed { queue_depth, think_time } => {
+                Pace::Closed { depth: queue_depth, think_time }
+            }
+            _ => Pace::Timed,
+        };
+        Next::Phase(PhaseStart {
+            index: u32::try_from(index).expect("workloads have few phases"),
+            pace,
+            time: phase.duration.time,
+            measure: phase.measure,
+        })
+    }
+}
+
+impl Source for Generator {
+    #[inline]
+    fn next(&mut self) -> Result<Next, SourceError> {
+        Ok(self.next_item())
+    }
+
+    fn skip_phase(&mut self) {
+        Generator::skip_phase(self);
+    }
+
+    fn total(&self) -> Option<u64> {
+        self.total
+    }
+}
+
+impl Run {
+    fn new(
+        phase: &Phase,
+        capacity: u64,
+        seed: u64,
+        index: usize,
+    ) -> Result<Run, (&'static str, String, String)> {
+        let stream = |of: &str| Stream::new(seed, &format!("workload.{index}.{of}"));
+        let extent = Extent::of(phase, capacity)?;
+        let sectors = phase.duration.bytes.map(|bytes| bytes.sectors(extent.sectors));
+        Ok(Run {
+            ops: Ops::new(phase.mix, stream("operation")),
+            sizes: SizeDraw::new(&phase.size, stream("size")),
+            placer: Placer::new(phase, extent, stream("address"))?,
+            arrivals: ArrivalTimes::new(phase.arrivals, stream("arrival")),
+            requests_left: phase.duration.requests.unwrap_or(u64::MAX),
+            sectors_left: sectors.unwrap_or(u64::MAX),
+            end: phase.duration.time.unwrap_or(Nanos(u64::MAX)),
+            streams: phase.streams,
+            next_stream: 0,
+        })
+    }
+
+    #[inline]
+    fn next_arrival(&mut self) -> Option<Arrival> {
+        if self.requests_left == 0 || self.sectors_left == 0 {
+            return None;
+        }
+        let at = self.arrivals.next_time();
+        if at >= self.end {
+            return None;
+        }
+        self.requests_left -= 1;
+        let stream = self.next_stream;
+        self.next_stream = if stream + 1 == self.streams { 0 } else { stream + 1 };
+        let op = self.ops.draw();
+        let at = SimTime(at.0);
+        if op == Op::Flush {
+            return Some(Arrival { at, op, lba: Lba(0), sectors: 0, stream });
+        }
+        let size = u64::from(self.sizes.draw()).min(self.sectors_left);
+        let size = u32::try_from(size).expect("no more than was drawn");
+        let (lba, sectors) = self.placer.place(op, stream, size);
+        self.sectors_left -= u64::from(sectors);
+        Some(Arrival { at, op, lba, sectors, stream })
+    }
+}
+
+/// Draws operations.
+#[derive(Clone, Debug)]
+struct Ops {
+    /// Below these, in millionths: a read, a write, a trim; a flush otherwise.
+    bounds: [u64; 3],
+    stream: Stream,
+}
+
+impl Ops {
+    fn new(mix: Mix, stream: Stream) -> Ops {
+        let reads = u64::from(mix.reads.ppm);
+        let writes = reads + u64::from(mix.writes.ppm);
+        Ops { bounds: [reads, writes, writes + u64::from(mix.trims.ppm)], stream }
+    }
+
+    #[inline]
+    fn draw(&mut self) -> Op {
+        let drawn = self.stream.below(u64::from(Ratio::ONE.ppm));
+        let [reads, writes, trims] = self.bounds;
+        if drawn < reads {
+            Op::Read
+        } else if drawn < writes {
+            Op::Write
+        } else if drawn < trims {
+            Op::Trim
+        } else {
+            Op::Flush
+        }
+    }
+}
+
+/// Draws sizes, in sectors.
+#[derive(Clone, Debug)]
+enum SizeDraw {
+    Fixed(u32),
+    List { sizes: Vec<u32>, weights: Weighted, stream: Stream },
+    Range { from: u32, step: u32, count: u64, stream: Stream },
+}
+
+impl SizeDraw {
+    fn new(sizes: &Sizes, stream: Stream) -> SizeDraw {
+        let sectors =
+            |size: ftlab::units::Bytes| u32::try_from(size.sectors()).expect("sizes are limited");
+        match sizes {
+            Sizes::Fixed(size) => SizeDraw::Fixed(sectors(*size)),
+            Sizes::List(list) => {
+                let weights: Vec<u64> = list.iter().map(|entry| entry.1).collect();
+                let sizes = list.iter().map(|entry| sectors(entry.0)).collect();
+                SizeDraw::List { sizes, weights: Weighted::new(&weights), stream }
+            }
+            Sizes::Range { from, to, step } => SizeDraw::Range {
+                from: sectors(*from),
+                step: sectors(*step),
+                count: (to.0 - from.0) / step.0 + 1,
+                stream,
+            },
+        }
+    }
+
+    #[inline]
+    fn draw(&mut self) -> u32 {
+        match self {
+            SizeDraw::Fixed(sectors) => *sectors,
+            SizeDraw::List { sizes, weights, stream } => sizes[weights.draw(stream)],
+            SizeDraw::Range { from, step, count, stream } => {
+                let steps = u32::try_from(stream.below(*count)).expect("sizes are limited");
+                *from + steps * *step
+            }
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! From the text of a workload file to a [`Workload`], or to the list of all its problems.
+
+use std::ops::Range;
+
+use ftlab::units::{Bytes, Ratio};
+use toml::de::{DeTable, DeValue};
+
+use super::keys::{
+    ADDRESS_KINDS, ARRIVAL_KINDS, SIZE_ENTRY, SIZE_RANGE, Section, key, scatters_by_default,
+};
+use super::problem::{MAX_PROBLEMS, Place, Problem, Problems, clip};
+use super::reader::{Fields, Reader, Value, nearest, whole};
+use super::validate;
+use super::workload::{
+    Addresses, Amount, Arrivals, Bucket, Duration, Mix, Origin, Phase, Region, Sizes, Workload,
+};
+
+/// The longest text that is read: a workload with a full histogram needs less.
+const MAX_TEXT: usize = 16 << 20;
+/// The most entries in a list of sizes.
+const MAX_SIZES: usize = 4096;
+/// The most parts of a histogram.
+const MAX_BUCKETS: usize = 1 << 20;
+/// The most phases.
+const MAX_PHASES: usize = 1000;
+/// The largest queue depth and number of streams.
+const MAX_DEPTH: u64 = 1 << 20;
+const MAX_STREAMS: u64 = 4096;
+const MAX_BURST: u64 = 1 << 20;
+
+/// Fetches the text of a file that a workload names, or says why it cannot.
+pub type Fetch<'f> = &'f mut dyn FnMut(&str) -> Result<String, String>;
+
+impl Workload {
+    /// Reads a workload file. `file` is the name that problems carry; `fetch` gives the text of
+    /// files that the workload names, with paths as they are written there.
+    pub fn parse(file: &str, text: &str, fetch: Fetch) -> Result<Workload, Problems> {
+        let fail = |list| Problems { file: file.to_owned(), list };
+        if text.len() > MAX_TEXT {
+            return Err(fail(vec![too_long(text)]));
+        }
+        let (root, errors) = DeTable::parse_recoverable(text);
+        if !errors.is_empty() {
+            return Err(fail(
+                errors.iter().take(MAX_PROBLEMS).map(|error| syntax(text, error)).collect(),
+            ));
+        }
+        let mut parser = Parser { reader: Reader::new(text), fetch };
+        let workload = parser.file(root.get_ref(), 0..0);
+        let Reader { mut problems, spans, .. } = parser.reader;
+        if let Some(mut workload) = workload {
+            let origin = Origin { file: file.to_owned(), text: text.to_owned(), spans };
+            workload.origin = Some(origin);
+            let semantic = validate::problems(&workload);
+            problems.extend(semantic.into_iter().map(|problem| (usize::MAX, problem)));
+            if problems.is_empty() {
+                return Ok(workload);
+            }
+        }
+        problems.sort_by_key(|(start, problem)| {
+            (problem.place.as_ref().map(|place| (place.line, place.column)), *start)
+        });
+        Err(fail(problems.into_iter().map(|(_, problem)| problem).collect()))
+    }
+}
+
+fn too_long(text: &str) -> Problem {
+    let message = format!("the text has {} bytes; the limit is {MAX_TEXT}", text.len());
+    let remedy = "move long histograms into CSV files".to_owned();
+    Problem { key: String::new(), place: None, message, remedy }
+}
+
+fn syntax(text: &str, error: &toml::de::Error) -> Problem {
+    let place = error.span().map(|span| Place::of(text, span));
+    let remedy = "correct the TOML here; texts and quantities stand in double quotes".to_owned();
+    Problem { key: String::new(), place, message: error.message().to_owned(), remedy }
+}
+
+struct Parser<'t, 'f> {
+    reader: Reader<'t>,
+    fetch: Fetch<'f>,
+}
+
+impl<'t> Parser<'t, '_> {
+    fn file(&mut self, root: &DeTable<'t>, span: Range<usize>) -> Option<Workload> {
+        let fields = self.reader.fields(root, Section::File, "", "", span);
+        let name = self.reader.text(&fields, "name");
+        let source = self.reader.text(&fields, "source");
+        let value = self.reader.value(&fields, "phase")?;
+        let DeValue::Array(list) = value.get_ref() else {
+            self.reader.mismatch(&fields, "phase", &value);
+            return None;
+        };
+        if list.is_empty() || list.len() > MAX_PHASES {
+            let message = format!("{} phases, outside 1 to {MAX_PHASES}", list.len());
+            let remedy = "a workload needs a [[phase]] table for each phase".to_owned();
+            self.reader.report(value.span(), "phase", message, remedy);
+            return None;
+        }
+        let mut phases = Vec::new();
+        for (index, entry) in list.iter().enumerate() {
+            match entry.get_ref() {
+                DeValue::Table(table) => phases.push(self.phase(table, index, entry.span())),
+                _ => self.reader.mismatch(&fields, "phase", entry),
+            }
+        }
+        let phases = phases.into_iter().collect::<Option<Vec<Phase>>>()?;
+        Some(Workload { name: name?, source, phases, origin: None })
+    }
+
+    fn phase(&mut self, table: &DeTable<'t>, index: usize, span: Range<usize>) -> Option<Phase> {
+        let path = format!("phase[{}]", index + 1);
+        self.reader.spans.insert(path.clone(), span.clone());
+        let fields = self.reader.fields(table, Section::Phase, "", &path, span);
+        let name = match fields.has("name") {
+            true => self.reader.text(&fields, "name"),
+            false => Some((index + 1).to_string()),
+        };
+        let measure = self.reader.switch(&fields, "measure");
+        let mix = self.mix(&fields);
+        let size = self.sizes(&fields, mix);
+        let align = match fields.has("align") {
+            true => self.reader.size(&fields, "align"),
+            false => size.as_ref().map(Sizes::smallest),
+        };
+        let region = self.region(&fields);
+        let streams = self.reader.count(&fields, "streams", MAX_STREAMS);
+        let overlap = self.reader.share(&fields, "overlap");
+        let address = self.addresses(&fields);
+        let arrivals = self.arrivals(&fields);
+        let duration = self.duration(&fields);
+        Some(Phase {
+            name: name?,
+            measure: measure?,
+            mix: mix?,
+            size: size?,
+            align: align?,
+            region: region?,
+            streams: narrow(streams?),
+            overlap: overlap?,
+            address: address?,
+            arrivals: arrivals?,
+            duration,
+        })
+    }
+
+    fn mix(&mut self, fields: &Fields<'_, 't>) -> Option<Mix> {
+        let [reads, writes, trims, flushes] =
+            ["reads", "writes", "trims", "flushes"].map(|name| self.reader.share(fields, name));
+        Some(Mix { reads: reads?, writes: writes?, trims: trims?, flushes: flushes? })
+    }
+
+    fn sizes(&mut self, fields: &Fields<'_, 't>, mix: Option<Mix>) -> Option<Sizes> {
+        let Some(value) = self.reader.value(fields, "size") else {
+            if mix.is_some_and(|mix| mix.flushes == Ratio::ONE) {
+                // Flushes have no size: any stands.
+                return Some(Sizes::Fixed(Bytes::from_kib(4)));
+            }
+            let remedy = format!("add `size`: {}", key(Section::Phase, "size").takes.describe());
+            let path = fields.path_of("size");
+            self.reader.report(fields.span(), &path, "[[phase]] lacks `size`".to_owned(), remedy);
+            return None;
+        };
+        match value.get_ref() {
+            DeValue::String(_) => self.reader.size(fields, "size").map(Sizes::Fixed),
+            DeValue::Table(table) => {
+                let path = fields.path_of("size");
+                let range =
+                    self.reader.fields(table, Section::Size, SIZE_RANGE, &path, value.span());
+                let from = self.reader.size(&range, "from");
+                let to = self.reader.size(&range, "to");
+                let step = match range.has("step") {
+                    true => self.reader.size(&range, "step"),
+                    false => from,
+                };
+                Some(Sizes::Range { from: from?, to: to?, step: step? })
+            }
+            DeValue::Array(list) => self.size_list(fields, &value, list.iter()),
+            _ => {
+                self.reader.mismatch(fields, "size", &value);
+                None
+            }
+        }
+    }
+
+    fn size_list<'a>(
+        &mut self,
+        fields: &Fields<'_, 't>,
+        value: &Value<'t>,
+        list: impl ExactSizeIterator<Item = &'a Value<'t>>,
+    ) -> Option<Sizes>
+    where
+        't: 'a,
+    {
+        let path = fields.path_of("size");
+        if list.len() == 0 || list.len() > MAX_SIZES {
+            let message = format!("a list of {} sizes, outside 1 to {MAX_SIZES}", list.len());
+            let remedy = "give fewer sizes, or a range".to_owned();
+            self.reader.report(value.span(), &path, message, remedy);
+            return None;
+        }
+        let mut sizes = Vec::new();
+        for (index, entry) in list.enumerate() {
+            let DeValue::Table(table) = entry.get_ref() else {
+                self.reader.mismatch(fields, "size", entry);
+                continue;
+            };
+            let path = format!("{path}[{}]", index + 1);
+            let entry = self.reader.fields(table, Section::Size, SIZE_ENTRY, &path, entry.span());
+            let size = self.reader.size(&entry, "size");
+            let weight = self.reader.count(&entry, "weight", u64::from(u32::MAX));
+            sizes.push(size.zip(weight));
+        }
+        sizes.into_iter().collect::<Option<_>>().map(Sizes::List)
+    }
+
+    fn region(&mut self, fields: &Fields<'_, 't>) -> Option<Region> {
+        let Some(value) = self.reader.value(fields, "region") else {
+            return Some(Region { offset: Amount::Share(Ratio::default()), size: None });
+        };
+        let DeValue::Table(table) = value.get_ref() else {
+            self.reader.mismatch(fields, "region", &value);
+            return None;
+        };
+        let path = fields.path_of("region");
+        let region = self.reader.fields(table, Section::Region, "", &path, value.span());
+        let offset = self.reader.amount(&region, "offset");
+        let size = self.reader.amount(&region, "size");
+        Some(Region { offset: offset?, size })
+    }
+
+    /// Opens the table `name`, whose `kind` decides what else it holds.
+    fn kinded(
+        &mut self,
+        fields: &Fields<'_, 't>,
+        name: &str,
+        section: Section,
+        kinds: &[&'static str],
+    ) -> Option<(&'static str, Value<'t>)> {
+        let value = self.reader.value(fields, name)?;
+        let DeValue::Table(table) = value.get_ref() else {
+            self.reader.mismatch(fields, name, &value);
+            return None;
+        };
+        let path = fields.path_of(name);
+        let Some(kind) = table.get("kind") else {
+            let message = format!("{} lacks `kind`", section.title());
+            let remedy = format!("add `kind`, one of {}", kinds.join(", "));
+            self.reader.report(value.span(), &path, message, remedy);
+            return None;
+        };
+        let given = kind.get_ref().as_str().unwrap_or_default();
+        let Some(known) = kinds.iter().find(|known| **known == given) else {
+            let message = format!("`kind` must be one of {}", kinds.join(", "));
+            let remedy = match nearest(given, kinds.iter().copied()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("for instance kind = \"{}\"", kinds[0]),
+            };
+            self.reader.report(kind.span(), &format!("{path}.kind"), message, remedy);
+            return None;
+        };
+        Some((known, value))
+    }
+
+    fn addresses(&mut self, phase: &Fields<'_, 't>) -> Option<Addresses> {
+        let (kind, value) = self.kinded(phase, "address", Section::Address, &ADDRESS_KINDS)?;
+        let DeValue::Table(table) = value.get_ref() else { return None };
+        let path = phase.path_of("address");
+        let fields = self.reader.fields(table, Section::Address, kind, &path, value.span());
+        match kind {
+            "uniform" => Some(Addresses::Uniform),
+            "sequential" => Some(Addresses::Sequential),
+            "strided" => {
+                self.reader.size(&fields, "stride").map(|stride| Addresses::Strided { stride })
+            }
+            "zipf" => {
+                let theta = self.reader.number(&fields, "theta");
+                let scatter = self.scatter(&fields, kind);
+                Some(Addresses::Zipf { theta: theta?, scatter: scatter? })
+            }
+            "hot-cold" => {
+                let space = self.reader.share(&fields, "hot_space");
+                let accesses = self.reader.share(&fields, "hot_accesses");
+                let scatter = self.scatter(&fields, kind);
+                Some(Addresses::HotCold { space: space?, accesses: accesses?, scatter: scatter? })
+            }
+            _ => {
+                let buckets = self.histogram(&fields);
+                let scatter = self.scatter(&fields, kind);
+                Some(Addresses::Histogram { buckets: buckets?, scatter: scatter? })
+            }
+        }
+    }
+
+    fn scatter(&mut self, fields: &Fields<'_, 't>, kind: &str) -> Option<bool> {
+        match fields.has("scatter") {
+            true => self.reader.switch(fields, "scatter"),
+            false => Some(scatters_by_default(kind)),
+        }
+    }
+
+    fn histogram(&mut self, fields: &Fields<'_, 't>) -> Option<Vec<Bucket>> {
+        if fields.has("weights") == fields.has("file") {
+            let message = "a histogram has either `weights` or `file`".to_owned();
+            let remedy = "give weights = [5, 3, 1], or file = \"curve.csv\"".to_owned();
+            self.reader.report(fields.span(), &fields.path_of("weights"), message, remedy);
+            return None;
+        }
+        if fields.has("weights") {
+            self.inline_histogram(fields)
+        } else {
+            self.file_histogram(fields)
+        }
+    }
+
+    fn inline_histogram(&mut self, fields: &Fields<'_, 't>) -> Option<Vec<Bucket>> {
+        let value = self.reader.value(fields, "weights")?;
+        let weights = match value.get_ref() {
+            DeValue::Array(list) => list.iter().map(|entry| whole(entry.get_ref())).collect(),
+            _ => None,
+        };
+        let Some(weights) = weights else {
+            self.reader.mismatch(fields, "weights", &value);
+            return None;
+        };
+        let weights: Vec<u64> = weights;
+        Some(weights.into_iter().map(|accesses| Bucket { space: 1, accesses }).collect())
+    }
+
+    fn file_histogram(&mut self, fields: &Fields<'_, 't>) -> Option<Vec<Bucket>> {
+        let name = self.reader.text(fields, "file")?;
+        let span = self.reader.value(fields, "file")?.span();
+        let path = fields.path_of("file");
+        let read = (self.fetch)(&name)
+            .map_err(|why| {
+                (format!("cannot read {}: {why}", clip(&name)), "check the path".to_owned())
+            })
+            .and_then(|text| {
+                read_csv(&text).map_err(|(line, message, remedy)| {
+                    (format!("{}:{line}: {message}", clip(&name)), remedy.to_owned())
+                })
+            });
+        match read {
+            Ok(buckets) => Some(buckets),
+            Err((message, remedy)) => {
+                self.reader.report(span, &path, message, remedy);
+                None
+            }
+        }
+    }
+
+    fn arrivals(&mut self, phase: &Fields<'_, 't>) -> Option<Arrivals> {
+        let (kind, value) = self.kinded(phase, "arrivals", Section::Arrivals, &ARRIVAL_KINDS)?;
+        let DeValue::Table(table) = value.get_ref() else { return None };
+        let path = phase.path_of("arrivals");
+        let fields = self.reader.fields(table, Section::Arrivals, kind, &path, value.span());
+        match kind {
+            "closed" => {
+                let depth = self.reader.count(&fields, "queue_depth", MAX_DEPTH);
+                let think_time = self.reader.time(&fields, "think_time");
+                Some(Arrivals::Closed { queue_depth: narrow(depth?), think_time: think_time? })
+            }
+            "poisson" => {
+                self.need(&fields, "rate");
+                self.reader.rate(&fields, "rate").map(|rate| Arrivals::Poisson { rate })
+            }
+            "constant" => self.constant(&fields),
+            _ => self.bursts(&fields),
+        }
+    }
+
+    fn constant(&mut self, fields: &Fields<'_, 't>) -> Option<Arrivals> {
+        if fields.has("rate") == fields.has("period") {
+            let message = "constant arrivals have either `rate` or `period`".to_owned();
+            let remedy = "give rate = \"25000/s\", or period = \"40us\"".to_owned();
+            self.reader.report(fields.span(), &fields.path_of("rate"), message, remedy);
+            return None;
+        }
+        if fields.has("rate") {
+            return self.reader.rate(fields, "rate").map(|rate| Arrivals::ConstantRate { rate });
+        }
+        self.reader.time(fields, "period").map(|period| Arrivals::ConstantPeriod { period })
+    }
+
+    fn bursts(&mut self, fields: &Fields<'_, 't>) -> Option<Arrivals> {
+        self.need(fields, "period");
+        let period = self.reader.time(fields, "period");
+        let burst_size = self.reader.count(fields, "burst_size", MAX_BURST);
+        let burst_period = self.reader.time(fields, "burst_period");
+        let burst_offset = match fields.has("burst_offset") {
+            true => self.reader.time(fields, "burst_offset"),
+            false => burst_period,
+        };
+        Some(Arrivals::Bursts {
+            period: period?,
+            burst_size: narrow(burst_size?),
+            burst_period: burst_period?,
+            burst_offset: burst_offset?,
+        })
+    }
+
+    /// Reports a key that this kind requires although others do not.
+    fn need(&mut self, fields: &Fields<'_, 't>, name: &str) {
+        if !fields.has(name) {
+            let takes = key(Section::Arrivals, name).takes.describe();
+            let message = format!("these arrivals lack `{name}`");
+            let remedy = format!("add `{name}`: {takes}");
+            self.reader.report(fields.span(), &fields.path_of(name), message, remedy);
+        }
+    }
+
+    fn duration(&mut self, fields: &Fields<'_, 't>) -> Duration {
+        Duration {
+            requests: self.reader.count(fields, "requests", u64::MAX),
+            bytes: self.reader.amount(fields, "bytes"),
+            time: self.reader.time(fields, "time"),
+        }
+    }
+}
+
+/// A count whose limit fits 32 bits.
+fn narrow(count: u64) -> u32 {
+    u32::try_from(count).expect("the limits of counts fit 32 bits")
+}
+
+/// Reads a histogram: an optional header, then `accesses` or `space,accesses` a line.
+fn read_csv(text: &str) -> Result<Vec<Bucket>, (usize, String, &'static str)> {
+    let mut buckets = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') || (index == 0 && !starts_with_digit(line)) {
+            continue;
+        }
+        let (space, accesses) = line.split_once(',').unwrap_or(("1", line));
+        let number = |text: &str| text.trim().parse::<u64>().ok();
+        let (Some(space), Some(accesses)) = (number(space), number(accesses)) else {
+            let message = format!("`{}` is not a line of a histogram", clip(line));
+            return Err((index + 1, message, "write two whole numbers: space,accesses"));
+        };
+        if buckets.len() == MAX_BUCKETS {
+            let message = format!("more than {MAX_BUCKETS} parts");
+            return Err((index + 1, message, "merge neighbouring parts"));
+        }
+        buckets.push(Bucket { space, accesses });
+    }
+    Ok(buckets)
+}
+
+fn starts_with_digit(line: &str) -> bool {
+    line.starts_with(|c: char| c.is_ascii_digit())
+}

@@ -1,0 +1,44 @@
+//! Workloads that come with the program, so that their names work anywhere.
+
+/// A built-in workload.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its name, the one in the file.
+    pub name: &'static str,
+    /// The text of its file.
+    pub text: &'static str,
+}
+
+impl Preset {
+    /// What it is: the comment on the first line of its file.
+    #[must_use]
+    pub fn about(&self) -> &'static str {
+        self.text.lines().next().unwrap_or_default().trim_start_matches(['#', ' '])
+    }
+}
+
+macro_rules! presets {
+    ($($name:literal),+ $(,)?) => {
+        &[$(Preset {
+            name: $name,
+            text: include_str!(concat!("../../../../presets/workloads/", $name, ".toml")),
+        }),+]
+    };
+}
+
+/// All of them, by name.
+pub const PRESETS: &[Preset] = presets![
+    "fill-then-randwrite-4k",
+    "mixed-70-30-zipf",
+    "randread-4k",
+    "randwrite-4k",
+    "rw-scheduler-80",
+    "seqread-128k",
+    "seqwrite-128k",
+];
+
+/// The built-in workload `name`.
+#[must_use]
+pub fn preset(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}

@@ -1,0 +1,188 @@
+//! What a workload must satisfy beyond the form of its values, wherever it came from.
+
+use ftlab::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
+
+use super::problem::Problem;
+use super::workload::{Addresses, Amount, Arrivals, Bucket, Duration, Mix, Phase, Sizes, Workload};
+
+/// The largest request: what a device's command can carry is far less.
+const MAX_REQUEST: Bytes = Bytes(1 << 30);
+/// Beyond this nearly every access goes to the first place.
+const MAX_THETA: f64 = 10.0;
+
+/// Key, message, remedy.
+type Finding = (&'static str, String, String);
+
+/// Everything that is wrong with a workload, device aside.
+pub(super) fn problems(workload: &Workload) -> Vec<Problem> {
+    let mut list = Vec::new();
+    if workload.phases.is_empty() {
+        let message = "the workload has no phase".to_owned();
+        let remedy = "add one".to_owned();
+        list.push(Problem { key: "phase".to_owned(), place: None, message, remedy });
+    }
+    for (index, phase) in workload.phases.iter().enumerate() {
+        let findings = [
+            mix(phase.mix),
+            sizes(phase),
+            region(phase),
+            streams(phase),
+            overlap(phase),
+            addresses(phase),
+            arrivals(phase.arrivals),
+            duration(phase),
+        ];
+        list.extend(
+            findings
+                .into_iter()
+                .flatten()
+                .map(|(key, message, remedy)| workload.problem(index, key, message, remedy)),
+        );
+    }
+    list
+}
+
+fn mix(mix: Mix) -> Option<Finding> {
+    let parts = [mix.reads, mix.writes, mix.trims, mix.flushes];
+    let ppm: u64 = parts.iter().map(|share| u64::from(share.ppm)).sum();
+    let message = format!("the shares of operations sum to {}%, not 100%", ppm as f64 / 1e4);
+    let remedy = "make reads, writes, trims and flushes sum to 100%".to_owned();
+    (ppm != u64::from(Ratio::ONE.ppm)).then_some(("reads", message, remedy))
+}
+
+fn sizes(phase: &Phase) -> Option<Finding> {
+    let all: Vec<Bytes> = match &phase.size {
+        Sizes::Fixed(size) => vec![*size],
+        Sizes::List(list) => list.iter().map(|entry| entry.0).collect(),
+        Sizes::Range { from, to, step } => vec![*from, *to, *step],
+    };
+    if let Sizes::Range { from, to, .. } = phase.size
+        && from > to
+    {
+        let message = format!("the range of sizes runs from {from} down to {to}");
+        return Some(("size", message, "exchange `from` and `to`".to_owned()));
+    }
+    if let Sizes::List(list) = &phase.size
+        && list.iter().all(|entry| entry.1 == 0)
+    {
+        let message = "no size of the list has a weight".to_owned();
+        return Some(("size", message, "give a size and a weight of one or more".to_owned()));
+    }
+    let bad = all.iter().find(|size| !is_sectors(**size) || **size > MAX_REQUEST);
+    if let Some(size) = bad {
+        let message = format!("{size} is not a whole number of sectors, or too much at once");
+        return Some(("size", message, whole_sectors()));
+    }
+    if !is_sectors(phase.align) || phase.align > MAX_REQUEST {
+        let message = format!(
+            "an alignment of {} is not a whole number of sectors, or too large",
+            phase.align
+        );
+        return Some(("align", message, whole_sectors()));
+    }
+    None
+}
+
+fn is_sectors(size: Bytes) -> bool {
+    size.0 != 0 && size.0.is_multiple_of(SECTOR_BYTES)
+}
+
+fn whole_sectors() -> String {
+    format!("use a multiple of {SECTOR_BYTES}B from {SECTOR_BYTES}B to {MAX_REQUEST}")
+}
+
+fn region(phase: &Phase) -> Option<Finding> {
+    let share = |amount: Amount| match amount {
+        Amount::Share(share) => share,
+        Amount::Bytes(_) => Ratio::default(),
+    };
+    let size = phase.region.size.map_or(Ratio::default(), share);
+    let sum = u64::from(share(phase.region.offset).ppm) + u64::from(size.ppm);
+    let message = "the region reaches beyond the end of the device".to_owned();
+    let remedy = "make offset and size sum to at most 100%".to_owned();
+    (sum > u64::from(Ratio::ONE.ppm)).then_some(("region", message, remedy))
+}
+
+fn streams(phase: &Phase) -> Option<Finding> {
+    let message = "a phase without a stream".to_owned();
+    (phase.streams == 0).then(|| ("streams", message, "use 1 or more".to_owned()))
+}
+
+fn overlap(phase: &Phase) -> Option<Finding> {
+    let message = format!("an overlap of {} is more than all", phase.overlap);
+    let remedy = "choose a share from 0% to 100%".to_owned();
+    (phase.overlap > Ratio::ONE).then_some(("overlap", message, remedy))
+}
+
+fn addresses(phase: &Phase) -> Option<Finding> {
+    match &phase.address {
+        Addresses::Strided { stride } => {
+            let fits =
+                stride.0 != 0 && phase.align.0 != 0 && stride.0.is_multiple_of(phase.align.0);
+            let message = format!("a stride of {stride} with an alignment of {}", phase.align);
+            let remedy = "make the stride a multiple of the alignment".to_owned();
+            (!fits).then_some(("address.stride", message, remedy))
+        }
+        Addresses::Zipf { theta, .. } => {
+            let message = format!("theta is {theta}, outside 0 to {MAX_THETA}");
+            let remedy = "measured loads have a theta from 0.5 to 1.3".to_owned();
+            (!(0.0..=MAX_THETA).contains(theta)).then_some(("address.theta", message, remedy))
+        }
+        Addresses::HotCold { space, accesses, .. } => {
+            let inside = |share: &Ratio| share.ppm > 0 && *share < Ratio::ONE;
+            let message = format!("{space} of the region with {accesses} of the accesses");
+            let remedy = "choose shares between 0% and 100%, for instance 20% and 80%".to_owned();
+            let wrong = !inside(space) || !inside(accesses);
+            wrong.then_some(("address.hot_space", message, remedy))
+        }
+        Addresses::Histogram { buckets, .. } => histogram(buckets),
+        Addresses::Uniform | Addresses::Sequential => None,
+    }
+}
+
+fn histogram(buckets: &[Bucket]) -> Option<Finding> {
+    // Sums and products of these stay far inside 64 and 128 bits.
+    const MAX_SUM: u128 = 1 << 56;
+    let used = buckets.iter().any(|bucket| bucket.accesses > 0 && bucket.space > 0);
+    let lost = buckets.iter().any(|bucket| bucket.accesses > 0 && bucket.space == 0);
+    let sum = |part: fn(&Bucket) -> u64| buckets.iter().map(|b| u128::from(part(b))).sum::<u128>();
+    let too_large = sum(|b| b.accesses) > MAX_SUM || sum(|b| b.space) > MAX_SUM;
+    let message = "the histogram has accesses nowhere, on no space, or beyond 2^56".to_owned();
+    let remedy = "give whole numbers, with space for every part that has accesses".to_owned();
+    (!used || lost || too_large).then_some(("address", message, remedy))
+}
+
+fn arrivals(arrivals: Arrivals) -> Option<Finding> {
+    let (key, zero) = match arrivals {
+        Arrivals::Closed { queue_depth, .. } => ("arrivals.queue_depth", queue_depth == 0),
+        Arrivals::Poisson { rate } | Arrivals::ConstantRate { rate } => {
+            ("arrivals.rate", rate.per_kilosecond == 0)
+        }
+        Arrivals::ConstantPeriod { period } => ("arrivals.period", period == Nanos::ZERO),
+        Arrivals::Bursts { period, burst_period, .. } => {
+            ("arrivals.period", period == Nanos::ZERO || burst_period == Nanos::ZERO)
+        }
+    };
+    let message = "zero would let requests arrive without end at one moment, or never".to_owned();
+    zero.then(|| (key, message, "choose more than zero".to_owned()))
+}
+
+fn duration(phase: &Phase) -> Option<Finding> {
+    let Duration { requests, bytes, time } = phase.duration;
+    let remedy = "give at least one of `requests`, `bytes` and `time`".to_owned();
+    if requests.is_none() && bytes.is_none() && time.is_none() {
+        return Some(("requests", "the phase has no end".to_owned(), remedy));
+    }
+    if requests.is_none() && time.is_none() && phase.mix.flushes == Ratio::ONE {
+        let message = "flushes have no bytes, so the phase has no end".to_owned();
+        return Some(("bytes", message, remedy));
+    }
+    let zero = [
+        ("requests", requests == Some(0)),
+        ("bytes", bytes.is_some_and(|amount| amount.sectors(u64::MAX) == 0)),
+        ("time", time == Some(Nanos::ZERO)),
+    ];
+    let (key, _) = zero.into_iter().find(|(_, zero)| *zero)?;
+    let message = "the phase ends before its first request".to_owned();
+    Some((key, message, "choose a larger number, or remove the phase".to_owned()))
+}

@@ -1,0 +1,291 @@
+//! What a workload is: plain data, checked when it is read, resolved against a device's capacity
+//! only by the generator.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use ftlab::units::{Bytes, Nanos, Ratio};
+use serde::Serialize;
+
+use super::problem::{Place, Problem, Problems};
+use super::validate;
+
+/// A workload: phases played one after the other.
+#[derive(Clone, Debug, Serialize)]
+pub struct Workload {
+    /// Its name, as results print it.
+    pub name: String,
+    /// Where its figures come from.
+    pub source: Option<String>,
+    /// The phases; at least one.
+    pub phases: Vec<Phase>,
+    /// The text that it was read from, so that problems with a capacity can point into it.
+    #[serde(skip)]
+    pub(super) origin: Option<Origin>,
+}
+
+/// The text of a workload, and where its keys stand in it.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    pub file: String,
+    pub text: String,
+    pub spans: BTreeMap<String, Range<usize>>,
+}
+
+/// One phase.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Phase {
+    /// Its name.
+    pub name: String,
+    /// Whether results count it.
+    pub measure: bool,
+    /// Shares of operations.
+    pub mix: Mix,
+    /// Sizes of requests.
+    pub size: Sizes,
+    /// Every request starts at a multiple of this from the start of the region.
+    pub align: Bytes,
+    /// The part of the device that is used.
+    pub region: Region,
+    /// How many streams take turns.
+    pub streams: u32,
+    /// Of the places that reads can reach, the share that writes can reach too.
+    pub overlap: Ratio,
+    /// How popular each address is.
+    pub address: Addresses,
+    /// When requests arrive.
+    pub arrivals: Arrivals,
+    /// When the phase ends.
+    pub duration: Duration,
+}
+
+/// Shares of operations; they sum to one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Mix {
+    /// Share of reads.
+    pub reads: Ratio,
+    /// Share of writes.
+    pub writes: Ratio,
+    /// Share of trims.
+    pub trims: Ratio,
+    /// Share of flushes.
+    pub flushes: Ratio,
+}
+
+/// A size, or a share of some whole that the context names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Amount {
+    /// So many bytes.
+    Bytes(Bytes),
+    /// A share of the whole.
+    Share(Ratio),
+}
+
+impl Amount {
+    /// In sectors, rounded down, where the whole has `whole` sectors.
+    #[must_use]
+    pub fn sectors(self, whole: u64) -> u64 {
+        match self {
+            Amount::Bytes(bytes) => bytes.sectors(),
+            Amount::Share(share) => share.of(whole),
+        }
+    }
+}
+
+/// A part of the device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Region {
+    /// Where it starts.
+    pub offset: Amount,
+    /// How long it is; nothing means up to the end of the device.
+    pub size: Option<Amount>,
+}
+
+/// Sizes of requests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sizes {
+    /// Always the same.
+    Fixed(Bytes),
+    /// Several, with weights.
+    List(Vec<(Bytes, u64)>),
+    /// `from`, `from + step`, ... up to `to`, all equally likely.
+    Range {
+        /// The smallest.
+        from: Bytes,
+        /// The largest.
+        to: Bytes,
+        /// Between neighbours.
+        step: Bytes,
+    },
+}
+
+impl Sizes {
+    /// The smallest size that occurs.
+    #[must_use]
+    pub fn smallest(&self) -> Bytes {
+        match self {
+            Sizes::Fixed(size) => *size,
+            Sizes::List(list) => list.iter().map(|entry| entry.0).min().unwrap_or_default(),
+            Sizes::Range { from, .. } => *from,
+        }
+    }
+
+    /// The largest size that occurs.
+    #[must_use]
+    pub fn largest(&self) -> Bytes {
+        match self {
+            Sizes::Fixed(size) => *size,
+            Sizes::List(list) => list.iter().map(|entry| entry.0).max().unwrap_or_default(),
+            Sizes::Range { from, to, step } => Bytes(from.0 + (to.0 - from.0) / step.0 * step.0),
+        }
+    }
+}
+
+/// How popular each address is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Addresses {
+    /// All alike.
+    Uniform,
+    /// One after the other, for each stream and for reads, writes and trims on their own.
+    Sequential,
+    /// Likewise, with a fixed distance between starts.
+    Strided {
+        /// From start to start.
+        stride: Bytes,
+    },
+    /// The k-th most popular place in proportion to `1 / k^theta`.
+    Zipf {
+        /// The exponent.
+        theta: f64,
+        /// Whether popular places are spread over the region.
+        scatter: bool,
+    },
+    /// A part of the region takes most accesses.
+    HotCold {
+        /// The hot share of the region.
+        space: Ratio,
+        /// Its share of the accesses.
+        accesses: Ratio,
+        /// Whether hot places are spread over the region.
+        scatter: bool,
+    },
+    /// A measured curve.
+    Histogram {
+        /// Parts of the region, in order.
+        buckets: Vec<Bucket>,
+        /// Whether the places of a part are spread over the region.
+        scatter: bool,
+    },
+}
+
+/// A part of a histogram; both figures are relative to the other parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Bucket {
+    /// How much of the region it covers.
+    pub space: u64,
+    /// How many accesses it takes.
+    pub accesses: u64,
+}
+
+/// A rate, in requests in a thousand seconds: an integer, so that every machine agrees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Rate {
+    /// Requests in a thousand seconds.
+    pub per_kilosecond: u64,
+}
+
+/// When requests arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// A fixed number of requests is kept outstanding.
+    Closed {
+        /// How many.
+        queue_depth: u32,
+        /// From a completion to the request that replaces it.
+        think_time: Nanos,
+    },
+    /// Independent of each other, at a mean rate.
+    Poisson {
+        /// The mean rate.
+        rate: Rate,
+    },
+    /// Evenly, at a rate that need not be a whole number of nanoseconds.
+    ConstantRate {
+        /// The rate.
+        rate: Rate,
+    },
+    /// Evenly.
+    ConstantPeriod {
+        /// From one to the next.
+        period: Nanos,
+    },
+    /// Evenly, and bursts on top.
+    Bursts {
+        /// From one single request to the next.
+        period: Nanos,
+        /// Requests in a burst.
+        burst_size: u32,
+        /// From one burst to the next.
+        burst_period: Nanos,
+        /// When the first burst comes.
+        burst_offset: Nanos,
+    },
+}
+
+/// When a phase ends: at the first of these; at least one is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Duration {
+    /// After so many requests.
+    pub requests: Option<u64>,
+    /// After so much was read, written and trimmed; a share is one of the region.
+    pub bytes: Option<Amount>,
+    /// After so much simulated time.
+    pub time: Option<Nanos>,
+}
+
+impl Workload {
+    /// A workload that was not read from a file, checked like one that was.
+    pub fn new(name: &str, source: Option<&str>, phases: Vec<Phase>) -> Result<Workload, Problems> {
+        let source = source.map(str::to_owned);
+        let workload = Workload { name: name.to_owned(), source, phases, origin: None };
+        let list = validate::problems(&workload);
+        if list.is_empty() { Ok(workload) } else { Err(Problems { file: workload.name, list }) }
+    }
+
+    /// How many requests all phases make together, where each has that limit and no other.
+    #[must_use]
+    pub fn total_requests(&self) -> Option<u64> {
+        self.phases.iter().try_fold(0u64, |sum, phase| match phase.duration {
+            Duration { requests: Some(requests), bytes: None, time: None } => {
+                sum.checked_add(requests)
+            }
+            _ => None,
+        })
+    }
+
+    /// The file that it was read from, or its name.
+    pub(super) fn file(&self) -> &str {
+        self.origin.as_ref().map_or(&self.name, |origin| &origin.file)
+    }
+
+    /// A problem with `key` of the phase at `index`, which points at the key or at its phase.
+    pub(super) fn problem(
+        &self,
+        index: usize,
+        key: &str,
+        message: String,
+        remedy: String,
+    ) -> Problem {
+        let phase = format!("phase[{}]", index + 1);
+        let path = format!("{phase}.{key}");
+        let place = self.origin.as_ref().and_then(|origin| {
+            let span = origin.spans.get(&path).or_else(|| origin.spans.get(&phase))?;
+            Some(Place::of(&origin.text, span.clone()))
+        });
+        Problem { key: path, place, message, remedy }
+    }
+}

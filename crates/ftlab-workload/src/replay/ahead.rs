@@ -1,0 +1,119 @@
+//! The next few requests of a source, mapped and announced to the device before their turn.
+
+use std::collections::VecDeque;
+
+use ftlab::host::{Host, Op};
+use ftlab::units::SimTime;
+
+use super::mapping::{Mapped, Mapper};
+use super::options::ReplayError;
+use super::source::{Next, PhaseStart, Source};
+
+/// How many requests are announced: enough to hide the memory behind a table, few enough that
+/// what was fetched is still in the cache when its turn comes.
+const AHEAD: usize = 24;
+
+/// A request whose turn has not come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Planned {
+    pub at: SimTime,
+    pub index: u64,
+    pub mapped: Mapped,
+}
+
+/// What comes after the requests that were pulled.
+#[derive(Debug)]
+enum Beyond {
+    /// Unknown: more may be pulled.
+    More,
+    Phase(PhaseStart),
+    End,
+    Failed(ReplayError),
+}
+
+pub(super) struct Ahead<'a, S> {
+    source: &'a mut S,
+    mapper: Mapper,
+    queue: VecDeque<Planned>,
+    beyond: Beyond,
+    pulled: u64,
+    pub empty: u64,
+}
+
+impl<'a, S: Source> Ahead<'a, S> {
+    pub fn new(source: &'a mut S, mapper: Mapper) -> Ahead<'a, S> {
+        let queue = VecDeque::with_capacity(AHEAD);
+        Ahead { source, mapper, queue, beyond: Beyond::More, pulled: 0, empty: 0 }
+    }
+
+    pub fn total(&self) -> Option<u64> {
+        self.source.total()
+    }
+
+    /// The next request of the phase under way, without taking it.
+    #[inline]
+    pub fn peek<H: Host>(&mut self, host: &H) -> Result<Option<&Planned>, ReplayError> {
+        while self.queue.len() < AHEAD && matches!(self.beyond, Beyond::More) {
+            self.pull(host);
+        }
+        if self.queue.is_empty() && matches!(self.beyond, Beyond::Failed(_)) {
+            let failed = std::mem::replace(&mut self.beyond, Beyond::End);
+            return match failed {
+                Beyond::Failed(error) => Err(error),
+                _ => Ok(None),
+            };
+        }
+        Ok(self.queue.front())
+    }
+
+    /// Takes the request that [`peek`](Self::peek) showed.
+    #[inline]
+    pub fn take(&mut self) {
+        self.queue.pop_front();
+    }
+
+    /// The next phase, once the one under way has no more requests.
+    pub fn next_phase<H: Host>(&mut self, host: &H) -> Result<Option<PhaseStart>, ReplayError> {
+        if self.peek(host)?.is_some() {
+            return Ok(None);
+        }
+        match std::mem::replace(&mut self.beyond, Beyond::More) {
+            Beyond::Phase(phase) => Ok(Some(phase)),
+            other => {
+                self.beyond = other;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Drops what is left of the phase under way.
+    pub fn skip_phase(&mut self) {
+        self.queue.clear();
+        if matches!(self.beyond, Beyond::More) {
+            self.source.skip_phase();
+        }
+    }
+
+    #[inline]
+    fn pull<H: Host>(&mut self, host: &H) {
+        let arrival = match self.source.next() {
+            Ok(Next::Request(arrival)) => arrival,
+            Ok(Next::Phase(phase)) => return self.beyond = Beyond::Phase(phase),
+            Ok(Next::End) => return self.beyond = Beyond::End,
+            Err(error) => return self.beyond = Beyond::Failed(error.into()),
+        };
+        let index = self.pulled;
+        self.pulled += 1;
+        if arrival.sectors == 0 && arrival.op != Op::Flush {
+            self.empty += 1;
+            return;
+        }
+        match self.mapper.map(index, &arrival) {
+            Ok(mapped) => {
+                host.expect(&mapped.request);
+                self.queue.push_back(Planned { at: arrival.at, index, mapped });
+            }
+            Err(error) => self.beyond = Beyond::Failed(error.into()),
+        }
+    }
+}

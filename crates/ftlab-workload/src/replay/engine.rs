@@ -1,0 +1,465 @@
+//! The loop that plays a source against a device. It owns the clock: it advances the device to the
+//! next moment at which something is to be submitted, and never beyond.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+use ftlab::host::{Advanced, Completion, Host, Request};
+use ftlab::units::{Nanos, Ratio, SimTime};
+
+use super::ahead::{Ahead, Planned};
+use super::mapping::{MapCounts, Mapper};
+use super::options::{
+    Completed, Ended, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
+};
+use super::source::{Pace, PhaseStart, Source};
+use super::window::Window;
+
+/// After so many steps of the device the caller is asked whether to go on.
+const STEPS_PER_POLL: u32 = 4096;
+
+/// A device, what is played on it, and who hears of it.
+pub struct Replay<'a, H, S, K> {
+    /// The device.
+    pub host: &'a mut H,
+    /// The requests.
+    pub source: &'a mut S,
+    /// Takes completions.
+    pub sink: &'a mut K,
+    /// How.
+    pub options: Options,
+}
+
+impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
+    /// Plays the source to its end or to a limit. `watch` hears of the progress every few thousand
+    /// steps of the device and stops the replay by breaking.
+    pub fn run(
+        self,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Report, ReplayError> {
+        let Replay { host, source, sink, options } = self;
+        check(&options)?;
+        let mapper = Mapper::new(options.mapping, host.capacity_sectors())?;
+        let started = host.now();
+        let end = options.limits.time.map_or(SimTime::FOREVER, |time| later(started, time));
+        let mut engine = Engine {
+            ahead: Ahead::new(source, mapper),
+            host,
+            sink,
+            watch,
+            options,
+            tags: Tags::default(),
+            done: Vec::new(),
+            phase: implicit_phase(),
+            phased: false,
+            end,
+            stopped: None,
+            steps: 0,
+            counts: Counts::default(),
+        };
+        let phases = engine.play()?;
+        Ok(engine.report(started, phases))
+    }
+}
+
+fn check(options: &Options) -> Result<(), ReplayError> {
+    let zero = |what, remedy| Err(ReplayError::Zero { what, remedy });
+    match options.pacing {
+        Pacing::Source { speed: Ratio { ppm: 0 }, .. } => {
+            zero("the speed factor", "use 100% for the recorded speed")
+        }
+        Pacing::Source { queue_limit: 0, .. } => {
+            zero("the limit on outstanding requests", "use 65536, the default")
+        }
+        Pacing::Closed { depth: 0, .. } | Pacing::Dependencies { depth: 0 } => {
+            zero("the queue depth", "use 1 or more")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The single phase of a source without phases.
+fn implicit_phase() -> PhaseStart {
+    PhaseStart { index: 0, pace: Pace::Timed, time: None, measure: true }
+}
+
+fn later(start: SimTime, span: Nanos) -> SimTime {
+    SimTime(start.0.saturating_add(span.0))
+}
+
+struct Engine<'a, H, S, K> {
+    ahead: Ahead<'a, S>,
+    host: &'a mut H,
+    sink: &'a mut K,
+    watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    options: Options,
+    tags: Tags,
+    /// Completions of the last step.
+    done: Vec<Completion>,
+    phase: PhaseStart,
+    /// Whether the source has phases, and with them clocks that start at zero.
+    phased: bool,
+    /// Nothing is submitted then or later.
+    end: SimTime,
+    /// Why no more is submitted, although the source may have more.
+    stopped: Option<Ended>,
+    steps: u32,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    submitted: u64,
+    completed: u64,
+    sectors: u64,
+    mapping: MapCounts,
+    out_of_order: u64,
+    held_back: u64,
+}
+
+/// What is remembered of the requests in the device, by tag.
+#[derive(Default)]
+struct Tags {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    arrived: SimTime,
+    index: u64,
+    request: Request,
+}
+
+impl Tags {
+    /// A tag for `request`, which is noted with it.
+    #[inline]
+    fn take(&mut self, mut request: Request, index: u64, arrived: SimTime) -> Request {
+        let tag = self.free.pop().unwrap_or_else(|| {
+            u32::try_from(self.slots.len()).expect("fewer requests outstanding than that")
+        });
+        request.tag = tag;
+        let slot = Slot { arrived, index, request };
+        match self.slots.get_mut(tag as usize) {
+            Some(place) => *place = slot,
+            None => self.slots.push(slot),
+        }
+        request
+    }
+}
+
+impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
+    fn play(&mut self) -> Result<Vec<PhaseReport>, ReplayError> {
+        let mut phases = Vec::new();
+        // A source either starts with a phase or has only the implicit one.
+        let mut next = self.ahead.next_phase(self.host)?;
+        self.phased = next.is_some();
+        if next.is_none() && self.ahead.peek(self.host)?.is_some() {
+            next = Some(implicit_phase());
+        }
+        while let Some(phase) = next {
+            self.phase = phase;
+            phases.push(self.play_phase()?);
+            next = match self.stopped {
+                Some(_) => None,
+                None => self.ahead.next_phase(self.host)?,
+            };
+        }
+        Ok(phases)
+    }
+
+    fn play_phase(&mut self) -> Result<PhaseReport, ReplayError> {
+        let phase = self.phase;
+        let (requests, sectors) = (self.counts.submitted, self.counts.sectors);
+        let started = self.host.now();
+        self.sink.phase_started(&phase, self.host);
+        let time = phase.time.unwrap_or(Nanos(u64::MAX));
+        let phase_end = later(started, time);
+        match (self.options.pacing, phase.pace) {
+            (Pacing::Closed { depth, think_time }, _)
+            | (Pacing::Source { .. }, Pace::Closed { depth, think_time }) => {
+                self.closed(depth, think_time, phase_end)?;
+            }
+            (Pacing::Source { speed, queue_limit }, Pace::Timed) => {
+                self.timed(speed, queue_limit)?;
+            }
+            (Pacing::Dependencies { depth }, _) => self.dependencies(depth, phase_end)?,
+        }
+        self.drain();
+        if self.stopped != Some(Ended::Stopped) {
+            self.sink.phase_ended(&phase, self.host);
+        }
+        Ok(PhaseReport {
+            index: phase.index,
+            measured: phase.measure,
+            started,
+            ended: self.host.now(),
+            requests: self.counts.submitted - requests,
+            sectors: self.counts.sectors - sectors,
+        })
+    }
+
+    /// By arrival times. A source with phases counts them from the start of the phase and ends the
+    /// phase by itself; one without counts by its own clock.
+    fn timed(&mut self, speed: Ratio, queue_limit: u32) -> Result<(), ReplayError> {
+        let started = self.host.now();
+        let mut origin = SimTime::ZERO;
+        let mut latest = SimTime::ZERO;
+        let mut first = true;
+        while let Some(planned) = self.next_planned()? {
+            if std::mem::take(&mut first) && !self.phased {
+                (origin, latest) = (planned.at, planned.at);
+            }
+            self.counts.out_of_order += u64::from(planned.at < latest);
+            latest = latest.max(planned.at);
+            let due = later(started, faster(latest - origin, speed));
+            if due >= self.end {
+                self.stopped = Some(Ended::Time);
+                break;
+            }
+            while self.host.now() < due && self.step(due) {
+                self.take_done();
+            }
+            if self.outstanding() >= u64::from(queue_limit) {
+                self.counts.held_back += 1;
+            }
+            while self.outstanding() >= u64::from(queue_limit)
+                && self.host.now() < self.end
+                && self.step(self.end)
+            {
+                self.take_done();
+            }
+            if self.stopped.is_some() {
+                break;
+            }
+            if self.host.now() >= self.end {
+                self.stopped = Some(Ended::Time);
+                break;
+            }
+            self.ahead.take();
+            let request = self.admit(&planned, due);
+            self.host.submit(self.host.now(), request);
+        }
+        Ok(())
+    }
+
+    /// With `depth` requests outstanding. Each completion makes room for a request, at once or after
+    /// the time to think.
+    fn closed(
+        &mut self,
+        depth: u32,
+        think_time: Nanos,
+        phase_end: SimTime,
+    ) -> Result<(), ReplayError> {
+        let end = phase_end.min(self.end);
+        let mut room = depth;
+        let mut thinking: VecDeque<SimTime> = VecDeque::new();
+        loop {
+            let now = self.host.now();
+            if now >= end {
+                self.time_is_up(phase_end);
+                return Ok(());
+            }
+            while thinking.front().is_some_and(|&ready| ready <= now) {
+                thinking.pop_front();
+                room += 1;
+            }
+            while room > 0 {
+                let Some(planned) = self.next_planned()? else { return Ok(()) };
+                self.ahead.take();
+                let request = self.admit(&planned, now);
+                self.host.submit(now, request);
+                room -= 1;
+            }
+            let next = thinking.front().map_or(end, |&ready| ready.min(end));
+            if !self.step(next) {
+                return Ok(());
+            }
+            let finished = self.take_done();
+            if think_time == Nanos::ZERO {
+                room += finished;
+            } else {
+                let ready = later(self.host.now(), think_time);
+                thinking.extend((0..finished).map(|_| ready));
+            }
+        }
+    }
+
+    /// As fast as dependencies allow, with `depth` requests under consideration. Those that are
+    /// when time is up are still played.
+    fn dependencies(&mut self, depth: u32, phase_end: SimTime) -> Result<(), ReplayError> {
+        let end = phase_end.min(self.end);
+        let mut window = Window::new(depth);
+        let mut ready = Vec::new();
+        let mut open = true;
+        loop {
+            let now = self.host.now();
+            if open && now >= end {
+                self.time_is_up(phase_end);
+                open = false;
+            }
+            while open && window.live() < depth {
+                let Some(planned) = self.next_planned()? else {
+                    open = false;
+                    break;
+                };
+                self.ahead.take();
+                let request = self.admit(&planned, now);
+                if window.enter(request.tag, &request) {
+                    self.host.submit(now, request);
+                }
+            }
+            let limit = if open { end } else { SimTime::FOREVER };
+            if window.live() == 0 || !self.step(limit) {
+                return Ok(());
+            }
+            for completion in &self.done {
+                window.leave(completion.request.tag, &mut ready);
+            }
+            self.take_done();
+            self.release(&mut ready);
+        }
+    }
+
+    /// Submits the requests that wait for nothing any more, in the order of the source.
+    fn release(&mut self, ready: &mut Vec<u32>) {
+        let now = self.host.now();
+        ready.sort_unstable_by_key(|&tag| self.tags.slots[tag as usize].index);
+        for tag in ready.drain(..) {
+            let slot = &mut self.tags.slots[tag as usize];
+            slot.arrived = now;
+            self.host.submit(now, slot.request);
+        }
+    }
+
+    /// The next request, unless a limit says that there is none.
+    #[inline]
+    fn next_planned(&mut self) -> Result<Option<Planned>, ReplayError> {
+        if self.stopped.is_some() {
+            return Ok(None);
+        }
+        let planned = self.ahead.peek(self.host)?.copied();
+        let full = self.options.limits.requests == Some(self.counts.submitted);
+        if full && planned.is_some() {
+            self.stopped = Some(Ended::Requests);
+            return Ok(None);
+        }
+        Ok(planned)
+    }
+
+    /// Counts a request as submitted and gives it a tag.
+    #[inline]
+    fn admit(&mut self, planned: &Planned, arrived: SimTime) -> Request {
+        self.counts.submitted += 1;
+        self.counts.sectors += u64::from(planned.mapped.request.sectors);
+        self.counts.mapping.count(&planned.mapped);
+        self.tags.take(planned.mapped.request, planned.index, arrived)
+    }
+
+    fn time_is_up(&mut self, phase_end: SimTime) {
+        if self.host.now() >= self.end {
+            self.stopped = Some(Ended::Time);
+        } else {
+            debug_assert!(self.host.now() >= phase_end);
+            self.ahead.skip_phase();
+        }
+    }
+
+    fn outstanding(&self) -> u64 {
+        self.counts.submitted - self.counts.completed
+    }
+
+    /// Lets the device run until something completes or `limit` is reached; what completed is in
+    /// `done` until it is taken. `false` if the replay is to stop or there is nothing to wait for.
+    #[inline]
+    fn step(&mut self, limit: SimTime) -> bool {
+        self.steps += 1;
+        if self.steps >= STEPS_PER_POLL {
+            self.steps = 0;
+            let progress = self.progress();
+            if (self.watch)(&progress).is_break() {
+                self.stopped = Some(Ended::Stopped);
+                return false;
+            }
+        }
+        let advanced = self.host.advance_until(limit, &mut self.done);
+        assert!(
+            advanced != Advanced::Idle || self.outstanding() == 0,
+            "the device is idle at {} with {} requests unanswered",
+            self.host.now(),
+            self.outstanding()
+        );
+        advanced != Advanced::Idle || self.host.now() >= limit
+    }
+
+    /// Hands what completed to the sink, frees its tags and says how many there were.
+    #[inline]
+    fn take_done(&mut self) -> u32 {
+        let mut finished = 0;
+        for completion in self.done.drain(..) {
+            let tag = completion.request.tag;
+            let Slot { arrived, index, .. } = self.tags.slots[tag as usize];
+            self.tags.free.push(tag);
+            finished += 1;
+            self.sink.completed(&Completed {
+                completion,
+                arrived,
+                index,
+                phase: self.phase.index,
+                measured: self.phase.measure,
+            });
+        }
+        self.counts.completed += u64::from(finished);
+        finished
+    }
+
+    /// Waits for all that is in the device, unless the replay was told to stop.
+    fn drain(&mut self) {
+        while self.outstanding() > 0
+            && self.stopped != Some(Ended::Stopped)
+            && self.step(SimTime::FOREVER)
+        {
+            self.take_done();
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            submitted: self.counts.submitted,
+            completed: self.counts.completed,
+            total: match (self.ahead.total(), self.options.limits.requests) {
+                (Some(total), Some(limit)) => Some(total.min(limit)),
+                (total, limit) => total.or(limit),
+            },
+            sectors: self.counts.sectors,
+            now: self.host.now(),
+            phase: self.phase.index,
+        }
+    }
+
+    fn report(&self, started: SimTime, phases: Vec<PhaseReport>) -> Report {
+        Report {
+            ended: self.stopped.unwrap_or(Ended::Source),
+            submitted: self.counts.submitted,
+            completed: self.counts.completed,
+            sectors: self.counts.sectors,
+            started,
+            finished: self.host.now(),
+            mapping: self.counts.mapping,
+            out_of_order: self.counts.out_of_order,
+            empty: self.ahead.empty,
+            held_back: self.counts.held_back,
+            phases,
+        }
+    }
+}
+
+/// A span of a source's clock in simulated time, rounded down.
+#[inline]
+fn faster(span: Nanos, speed: Ratio) -> Nanos {
+    if speed == Ratio::ONE {
+        return span;
+    }
+    let scaled = u128::from(span.0) * u128::from(Ratio::ONE.ppm) / u128::from(speed.ppm);
+    Nanos(u64::try_from(scaled).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,292 @@
+//! Addresses of a source onto the addresses of the device: always a choice, always reported.
+
+use std::collections::HashMap;
+
+use ftlab::host::{Op, Request};
+use ftlab::units::{Bytes, Lba, SECTOR_BYTES};
+use serde::Serialize;
+use thiserror::Error;
+
+use super::source::Arrival;
+
+/// Sectors in an extent, the unit in which addresses are scaled, parted and packed: neighbours
+/// within 1 MiB stay neighbours.
+pub const EXTENT_SECTORS: u64 = (1 << 20) / SECTOR_BYTES;
+
+/// How addresses are mapped. Requests that cross the end of the device (or of their slice) are cut
+/// there, and counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Mapping {
+    /// As they are; a request outside the device is an error.
+    AsIs,
+    /// Modulo the capacity.
+    Fold,
+    /// In proportion: extents of 1 MiB of a space of so many sectors spread over the device.
+    Scale {
+        /// The length of the source's address space.
+        span_sectors: u64,
+    },
+    /// Each stream has a slice of the device to itself, in the order in which streams appear, and
+    /// is folded into it.
+    Partition {
+        /// How many slices.
+        slices: u32,
+    },
+    /// Extents of 1 MiB are packed without gaps in the order in which they are first touched. A
+    /// request that crosses into an extent that lies elsewhere goes on in the one that follows,
+    /// and is counted.
+    Compact,
+}
+
+impl Mapping {
+    /// The mapping in words, for results.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        match self {
+            Mapping::AsIs => "as is".to_owned(),
+            Mapping::Fold => "folded (modulo the capacity)".to_owned(),
+            Mapping::Scale { span_sectors } => {
+                format!("scaled from {} by extents of 1MiB", bytes(*span_sectors))
+            }
+            Mapping::Partition { slices } => format!("{slices} slices, one for each stream"),
+            Mapping::Compact => "touched extents of 1MiB packed in order of first touch".to_owned(),
+        }
+    }
+}
+
+/// What the mapping did to the requests that were submitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MapCounts {
+    /// Requests that lay beyond the device or their slice and were folded.
+    pub folded: u64,
+    /// Requests that were cut at the end of the device or of their slice.
+    pub clipped: u64,
+    /// Sectors that were cut off.
+    pub clipped_sectors: u64,
+    /// Requests over extents that are not neighbours any more.
+    pub torn: u64,
+}
+
+/// Why a request cannot be mapped.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum MapError {
+    /// A request lies outside the device.
+    #[error(
+        "request {index} ({sectors} sectors at {lba}) lies outside the device, which has {} \
+         ({capacity} sectors)\n  help: choose a larger device, or say how addresses are mapped: \
+         fold (modulo), scale (in proportion), partition (a slice for each stream) or compact \
+         (touched extents packed)", bytes(*.capacity)
+    )]
+    Outside {
+        /// Its number, from 0.
+        index: u64,
+        /// Its first sector.
+        lba: u64,
+        /// Its length.
+        sectors: u32,
+        /// The sectors of the device.
+        capacity: u64,
+    },
+    /// A request lies outside the space that is scaled.
+    #[error(
+        "request {index} at sector {lba} lies beyond the {span} sectors that are scaled onto the \
+         device\n  help: give the source's whole span, as inspecting the trace prints it, or fold"
+    )]
+    BeyondSpan {
+        /// Its number, from 0.
+        index: u64,
+        /// Its first sector.
+        lba: u64,
+        /// The sectors of the space.
+        span: u64,
+    },
+    /// There are more streams than slices.
+    #[error(
+        "request {index} is of stream {stream}, one more than the {slices} slices of the device\n  \
+         help: partition into at least as many slices as there are streams"
+    )]
+    TooManyStreams {
+        /// Its number, from 0.
+        index: u64,
+        /// Its stream.
+        stream: u32,
+        /// How many slices there are.
+        slices: u32,
+    },
+    /// More is touched than the device holds.
+    #[error(
+        "by request {index} the source has touched more extents of 1MiB than the {} of the device\n  \
+         help: choose a larger device, or fold or scale", capacity / EXTENT_SECTORS
+    )]
+    Full {
+        /// The number of the request, from 0.
+        index: u64,
+        /// The sectors of the device.
+        capacity: u64,
+    },
+    /// The mapping makes no sense for this device.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+fn bytes(sectors: u64) -> Bytes {
+    Bytes(sectors.saturating_mul(SECTOR_BYTES))
+}
+
+/// A mapped request and what was done to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mapped {
+    pub request: Request,
+    pub folded: bool,
+    pub torn: bool,
+    pub clipped: u32,
+}
+
+impl MapCounts {
+    pub(super) fn count(&mut self, mapped: &Mapped) {
+        self.folded += u64::from(mapped.folded);
+        self.torn += u64::from(mapped.torn);
+        self.clipped += u64::from(mapped.clipped > 0);
+        self.clipped_sectors += u64::from(mapped.clipped);
+    }
+}
+
+/// Maps requests.
+#[derive(Debug)]
+pub(super) struct Mapper {
+    mapping: Mapping,
+    capacity: u64,
+    /// The streams seen, in order; the place is the slice.
+    streams: Vec<u32>,
+    /// Where each touched extent lies. Only looked up, never iterated.
+    packed: HashMap<u64, u64>,
+}
+
+impl Mapper {
+    pub fn new(mapping: Mapping, capacity: u64) -> Result<Mapper, MapError> {
+        let unusable = |text: String| Err(MapError::Unusable(text));
+        match mapping {
+            Mapping::Scale { span_sectors: 0 } => {
+                return unusable("scaling needs the length of the source's address space".into());
+            }
+            Mapping::Partition { slices }
+                if capacity / u64::from(slices.max(1)) == 0 || slices == 0 =>
+            {
+                return unusable(format!("a device of {capacity} sectors has no {slices} slices"));
+            }
+            Mapping::Compact if capacity < EXTENT_SECTORS => {
+                return unusable("packing needs a device of 1MiB or more".into());
+            }
+            _ => {}
+        }
+        Ok(Mapper { mapping, capacity, streams: Vec::new(), packed: HashMap::new() })
+    }
+
+    /// The request that reaches the device. `index` is its number, for messages.
+    #[inline]
+    pub fn map(&mut self, index: u64, arrival: &Arrival) -> Result<Mapped, MapError> {
+        let Arrival { op, lba, sectors, stream, .. } = *arrival;
+        let mut request = Request { op, lba, sectors, stream, tag: 0 };
+        if op == Op::Flush {
+            (request.lba, request.sectors) = (Lba(0), 0);
+            return Ok(Mapped { request, folded: false, torn: false, clipped: 0 });
+        }
+        let place = match self.mapping {
+            Mapping::AsIs => self.as_is(index, arrival)?,
+            Mapping::Fold => Place::folded(lba.0, 0, self.capacity),
+            Mapping::Scale { span_sectors } => self.scaled(index, lba.0, span_sectors)?,
+            Mapping::Partition { slices } => self.sliced(index, arrival, slices)?,
+            Mapping::Compact => self.compacted(index, arrival)?,
+        };
+        let room = u32::try_from(place.end - place.lba).unwrap_or(u32::MAX);
+        request.lba = Lba(place.lba);
+        request.sectors = sectors.min(room);
+        let clipped = sectors - request.sectors;
+        Ok(Mapped { request, folded: place.folded, torn: place.torn, clipped })
+    }
+
+    fn as_is(&self, index: u64, arrival: &Arrival) -> Result<Place, MapError> {
+        let Arrival { lba: Lba(lba), sectors, .. } = *arrival;
+        let capacity = self.capacity;
+        match lba.checked_add(u64::from(sectors)) {
+            Some(end) if end <= capacity => Ok(Place::plain(lba, capacity)),
+            _ => Err(MapError::Outside { index, lba, sectors, capacity }),
+        }
+    }
+
+    fn scaled(&self, index: u64, lba: u64, span: u64) -> Result<Place, MapError> {
+        if lba >= span {
+            return Err(MapError::BeyondSpan { index, lba, span });
+        }
+        let from = u128::from(span.div_ceil(EXTENT_SECTORS));
+        let to = u128::from((self.capacity / EXTENT_SECTORS).max(1));
+        let extent = u128::from(lba / EXTENT_SECTORS) * to / from;
+        let extent = u64::try_from(extent).expect("below the capacity");
+        let lba = extent * EXTENT_SECTORS + lba % EXTENT_SECTORS;
+        // A device of less than one extent still has to hold the offset.
+        Ok(Place::plain(lba % self.capacity, self.capacity))
+    }
+
+    fn sliced(&mut self, index: u64, arrival: &Arrival, slices: u32) -> Result<Place, MapError> {
+        let stream = arrival.stream;
+        let slice = match self.streams.iter().position(|&seen| seen == stream) {
+            Some(slice) => slice,
+            None if self.streams.len() < slices as usize => {
+                self.streams.push(stream);
+                self.streams.len() - 1
+            }
+            None => return Err(MapError::TooManyStreams { index, stream, slices }),
+        };
+        let even = self.capacity / u64::from(slices);
+        // Whole extents where there is room for them, so that slices start aligned.
+        let len = if even >= EXTENT_SECTORS { even - even % EXTENT_SECTORS } else { even };
+        Ok(Place::folded(arrival.lba.0, slice as u64 * len, len))
+    }
+
+    fn compacted(&mut self, index: u64, arrival: &Arrival) -> Result<Place, MapError> {
+        let Lba(lba) = arrival.lba;
+        let last = lba.saturating_add(u64::from(arrival.sectors).saturating_sub(1));
+        let first = lba / EXTENT_SECTORS;
+        let begin = self.pack(index, first)?;
+        let mut torn = false;
+        for extent in first + 1..=last / EXTENT_SECTORS {
+            torn |= self.pack(index, extent)? != begin + (extent - first);
+        }
+        let place = Place::plain(begin * EXTENT_SECTORS + lba % EXTENT_SECTORS, self.capacity);
+        Ok(Place { torn, ..place })
+    }
+
+    fn pack(&mut self, index: u64, extent: u64) -> Result<u64, MapError> {
+        let next = self.packed.len() as u64;
+        let capacity = self.capacity;
+        let at = *self.packed.entry(extent).or_insert(next);
+        if at < capacity / EXTENT_SECTORS {
+            Ok(at)
+        } else {
+            Err(MapError::Full { index, capacity })
+        }
+    }
+}
+
+/// Where a request starts and where it has to end at the latest.
+struct Place {
+    lba: u64,
+    end: u64,
+    folded: bool,
+    torn: bool,
+}
+
+impl Place {
+    fn plain(lba: u64, end: u64) -> Place {
+        Place { lba, end, folded: false, torn: false }
+    }
+
+    #[inline]
+    fn folded(lba: u64, start: u64, len: u64) -> Place {
+        if lba < len {
+            return Place::plain(start + lba, start + len);
+        }
+        Place { lba: start + lba % len, end: start + len, folded: true, torn: false }
+    }
+}

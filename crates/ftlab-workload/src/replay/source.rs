@@ -1,0 +1,219 @@
+//! Where requests come from.
+
+use std::error::Error;
+use std::fmt;
+
+use ftlab::host::Op;
+use ftlab::units::{Lba, Nanos, SimTime};
+
+/// A request before it is mapped onto a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Arrival {
+    /// When it arrives: counted from the start of its phase, or by the trace's own clock if the
+    /// source has no phases.
+    pub at: SimTime,
+    /// What to do.
+    pub op: Op,
+    /// The first sector.
+    pub lba: Lba,
+    /// How many sectors.
+    pub sectors: u32,
+    /// The stream, queue or volume it belongs to.
+    pub stream: u32,
+}
+
+/// What decides when the requests of a phase are submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Their arrival times.
+    Timed,
+    /// Completions: so many requests are kept outstanding.
+    Closed {
+        /// How many.
+        depth: u32,
+        /// From a completion to the request that replaces it.
+        think_time: Nanos,
+    },
+}
+
+/// The start of a phase. It begins when all requests before it have finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhaseStart {
+    /// Its number, from 0.
+    pub index: u32,
+    /// What decides when its requests are submitted.
+    pub pace: Pace,
+    /// The phase ends after so much simulated time, if it has not ended before.
+    pub time: Option<Nanos>,
+    /// Whether results count it.
+    pub measure: bool,
+}
+
+/// What a source yields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// A request of the phase under way. A source that never starts a phase has a single one, timed
+    /// and measured, whose clock starts at its first request.
+    Request(Arrival),
+    /// The next phase starts.
+    Phase(PhaseStart),
+    /// There is no more.
+    End,
+}
+
+/// Why a source failed; the message says where and what to do.
+#[derive(Debug)]
+pub struct SourceError(pub Box<dyn Error + Send + Sync>);
+
+impl SourceError {
+    /// An error that is just a message.
+    #[must_use]
+    pub fn message(text: String) -> SourceError {
+        SourceError(text.into())
+    }
+}
+
+impl fmt::Display for SourceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for SourceError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// Yields requests in the order in which they are to be played.
+pub trait Source {
+    /// The next item. Not called again after [`Next::End`] or an error.
+    fn next(&mut self) -> Result<Next, SourceError>;
+
+    /// Drops what is left of the phase under way.
+    fn skip_phase(&mut self);
+
+    /// How many requests there are in all, where that is known.
+    fn total(&self) -> Option<u64> {
+        None
+    }
+}
+
+impl<S: Source + ?Sized> Source for Box<S> {
+    fn next(&mut self) -> Result<Next, SourceError> {
+        (**self).next()
+    }
+
+    fn skip_phase(&mut self) {
+        (**self).skip_phase();
+    }
+
+    fn total(&self) -> Option<u64> {
+        (**self).total()
+    }
+}
+
+/// A source over any iterator of requests: a slice, a decoded trace.
+#[derive(Clone, Debug)]
+pub struct Records<I> {
+    records: I,
+    total: Option<u64>,
+    skipped: bool,
+}
+
+impl<I: Iterator<Item = Result<Arrival, SourceError>>> Records<I> {
+    /// Takes what `records` yields; the iterator may fail on the way.
+    pub fn fallible(records: I, total: Option<u64>) -> Records<I> {
+        Records { records, total, skipped: false }
+    }
+}
+
+impl Records<()> {
+    /// Takes the requests of a slice.
+    pub fn of(
+        records: &[Arrival],
+    ) -> Records<impl Iterator<Item = Result<Arrival, SourceError>> + '_> {
+        let total = Some(records.len() as u64);
+        Records { records: records.iter().copied().map(Ok), total, skipped: false }
+    }
+}
+
+impl<I: Iterator<Item = Result<Arrival, SourceError>>> Source for Records<I> {
+    #[inline]
+    fn next(&mut self) -> Result<Next, SourceError> {
+        if self.skipped {
+            return Ok(Next::End);
+        }
+        self.records.next().map_or(Ok(Next::End), |record| record.map(Next::Request))
+    }
+
+    /// There is one phase: nothing is left.
+    fn skip_phase(&mut self) {
+        self.skipped = true;
+    }
+
+    fn total(&self) -> Option<u64> {
+        self.total
+    }
+}
+
+/// A source that is filled by the batch, as traces are decoded.
+#[derive(Clone, Debug)]
+pub struct Batches<R, F> {
+    fill: F,
+    batch: Vec<R>,
+    /// How many of the batch were handed out.
+    taken: usize,
+    total: Option<u64>,
+    ended: bool,
+}
+
+impl<R, F> Batches<R, F>
+where
+    R: Copy + Into<Arrival>,
+    F: FnMut(&mut Vec<R>) -> Result<bool, SourceError>,
+{
+    /// Takes what `fill` puts in place of a batch's content; it says false once nothing is left.
+    pub fn new(fill: F, total: Option<u64>) -> Batches<R, F> {
+        Batches { fill, batch: Vec::new(), taken: 0, total, ended: false }
+    }
+
+    #[cold]
+    fn refill(&mut self) -> Result<Next, SourceError> {
+        self.taken = 0;
+        while !self.ended {
+            self.batch.clear();
+            self.ended = !(self.fill)(&mut self.batch)?;
+            if let Some(&record) = self.batch.first() {
+                self.taken = 1;
+                return Ok(Next::Request(record.into()));
+            }
+        }
+        Ok(Next::End)
+    }
+}
+
+impl<R, F> Source for Batches<R, F>
+where
+    R: Copy + Into<Arrival>,
+    F: FnMut(&mut Vec<R>) -> Result<bool, SourceError>,
+{
+    #[inline]
+    fn next(&mut self) -> Result<Next, SourceError> {
+        let Some(&record) = self.batch.get(self.taken) else {
+            return self.refill();
+        };
+        self.taken += 1;
+        Ok(Next::Request(record.into()))
+    }
+
+    /// There is one phase: nothing is left.
+    fn skip_phase(&mut self) {
+        self.batch.clear();
+        self.ended = true;
+    }
+
+    fn total(&self) -> Option<u64> {
+        self.total
+    }
+}
