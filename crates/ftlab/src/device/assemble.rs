@@ -119,5 +119,6 @@ pub fn assemble_with<P: Probe, C: Contents>(
         from_buffer: VecDeque::new(),
         finished: Vec::new(),
         batch: Vec::new(),
+        recent: VecDeque::new(),
     }
 }

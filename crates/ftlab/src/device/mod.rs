@@ -45,7 +45,13 @@ pub struct Device<P = (), C = ()> {
     finished: Vec<Completion>,
     /// The pages of the write-back that is being put together.
     batch: Vec<SlotId>,
+    /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
+    /// processor, and what those entries point to comes next.
+    recent: VecDeque<Lpn>,
 }
+
+/// How many write-backs lie between the two steps of bringing a page's tables closer.
+const PREFETCH_DISTANCE: usize = 16;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// What the FTL did so far.

@@ -1,7 +1,7 @@
 //! A write on its way down: into the buffer, and from there, when the policy says so, merged with
 //! what is on flash, placed, programmed and committed.
 
-use super::{Contents, Device, PageProgram};
+use super::{Contents, Device, PREFETCH_DISTANCE, PageProgram};
 use crate::cache::{SlotId, Waiting};
 use crate::host::{PageSpan, Pages, Request, RequestId};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
@@ -125,6 +125,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let taken = self.buffer.begin_write_back(slot);
         self.contents.begin_write_back(slot);
         self.ftl.prefetch(taken.page);
+        self.recent.push_back(taken.page);
+        if self.recent.len() > PREFETCH_DISTANCE {
+            if let Some(page) = self.recent.pop_front() {
+                self.ftl.prefetch_overwrite(page);
+            }
+        }
         self.batch.push(slot);
     }
 

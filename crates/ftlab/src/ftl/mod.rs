@@ -20,11 +20,11 @@ pub use spare::Spare;
 
 use gc::{Thresholds, Victim};
 use mapping::Mapping;
-use placement::{Placement, PlacementView};
+use placement::{Placement, PlacementView, Writable};
 
 use crate::host::SectorMask;
 use crate::nand::Geometry;
-use crate::scheduler::Load;
+use crate::scheduler::{DieSet, Load};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
 
 /// What an FTL is made of.
@@ -75,8 +75,7 @@ pub struct Ftl {
     victim: Victim,
     thresholds: Thresholds,
     planes: Vec<Plane>,
-    /// By plane: whether the host may write there at present.
-    writable: Vec<bool>,
+    writable: Writable,
     /// Planes short of free blocks that had nothing worth collecting when they looked.
     hungry: Vec<PlaneId>,
     counts: FtlCounts,
@@ -92,7 +91,10 @@ impl Ftl {
             blocks: Blocks::new(&geometry),
             spare: Spare::new(geometry.physical_pages(), geometry.sectors_per_unit()),
             planes: vec![Plane::new(blocks_per_plane); geometry.planes() as usize],
-            writable: vec![true; geometry.planes() as usize],
+            writable: Writable {
+                planes: vec![true; geometry.planes() as usize],
+                dies: DieSet::all(&geometry),
+            },
             logical_pages: setup.logical_pages,
             mapping: setup.mapping,
             placement: setup.placement,
@@ -212,7 +214,15 @@ impl Ftl {
     fn refresh_writable(&mut self, plane: PlaneId) {
         let state = &self.planes[plane.at()];
         let room = state.has_room(WriteStream::Host, self.geometry.units_per_block());
-        self.writable[plane.at()] = room || state.free_blocks() > self.thresholds.reserve;
+        let writable = room || state.free_blocks() > self.thresholds.reserve;
+        if std::mem::replace(&mut self.writable.planes[plane.at()], writable) == writable {
+            return;
+        }
+        let die = self.geometry.die_of(plane);
+        let first = self.geometry.plane_in(die, 0).at();
+        let planes = &self.writable.planes[first..first + self.geometry.planes_per_die() as usize];
+        let any = planes.contains(&true);
+        self.writable.dies.put(self.geometry.turn_of(die), any);
     }
 
     /// Records on flash what a placed page is programmed with.

@@ -48,6 +48,7 @@ pub struct Geometry {
     blocks_per_plane: Divisor,
     planes_per_die: Divisor,
     dies_per_channel: Divisor,
+    channels: Divisor,
     units_per_die: Divisor,
 }
 
@@ -69,6 +70,7 @@ impl Geometry {
             blocks_per_plane: Divisor::new(shape.blocks_per_plane),
             planes_per_die: Divisor::new(shape.planes_per_die),
             dies_per_channel: Divisor::new(shape.chips_per_channel * shape.dies_per_chip),
+            channels: Divisor::new(shape.channels),
             units_per_die: Divisor::new(
                 shape.planes_per_die
                     * shape.blocks_per_plane
@@ -100,6 +102,13 @@ impl Geometry {
     #[must_use]
     pub fn dies_per_channel(&self) -> u32 {
         self.dies_per_channel.get()
+    }
+
+    /// Planes of a die.
+    #[inline]
+    #[must_use]
+    pub fn planes_per_die(&self) -> u32 {
+        self.planes_per_die.get()
     }
 
     /// Planes of the device.
@@ -218,6 +227,22 @@ impl Geometry {
     pub fn channel_of(&self, die: DieId) -> (ChannelId, u32) {
         let (channel, place) = self.dies_per_channel.split(die.get());
         (ChannelId::new(channel), place)
+    }
+
+    /// The turn of a die when dies take turns a channel further each time.
+    #[inline]
+    #[must_use]
+    pub fn turn_of(&self, die: DieId) -> u32 {
+        let (channel, place) = self.channel_of(die);
+        place * self.shape.channels + channel.get()
+    }
+
+    /// The die whose turn it is.
+    #[inline]
+    #[must_use]
+    pub fn die_at_turn(&self, turn: u32) -> DieId {
+        let (place, channel) = self.channels.split(turn);
+        self.die_on(ChannelId::new(channel), place)
     }
 
     /// Die number `place` of a channel.

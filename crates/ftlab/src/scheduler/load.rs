@@ -6,106 +6,116 @@
 use crate::nand::Geometry;
 use crate::units::DieId;
 
+/// A set of dies.
+#[derive(Clone, Debug)]
+pub struct DieSet {
+    /// A bit for each die, in the order of turns.
+    words: Vec<u64>,
+}
+
+impl DieSet {
+    /// All dies of a device.
+    #[must_use]
+    pub fn all(geometry: &Geometry) -> DieSet {
+        let mut set = DieSet { words: vec![0; words_for(geometry)] };
+        (0..geometry.dies()).for_each(|turn| set.put(turn, true));
+        set
+    }
+
+    /// Puts the die of a turn into the set, or takes it out.
+    #[inline]
+    pub fn put(&mut self, turn: u32, into: bool) {
+        let word = &mut self.words[(turn / u64::BITS) as usize];
+        *word = *word & !(1 << (turn % u64::BITS)) | u64::from(into) << (turn % u64::BITS);
+    }
+}
+
+fn words_for(geometry: &Geometry) -> usize {
+    geometry.dies().div_ceil(u64::BITS) as usize
+}
+
 /// The load of all dies.
 #[derive(Clone, Debug)]
 pub struct Load {
-    commands: Vec<u32>,
+    commands: Vec<Commands>,
     /// The sets: all words of load 0, then of load 1, and so on.
     sets: Vec<u64>,
     words_per_set: usize,
-    /// By die: its turn.
-    turn_of: Vec<u32>,
-    /// By turn: the die.
-    die_at: Vec<DieId>,
+}
+
+/// The commands of a die, and where its bit stands.
+#[derive(Clone, Copy, Debug)]
+struct Commands {
+    count: u32,
+    turn: u32,
 }
 
 impl Load {
     /// Idle dies.
     #[must_use]
     pub fn new(geometry: &Geometry) -> Load {
-        let (channels, on_each) = (geometry.channels(), geometry.dies_per_channel());
-        let die_at: Vec<DieId> = (0..geometry.dies())
-            .map(|turn| DieId::new(turn % channels * on_each + turn / channels))
-            .collect();
-        let mut turn_of = vec![0; die_at.len()];
-        (0..).zip(&die_at).for_each(|(turn, die)| turn_of[die.at()] = turn);
-        let words_per_set = die_at.len().div_ceil(u64::BITS as usize);
-        let mut load = Load {
-            commands: vec![0; die_at.len()],
-            sets: vec![0; words_per_set],
-            words_per_set,
-            turn_of,
-            die_at,
-        };
-        (0..load.die_at.len()).for_each(|turn| load.sets[turn / 64] |= 1 << (turn % 64));
-        load
+        let turn_of = |die| Commands { count: 0, turn: geometry.turn_of(DieId::new(die)) };
+        Load {
+            commands: (0..geometry.dies()).map(turn_of).collect(),
+            sets: DieSet::all(geometry).words,
+            words_per_set: words_for(geometry),
+        }
     }
 
     /// Commands of a die, waiting or running.
     #[inline]
     #[must_use]
     pub fn of(&self, die: DieId) -> u32 {
-        self.commands[die.at()]
+        self.commands[die.at()].count
     }
 
     /// A command more.
     #[inline]
     pub(super) fn add(&mut self, die: DieId) {
-        let load = self.commands[die.at()];
-        self.shift(die, load, load + 1);
+        let Commands { count, turn } = &mut self.commands[die.at()];
+        *count += 1;
+        let at = (*count as usize - 1) * self.words_per_set + (*turn / u64::BITS) as usize;
+        let bit = 1 << (*turn % u64::BITS);
+        if at + self.words_per_set >= self.sets.len() {
+            let grown = self.sets.len() + self.words_per_set;
+            self.sets.resize(grown, 0);
+        }
+        self.sets[at] &= !bit;
+        self.sets[at + self.words_per_set] |= bit;
     }
 
     /// A command less.
     #[inline]
     pub(super) fn remove(&mut self, die: DieId) {
-        let load = self.commands[die.at()];
-        self.shift(die, load, load - 1);
-    }
-
-    #[inline]
-    fn shift(&mut self, die: DieId, from: u32, to: u32) {
-        self.commands[die.at()] = to;
-        let turn = self.turn_of[die.at()] as usize;
-        let (word, bit) = (turn / u64::BITS as usize, 1 << (turn % u64::BITS as usize));
-        self.sets[from as usize * self.words_per_set + word] &= !bit;
-        let at = to as usize * self.words_per_set + word;
-        if at >= self.sets.len() {
-            self.sets.resize((to as usize + 1) * self.words_per_set, 0);
-        }
+        let Commands { count, turn } = &mut self.commands[die.at()];
+        *count -= 1;
+        let at = *count as usize * self.words_per_set + (*turn / u64::BITS) as usize;
+        let bit = 1 << (*turn % u64::BITS);
         self.sets[at] |= bit;
+        self.sets[at + self.words_per_set] &= !bit;
     }
 
-    /// What `pick` makes of the die with the least load for which it makes anything; among equals,
-    /// of the one whose turn comes first after that of `last`.
+    /// The turn of the die with the least load among those given; among equals, of the one whose turn
+    /// comes first from `start` on, round and round.
     #[inline]
-    pub fn least_after<T>(
-        &self,
-        last: Option<DieId>,
-        mut pick: impl FnMut(DieId) -> Option<T>,
-    ) -> Option<T> {
-        let start = last.map_or(0, |die| self.turn_of[die.at()] as usize + 1);
-        let (first_word, first_bit) = (start / u64::BITS as usize, start % u64::BITS as usize);
-        let later = u64::MAX << first_bit;
-        for set in self.sets.chunks_exact(self.words_per_set) {
-            // The word with the start is visited twice: its later bits first, its earlier bits last.
-            for step in 0..=self.words_per_set {
-                let word = (first_word + step) % self.words_per_set;
-                let mask = match step {
-                    0 if first_word < self.words_per_set => later,
-                    _ if step == self.words_per_set => !later,
-                    _ => u64::MAX,
-                };
-                let mut left = set[word] & mask;
-                while left != 0 {
-                    let turn = word * u64::BITS as usize + left.trailing_zeros() as usize;
-                    left &= left - 1;
-                    if let Some(found) = pick(self.die_at[turn]) {
-                        return Some(found);
-                    }
-                }
-            }
-        }
-        None
+    #[must_use]
+    pub fn least_loaded(&self, among: &DieSet, start: u32) -> Option<u32> {
+        let members = &among.words[..];
+        let sets = self.sets.chunks_exact(self.words_per_set);
+        let set = sets
+            .into_iter()
+            .find(|set| set.iter().zip(members).any(|(word, members)| word & members != 0))?;
+        let at = |word: usize, mask: u64| {
+            let found = set[word] & members[word] & mask;
+            (found != 0).then(|| word as u32 * u64::BITS + found.trailing_zeros())
+        };
+        // The word with the start is visited twice: its later bits first, its earlier bits last.
+        let (first, bit) = ((start / u64::BITS) as usize, start % u64::BITS);
+        let later = u64::MAX << bit;
+        at(first, later)
+            .or_else(|| (first + 1..members.len()).find_map(|word| at(word, u64::MAX)))
+            .or_else(|| (0..first).find_map(|word| at(word, u64::MAX)))
+            .or_else(|| at(first, !later))
     }
 }
 
@@ -134,28 +144,29 @@ mod tests {
         fn it_finds_what_a_search_finds(
             channels in 1u32..12,
             chips in 1u32..14,
-            steps in proptest::collection::vec((0u32..1000, 0u32..4), 1..200),
+            steps in proptest::collection::vec((0u32..1000, 0u32..5), 1..200),
         ) {
             let geometry = geometry(channels, chips);
             let dies = geometry.dies();
             let mut load = Load::new(&geometry);
-            let mut last = None;
+            let mut among = DieSet::all(&geometry);
+            let mut member = vec![true; dies as usize];
             for (number, step) in steps {
                 let die = DieId::new(number % dies);
                 match step {
                     0 if load.of(die) > 0 => load.remove(die),
                     0 | 1 => load.add(die),
+                    2 | 3 => {
+                        among.put(geometry.turn_of(die), step == 2);
+                        member[die.at()] = step == 2;
+                    }
                     _ => {
-                        let refused = (step == 3).then_some(die);
-                        let pick = |die| Some(die).filter(|&die| Some(die) != refused);
-                        let start = last.map_or(0, |die: DieId| load.turn_of[die.at()] + 1);
+                        let start = number % dies;
                         let expected = (0..dies)
-                            .map(|ahead| load.die_at[((start + ahead) % dies) as usize])
-                            .filter(|&die| Some(die) != refused)
-                            .min_by_key(|&die| load.of(die));
-                        let found = load.least_after(last, pick);
-                        proptest::prop_assert_eq!(found, expected);
-                        last = found;
+                            .map(|ahead| (start + ahead) % dies)
+                            .filter(|&turn| member[geometry.die_at_turn(turn).at()])
+                            .min_by_key(|&turn| load.of(geometry.die_at_turn(turn)));
+                        proptest::prop_assert_eq!(load.least_loaded(&among, start), expected);
                     }
                 }
             }

@@ -13,10 +13,11 @@ use crate::units::{DieId, Lpn, PlaneId};
 /// Least load first.
 #[derive(Clone, Debug)]
 pub struct Dynamic {
-    last: Option<DieId>,
+    geometry: Geometry,
+    /// The turn after that of the die which was chosen last.
+    next_turn: u32,
     /// By die: the plane whose turn it is.
     plane_turn: Vec<u32>,
-    planes_per_die: u32,
 }
 
 impl Policy for Dynamic {
@@ -34,35 +35,28 @@ impl Dynamic {
     /// Nobody's turn yet.
     #[must_use]
     pub fn new(geometry: &Geometry) -> Dynamic {
-        Dynamic {
-            last: None,
-            plane_turn: vec![0; geometry.dies() as usize],
-            planes_per_die: geometry.shape().planes_per_die,
-        }
+        let plane_turn = vec![0; geometry.dies() as usize];
+        Dynamic { geometry: geometry.clone(), next_turn: 0, plane_turn }
     }
 
     /// The plane of `die` whose turn it is, or the next one that can be written.
     #[inline]
-    fn plane_on(&self, die: DieId, view: &PlacementView<'_>) -> Option<PlaneId> {
-        let first = die.get() * self.planes_per_die;
-        if self.planes_per_die == 1 {
-            return Some(PlaneId::new(first)).filter(|_| view.writable[first as usize]);
-        }
+    fn plane_on(&self, die: DieId, view: &PlacementView<'_>) -> Option<u32> {
         let turn = self.plane_turn[die.at()];
-        (turn..self.planes_per_die)
+        (turn..self.geometry.planes_per_die())
             .chain(0..turn)
-            .map(|plane| PlaneId::new(first + plane))
-            .find(|plane| view.writable[plane.at()])
+            .find(|&index| view.writable.planes[self.geometry.plane_in(die, index).at()])
     }
 
     #[inline]
     pub(super) fn choose(&mut self, _page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
-        let pick = |die| self.plane_on(die, view).map(|plane| (die, plane));
-        let (die, plane) = view.load.least_after(self.last, pick)?;
-        self.last = Some(die);
-        let next = plane.get() + 1 - die.get() * self.planes_per_die;
-        self.plane_turn[die.at()] = if next == self.planes_per_die { 0 } else { next };
-        Some(plane)
+        let turn = view.load.least_loaded(&view.writable.dies, self.next_turn)?;
+        let die = self.geometry.die_at_turn(turn);
+        let index = self.plane_on(die, view)?;
+        let wrap = |next, count| if next == count { 0 } else { next };
+        self.next_turn = wrap(turn + 1, self.geometry.dies());
+        self.plane_turn[die.at()] = wrap(index + 1, self.geometry.planes_per_die());
+        Some(self.geometry.plane_in(die, index))
     }
 
     pub(super) fn group(&self, _page: Lpn) -> Option<Lpn> {

@@ -8,7 +8,7 @@ pub use dynamic::Dynamic;
 pub use static_stripe::{Level, StaticStripe};
 
 use crate::policy::seam;
-use crate::scheduler::Load;
+use crate::scheduler::{DieSet, Load};
 use crate::units::{Lpn, PlaneId};
 
 seam! {
@@ -24,8 +24,17 @@ seam! {
 pub struct PlacementView<'a> {
     /// Commands waiting or running, by die.
     pub load: &'a Load,
-    /// Whether the host may write to a plane at present, by plane.
-    pub writable: &'a [bool],
+    /// Where the host may write at present.
+    pub writable: &'a Writable,
+}
+
+/// Where the host may write: planes with room for it.
+#[derive(Clone, Debug)]
+pub struct Writable {
+    /// By plane.
+    pub planes: Vec<bool>,
+    /// The dies with a plane in which it may write.
+    pub dies: DieSet,
 }
 
 impl Placement {

@@ -92,7 +92,7 @@ impl StaticStripe {
 
     #[inline]
     pub(super) fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
-        Some(self.plane_of(page)).filter(|plane| view.writable[plane.at()])
+        Some(self.plane_of(page)).filter(|plane| view.writable.planes[plane.at()])
     }
 
     #[inline]
