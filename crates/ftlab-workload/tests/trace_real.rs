@@ -74,7 +74,7 @@ fn files_that_need_no_options() {
         ("fiu-home-1k.ssdsim", "ssdsim", known(1_000, 100.0, (0.0, 4.0), 3.4)),
         ("tencent-50k.csv", "tencent", known(50_000, 51.0, (25.8, 33.4), 1_360.0)),
         ("f2fs-hadoop.blkparse", "blkparse", known(5_727, 18.0, (111.1, 427.4), 908.0)),
-        ("ycsb-rocksdb.blkparse", "blkparse", known(1_694, 0.0, (114.1, 0.0), 189.0)),
+        ("ycsb-rocksdb.blkparse", "blkparse", known(1_694, 0.0, (114.2, 0.0), 189.0)),
     ];
     for (file, format, known) in cases {
         check(file, format, Options::default(), &known);

@@ -19,12 +19,19 @@ pub(crate) struct Fields<'a, const SEP: u8> {
     at: usize,
     /// The last field taken began here.
     from: usize,
+    /// The last time taken had a decimal point.
+    decimal: bool,
 }
 
 impl<'a, const SEP: u8> Fields<'a, SEP> {
     #[inline]
     pub fn new(line: &'a [u8]) -> Self {
-        Fields { line, at: 0, from: 0 }
+        Fields { line, at: 0, from: 0, decimal: false }
+    }
+
+    /// Whether the last time taken had a decimal point.
+    pub fn was_decimal(&self) -> bool {
+        self.decimal
     }
 
     /// Where the last field taken lies.
@@ -152,7 +159,8 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
             return Err(self.bad(WHAT, "a number within 584 years"));
         };
         let mut ns = whole;
-        if self.line.get(self.at) == Some(&b'.') {
+        self.decimal = self.line.get(self.at) == Some(&b'.');
+        if self.decimal {
             self.at += 1;
             let mut step = unit_ns;
             let mut fraction = 0;

@@ -118,8 +118,8 @@ pub(crate) enum Opened {
     ParquetBytes(Bytes),
 }
 
-/// Opens a location and looks at its first bytes.
-pub(crate) fn open(location: &Location) -> Result<Opened, TraceError> {
+/// Opens a location and looks at its first bytes. Text ends after `most` bytes.
+pub(crate) fn open(location: &Location, most: u64) -> Result<Opened, TraceError> {
     let name = location.name();
     let failed = |error: io::Error| TraceError::io(&name, "can't read it", &error);
     let mut reader: Box<dyn Read + Send> = match location {
@@ -141,7 +141,7 @@ pub(crate) fn open(location: &Location) -> Result<Opened, TraceError> {
     let unpacked = |error: io::Error| TraceError::io(&name, "can't decompress it", &error);
     let start = peek(&mut text).map_err(unpacked)?;
     refuse_archives(&name, &start, compression)?;
-    let text = Box::new(Cursor::new(start).chain(text));
+    let text = Box::new(Cursor::new(start).chain(text).take(most));
     Ok(Opened::Text(Lines::new(text, name), compression))
 }
 
@@ -220,8 +220,11 @@ impl Lines {
             self.start += 3;
         }
         let all = &self.buffer[self.start..self.end];
-        let whole_lines = if self.ended { None } else { memchr::memrchr(b'\n', all) };
-        Ok(&all[..whole_lines.map_or(all.len(), |at| at + 1)])
+        match memchr::memrchr(b'\n', all) {
+            _ if self.ended => Ok(all),
+            Some(at) => Ok(&all[..=at]),
+            None => Err(self.too_long()),
+        }
     }
 
     /// The next line, without its end.
@@ -257,12 +260,7 @@ impl Lines {
             self.start = 0;
         }
         if self.end == self.buffer.len() {
-            return Err(TraceError::new(
-                ErrorKind::Malformed,
-                &self.name,
-                format!("a line is longer than {} KiB", LONGEST_LINE >> 10),
-                "this is no text trace; if it is a known format, check how it was made",
-            ));
+            return Err(self.too_long());
         }
         loop {
             match self.reader.read(&mut self.buffer[self.end..]) {
@@ -273,5 +271,15 @@ impl Lines {
             }
             return Ok(());
         }
+    }
+
+    #[cold]
+    fn too_long(&self) -> TraceError {
+        TraceError::new(
+            ErrorKind::Malformed,
+            &self.name,
+            format!("a line is longer than {} KiB", LONGEST_LINE >> 10),
+            "this is no text trace; if it is a known format, check how it was made",
+        )
     }
 }

@@ -14,6 +14,8 @@ mod error;
 mod fields;
 mod format;
 mod formats;
+#[doc(hidden)]
+pub mod fuzz;
 mod gate;
 mod input;
 mod inspect;

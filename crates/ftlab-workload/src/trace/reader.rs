@@ -70,9 +70,17 @@ pub struct Facts {
 
 /// Opens a trace.
 pub fn open(location: impl Into<Location>, options: Options) -> Result<Trace, TraceError> {
-    let location = location.into();
+    open_start(location.into(), options, u64::MAX)
+}
+
+/// Opens a trace of which no more than `most` bytes of text are read.
+pub(crate) fn open_start(
+    location: Location,
+    options: Options,
+    most: u64,
+) -> Result<Trace, TraceError> {
     let name = location.name();
-    let (source, format, compression) = match input::open(&location)? {
+    let (source, format, compression) = match input::open(&location, most)? {
         Opened::Text(mut lines, compression) => {
             let format = match options.format {
                 Some(format) => format,

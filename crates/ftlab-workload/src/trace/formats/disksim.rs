@@ -1,8 +1,8 @@
 //! DiskSim ascii: `time device block blocks flags`, time in milliseconds with decimals, blocks of
 //! 512 bytes, flags in hexadecimal with bit 0 for a read.
 //!
-//! Told from SSDsim, whose columns are the same, by the decimal point of the time. A file whose
-//! times have none, or whose flags are others than 0 and 1, is found as whichever fits.
+//! Told from SSDsim, whose columns are the same, by the decimal point of the time. A file of DiskSim
+//! whose times have none must be named; it would be a million times too fast as SSDsim.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -36,20 +36,24 @@ const READ: u64 = 1;
 
 struct DiskSim {
     units: Units,
+    detected: bool,
 }
 
 impl LineFormat for DiskSim {
     const SEPARATOR: u8 = BLANKS;
     const COLUMNS: Columns = Columns { time: 0, address: 2, size: 3 };
 
-    fn new(units: Units, _: &Options, _: &[u8]) -> DiskSim {
-        DiskSim { units }
+    fn new(units: Units, options: &Options, _: &[u8]) -> DiskSim {
+        DiskSim { units, detected: options.format.is_none() }
     }
 
     #[inline]
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
         let mut fields = Fields::<BLANKS>::new(line);
         let at = fields.time(self.units.time.ns())?;
+        if self.detected && !fields.was_decimal() {
+            return Err(fields.bad("a time", "milliseconds with decimals"));
+        }
         let stream = fields.small("a device number")?;
         let extent = fields.extent(&self.units)?;
         let flags = hexadecimal(fields.text())

@@ -58,7 +58,6 @@ impl ParquetWriter {
     /// Writes what is left and the table of contents.
     pub fn finish(mut self) -> io::Result<File> {
         self.write_group()?;
-        self.out.finish().map_err(io::Error::other)?;
         self.out.into_inner().map_err(io::Error::other)
     }
 

@@ -3,8 +3,8 @@
 //!
 //! Lines of SSDsim and MQSim look the same. Both count nanoseconds, so that reading one as the
 //! other changes nothing; a file without a name of its own is called SSDsim. DiskSim lines have the
-//! same columns too, but times in milliseconds with decimals: a time with a decimal point is never
-//! taken for SSDsim unless the format or the unit is forced.
+//! same columns too, but times in milliseconds with decimals: unless the format is forced, a time
+//! with a decimal point is never taken for SSDsim, and one without is never taken for DiskSim.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -56,7 +56,7 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
         let mut fields = Fields::<BLANKS>::new(line);
         let at = fields.time(self.units.time.ns())?;
-        if self.detected && line[fields.last()].contains(&b'.') {
+        if self.detected && fields.was_decimal() {
             return Err(fields.bad("a time", "a whole number"));
         }
         let stream = fields.small("a device number")?;
