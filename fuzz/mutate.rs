@@ -20,12 +20,32 @@ const LONGEST: usize = 8 << 10;
 const MOST_CHANGES: u64 = 6;
 /// What is put in the place of numbers: limits of types and of what is plausible.
 const NUMBERS: [&str; 12] = [
-    "0", "1", "-1", "255", "4294967295", "4294967296", "9223372036854775807",
-    "18446744073709551615", "18446744073709551616", "1e9", "0.0000000001", "99999999999999999999999",
+    "0",
+    "1",
+    "-1",
+    "255",
+    "4294967295",
+    "4294967296",
+    "9223372036854775807",
+    "18446744073709551615",
+    "18446744073709551616",
+    "1e9",
+    "0.0000000001",
+    "99999999999999999999999",
 ];
 /// What is put anywhere: separators, ends, magic numbers.
 const TOKENS: [&[u8]; 12] = [
-    b"\n", b",", b" ", b"\t", b"\r\n", b"\0", b"#", b"PAR1", b"\x1f\x8b\x08", b"BZh9", b"\xff\xfe",
+    b"\n",
+    b",",
+    b" ",
+    b"\t",
+    b"\r\n",
+    b"\0",
+    b"#",
+    b"PAR1",
+    b"\x1f\x8b\x08",
+    b"BZh9",
+    b"\xff\xfe",
     b"\"",
 ];
 

@@ -19,7 +19,8 @@ fn failure(content: impl Into<Vec<u8>>) -> TraceError {
 
 #[test]
 fn a_malformed_field_has_line_caret_and_remedy() {
-    let error = failure("1000,h,0,Read,0,4096,1\n2000,h,0,Write,12x,4096,1\n3000,h,0,Read,0,512,1\n");
+    let error =
+        failure("1000,h,0,Read,0,4096,1\n2000,h,0,Write,12x,4096,1\n3000,h,0,Read,0,512,1\n");
     assert_eq!(error.kind, ErrorKind::Malformed);
     insta::assert_snapshot!(error, @r"
     trace.csv, line 2: expected an address: a whole number, found `12x`
@@ -52,7 +53,8 @@ fn unprintable_and_long_lines_stay_readable() {
 #[test]
 fn skipped_lines_are_counted() {
     let options = Options { skip_malformed: true, ..Options::default() };
-    let lines = "1 0 8 8 1\n2 0 8\n3 0 8 0 1\n4 0 8 8 7\n5 0 8 8 0\n6 0 8 8 0\n7 0 8 8 0\n8 0 8 8 0\n";
+    let lines =
+        "1 0 8 8 1\n2 0 8\n3 0 8 0 1\n4 0 8 8 7\n5 0 8 8 0\n6 0 8 8 0\n7 0 8 8 0\n8 0 8 8 0\n";
     let mut trace = open(text(lines), options).expect("readable");
     let seen = inspect(&mut trace).expect("readable");
     assert_eq!((seen.requests, seen.skipped_lines), (5, 3));
@@ -219,7 +221,8 @@ fn a_line_without_end_does_not_fill_memory() {
 #[test]
 fn a_failed_conversion_leaves_nothing_behind() {
     let folder = tempfile::tempdir().expect("a folder");
-    let lines = "fio version 3 iolog\n10 f add\n25 f read 0 4096\n27 f trim 0 4096\n30 f read 0 512\n";
+    let lines =
+        "fio version 3 iolog\n10 f add\n25 f read 0 4096\n27 f trim 0 4096\n30 f read 0 512\n";
     let path = folder.path().join("out.csv");
     let msr = named("msr").expect("known");
     let into = |options| {

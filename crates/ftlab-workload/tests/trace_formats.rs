@@ -3,7 +3,7 @@
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
 use ftlab_workload::trace::{
-    BlkEvent, ConvertOptions, Facts, FORMATS, Location, Options, Record, TimeUnit, Trace,
+    BlkEvent, ConvertOptions, FORMATS, Facts, Location, Options, Record, TimeUnit, Trace,
     TraceError, convert, inspect, named, open,
 };
 use proptest::prelude::*;
@@ -40,7 +40,8 @@ fn record(ns: u64, op: Op, lba: u64, sectors: u32, stream: u32) -> Record {
 
 #[test]
 fn msr() {
-    let lines = "128166372003061629,src,3,Read,1024,4096,55\r\n128166372003061639,src,3,Write,0,512,7\r\n";
+    let lines =
+        "128166372003061629,src,3,Read,1024,4096,55\r\n128166372003061639,src,3,Write,0,512,7\r\n";
     let expected = [record(0, Op::Read, 2, 8, 3), record(1_000, Op::Write, 0, 1, 3)];
     assert_eq!(read(lines, "msr"), expected);
     let header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
@@ -117,7 +118,8 @@ fn blkparse_counts_issues_or_else_queued_events() {
     let (records, facts) = read_with(lines, queued);
     assert_eq!(records, [record(0, Op::Write, 80, 8, stream)]);
     assert!(facts.warnings.iter().any(|text| text.contains("5 issue events")));
-    let (records, facts) = read_with(lines.split_inclusive('\n').next().expect("a line"), Options::default());
+    let (records, facts) =
+        read_with(lines.split_inclusive('\n').next().expect("a line"), Options::default());
     assert_eq!(records, [record(0, Op::Write, 80, 8, stream)]);
     assert!(facts.assumed.iter().any(|text| text.contains("no issue events (D)")));
 }
@@ -150,7 +152,8 @@ fn fio_version_3_counts_microseconds() {
 
 #[test]
 fn alibaba() {
-    let lines = "419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n";
+    let lines =
+        "419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n";
     let expected = [
         record(0, Op::Write, 17_173_304, 32, 419),
         record(46_000, Op::Read, 115_449_856, 704, 725),
@@ -183,8 +186,7 @@ fn systor_passes_over_rows_without_a_type() {
 
 #[test]
 fn units_and_flags_can_be_overridden() {
-    let options =
-        Options { time_unit: Some(TimeUnit::Us), invert_ops: true, ..Options::default() };
+    let options = Options { time_unit: Some(TimeUnit::Us), invert_ops: true, ..Options::default() };
     let (records, facts) = read_with("5 0 40 8 0\n14 0 48 16 1\n", options);
     assert_eq!(records, [record(0, Op::Read, 40, 8, 0), record(9_000, Op::Write, 48, 16, 0)]);
     assert!(facts.assumed.iter().any(|text| text == "times count microseconds, as said"));

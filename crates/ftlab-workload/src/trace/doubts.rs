@@ -1,6 +1,8 @@
 //! Readings that are possible and still look like the wrong unit. They are never corrected, since
 //! a guess would be a wrong result that looks right; they are said, with the option to change it.
 
+use ftlab::units::Nanos;
+
 use super::format::Format;
 use super::gate::Gate;
 use super::options::Options;
@@ -28,6 +30,19 @@ pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<S
         next.words(),
         name(next),
     ))
+}
+
+/// A clock so coarse that most requests share their moment with others.
+pub(crate) fn tick(gate: &Gate) -> Option<String> {
+    let mean_gap_ns = 1e9 / gate.rate()?;
+    let coarse = gate.tick_ns >= TimeUnit::Ms.ns() && mean_gap_ns < gate.tick_ns as f64;
+    coarse.then(|| {
+        format!(
+            "the clock steps by {}, and the requests within a step arrive at once: replayed by \
+             their times they are bursts that never were",
+            Nanos(gate.tick_ns)
+        )
+    })
 }
 
 fn coarser(unit: TimeUnit) -> Option<TimeUnit> {

@@ -130,19 +130,23 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
     /// The digits that follow, or nothing if the number is beyond 64 bits.
     #[inline]
     fn digits(&mut self) -> Option<u64> {
-        let (start, mut value) = (self.at, 0u64);
-        while let Some(byte) = self.line.get(self.at) {
-            let digit = byte.wrapping_sub(b'0');
-            if digit > 9 {
-                break;
-            }
-            if self.at - start >= 19 {
-                value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
+        /// So many digits always fit in 64 bits.
+        const SAFE: usize = 19;
+        let digit = |byte: u8| byte.wrapping_sub(b'0');
+        let mut rest = &self.line[self.at..];
+        let (mut value, mut taken) = (0u64, 0);
+        while let [byte, tail @ ..] = rest
+            && digit(*byte) <= 9
+        {
+            if taken < SAFE {
+                value = value * 10 + u64::from(digit(*byte));
             } else {
-                value = value * 10 + u64::from(digit);
+                value = value.checked_mul(10)?.checked_add(u64::from(digit(*byte)))?;
             }
-            self.at += 1;
+            taken += 1;
+            rest = tail;
         }
+        self.at += taken;
         Some(value)
     }
 
@@ -172,11 +176,7 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
             }
             ns = ns.checked_add(fraction).ok_or_else(|| self.bad(WHAT, "within 584 years"))?;
         }
-        if self.end_field() {
-            Ok(SimTime(ns))
-        } else {
-            Err(self.bad(WHAT, "a number"))
-        }
+        if self.end_field() { Ok(SimTime(ns)) } else { Err(self.bad(WHAT, "a number")) }
     }
 
     /// The error for the field last begun.
@@ -253,8 +253,12 @@ mod tests {
 
     #[test]
     fn times_keep_every_nanosecond() {
-        let time = |text: &str, unit: TimeUnit| Fields::<BLANKS>::new(text.as_bytes()).time(unit.ns());
-        assert_eq!(time("1456095145.133076001", TimeUnit::S).unwrap(), SimTime(1456095145133076001));
+        let time =
+            |text: &str, unit: TimeUnit| Fields::<BLANKS>::new(text.as_bytes()).time(unit.ns());
+        assert_eq!(
+            time("1456095145.133076001", TimeUnit::S).unwrap(),
+            SimTime(1456095145133076001)
+        );
         assert_eq!(time("26.214", TimeUnit::Ms).unwrap(), SimTime(26_214_000));
         assert_eq!(time("0.0000000019", TimeUnit::S).unwrap(), SimTime(1));
         assert_eq!(time("7", TimeUnit::Filetime).unwrap(), SimTime(700));

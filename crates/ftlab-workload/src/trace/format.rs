@@ -37,15 +37,18 @@ pub struct Format {
 pub(crate) enum Codec {
     /// Lines of text.
     Text {
-        /// How many of these lines hold requests of this format, and how many hold none and break
-        /// it.
+        /// How many of these lines hold requests of this format, and how many break it.
         fit: fn(&'static Format, &[u8], &Options) -> Fit,
-        open: fn(Lines, &'static Format, &Options) -> Result<Box<dyn RecordSource>, TraceError>,
+        open: OpenLines,
         writer: fn() -> Box<dyn LineWriter>,
     },
     /// Parquet.
     Parquet,
 }
+
+/// Makes a reader of lines that are known to be of a format.
+pub(crate) type OpenLines =
+    fn(Lines, &'static Format, &Options) -> Result<Box<dyn RecordSource>, TraceError>;
 
 impl std::fmt::Debug for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -80,7 +83,12 @@ pub fn named(name: &str) -> Result<&'static Format, TraceError> {
             .filter(|(distance, _)| *distance <= 2)
             .map_or(String::new(), |(_, near)| format!("did you mean `{near}`? "));
         let remedy = format!("{near}known formats: {}", names());
-        TraceError::new(ErrorKind::UnknownFormat, name, "there is no trace format of this name", remedy)
+        TraceError::new(
+            ErrorKind::UnknownFormat,
+            name,
+            "there is no trace format of this name",
+            remedy,
+        )
     })
 }
 

@@ -41,6 +41,11 @@ pub enum Late {
     Clamp,
 }
 
+impl Late {
+    /// Every choice, under the name that the command line takes.
+    pub const ALL: [(&'static str, Late); 2] = [("refuse", Late::Refuse), ("clamp", Late::Clamp)];
+}
+
 /// Why a record is refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -62,8 +67,9 @@ impl Refusal {
 pub(crate) struct Gate {
     pub accept_implausible: bool,
     pub late: Late,
-    /// The clock's step, and whether the format has times at all.
+    /// The clock's step.
     pub tick_ns: u64,
+    /// The file has no times, by its nature.
     pub timeless: bool,
 
     /// Records before this moment come too late to be sorted in.
@@ -82,12 +88,12 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    pub fn new(accept_implausible: bool, late: Late, tick_ns: u64, timeless: bool) -> Gate {
+    pub fn new(accept_implausible: bool, late: Late, tick_ns: u64) -> Gate {
         Gate {
             accept_implausible,
             late,
             tick_ns,
-            timeless,
+            timeless: false,
             horizon: SimTime::ZERO,
             records: 0,
             sectors: 0,
@@ -111,13 +117,11 @@ impl Gate {
             let end = record.end();
             let lowest = self.lowest.min(record.lba.0);
             let highest = self.highest.max(end);
-            if record.sectors == 0
+            let odd = record.sectors == 0
                 || record.sectors > LARGEST_REQUEST
-                || highest - lowest > LARGEST_SPAN
-            {
-                if !self.judge_extent(record, highest - lowest)? {
-                    return Ok(false);
-                }
+                || highest - lowest > LARGEST_SPAN;
+            if odd && !self.judge_extent(record, highest - lowest)? {
+                return Ok(false);
             }
             (self.lowest, self.highest) = (lowest, highest);
         }
@@ -130,8 +134,8 @@ impl Gate {
         self.earliest = self.earliest.min(at);
         self.records += 1;
         self.sectors += u64::from(record.sectors);
-        self.aligned_addresses += u64::from(record.lba.0 % 8 == 0);
-        self.aligned_sizes += u64::from(record.sectors % 8 == 0);
+        self.aligned_addresses += u64::from(record.lba.0.is_multiple_of(8));
+        self.aligned_sizes += u64::from(record.sectors.is_multiple_of(8));
         Ok(true)
     }
 
@@ -161,7 +165,10 @@ impl Gate {
         }
         refuse(
             Part::Address,
-            format!("addresses span {} TB (the limit is 10 PB)", (span >> 11) * 1_048_576 / 1_000_000_000_000),
+            format!(
+                "addresses span {} TB (the limit is 10 PB)",
+                (span >> 11) * 1_048_576 / 1_000_000_000_000
+            ),
             "if addresses count other units, say --address-unit byte|sector|4k; \
              if it is true, --accept-implausible",
         )

@@ -174,9 +174,10 @@ fn refuse_archives(name: &str, start: &[u8], compression: Compression) -> Result
         return Err(parquet_needs_file(name));
     }
     match start {
-        [b'P', b'K', 3, 4, ..] => {
-            refuse("this is a zip archive, not a trace", "pipe it: unzip -p FILE | ftlab ... -".into())
-        }
+        [b'P', b'K', 3, 4, ..] => refuse(
+            "this is a zip archive, not a trace",
+            "pipe it: unzip -p FILE | ftlab ... -".into(),
+        ),
         [7, b't', b'a', b'e', ..] | [b'e', b'a', b't', 7, ..] => refuse(
             "this is binary output of blktrace",
             "make text of it: blkparse -i FILE | ftlab ... -".into(),

@@ -14,6 +14,11 @@ pub enum BlkEvent {
     Queue,
 }
 
+impl BlkEvent {
+    /// Every choice, under the name that the command line takes.
+    pub const ALL: [(&'static str, BlkEvent); 2] = [("D", BlkEvent::Issue), ("Q", BlkEvent::Queue)];
+}
+
 /// How to read a trace.
 #[derive(Clone, Debug)]
 pub struct Options {

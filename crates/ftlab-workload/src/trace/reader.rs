@@ -101,8 +101,7 @@ pub(crate) fn open_start(
     let units = options.units(format);
     // An overridden unit is the step of a clock of whole numbers.
     let tick_ns = options.time_unit.map_or(format.tick.0, TimeUnit::ns);
-    let timeless = source.remarks().timeless;
-    let gate = Gate::new(options.accept_implausible, options.late, tick_ns, timeless);
+    let gate = Gate::new(options.accept_implausible, options.late, tick_ns);
     Ok(Trace {
         source,
         format,
@@ -169,11 +168,11 @@ impl Trace {
             self.more = self.source.fill(&mut self.pending, limit, &mut self.gate)?;
             if self.gate.records >= self.next_judgement {
                 self.next_judgement = self.gate.records.saturating_mul(2);
-                self.gate.judge_clock(&self.name)?;
+                self.judge_clock()?;
             }
         }
         if !self.more && self.pending.len() > before {
-            self.gate.judge_clock(&self.name)?;
+            self.judge_clock()?;
         }
         if self.gate.records == 0 {
             return Err(self.empty());
@@ -187,6 +186,11 @@ impl Trace {
             self.gate.horizon = self.pending[last].at;
         }
         Ok(())
+    }
+
+    fn judge_clock(&mut self) -> Result<(), TraceError> {
+        self.gate.timeless = self.source.remarks().timeless;
+        self.gate.judge_clock(&self.name)
     }
 
     #[cold]
@@ -231,7 +235,8 @@ impl Trace {
     fn assumed(&self, remarks: &Remarks) -> Vec<String> {
         let mut all = Vec::new();
         if self.options.format.is_none() {
-            all.push(format!("format: {}, because the first lines fit it", self.format.name));
+            let why = if self.format.is_parquet() { "the file is" } else { "the first lines fit" };
+            all.push(format!("format: {}, because {why} it", self.format.name));
         }
         let said = |stated: bool| if stated { "as said" } else { "as this format has it" };
         let options = &self.options;
@@ -253,6 +258,7 @@ impl Trace {
     fn warnings(&self, remarks: Remarks) -> Vec<String> {
         let mut all = remarks.warnings;
         all.extend(super::doubts::clock(self.format, &self.options, &self.gate));
+        all.extend(super::doubts::tick(&self.gate));
         all.extend(super::doubts::sizes(self.format, &self.options, &self.gate));
         if self.gate.late_records > 0 {
             let (late, window) = (self.gate.late_records, self.options.order_window);

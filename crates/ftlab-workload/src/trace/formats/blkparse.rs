@@ -95,7 +95,9 @@ impl LineFormat for Blkparse {
         });
         if self.flushing_writes > 0 {
             let count = self.flushing_writes;
-            remarks.assumed.push(format!("{count} writes with a flush before them are plain writes"));
+            remarks
+                .assumed
+                .push(format!("{count} writes with a flush before them are plain writes"));
         }
         if self.event == BlkEvent::Queue && self.issues > 0 {
             let count = self.issues;
@@ -175,8 +177,8 @@ impl Blkparse {
 
 /// The columns that every event has.
 fn event<'a>(fields: &mut Fields<'a, BLANKS>, unit_ns: u64) -> Result<Event<'a>, Bad> {
-    let device = device(fields.text())
-        .ok_or_else(|| fields.bad("a device", "major,minor, as in 8,0"))?;
+    let device =
+        device(fields.text()).ok_or_else(|| fields.bad("a device", "major,minor, as in 8,0"))?;
     fields.number("a processor")?;
     fields.number("a sequence number")?;
     let time = fields.time(unit_ns)?;

@@ -117,7 +117,10 @@ impl<const VERSION: u8> LineFormat for Fio<VERSION> {
             b"add" | b"open" | b"close" | b"unlink" => {
                 return self.stream(file, &fields).map(|_| None);
             }
-            _ => return Err(fields.bad("an action", "read, write, trim, sync, datasync, add, open or close")),
+            _ => {
+                return Err(fields
+                    .bad("an action", "read, write, trim, sync, datasync, add, open or close"));
+            }
         };
         let extent = fields.extent(&self.units)?;
         self.widened += u64::from(extent.widened);
@@ -128,7 +131,9 @@ impl<const VERSION: u8> LineFormat for Fio<VERSION> {
         let mut remarks = Remarks { widened: self.widened, ..Remarks::default() };
         if VERSION == 2 && self.waits == 0 {
             remarks.timeless = true;
-            remarks.assumed.push("all requests arrive at time 0, as the log has no waits".to_owned());
+            remarks
+                .assumed
+                .push("all requests arrive at time 0, as the log has no waits".to_owned());
         } else if VERSION == 2 {
             remarks.assumed.push(format!(
                 "a wait lasts so many {} after the wait before, as fio's manual says (its code \

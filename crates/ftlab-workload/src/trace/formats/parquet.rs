@@ -80,10 +80,8 @@ fn find_columns(reader: &dyn FileReader, name: &str) -> Result<[Option<usize>; 5
         if index.is_none() && required {
             let known: Vec<String> =
                 schema.columns().iter().map(|known| known.path().string()).collect();
-            let problem = format!(
-                "there is no column `{column}`; the columns are: {}",
-                known.join(", ")
-            );
+            let problem =
+                format!("there is no column `{column}`; the columns are: {}", known.join(", "));
             let remedy = format!("name the columns {}", FORMAT.columns);
             return Err(TraceError::new(ErrorKind::UnknownFormat, name, problem, remedy));
         }
@@ -130,7 +128,9 @@ impl RecordSource for ParquetSource {
     fn remarks(&self) -> Remarks {
         let mut remarks = Remarks::default();
         if self.indices[4].is_none() {
-            remarks.assumed.push("all requests are of stream 0, as there is no `stream`".to_owned());
+            remarks
+                .assumed
+                .push("all requests are of stream 0, as there is no `stream`".to_owned());
         }
         remarks
     }
@@ -170,7 +170,8 @@ impl ParquetSource {
             let Some(column) = column else { continue };
             let count = column.read(most, buffer).map_err(|error| corrupt(&self.name, &error))?;
             if *rows.get_or_insert(count) != count || buffer.len() != count {
-                let error = ParquetError::General("empty cells, or columns of unequal length".into());
+                let error =
+                    ParquetError::General("empty cells, or columns of unequal length".into());
                 return Err(corrupt(&self.name, &error));
             }
         }
@@ -212,9 +213,8 @@ impl ParquetSource {
         let op = u8::try_from(ops[index]).ok().and_then(op_of);
         let op = op.ok_or("`op` is none of 0 (read), 1 (write), 2 (trim), 3 (flush)")?;
         let time = times[index].checked_mul(self.units.time.ns()).ok_or("`t_ns` is too large")?;
-        let scale = |value: u64, unit: SpaceUnit| {
-            value.checked_mul(unit.bytes()).map(|bytes| bytes / 512)
-        };
+        let scale =
+            |value: u64, unit: SpaceUnit| value.checked_mul(unit.bytes()).map(|bytes| bytes / 512);
         let lba = scale(lbas[index], self.units.address).ok_or("`lba` is too large")?;
         let sectors = scale(sizes[index], self.units.size).ok_or("`sectors` is too large")?;
         if lba.checked_add(sectors).is_none_or(|end| end > MOST_SECTORS) {
