@@ -160,6 +160,15 @@ fn a_leap_of_years_points_at_the_time() {
     ");
 }
 
+#[test]
+fn the_last_moment_of_64_bits_is_a_moment() {
+    let lines = ssdsim([0, u64::MAX].into_iter().cycle().take(2_000).map(|time| (time, 8, 8)));
+    let options = Options { accept_implausible: true, ..Options::default() };
+    let mut trace = open(text(lines), options).expect("readable");
+    let seen = inspect(&mut trace).expect("readable");
+    assert_eq!((seen.duration_ns, seen.out_of_order), (u64::MAX, 999));
+}
+
 /// Many requests in order, and one that belongs far before them.
 fn one_straggler() -> String {
     let ordered = (0..100_000).map(|step| (1_000_000 + step * 1_000, step * 8, 8));

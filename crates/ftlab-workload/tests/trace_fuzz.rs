@@ -1,10 +1,10 @@
-//! The fuzz target of the trace parsers, on stable Rust: seeds and a few thousand mutations.
+//! The fuzz target of the trace parsers, on stable Rust: seeds and some thousand mutations.
 
 #[path = "../../../fuzz/mutate.rs"]
 mod mutate;
 
 /// Some seconds' worth.
-const ROUNDS: u64 = 4_000;
+const ROUNDS: u64 = 10_000;
 
 #[test]
 fn no_bytes_break_a_trace_parser() {

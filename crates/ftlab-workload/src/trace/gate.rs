@@ -216,7 +216,7 @@ impl Gate {
 
     /// Requests a second over the whole trace so far; nothing before there are a few of them.
     pub fn rate(&self) -> Option<f64> {
-        let seconds = (self.duration_ns() + self.tick_ns) as f64 / 1e9;
+        let seconds = self.duration_ns().saturating_add(self.tick_ns) as f64 / 1e9;
         (self.records >= RATE_FROM && !self.timeless).then(|| (self.records - 1) as f64 / seconds)
     }
 
@@ -237,7 +237,7 @@ impl Gate {
         }
         let requests = self.records - 1;
         let least = requests.saturating_mul(LEAST_NS_PER_REQUEST);
-        if self.records >= RATE_FROM && least > self.duration_ns() + self.tick_ns {
+        if self.records >= RATE_FROM && least > self.duration_ns().saturating_add(self.tick_ns) {
             return refuse(
                 format!(
                     "{} requests within {}: more than 100 million a second",

@@ -1,6 +1,8 @@
 //! Parquet with the columns `t_ns`, `op` (0 read, 1 write, 2 trim, 3 flush), `lba` (sectors of 512
 //! bytes), `sectors` and, optionally, `stream`, of any integer type. Other columns are not read.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use ftlab::host::Op;
 use ftlab::units::{Lba, Nanos, SimTime};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -43,12 +45,21 @@ pub(crate) fn open(
     name: &str,
     options: &Options,
 ) -> Result<Box<dyn RecordSource>, TraceError> {
-    let damaged = |error| corrupt(name, &error);
-    let reader: Box<dyn FileReader> = match opened {
-        Opened::ParquetFile(file) => Box::new(SerializedFileReader::new(file).map_err(damaged)?),
-        Opened::ParquetBytes(bytes) => Box::new(SerializedFileReader::new(bytes).map_err(damaged)?),
-        Opened::Text(..) => unreachable!("text has no columns"),
-    };
+    let reader = guarded(name, || -> Result<Box<dyn FileReader>, ParquetError> {
+        let (reader, bytes): (Box<dyn FileReader>, u64) = match opened {
+            Opened::ParquetFile(file) => {
+                let bytes = file.metadata()?.len();
+                (Box::new(SerializedFileReader::new(file)?), bytes)
+            }
+            Opened::ParquetBytes(content) => {
+                let bytes = content.len() as u64;
+                (Box::new(SerializedFileReader::new(content)?), bytes)
+            }
+            Opened::Text(..) => unreachable!("text has no columns"),
+        };
+        check_ranges(reader.as_ref(), bytes)?;
+        Ok(reader)
+    })?;
     let indices = find_columns(reader.as_ref(), name)?;
     let units = options.units(&FORMAT);
     Ok(Box::new(ParquetSource {
@@ -63,6 +74,33 @@ pub(crate) fn open(
         skipped: 0,
         buffers: Default::default(),
     }))
+}
+
+/// Runs a step of the Parquet library. On some damaged files it panics instead of returning an
+/// error; that is an error of the file all the same.
+fn guarded<T>(name: &str, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, TraceError> {
+    let result = catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| {
+        Err(ParquetError::General("its parts contradict each other".to_owned()))
+    });
+    result.map_err(|error| corrupt(name, &error))
+}
+
+/// Every column chunk must lie within the file: the library takes that for granted.
+fn check_ranges(reader: &dyn FileReader, bytes: u64) -> Result<(), ParquetError> {
+    for group in reader.metadata().row_groups() {
+        for column in group.columns() {
+            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+            let end = start.checked_add(column.compressed_size());
+            let end = end.and_then(|end| u64::try_from(end).ok());
+            let inside = end.is_some_and(|end| end <= bytes);
+            let whole = start >= 0 && column.compressed_size() >= 0 && column.num_values() >= 0;
+            if !inside || !whole {
+                let what = "a column lies outside of the file".to_owned();
+                return Err(ParquetError::General(what));
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cold]
@@ -146,36 +184,38 @@ impl ParquetSource {
         if self.group >= self.reader.num_row_groups() {
             return Ok(false);
         }
-        let group =
-            self.reader.get_row_group(self.group).map_err(|error| corrupt(&self.name, &error))?;
+        let (reader, number, indices) = (&self.reader, self.group, self.indices);
+        let readers = guarded(&self.name, || {
+            let group = reader.get_row_group(number)?;
+            let open = |index: Option<usize>| index.map(|index| group.get_column_reader(index));
+            indices.into_iter().map(|index| open(index).transpose()).collect::<Result<Vec<_>, _>>()
+        })?;
         self.group += 1;
         let mut columns: [Option<Column>; 5] = Default::default();
-        for ((column, index), (title, _)) in columns.iter_mut().zip(self.indices).zip(COLUMNS) {
-            let Some(index) = index else { continue };
-            let reader =
-                group.get_column_reader(index).map_err(|error| corrupt(&self.name, &error))?;
+        for ((column, reader), (title, _)) in columns.iter_mut().zip(readers).zip(COLUMNS) {
+            let Some(reader) = reader else { continue };
             *column = Some(Column::new(reader).ok_or_else(|| wrong_type(&self.name, title))?);
         }
-        drop(group);
         self.rows = Some(columns);
         Ok(true)
     }
 
     /// Decodes up to `most` rows into the buffers and says how many there were.
     fn decode(&mut self, most: usize) -> Result<usize, TraceError> {
-        let mut rows = None;
-        let columns = self.rows.iter_mut().flatten();
-        for (column, buffer) in columns.zip(&mut self.buffers) {
-            buffer.clear();
-            let Some(column) = column else { continue };
-            let count = column.read(most, buffer).map_err(|error| corrupt(&self.name, &error))?;
-            if *rows.get_or_insert(count) != count || buffer.len() != count {
-                let error =
-                    ParquetError::General("empty cells, or columns of unequal length".into());
-                return Err(corrupt(&self.name, &error));
+        let (columns, buffers) = (self.rows.iter_mut().flatten(), &mut self.buffers);
+        guarded(&self.name, || {
+            let mut rows = None;
+            for (column, buffer) in columns.zip(buffers) {
+                buffer.clear();
+                let Some(column) = column else { continue };
+                let count = column.read(most, buffer)?;
+                if *rows.get_or_insert(count) != count || buffer.len() != count {
+                    let what = "empty cells, or columns of unequal length".to_owned();
+                    return Err(ParquetError::General(what));
+                }
             }
-        }
-        Ok(rows.unwrap_or(0))
+            Ok(rows.unwrap_or(0))
+        })
     }
 
     fn admit(
