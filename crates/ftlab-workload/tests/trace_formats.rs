@@ -2,6 +2,7 @@
 
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
+use ftlab_workload::replay::{Arrival, Next, Source};
 use ftlab_workload::trace::{
     BlkEvent, ConvertOptions, FORMATS, Facts, Location, Options, Record, TimeUnit, Trace,
     TraceError, convert, inspect, named, open,
@@ -333,6 +334,20 @@ fn the_digest_is_of_the_content_and_not_of_the_container() {
         assert_eq!(digest(path.as_path().into()), known, "{name}");
     }
     assert_ne!(digest(text("7 0 40 8 0\n14 3 48 16 1\n15 0 48 16 1\n")), known);
+}
+
+#[test]
+fn a_trace_is_a_source_to_replay_and_keeps_its_facts() {
+    let mut trace = open(text("5 1 40 8 0\n14 1 48 16 1\n"), Options::default()).expect("readable");
+    let mut source = trace.as_source();
+    let mut arrivals = Vec::new();
+    while let Next::Request(arrival) = source.next().expect("readable") {
+        arrivals.push(arrival);
+    }
+    drop(source);
+    let expected = [record(0, Op::Write, 40, 8, 1), record(9, Op::Read, 48, 16, 1)];
+    assert_eq!(arrivals, expected.map(Arrival::from));
+    assert_eq!(trace.facts().requests, 2);
 }
 
 #[test]

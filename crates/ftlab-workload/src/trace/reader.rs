@@ -5,6 +5,8 @@ use ftlab::host::Op;
 use ftlab::units::SimTime;
 use serde::Serialize;
 
+use crate::replay::{Batches, Source, SourceError};
+
 use super::error::{ErrorKind, TraceError};
 use super::format::{self, Codec, Format, Remarks};
 use super::formats::parquet;
@@ -198,6 +200,16 @@ impl Trace {
         let problem = format!("there is no request in it, read as {}", self.format.name);
         let remedy = "check the file; if the format is another, say --format";
         TraceError::new(ErrorKind::Empty, &self.name, problem, remedy)
+    }
+
+    /// The trace as something to replay. It borrows, so that the facts can be asked afterwards.
+    pub fn as_source(&mut self) -> impl Source + '_ {
+        Batches::new(
+            |batch: &mut Vec<Record>| {
+                self.next_batch(batch).map_err(|error| SourceError(error.into()))
+            },
+            None,
+        )
     }
 
     /// The format of the trace.

@@ -4,6 +4,8 @@ use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
 use serde::Serialize;
 
+use crate::replay::Arrival;
+
 /// One request. Plain data, 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Record {
@@ -30,6 +32,13 @@ impl Record {
     #[must_use]
     pub fn end(&self) -> u64 {
         self.lba.0 + u64::from(self.sectors)
+    }
+}
+
+impl From<Record> for Arrival {
+    fn from(record: Record) -> Arrival {
+        let Record { at, op, lba, sectors, stream } = record;
+        Arrival { at, op, lba, sectors, stream }
     }
 }
 
