@@ -1,0 +1,237 @@
+//! Writes a trace in another format: to a temporary file beside the target that takes its name at
+//! the end, so that what bears the name is whole.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::digest::Digest;
+use super::error::{ErrorKind, TraceError};
+use super::format::{Codec, Format, LineWriter};
+use super::formats::parquet_writer::ParquetWriter;
+use super::input::Compression;
+use super::reader::Trace;
+use super::record::Record;
+
+/// How to write.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ConvertOptions {
+    /// Leave out requests that the format can't hold, such as trims, and count them
+    /// (`--drop-unsupported`), instead of stopping.
+    pub drop_unsupported: bool,
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Converted {
+    /// Requests written.
+    pub requests: u64,
+    /// Requests left out because the format can't hold them.
+    pub dropped: u64,
+    /// Requests whose time was rounded down to the format's clock.
+    pub rounded_times: u64,
+    /// The step of that clock, in nanoseconds.
+    pub tick_ns: u64,
+    /// BLAKE3 of the records that were read.
+    pub digest: String,
+}
+
+/// Reads `trace` to its end and writes it to `path` in `format`. Text is compressed if the name
+/// ends in `.gz`, `.zst`, `.bz2` or `.xz`.
+pub fn convert(
+    trace: &mut Trace,
+    format: &'static Format,
+    path: &Path,
+    options: ConvertOptions,
+) -> Result<Converted, TraceError> {
+    let name = path.display().to_string();
+    let failed = |error: io::Error| TraceError::io(&name, "can't write it", &error);
+    let unfinished = Unfinished::beside(path).map_err(failed)?;
+    let mut target = Target::new(format, path, unfinished.file().map_err(failed)?, &name)?;
+    let mut done = Converted {
+        requests: 0,
+        dropped: 0,
+        rounded_times: 0,
+        tick_ns: format.tick.0,
+        digest: String::new(),
+    };
+    let (mut digest, mut batch) = (Digest::new(), Vec::new());
+    while trace.next_batch(&mut batch)? {
+        digest.update(&batch);
+        for record in &batch {
+            match target.record(record).map_err(failed)? {
+                Ok(()) => {
+                    done.requests += 1;
+                    done.rounded_times += u64::from(record.at.0 % done.tick_ns != 0);
+                }
+                Err(_) if options.drop_unsupported => done.dropped += 1,
+                Err(what) => return Err(unsupported(&name, format, what)),
+            }
+        }
+    }
+    target.finish().map_err(failed)?;
+    unfinished.publish(path).map_err(failed)?;
+    done.digest = digest.finish();
+    Ok(done)
+}
+
+#[cold]
+fn unsupported(name: &str, format: &Format, what: &str) -> TraceError {
+    let problem = format!("the trace holds {what}, and the format {} can't", format.name);
+    let remedy = "convert to parquet, blkparse or fio-v3, which can; or --drop-unsupported leaves \
+                  them out and counts them";
+    TraceError::new(ErrorKind::Unsupported, name, problem, remedy)
+}
+
+/// A temporary file that is removed unless it is published.
+struct Unfinished {
+    path: PathBuf,
+}
+
+impl Unfinished {
+    fn beside(path: &Path) -> io::Result<Unfinished> {
+        let Some(name) = path.file_name() else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is no file name"));
+        };
+        if path.is_dir() {
+            return Err(io::Error::other("this is a directory"));
+        }
+        let mut unfinished = std::ffi::OsString::from(".");
+        unfinished.push(name);
+        unfinished.push(format!(".{}.part", std::process::id()));
+        Ok(Unfinished { path: path.with_file_name(unfinished) })
+    }
+
+    fn file(&self) -> io::Result<File> {
+        File::create(&self.path)
+    }
+
+    fn publish(self, path: &Path) -> io::Result<()> {
+        fs::rename(&self.path, path)
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // After publishing there is nothing of this name; on failure nothing better can be done.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Where records go.
+enum Target {
+    Text { encode: Box<dyn LineWriter>, buffer: Vec<u8>, out: Packed },
+    Parquet(ParquetWriter),
+}
+
+/// Text is handed on in pieces of this size.
+const PIECE: usize = 64 << 10;
+
+impl Target {
+    fn new(
+        format: &'static Format,
+        path: &Path,
+        file: File,
+        name: &str,
+    ) -> Result<Target, TraceError> {
+        let compression = Compression::of_name(path);
+        match &format.codec {
+            Codec::Text { writer, .. } => {
+                let (mut encode, mut buffer) = (writer(), Vec::with_capacity(2 * PIECE));
+                encode.begin(&mut buffer);
+                let out = Packed::new(compression, file)
+                    .map_err(|error| TraceError::io(name, "can't write it", &error))?;
+                Ok(Target::Text { encode, buffer, out })
+            }
+            Codec::Parquet if compression != Compression::None => {
+                let remedy = "leave the ending away: Parquet is compressed inside";
+                let problem = "Parquet is not compressed as a whole";
+                Err(TraceError::new(ErrorKind::Unsupported, name, problem, remedy))
+            }
+            Codec::Parquet => Ok(Target::Parquet(
+                ParquetWriter::new(file)
+                    .map_err(|error| TraceError::io(name, "can't write it", &error))?,
+            )),
+        }
+    }
+
+    /// Writes one record; the inner error names what the format can't hold.
+    fn record(&mut self, record: &Record) -> io::Result<Result<(), &'static str>> {
+        match self {
+            Target::Text { encode, buffer, out } => {
+                if let Err(what) = encode.record(record, buffer) {
+                    return Ok(Err(what));
+                }
+                if buffer.len() >= PIECE {
+                    out.write_all(buffer)?;
+                    buffer.clear();
+                }
+            }
+            Target::Parquet(writer) => writer.record(record)?,
+        }
+        Ok(Ok(()))
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Target::Text { buffer, mut out, .. } => {
+                out.write_all(&buffer)?;
+                out.finish()?.sync_all()
+            }
+            Target::Parquet(writer) => writer.finish()?.sync_all(),
+        }
+    }
+}
+
+/// A file being written through a compressor.
+enum Packed {
+    Plain(BufWriter<File>),
+    Gzip(flate2::write::GzEncoder<File>),
+    Zstd(zstd::stream::write::Encoder<'static, File>),
+    Bzip2(bzip2::write::BzEncoder<File>),
+    Xz(liblzma::write::XzEncoder<File>),
+}
+
+impl Packed {
+    fn new(compression: Compression, file: File) -> io::Result<Packed> {
+        Ok(match compression {
+            Compression::None => Packed::Plain(BufWriter::new(file)),
+            Compression::Gzip => {
+                Packed::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default()))
+            }
+            Compression::Zstd => {
+                let level = zstd::DEFAULT_COMPRESSION_LEVEL;
+                Packed::Zstd(zstd::stream::write::Encoder::new(file, level)?)
+            }
+            Compression::Bzip2 => {
+                Packed::Bzip2(bzip2::write::BzEncoder::new(file, bzip2::Compression::default()))
+            }
+            Compression::Xz => Packed::Xz(liblzma::write::XzEncoder::new(file, XZ_LEVEL)),
+        })
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Packed::Plain(out) => out.write_all(bytes),
+            Packed::Gzip(out) => out.write_all(bytes),
+            Packed::Zstd(out) => out.write_all(bytes),
+            Packed::Bzip2(out) => out.write_all(bytes),
+            Packed::Xz(out) => out.write_all(bytes),
+        }
+    }
+
+    fn finish(self) -> io::Result<File> {
+        match self {
+            Packed::Plain(out) => out.into_inner().map_err(|error| error.into_error()),
+            Packed::Gzip(out) => out.finish(),
+            Packed::Zstd(out) => out.finish(),
+            Packed::Bzip2(out) => out.finish(),
+            Packed::Xz(out) => out.finish(),
+        }
+    }
+}
+
+/// xz's own default.
+const XZ_LEVEL: u32 = 6;

@@ -1,0 +1,156 @@
+//! What can be wrong with a trace, told so that it can be put right: the file, the line with a
+//! caret under the wrong field, what was expected, and the remedy.
+
+use std::fmt;
+use std::ops::Range;
+
+/// The kind of a [`TraceError`], for programs; the text of the error is for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The file can't be read or written.
+    Io,
+    /// The compressed or columnar container is damaged.
+    Corrupt,
+    /// No known format fits, or the name of a format is not known.
+    UnknownFormat,
+    /// A line does not follow its format.
+    Malformed,
+    /// The line follows its format, and what it says can't be true.
+    Implausible,
+    /// A line is earlier than the sorting window can put right.
+    Unordered,
+    /// There is not a single request.
+    Empty,
+    /// What was asked for can't be done with this format.
+    Unsupported,
+}
+
+/// Why a trace could not be read or written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceError {
+    /// The kind of error.
+    pub kind: ErrorKind,
+    /// The file, or what stands for it (`standard input`).
+    pub file: String,
+    /// Where in the file, if it concerns one line.
+    pub place: Option<Box<Place>>,
+    /// What is wrong, and what was expected.
+    pub problem: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// A place in a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line, counted from one; in a Parquet file the row.
+    pub line: u64,
+    /// The text of the line, without its end. Empty for a Parquet row.
+    pub text: String,
+    /// The wrong field, in bytes of `text`.
+    pub field: Range<usize>,
+}
+
+/// What is wrong with one line; whoever knows the file and the line number makes it a
+/// [`TraceError`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bad {
+    pub kind: ErrorKind,
+    pub field: Range<usize>,
+    pub problem: String,
+    pub remedy: Option<String>,
+}
+
+impl Bad {
+    /// A field that does not follow the format.
+    #[cold]
+    pub fn field(field: Range<usize>, problem: impl Into<String>) -> Bad {
+        Bad { kind: ErrorKind::Malformed, field, problem: problem.into(), remedy: None }
+    }
+}
+
+impl TraceError {
+    #[cold]
+    pub(crate) fn new(
+        kind: ErrorKind,
+        file: &str,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> TraceError {
+        TraceError {
+            kind,
+            file: file.to_owned(),
+            place: None,
+            problem: problem.into(),
+            remedy: remedy.into(),
+        }
+    }
+
+    /// A failure of the operating system, or of a decoder, in its own words.
+    #[cold]
+    pub(crate) fn io(file: &str, doing: &str, error: &std::io::Error) -> TraceError {
+        use std::io::ErrorKind as Io;
+        let (kind, remedy) = match error.kind() {
+            Io::NotFound => (ErrorKind::Io, "check the path"),
+            Io::PermissionDenied => (ErrorKind::Io, "check who may read or write it"),
+            Io::UnexpectedEof | Io::InvalidData | Io::InvalidInput => {
+                (ErrorKind::Corrupt, "the file is damaged or cut short: fetch it again")
+            }
+            _ => (ErrorKind::Io, "try again once the cause is gone"),
+        };
+        TraceError::new(kind, file, format!("{doing}: {error}"), remedy)
+    }
+
+    #[cold]
+    pub(crate) fn at(mut self, place: Place) -> TraceError {
+        self.place = Some(Box::new(place));
+        self
+    }
+}
+
+/// The longest part of a line that an error shows.
+const SHOWN: usize = 120;
+
+impl Place {
+    /// The part of the line around the field that fits, unprintable characters made visible, and
+    /// where the field begins and how long it is, in characters of that part.
+    fn excerpt(&self) -> (String, usize, usize) {
+        let chars: Vec<(usize, char)> = self.text.char_indices().collect();
+        let position = |byte: usize| chars.partition_point(|(at, _)| *at < byte);
+        let (start, end) = (position(self.field.start), position(self.field.end));
+        let from = if chars.len() <= SHOWN { 0 } else { start.saturating_sub(SHOWN / 3) };
+        let to = (from + SHOWN).min(chars.len());
+        let lead = if from > 0 { "..." } else { "" };
+        let tail = if to < chars.len() { "..." } else { "" };
+        let shown: String = chars[from..to]
+            .iter()
+            .map(|(_, c)| match c {
+                '\t' => ' ',
+                c if c.is_control() => char::REPLACEMENT_CHARACTER,
+                c => *c,
+            })
+            .collect();
+        let width = end.min(to).saturating_sub(start).max(1);
+        (format!("{lead}{shown}{tail}"), lead.len() + start - from, width)
+    }
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file)?;
+        if let Some(place) = &self.place {
+            let unit = if place.text.is_empty() { "row" } else { "line" };
+            write!(f, ", {unit} {}", place.line)?;
+        }
+        writeln!(f, ": {}", self.problem)?;
+        if let Some(place) = self.place.as_deref().filter(|place| !place.text.is_empty()) {
+            let (shown, start, width) = place.excerpt();
+            let number = place.line.to_string();
+            writeln!(f, "  {number} | {shown}")?;
+            writeln!(f, "  {:1$} | {2:3$}{4}", "", number.len(), "", start, "^".repeat(width))?;
+        }
+        write!(f, "remedy: {}", self.remedy)
+    }
+}
+
+impl std::error::Error for TraceError {}

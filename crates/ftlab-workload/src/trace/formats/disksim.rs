@@ -1,0 +1,92 @@
+//! DiskSim ascii: `time device block blocks flags`, time in milliseconds with decimals, blocks of
+//! 512 bytes, flags in hexadecimal with bit 0 for a read.
+//!
+//! Told from SSDsim, whose columns are the same, by the decimal point of the time. A file of DiskSim
+//! whose times have none must be named; it would be a million times too fast as SSDsim.
+
+use ftlab::host::Op;
+use ftlab::units::Nanos;
+
+use crate::trace::error::Bad;
+use crate::trace::fields::{BLANKS, Fields};
+use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter, Remarks};
+use crate::trace::options::Options;
+use crate::trace::record::Record;
+use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+
+use super::{put, read_or_write};
+
+pub(crate) static FORMAT: Format = Format {
+    name: "disksim",
+    doc: "DiskSim ascii; told from ssdsim by the decimal point of its times",
+    columns: "time device block blocks flags(hexadecimal, bit 0: read)",
+    units: Units { time: TimeUnit::Ms, address: SpaceUnit::Sector, size: SpaceUnit::Sector },
+    tick: Nanos(1),
+    unit_varies: true,
+    source: "DiskSim 4.0 manual, and iotrace_ascii_get_ioreq_event in disksim_iotrace.c",
+    codec: Codec::Text {
+        fit: format::fit::<DiskSim>,
+        open: format::open::<DiskSim>,
+        writer: || Box::new(Writer),
+    },
+};
+
+/// The bit of the flags that says it is a read.
+const READ: u64 = 1;
+
+struct DiskSim {
+    units: Units,
+    detected: bool,
+}
+
+impl LineFormat for DiskSim {
+    const SEPARATOR: u8 = BLANKS;
+    const COLUMNS: Columns = Columns { time: 0, address: 2, size: 3 };
+
+    fn new(units: Units, options: &Options, _: &[u8]) -> DiskSim {
+        DiskSim { units, detected: options.format.is_none() }
+    }
+
+    #[inline]
+    fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
+        let mut fields = Fields::<BLANKS>::new(line);
+        let at = fields.time(self.units.time.ns())?;
+        if self.detected && !fields.was_decimal() {
+            return Err(fields.bad("a time", "milliseconds with decimals"));
+        }
+        let stream = fields.small("a device number")?;
+        let extent = fields.extent(&self.units)?;
+        let flags = hexadecimal(fields.text())
+            .ok_or_else(|| fields.bad("flags", "a hexadecimal number, bit 0 set for a read"))?;
+        if !fields.is_done() {
+            fields.rest();
+            return Err(fields.bad("the end of the line", "five columns"));
+        }
+        let op = if flags & READ != 0 { Op::Read } else { Op::Write };
+        Ok(Some(extent.record(at, op, stream)))
+    }
+
+    fn remarks(&self) -> Remarks {
+        let assumed = vec!["bit 0 of the flags is set for a read".to_owned()];
+        Remarks { assumed, ..Remarks::default() }
+    }
+}
+
+fn hexadecimal(field: &[u8]) -> Option<u64> {
+    let digits = field.strip_prefix(b"0x").unwrap_or(field);
+    let text = std::str::from_utf8(digits).ok()?;
+    let valid = digits.iter().all(u8::is_ascii_hexdigit);
+    if valid { u64::from_str_radix(text, 16).ok() } else { None }
+}
+
+struct Writer;
+
+impl LineWriter for Writer {
+    fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
+        let flag = read_or_write(record, 1, 0)?;
+        let Record { at, lba, sectors, stream, .. } = record;
+        let (ms, rest) = (at.0 / 1_000_000, at.0 % 1_000_000);
+        put!(out, "{ms}.{rest:06} {stream} {} {sectors} {flag}\n", lba.0);
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! The formats, one file each.
+
+pub(crate) mod alibaba;
+pub(crate) mod blkparse;
+pub(crate) mod disksim;
+pub(crate) mod fio;
+pub(crate) mod mqsim;
+pub(crate) mod msr;
+pub(crate) mod parquet;
+pub(crate) mod parquet_writer;
+pub(crate) mod spc;
+pub(crate) mod ssdsim;
+pub(crate) mod systor;
+pub(crate) mod tencent;
+
+pub(crate) use fio::{v2 as fio_v2, v3 as fio_v3};
+
+use ftlab::host::Op;
+
+use super::record::Record;
+
+/// Appends formatted text. Writing to memory can't fail.
+macro_rules! put {
+    ($out:expr, $($part:tt)*) => {
+        std::io::Write::write_fmt($out, format_args!($($part)*)).expect("memory takes any text")
+    };
+}
+pub(crate) use put;
+
+/// The word for a read or the word for a write; formats that know nothing else refuse the rest.
+fn read_or_write<T>(record: &Record, read: T, write: T) -> Result<T, &'static str> {
+    match record.op {
+        Op::Read => Ok(read),
+        Op::Write => Ok(write),
+        Op::Trim => Err("trims"),
+        Op::Flush => Err("flushes"),
+    }
+}
+
+/// A time of `ns` as seconds with nine decimals.
+fn put_seconds(out: &mut Vec<u8>, ns: u64) {
+    put!(out, "{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
+}

@@ -1,0 +1,23 @@
+//! MQSim ascii: the lines of SSDsim, without a hash. Its time unit is set in MQSim's own workload
+//! file (`Time_Unit`), nanoseconds by default. Never detected, since SSDsim comes first.
+
+use ftlab::units::Nanos;
+
+use crate::trace::format::{self, Codec, Format};
+
+use super::ssdsim::{Ascii, UNITS, Writer};
+
+pub(crate) static FORMAT: Format = Format {
+    name: "mqsim",
+    doc: "MQSim ascii; found as ssdsim, whose lines are the same, unless named",
+    columns: "time device sector sectors flag(0 write, 1 read)",
+    units: UNITS,
+    tick: Nanos(1),
+    unit_varies: true,
+    source: "MQSim (Tavakkol et al., FAST 2018), README and src/host/ASCII_Trace_Definition.h",
+    codec: Codec::Text {
+        fit: format::fit::<Ascii<false>>,
+        open: format::open::<Ascii<false>>,
+        writer: || Box::new(Writer),
+    },
+};

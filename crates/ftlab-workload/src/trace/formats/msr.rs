@@ -1,0 +1,97 @@
+//! MSR Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, times in Windows
+//! file time, offset and size in bytes.
+
+use ftlab::host::Op;
+use ftlab::units::Nanos;
+
+use crate::trace::error::Bad;
+use crate::trace::fields::Fields;
+use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter, Remarks};
+use crate::trace::options::Options;
+use crate::trace::record::Record;
+use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+
+use super::{put, read_or_write};
+
+pub(crate) static FORMAT: Format = Format {
+    name: "msr",
+    doc: "MSR Cambridge CSV; the disk number is the stream, the host name is not used",
+    columns: "timestamp,host,disk,Read|Write,offset,size,response",
+    units: Units { time: TimeUnit::Filetime, address: SpaceUnit::Byte, size: SpaceUnit::Byte },
+    tick: Nanos(100),
+    unit_varies: false,
+    source: "README of the traces at SNIA IOTTA; Narayanan et al., FAST 2008",
+    codec: Codec::Text {
+        fit: format::fit::<Msr>,
+        open: format::open::<Msr>,
+        writer: || Box::new(Writer),
+    },
+};
+
+struct Msr {
+    units: Units,
+    widened: u64,
+    host: Option<Vec<u8>>,
+    hosts_differ: bool,
+}
+
+impl LineFormat for Msr {
+    const SEPARATOR: u8 = b',';
+    const COLUMNS: Columns = Columns { time: 0, address: 4, size: 5 };
+    const HEADER: bool = true;
+
+    fn new(units: Units, _: &Options, _: &[u8]) -> Msr {
+        Msr { units, widened: 0, host: None, hosts_differ: false }
+    }
+
+    #[inline]
+    fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
+        let mut fields = Fields::<b','>::new(line);
+        let at = fields.time(self.units.time.ns())?;
+        let host = fields.text();
+        self.note_host(host);
+        let stream = fields.small("a disk number")?;
+        let op = match fields.text() {
+            b"Read" => Op::Read,
+            b"Write" => Op::Write,
+            b"read" | b"READ" => Op::Read,
+            b"write" | b"WRITE" => Op::Write,
+            _ => return Err(fields.bad("an operation", "Read or Write")),
+        };
+        let extent = fields.extent(&self.units)?;
+        self.widened += u64::from(extent.widened);
+        Ok(Some(extent.record(at, op, stream)))
+    }
+
+    fn remarks(&self) -> Remarks {
+        let mut warnings = Vec::new();
+        if self.hosts_differ {
+            warnings.push(
+                "several hosts in one file: disks of the same number are one stream".to_owned(),
+            );
+        }
+        Remarks { warnings, widened: self.widened, ..Remarks::default() }
+    }
+}
+
+impl Msr {
+    #[inline]
+    fn note_host(&mut self, host: &[u8]) {
+        match &self.host {
+            Some(first) => self.hosts_differ |= first != host,
+            None => self.host = Some(host.to_vec()),
+        }
+    }
+}
+
+struct Writer;
+
+impl LineWriter for Writer {
+    fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
+        let op = read_or_write(record, "Read", "Write")?;
+        let (time, stream) = (record.at.0 / 100, record.stream);
+        let (offset, size) = (record.lba.0 * 512, u64::from(record.sectors) * 512);
+        put!(out, "{time},ftlab,{stream},{op},{offset},{size},0\n");
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! SSDsim ascii: `time device sector sectors flag`, the flag 0 for a write and 1 for a read, as
+//! MQSim has it too. A further column may hold a hash of the content (FIU traces); it is not used.
+//!
+//! Lines of SSDsim and MQSim look the same. Both count nanoseconds, so that reading one as the
+//! other changes nothing; a file without a name of its own is called SSDsim. DiskSim lines have the
+//! same columns too, but times in milliseconds with decimals: unless the format is forced, a time
+//! with a decimal point is never taken for SSDsim, and one without is never taken for DiskSim.
+
+use ftlab::host::Op;
+use ftlab::units::Nanos;
+
+use crate::trace::error::Bad;
+use crate::trace::fields::{BLANKS, Fields};
+use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter, Remarks};
+use crate::trace::options::Options;
+use crate::trace::record::Record;
+use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+
+use super::{put, read_or_write};
+
+/// What SSDsim and MQSim have in common.
+pub(super) const UNITS: Units =
+    Units { time: TimeUnit::Ns, address: SpaceUnit::Sector, size: SpaceUnit::Sector };
+
+pub(crate) static FORMAT: Format = Format {
+    name: "ssdsim",
+    doc: "SSDsim ascii, with or without a content hash as sixth column",
+    columns: "time device sector sectors flag(0 write, 1 read) [hash]",
+    units: UNITS,
+    tick: Nanos(1),
+    unit_varies: true,
+    source: "SSDsim (Hu et al., ICS 2011), get_requests in ssd.c",
+    codec: Codec::Text {
+        fit: format::fit::<Ascii<true>>,
+        open: format::open::<Ascii<true>>,
+        writer: || Box::new(Writer),
+    },
+};
+
+/// Reads five columns, and a sixth if `HASH`.
+pub(super) struct Ascii<const HASH: bool> {
+    units: Units,
+    detected: bool,
+    hashes: u64,
+}
+
+impl<const HASH: bool> LineFormat for Ascii<HASH> {
+    const SEPARATOR: u8 = BLANKS;
+    const COLUMNS: Columns = Columns { time: 0, address: 2, size: 3 };
+
+    fn new(units: Units, options: &Options, _: &[u8]) -> Self {
+        Ascii { units, detected: options.format.is_none(), hashes: 0 }
+    }
+
+    #[inline]
+    fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
+        let mut fields = Fields::<BLANKS>::new(line);
+        let at = fields.time(self.units.time.ns())?;
+        if self.detected && fields.was_decimal() {
+            return Err(fields.bad("a time", "a whole number"));
+        }
+        let stream = fields.small("a device number")?;
+        let extent = fields.extent(&self.units)?;
+        let op = match fields.text() {
+            b"0" => Op::Write,
+            b"1" => Op::Read,
+            _ => return Err(fields.bad("a flag", "0 for a write or 1 for a read")),
+        };
+        if !fields.is_done() {
+            let hash = fields.text();
+            if !HASH || !hash.iter().all(u8::is_ascii_hexdigit) || !fields.is_done() {
+                return Err(fields.bad("the end of the line", "five columns, or a hash as sixth"));
+            }
+            self.hashes += 1;
+        }
+        Ok(Some(extent.record(at, op, stream)))
+    }
+
+    fn remarks(&self) -> Remarks {
+        let mut assumed = vec!["a flag of 0 is a write and 1 a read".to_owned()];
+        if self.detected {
+            assumed.push(
+                "format: SSDsim and not MQSim, whose lines look the same and mean the same"
+                    .to_owned(),
+            );
+        }
+        if self.hashes > 0 {
+            assumed.push("the sixth column is a hash of the content, and is not used".to_owned());
+        }
+        Remarks { assumed, ..Remarks::default() }
+    }
+}
+
+/// Writes the five columns.
+pub(super) struct Writer;
+
+impl LineWriter for Writer {
+    fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
+        let flag = read_or_write(record, 1, 0)?;
+        let Record { at, lba, sectors, stream, .. } = record;
+        put!(out, "{} {stream} {} {sectors} {flag}\n", at.0, lba.0);
+        Ok(())
+    }
+}

@@ -1,0 +1,253 @@
+//! What every record passes on its way in: what can't be true is refused with the remedy, what is
+//! odd is counted.
+//!
+//! The limits are far beyond any device, so that what they catch is a misread unit or a damaged
+//! line and not an unusual load.
+
+use ftlab::host::Op;
+use ftlab::units::SimTime;
+
+use super::error::{Bad, ErrorKind, TraceError};
+use super::record::Record;
+
+/// Above this rate over a whole trace (10^8 requests a second) the clock is misread.
+const LEAST_NS_PER_REQUEST: u64 = 10;
+/// A rate is only taken from this many requests on; a burst of fewer may share one moment.
+const RATE_FROM: u64 = 1_000;
+/// 10 PB, in sectors.
+const LARGEST_SPAN: u64 = 10_000_000_000_000_000 / 512;
+/// 1 GiB, in sectors.
+const LARGEST_REQUEST: u32 = (1 << 30) / 512;
+/// 1 TiB, in sectors: not even accepted on demand.
+const LARGEST_EVER: u32 = 1 << 31;
+/// A year: no trace rests that long between two requests.
+const LONGEST_PAUSE_NS: u64 = 365 * 24 * 3600 * 1_000_000_000;
+
+/// Which part of a record is refused; the format knows its column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Time,
+    Address,
+    Size,
+}
+
+/// What happens to a record that is earlier than the sorting window reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Late {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// It is given the time of the last record before it, and counted.
+    Clamp,
+}
+
+impl Late {
+    /// Every choice, under the name that the command line takes.
+    pub const ALL: [(&'static str, Late); 2] = [("refuse", Late::Refuse), ("clamp", Late::Clamp)];
+}
+
+/// Why a record is refused.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub part: Part,
+    pub kind: ErrorKind,
+    pub problem: String,
+    pub remedy: &'static str,
+}
+
+impl Refusal {
+    /// The refusal with the field that it concerns.
+    pub fn at(self, field: std::ops::Range<usize>) -> Bad {
+        Bad { kind: self.kind, field, problem: self.problem, remedy: Some(self.remedy.into()) }
+    }
+}
+
+/// What is known of the records so far, in the order of the file.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    pub accept_implausible: bool,
+    pub late: Late,
+    /// The clock's step.
+    pub tick_ns: u64,
+    /// The file has no times, by its nature.
+    pub timeless: bool,
+
+    /// Records before this moment come too late to be sorted in.
+    pub horizon: SimTime,
+    pub records: u64,
+    pub sectors: u64,
+    pub aligned_addresses: u64,
+    pub aligned_sizes: u64,
+    pub out_of_order: u64,
+    pub late_records: u64,
+    pub dropped: u64,
+    earliest: u64,
+    latest: u64,
+    lowest: u64,
+    highest: u64,
+}
+
+impl Gate {
+    pub fn new(accept_implausible: bool, late: Late, tick_ns: u64) -> Gate {
+        Gate {
+            accept_implausible,
+            late,
+            tick_ns,
+            timeless: false,
+            horizon: SimTime::ZERO,
+            records: 0,
+            sectors: 0,
+            aligned_addresses: 0,
+            aligned_sizes: 0,
+            out_of_order: 0,
+            late_records: 0,
+            dropped: 0,
+            earliest: u64::MAX,
+            latest: 0,
+            lowest: u64::MAX,
+            highest: 0,
+        }
+    }
+
+    /// Looks at one record; true if it counts, false if it is left out.
+    #[inline]
+    pub fn admit(&mut self, record: &mut Record) -> Result<bool, Refusal> {
+        let at = record.at.0;
+        if record.op != Op::Flush {
+            let end = record.end();
+            let lowest = self.lowest.min(record.lba.0);
+            let highest = self.highest.max(end);
+            let odd = record.sectors == 0
+                || record.sectors > LARGEST_REQUEST
+                || highest - lowest > LARGEST_SPAN;
+            if odd && !self.judge_extent(record, highest - lowest)? {
+                return Ok(false);
+            }
+            (self.lowest, self.highest) = (lowest, highest);
+        }
+        if at < self.latest {
+            self.judge_disorder(record)?;
+        } else if at - self.latest > LONGEST_PAUSE_NS && self.records > 0 {
+            self.judge_pause(at - self.latest)?;
+        }
+        self.latest = self.latest.max(at);
+        self.earliest = self.earliest.min(at);
+        self.records += 1;
+        self.sectors += u64::from(record.sectors);
+        self.aligned_addresses += u64::from(record.lba.0.is_multiple_of(8));
+        self.aligned_sizes += u64::from(record.sectors.is_multiple_of(8));
+        Ok(true)
+    }
+
+    #[cold]
+    fn judge_extent(&mut self, record: &Record, span: u64) -> Result<bool, Refusal> {
+        let refuse = |part, problem, remedy| {
+            Err(Refusal { part, kind: ErrorKind::Implausible, problem, remedy })
+        };
+        if self.accept_implausible && record.sectors <= LARGEST_EVER {
+            self.dropped += u64::from(record.sectors == 0);
+            return Ok(record.sectors != 0);
+        }
+        if record.sectors == 0 {
+            return refuse(
+                Part::Size,
+                "a request of no length".to_owned(),
+                "--skip-malformed leaves such lines out and counts them",
+            );
+        }
+        if record.sectors > LARGEST_REQUEST {
+            return refuse(
+                Part::Size,
+                format!("a request of {} MiB (the limit is 1 GiB)", record.sectors >> 11),
+                "if sizes count other units, say --size-unit byte|sector|4k; \
+                 up to 1 TiB --accept-implausible takes it",
+            );
+        }
+        refuse(
+            Part::Address,
+            format!(
+                "addresses span {} TB (the limit is 10 PB)",
+                (span >> 11) * 1_048_576 / 1_000_000_000_000
+            ),
+            "if addresses count other units, say --address-unit byte|sector|4k; \
+             if it is true, --accept-implausible",
+        )
+    }
+
+    #[cold]
+    fn judge_disorder(&mut self, record: &mut Record) -> Result<(), Refusal> {
+        if record.at < self.horizon {
+            if self.late == Late::Refuse {
+                let back = self.horizon - record.at;
+                return Err(Refusal {
+                    part: Part::Time,
+                    kind: ErrorKind::Unordered,
+                    problem: format!("at least {back} too early for its place in the file"),
+                    remedy: "a larger --order-window sorts more; --late clamp gives such \
+                             requests the time of the one before and counts them",
+                });
+            }
+            record.at = self.horizon;
+            self.late_records += 1;
+        }
+        self.out_of_order += 1;
+        Ok(())
+    }
+
+    #[cold]
+    fn judge_pause(&self, pause_ns: u64) -> Result<(), Refusal> {
+        if self.accept_implausible {
+            return Ok(());
+        }
+        let days = pause_ns / (24 * 3600 * 1_000_000_000);
+        Err(Refusal {
+            part: Part::Time,
+            kind: ErrorKind::Implausible,
+            problem: format!("the time jumps ahead by {days} days"),
+            remedy: "if times count other units, say --time-unit ns|filetime|us|ms|s; if this line \
+                     is damaged, --skip-malformed; if it is true, --accept-implausible",
+        })
+    }
+
+    /// The span of time between the first and the last record.
+    pub fn duration_ns(&self) -> u64 {
+        self.latest.saturating_sub(self.earliest)
+    }
+
+    /// Requests a second over the whole trace so far; nothing before there are a few of them.
+    pub fn rate(&self) -> Option<f64> {
+        let seconds = self.duration_ns().saturating_add(self.tick_ns) as f64 / 1e9;
+        (self.records >= RATE_FROM && !self.timeless).then(|| (self.records - 1) as f64 / seconds)
+    }
+
+    /// What only many records together show: a clock that stands still or runs absurdly fast.
+    pub fn judge_clock(&self, file: &str) -> Result<(), TraceError> {
+        if self.accept_implausible || self.timeless || self.records < 2 {
+            return Ok(());
+        }
+        let refuse = |problem: String, remedy: &str| {
+            Err(TraceError::new(ErrorKind::Implausible, file, problem, remedy))
+        };
+        if self.latest == 0 {
+            return refuse(
+                format!("all {} requests arrive at time 0", self.records),
+                "check that the time column is the right one (--format); if the trace has no \
+                 times, --accept-implausible, and replay it by queue depth",
+            );
+        }
+        let requests = self.records - 1;
+        let least = requests.saturating_mul(LEAST_NS_PER_REQUEST);
+        if self.records >= RATE_FROM && least > self.duration_ns().saturating_add(self.tick_ns) {
+            return refuse(
+                format!(
+                    "{} requests within {}: more than 100 million a second",
+                    self.records,
+                    ftlab::units::Nanos(self.duration_ns())
+                ),
+                "times probably count larger units: say --time-unit us|ms|s; if it is true, \
+                 --accept-implausible",
+            );
+        }
+        Ok(())
+    }
+}

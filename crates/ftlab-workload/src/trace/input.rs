@@ -1,0 +1,286 @@
+//! Where the bytes of a trace come from: a file, standard input or memory, decompressed on the way
+//! if need be, and cut into lines. Memory use is bounded by one block, whatever the input says.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use super::error::{ErrorKind, TraceError};
+
+/// Where a trace is.
+#[derive(Clone, Debug)]
+pub enum Location {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+    /// Bytes in memory, under a name for messages.
+    Memory(String, Bytes),
+}
+
+impl Location {
+    /// What a command-line argument means: `-` is standard input, all else a path.
+    #[must_use]
+    pub fn from_argument(argument: &str) -> Location {
+        if argument == "-" { Location::Stdin } else { Location::File(PathBuf::from(argument)) }
+    }
+
+    /// The name that messages use.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Location::File(path) => path.display().to_string(),
+            Location::Stdin => "standard input".to_owned(),
+            Location::Memory(name, _) => name.clone(),
+        }
+    }
+}
+
+impl From<&Path> for Location {
+    fn from(path: &Path) -> Location {
+        Location::File(path.to_owned())
+    }
+}
+
+/// How a file is compressed, as its first bytes say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// gzip, also of several members.
+    Gzip,
+    /// Zstandard, also of several frames.
+    Zstd,
+    /// bzip2, also of several streams.
+    Bzip2,
+    /// xz, also of several streams.
+    Xz,
+}
+
+/// The most that a decoder may take, so that a file of few bytes can't ask for all memory.
+const DECODER_MEMORY: u64 = 512 << 20;
+
+/// How many bytes of the start tell what a file is: enough to reach the mark of a tar archive.
+const MAGIC_BYTES: u64 = 512;
+
+impl Compression {
+    /// The compression that the first bytes of a file announce.
+    #[must_use]
+    pub fn of(magic: &[u8]) -> Compression {
+        match magic {
+            [0x1f, 0x8b, ..] => Compression::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Compression::Zstd,
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Compression::Bzip2,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Compression::Xz,
+            _ => Compression::None,
+        }
+    }
+
+    /// The compression that the ending of a file name asks for.
+    #[must_use]
+    pub fn of_name(path: &Path) -> Compression {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("gz") => Compression::Gzip,
+            Some("zst" | "zstd") => Compression::Zstd,
+            Some("bz2") => Compression::Bzip2,
+            Some("xz") => Compression::Xz,
+            _ => Compression::None,
+        }
+    }
+
+    fn decoder(self, inner: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match self {
+            Compression::None => inner,
+            Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(inner)),
+            Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(inner)?),
+            Compression::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(inner)),
+            Compression::Xz => {
+                let flags = liblzma::stream::CONCATENATED;
+                let stream = liblzma::stream::Stream::new_stream_decoder(DECODER_MEMORY, flags)
+                    .map_err(io::Error::other)?;
+                Box::new(liblzma::read::XzDecoder::new_stream(inner, stream))
+            }
+        })
+    }
+}
+
+/// An opened location.
+pub(crate) enum Opened {
+    /// Text, decompressed.
+    Text(Lines, Compression),
+    /// A Parquet file on disk.
+    ParquetFile(File),
+    /// A Parquet file in memory.
+    ParquetBytes(Bytes),
+}
+
+/// Opens a location and looks at its first bytes. Text ends after `most` bytes.
+pub(crate) fn open(location: &Location, most: u64) -> Result<Opened, TraceError> {
+    let name = location.name();
+    let failed = |error: io::Error| TraceError::io(&name, "can't read it", &error);
+    let mut reader: Box<dyn Read + Send> = match location {
+        Location::File(path) => Box::new(File::open(path).map_err(failed)?),
+        Location::Stdin => Box::new(io::stdin()),
+        Location::Memory(_, bytes) => Box::new(Cursor::new(bytes.clone())),
+    };
+    let magic = peek(&mut reader).map_err(failed)?;
+    if magic.starts_with(b"PAR1") {
+        return match location {
+            Location::File(path) => Ok(Opened::ParquetFile(File::open(path).map_err(failed)?)),
+            Location::Memory(_, bytes) => Ok(Opened::ParquetBytes(bytes.clone())),
+            Location::Stdin => Err(parquet_needs_file(&name)),
+        };
+    }
+    let compression = Compression::of(&magic);
+    let whole: Box<dyn Read + Send> = Box::new(Cursor::new(magic).chain(reader));
+    let mut text = compression.decoder(whole).map_err(failed)?;
+    let unpacked = |error: io::Error| TraceError::io(&name, "can't decompress it", &error);
+    let start = peek(&mut text).map_err(unpacked)?;
+    refuse_archives(&name, &start, compression)?;
+    let text = Box::new(Cursor::new(start).chain(text).take(most));
+    Ok(Opened::Text(Lines::new(text, name), compression))
+}
+
+fn peek(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    reader.take(MAGIC_BYTES).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+fn parquet_needs_file(name: &str) -> TraceError {
+    TraceError::new(
+        ErrorKind::Unsupported,
+        name,
+        "Parquet can only be read from a plain file: its table of contents is at the end",
+        "save it to a file and name that (Parquet is compressed inside)",
+    )
+}
+
+/// Containers that hold a trace but are none, each with the way to the trace.
+fn refuse_archives(name: &str, start: &[u8], compression: Compression) -> Result<(), TraceError> {
+    let refuse = |what: &str, remedy: String| {
+        Err(TraceError::new(ErrorKind::UnknownFormat, name, what, remedy))
+    };
+    if start.get(257..262) == Some(b"ustar") {
+        let flag = if compression == Compression::None { "" } else { " (any compression)" };
+        let remedy = format!("unpack it first, or pipe it: tar -xOf FILE{flag} | ftlab ... -");
+        return refuse("this is a tar archive, not a trace", remedy);
+    }
+    if start.starts_with(b"PAR1") {
+        return Err(parquet_needs_file(name));
+    }
+    match start {
+        [b'P', b'K', 3, 4, ..] => refuse(
+            "this is a zip archive, not a trace",
+            "pipe it: unzip -p FILE | ftlab ... -".into(),
+        ),
+        [7, b't', b'a', b'e', ..] | [b'e', b'a', b't', 7, ..] => refuse(
+            "this is binary output of blktrace",
+            "make text of it: blkparse -i FILE | ftlab ... -".into(),
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// How much is read at a time.
+const BLOCK: usize = 256 << 10;
+/// The longest line. Longer ones are no trace, and would let a file without line ends fill memory.
+const LONGEST_LINE: usize = 64 << 10;
+
+/// A stream of bytes cut into lines. The buffer holds one block and the rest of the line before.
+pub(crate) struct Lines {
+    reader: Box<dyn Read + Send>,
+    name: String,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    ended: bool,
+}
+
+impl Lines {
+    fn new(reader: Box<dyn Read + Send>, name: String) -> Lines {
+        let buffer = vec![0; BLOCK + LONGEST_LINE];
+        Lines { reader, name, buffer, start: 0, end: 0, ended: false }
+    }
+
+    /// The name that messages use.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The beginning of the text, up to a line end, without taking it. Steps over a byte order mark.
+    pub fn sample(&mut self) -> Result<&[u8], TraceError> {
+        while !self.ended && self.end - self.start < BLOCK {
+            self.refill()?;
+        }
+        if self.buffer[self.start..self.end].starts_with(b"\xef\xbb\xbf") {
+            self.start += 3;
+        }
+        let all = &self.buffer[self.start..self.end];
+        match memchr::memrchr(b'\n', all) {
+            _ if self.ended => Ok(all),
+            Some(at) => Ok(&all[..=at]),
+            None => Err(self.too_long()),
+        }
+    }
+
+    /// The next line, without its end.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<&[u8]>, TraceError> {
+        let (from, length) = loop {
+            let ready = &self.buffer[self.start..self.end];
+            if let Some(length) = memchr::memchr(b'\n', ready) {
+                let from = self.start;
+                self.start += length + 1;
+                break (from, length);
+            }
+            if self.ended {
+                if ready.is_empty() {
+                    return Ok(None);
+                }
+                let (from, length) = (self.start, ready.len());
+                self.start = self.end;
+                break (from, length);
+            }
+            self.refill()?;
+        };
+        let line = &self.buffer[from..from + length];
+        Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+
+    /// Moves the unfinished line to the front and reads on behind it.
+    #[cold]
+    fn refill(&mut self) -> Result<(), TraceError> {
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        if self.end == self.buffer.len() {
+            return Err(self.too_long());
+        }
+        loop {
+            match self.reader.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.ended = true,
+                Ok(count) => self.end += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(TraceError::io(&self.name, "reading stopped", &error)),
+            }
+            return Ok(());
+        }
+    }
+
+    #[cold]
+    fn too_long(&self) -> TraceError {
+        TraceError::new(
+            ErrorKind::Malformed,
+            &self.name,
+            format!("a line is longer than {} KiB", LONGEST_LINE >> 10),
+            "this is no text trace; if it is a known format, check how it was made",
+        )
+    }
+}

@@ -1,0 +1,214 @@
+//! What a trace is: mix, sizes, footprint, rate, order, and what was assumed to read it.
+
+use ftlab::host::Op;
+use ftlab::units::SECTOR_BYTES;
+use serde::Serialize;
+
+use super::digest::Digest;
+use super::error::TraceError;
+use super::input::Compression;
+use super::pages::Pages;
+use super::reader::{Facts, Trace};
+use super::record::Record;
+use super::units::Units;
+
+/// The result of [`inspect`]. The keys of its JSON are these names.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Inspection {
+    /// The file.
+    pub file: String,
+    /// The name of the format.
+    pub format: &'static str,
+    /// How the file is compressed.
+    pub compression: Compression,
+    /// What its numbers count.
+    pub units: Units,
+    /// BLAKE3 of the records; the same in any container.
+    pub digest: String,
+    /// All requests.
+    pub requests: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Trims.
+    pub trims: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Bytes trimmed.
+    pub trim_bytes: u64,
+    /// From the lowest byte that a request touches to the highest, over all streams.
+    pub span_bytes: u64,
+    /// The lowest sector.
+    pub min_lba: u64,
+    /// One past the highest sector.
+    pub max_lba_end: u64,
+    /// Different pages of 4 KiB touched, each stream on its own.
+    pub touched_pages_4k: u64,
+    /// From the first request to the last.
+    pub duration_ns: u64,
+    /// Requests a second over the whole trace; nothing if it has no duration.
+    pub mean_requests_per_s: Option<f64>,
+    /// The most requests within one second of the trace's clock.
+    pub max_requests_in_1s: u64,
+    /// Different streams (devices, volumes, files).
+    pub streams: u64,
+    /// Requests that came after a later one in the file.
+    pub out_of_order: u64,
+    /// Requests that do not begin or do not end on 4 KiB, flushes aside.
+    pub unaligned_4k: u64,
+    /// How many requests of which size.
+    pub sizes: Vec<SizeClass>,
+    /// Lines left out because they were wrong.
+    pub skipped_lines: u64,
+    /// What the file does not say and the reader took for granted.
+    pub assumed: Vec<String>,
+    /// What looks wrong.
+    pub warnings: Vec<String>,
+}
+
+/// The requests whose size is above half of `up_to_bytes` and at most that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SizeClass {
+    /// The largest size of the class, a power of two.
+    pub up_to_bytes: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Writes.
+    pub writes: u64,
+}
+
+/// Reads a trace to its end and says what it is.
+pub fn inspect(trace: &mut Trace) -> Result<Inspection, TraceError> {
+    let mut tally = Tally::default();
+    let mut batch = Vec::new();
+    while trace.next_batch(&mut batch)? {
+        tally.digest.update(&batch);
+        for record in &batch {
+            tally.add(record);
+        }
+    }
+    Ok(tally.finish(trace.facts()))
+}
+
+/// A power of two for every size up to the 1 TiB that a request can have at all.
+const CLASSES: usize = 32;
+/// A second, the window of the highest rate.
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Counts and bytes of one operation.
+#[derive(Default)]
+struct OpTally {
+    requests: u64,
+    sectors: u64,
+}
+
+#[derive(Default)]
+struct Tally {
+    digest: Digest,
+    pages: Pages,
+    reads: OpTally,
+    writes: OpTally,
+    trims: OpTally,
+    flushes: OpTally,
+    extent: Option<(u64, u64)>,
+    last_ns: u64,
+    second: (u64, u64),
+    busiest: u64,
+    streams: std::collections::BTreeSet<u32>,
+    last_stream: Option<u32>,
+    unaligned: u64,
+    sizes: [(u64, u64); CLASSES],
+}
+
+impl Tally {
+    fn add(&mut self, record: &Record) {
+        self.last_ns = record.at.0;
+        self.count_second(record.at.0 / SECOND_NS);
+        if self.last_stream != Some(record.stream) {
+            self.streams.insert(record.stream);
+            self.last_stream = Some(record.stream);
+        }
+        let class = record.sectors.max(1).next_power_of_two().trailing_zeros() as usize;
+        let of_op = match record.op {
+            Op::Read => {
+                self.sizes[class].0 += 1;
+                &mut self.reads
+            }
+            Op::Write => {
+                self.sizes[class].1 += 1;
+                &mut self.writes
+            }
+            Op::Trim => &mut self.trims,
+            Op::Flush => &mut self.flushes,
+        };
+        of_op.requests += 1;
+        of_op.sectors += u64::from(record.sectors);
+        if record.op == Op::Flush {
+            return;
+        }
+        let (lba, end) = (record.lba.0, record.end());
+        let (low, high) = self.extent.unwrap_or((lba, end));
+        self.extent = Some((low.min(lba), high.max(end)));
+        self.unaligned += u64::from(lba % 8 != 0 || end % 8 != 0);
+        self.pages.touch(record.stream, lba, end);
+    }
+
+    fn count_second(&mut self, second: u64) {
+        if self.second.0 != second {
+            self.second = (second, 0);
+        }
+        self.second.1 += 1;
+        self.busiest = self.busiest.max(self.second.1);
+    }
+
+    fn finish(self, facts: Facts) -> Inspection {
+        let bytes = |of_op: &OpTally| of_op.sectors.saturating_mul(SECTOR_BYTES);
+        let (min_lba, max_lba_end) = self.extent.unwrap_or_default();
+        let requests = facts.requests;
+        let seconds = self.last_ns as f64 / 1e9;
+        Inspection {
+            format: facts.format,
+            compression: facts.compression,
+            units: facts.units,
+            digest: self.digest.finish(),
+            requests,
+            reads: self.reads.requests,
+            writes: self.writes.requests,
+            trims: self.trims.requests,
+            flushes: self.flushes.requests,
+            read_bytes: bytes(&self.reads),
+            write_bytes: bytes(&self.writes),
+            trim_bytes: bytes(&self.trims),
+            span_bytes: (max_lba_end - min_lba) * SECTOR_BYTES,
+            min_lba,
+            max_lba_end,
+            touched_pages_4k: self.pages.len(),
+            duration_ns: self.last_ns,
+            mean_requests_per_s: (self.last_ns > 0).then(|| requests as f64 / seconds),
+            max_requests_in_1s: self.busiest,
+            streams: self.streams.len() as u64,
+            out_of_order: facts.out_of_order,
+            unaligned_4k: self.unaligned,
+            sizes: size_classes(&self.sizes),
+            skipped_lines: facts.skipped_lines,
+            file: facts.file,
+            assumed: facts.assumed,
+            warnings: facts.warnings,
+        }
+    }
+}
+
+/// The classes that occur.
+fn size_classes(counts: &[(u64, u64); CLASSES]) -> Vec<SizeClass> {
+    let sizes = (0..).map(|power| SECTOR_BYTES << power);
+    sizes
+        .zip(counts)
+        .filter(|(_, counts)| **counts != (0, 0))
+        .map(|(up_to_bytes, &(reads, writes))| SizeClass { up_to_bytes, reads, writes })
+        .collect()
+}

@@ -1,0 +1,301 @@
+//! The reader: opens a trace, finds its format, puts records in order of time and counts time from
+//! the first one. Holds a window of records, never the whole trace.
+
+use ftlab::host::Op;
+use ftlab::units::SimTime;
+use serde::Serialize;
+
+use crate::replay::{Batches, Source, SourceError};
+
+use super::error::{ErrorKind, TraceError};
+use super::format::{self, Codec, Format, Remarks};
+use super::formats::parquet;
+use super::gate::Gate;
+use super::input::{self, Compression, Location, Opened};
+use super::options::Options;
+use super::record::Record;
+use super::source::RecordSource;
+use super::units::{TimeUnit, Units};
+
+/// How many records a batch holds at most.
+pub const BATCH: usize = 16 << 10;
+/// How many records are put in their final order at a time, beyond the window.
+const STRIDE: usize = 4 * BATCH;
+
+/// A trace being read.
+pub struct Trace {
+    source: Box<dyn RecordSource>,
+    format: &'static Format,
+    compression: Compression,
+    units: Units,
+    name: String,
+    options: Options,
+    gate: Gate,
+    /// Records read: those before `handed` were handed out, those before `ready` are in their
+    /// final order.
+    pending: Vec<Record>,
+    handed: usize,
+    ready: usize,
+    more: bool,
+    origin: Option<SimTime>,
+    next_judgement: u64,
+}
+
+/// What is known of a trace apart from its records; complete once all of them were read.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Facts {
+    /// The file, or what stands for it.
+    pub file: String,
+    /// The name of the format.
+    pub format: &'static str,
+    /// How the file is compressed.
+    pub compression: Compression,
+    /// What its numbers count.
+    pub units: Units,
+    /// Requests read.
+    pub requests: u64,
+    /// Requests that came after a later one, and were sorted in.
+    pub out_of_order: u64,
+    /// Requests that came too late to be sorted in, and were given the time before them.
+    pub clamped: u64,
+    /// Lines left out because they were wrong.
+    pub skipped_lines: u64,
+    /// Requests of no length that were accepted, which means left out.
+    pub dropped_empty: u64,
+    /// Requests that did not begin or end on a sector and were widened.
+    pub widened: u64,
+    /// What the file does not say and the reader took for granted, with the reason.
+    pub assumed: Vec<String>,
+    /// What looks wrong and can't be decided here.
+    pub warnings: Vec<String>,
+}
+
+/// Opens a trace.
+pub fn open(location: impl Into<Location>, options: Options) -> Result<Trace, TraceError> {
+    open_start(location.into(), options, u64::MAX)
+}
+
+/// Opens a trace of which no more than `most` bytes of text are read.
+pub(crate) fn open_start(
+    location: Location,
+    options: Options,
+    most: u64,
+) -> Result<Trace, TraceError> {
+    let name = location.name();
+    let (source, format, compression) = match input::open(&location, most)? {
+        Opened::Text(mut lines, compression) => {
+            let format = match options.format {
+                Some(format) => format,
+                None => format::detect(&name, lines.sample()?, &options)?,
+            };
+            let Codec::Text { open, .. } = &format.codec else {
+                return Err(not_parquet(&name));
+            };
+            (open(lines, format, &options)?, format, compression)
+        }
+        opened @ (Opened::ParquetFile(_) | Opened::ParquetBytes(_)) => {
+            if let Some(format) = options.format.filter(|format| !format.is_parquet()) {
+                return Err(is_parquet(&name, format.name));
+            }
+            (parquet::open(opened, &name, &options)?, &parquet::FORMAT, Compression::None)
+        }
+    };
+    let units = options.units(format);
+    // An overridden unit is the step of a clock of whole numbers.
+    let tick_ns = options.time_unit.map_or(format.tick.0, TimeUnit::ns);
+    let gate = Gate::new(options.accept_implausible, options.late, tick_ns);
+    Ok(Trace {
+        source,
+        format,
+        compression,
+        units,
+        name,
+        options,
+        gate,
+        pending: Vec::new(),
+        handed: 0,
+        ready: 0,
+        more: true,
+        origin: None,
+        next_judgement: BATCH as u64,
+    })
+}
+
+fn not_parquet(name: &str) -> TraceError {
+    let remedy = "leave out --format parquet and let the content decide";
+    TraceError::new(ErrorKind::UnknownFormat, name, "this is text and not Parquet", remedy)
+}
+
+fn is_parquet(name: &str, forced: &str) -> TraceError {
+    let remedy = format!("leave out --format {forced}");
+    TraceError::new(ErrorKind::UnknownFormat, name, "this is a Parquet file", remedy)
+}
+
+impl Trace {
+    /// Replaces the content of `batch` by the next records, in order of time, at most [`BATCH`];
+    /// false, with nothing in the batch, once there are none left.
+    ///
+    /// An error ends the trace: what was read before it stands, and there is no more.
+    pub fn next_batch(&mut self, batch: &mut Vec<Record>) -> Result<bool, TraceError> {
+        batch.clear();
+        if self.handed == self.ready {
+            self.pending.drain(..self.handed);
+            (self.handed, self.ready) = (0, 0);
+            self.advance().inspect_err(|_| {
+                self.more = false;
+                self.pending.clear();
+            })?;
+        }
+        let upto = self.ready.min(self.handed + BATCH);
+        let Some(first) = self.pending.get(self.handed) else { return Ok(false) };
+        let origin = *self.origin.get_or_insert(first.at);
+        let invert = self.options.invert_ops;
+        batch.extend(self.pending[self.handed..upto].iter().map(|record| Record {
+            at: SimTime(record.at.0 - origin.0),
+            op: if invert { inverted(record.op) } else { record.op },
+            ..*record
+        }));
+        self.handed = upto;
+        Ok(true)
+    }
+
+    /// Reads on until a stride of records is in its final order, or everything is.
+    fn advance(&mut self) -> Result<(), TraceError> {
+        let before = self.pending.len();
+        let disorder = self.gate.out_of_order;
+        let held = self.options.order_window.saturating_add(STRIDE);
+        while self.more && self.pending.len() < held {
+            // By batches, so that a clock that can't be true is refused early.
+            let limit = held.min(self.pending.len() + BATCH);
+            self.more = self.source.fill(&mut self.pending, limit, &mut self.gate)?;
+            if self.gate.records >= self.next_judgement {
+                self.next_judgement = self.gate.records.saturating_mul(2);
+                self.judge_clock()?;
+            }
+        }
+        if !self.more && self.pending.len() > before {
+            self.judge_clock()?;
+        }
+        if self.gate.records == 0 {
+            return Err(self.empty());
+        }
+        if self.gate.out_of_order > disorder {
+            // Stable, so that records of the same moment stay in the order of the file.
+            self.pending.sort_by_key(|record| record.at);
+        }
+        self.ready = if self.more { STRIDE } else { self.pending.len() };
+        if let Some(last) = self.ready.checked_sub(1) {
+            self.gate.horizon = self.pending[last].at;
+        }
+        Ok(())
+    }
+
+    fn judge_clock(&mut self) -> Result<(), TraceError> {
+        self.gate.timeless = self.source.remarks().timeless;
+        self.gate.judge_clock(&self.name)
+    }
+
+    #[cold]
+    fn empty(&self) -> TraceError {
+        let problem = format!("there is no request in it, read as {}", self.format.name);
+        let remedy = "check the file; if the format is another, say --format";
+        TraceError::new(ErrorKind::Empty, &self.name, problem, remedy)
+    }
+
+    /// The trace as something to replay. It borrows, so that the facts can be asked afterwards.
+    pub fn as_source(&mut self) -> impl Source + '_ {
+        Batches::new(
+            |batch: &mut Vec<Record>| {
+                self.next_batch(batch).map_err(|error| SourceError(error.into()))
+            },
+            None,
+        )
+    }
+
+    /// The format of the trace.
+    #[must_use]
+    pub fn format(&self) -> &'static Format {
+        self.format
+    }
+
+    /// The file, or what stands for it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What is known so far apart from the records.
+    #[must_use]
+    pub fn facts(&self) -> Facts {
+        let remarks = self.source.remarks();
+        Facts {
+            file: self.name.clone(),
+            format: self.format.name,
+            compression: self.compression,
+            units: self.units,
+            requests: self.gate.records,
+            out_of_order: self.gate.out_of_order,
+            clamped: self.gate.late_records,
+            skipped_lines: self.source.skipped(),
+            dropped_empty: self.gate.dropped,
+            widened: remarks.widened,
+            assumed: self.assumed(&remarks),
+            warnings: self.warnings(remarks),
+        }
+    }
+
+    fn assumed(&self, remarks: &Remarks) -> Vec<String> {
+        let mut all = Vec::new();
+        if self.options.format.is_none() {
+            let why = if self.format.is_parquet() { "the file is" } else { "the first lines fit" };
+            all.push(format!("format: {}, because {why} it", self.format.name));
+        }
+        let said = |stated: bool| if stated { "as said" } else { "as this format has it" };
+        let options = &self.options;
+        if !self.gate.timeless {
+            let (unit, why) = (self.units.time.words(), said(options.time_unit.is_some()));
+            all.push(format!("times count {unit}, {why}"));
+        }
+        let (unit, why) = (self.units.address.words(), said(options.address_unit.is_some()));
+        all.push(format!("addresses count {unit}, {why}"));
+        let (unit, why) = (self.units.size.words(), said(options.size_unit.is_some()));
+        all.push(format!("sizes count {unit}, {why}"));
+        if options.invert_ops {
+            all.push("reads and writes are exchanged, as said".to_owned());
+        }
+        all.extend(remarks.assumed.iter().cloned());
+        all
+    }
+
+    fn warnings(&self, remarks: Remarks) -> Vec<String> {
+        let mut all = remarks.warnings;
+        all.extend(super::doubts::clock(self.format, &self.options, &self.gate));
+        all.extend(super::doubts::tick(&self.gate));
+        all.extend(super::doubts::sizes(self.format, &self.options, &self.gate));
+        if self.gate.late_records > 0 {
+            let (late, window) = (self.gate.late_records, self.options.order_window);
+            all.push(format!(
+                "{late} requests came too late to be sorted within {window} records and were \
+                 given the time of the one before"
+            ));
+        }
+        if self.source.skipped() > 0 {
+            all.push(format!("{} wrong lines were left out", self.source.skipped()));
+        }
+        if remarks.widened > 0 {
+            all.push(format!(
+                "{} requests do not begin or end on a sector of 512 bytes and were widened",
+                remarks.widened
+            ));
+        }
+        all
+    }
+}
+
+fn inverted(op: Op) -> Op {
+    match op {
+        Op::Read => Op::Write,
+        Op::Write => Op::Read,
+        other => other,
+    }
+}

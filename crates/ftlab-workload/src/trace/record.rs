@@ -1,0 +1,65 @@
+//! One request of a trace, whatever format it came from.
+
+use ftlab::host::Op;
+use ftlab::units::{Lba, SimTime};
+use serde::Serialize;
+
+use crate::replay::Arrival;
+
+/// One request. Plain data, 32 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Record {
+    /// When it arrived, counted from the first record of the trace.
+    pub at: SimTime,
+    /// What it does.
+    pub op: Op,
+    /// The first sector. Zero for a flush.
+    pub lba: Lba,
+    /// How many sectors of 512 bytes. Zero for a flush.
+    pub sectors: u32,
+    /// The device, volume, disk or file it belongs to, as the trace numbers them.
+    pub stream: u32,
+}
+
+impl Record {
+    /// A flush.
+    #[must_use]
+    pub fn flush(at: SimTime, stream: u32) -> Record {
+        Record { at, op: Op::Flush, lba: Lba(0), sectors: 0, stream }
+    }
+
+    /// One past the last sector.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.lba.0 + u64::from(self.sectors)
+    }
+}
+
+impl From<Record> for Arrival {
+    fn from(record: Record) -> Arrival {
+        let Record { at, op, lba, sectors, stream } = record;
+        Arrival { at, op, lba, sectors, stream }
+    }
+}
+
+/// The number that stands for an operation in Parquet files and in digests.
+#[must_use]
+pub(crate) const fn op_code(op: Op) -> u8 {
+    match op {
+        Op::Read => 0,
+        Op::Write => 1,
+        Op::Trim => 2,
+        Op::Flush => 3,
+    }
+}
+
+/// The inverse of [`op_code`].
+pub(crate) const fn op_of(code: u8) -> Option<Op> {
+    match code {
+        0 => Some(Op::Read),
+        1 => Some(Op::Write),
+        2 => Some(Op::Trim),
+        3 => Some(Op::Flush),
+        _ => None,
+    }
+}

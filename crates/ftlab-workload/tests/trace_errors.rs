@@ -1,0 +1,249 @@
+//! What goes wrong with traces, and how it is told.
+
+use ftlab_workload::trace::{
+    ConvertOptions, ErrorKind, Late, Location, Options, TraceError, convert, inspect, named, open,
+};
+
+fn text(content: impl Into<Vec<u8>>) -> Location {
+    Location::Memory("trace.csv".to_owned(), content.into().into())
+}
+
+fn failure_with(content: impl Into<Vec<u8>>, options: Options) -> TraceError {
+    let result = open(text(content), options).and_then(|mut trace| inspect(&mut trace));
+    result.expect_err("it should fail")
+}
+
+fn failure(content: impl Into<Vec<u8>>) -> TraceError {
+    failure_with(content, Options::default())
+}
+
+#[test]
+fn a_malformed_field_has_line_caret_and_remedy() {
+    let error =
+        failure("1000,h,0,Read,0,4096,1\n2000,h,0,Write,12x,4096,1\n3000,h,0,Read,0,512,1\n");
+    assert_eq!(error.kind, ErrorKind::Malformed);
+    insta::assert_snapshot!(error, @r"
+    trace.csv, line 2: expected an address: a whole number, found `12x`
+      2 | 2000,h,0,Write,12x,4096,1
+        |                ^^^
+    remedy: mend the line; or --skip-malformed leaves such lines out and counts them; or, if the format is another, say --format
+    ");
+}
+
+#[test]
+fn a_line_that_ends_too_early_points_behind_its_end() {
+    insta::assert_snapshot!(failure("1 0 8 8 1\n2 0 8\n3 0 8 8 1\n"), @r"
+    trace.csv, line 2: the line ends, expected a size: a whole number
+      2 | 2 0 8
+        |      ^
+    remedy: mend the line; or --skip-malformed leaves such lines out and counts them; or, if the format is another, say --format
+    ");
+}
+
+#[test]
+fn unprintable_and_long_lines_stay_readable() {
+    let mut line = b"1000,h,0,Read,0,4096,1\n2000,\xff\x07,0,Write,".to_vec();
+    line.extend([b'9'; 300]);
+    line.extend(b",1,1\n1000,h,0,Read,0,4096,1\n");
+    let shown = failure(line).to_string();
+    assert!(shown.lines().all(|line| line.chars().count() < 200), "{shown}");
+    assert!(shown.contains("^^^^^") && shown.contains("..."), "{shown}");
+}
+
+#[test]
+fn skipped_lines_are_counted() {
+    let options = Options { skip_malformed: true, ..Options::default() };
+    let lines =
+        "1 0 8 8 1\n2 0 8\n3 0 8 0 1\n4 0 8 8 7\n5 0 8 8 0\n6 0 8 8 0\n7 0 8 8 0\n8 0 8 8 0\n";
+    let mut trace = open(text(lines), options).expect("readable");
+    let seen = inspect(&mut trace).expect("readable");
+    assert_eq!((seen.requests, seen.skipped_lines), (5, 3));
+    assert_eq!(seen.warnings, ["3 wrong lines were left out"]);
+}
+
+#[test]
+fn unknown_content_lists_the_formats() {
+    let error = failure("# comment\nhello world, this is prose\nand more\n");
+    assert_eq!(error.kind, ErrorKind::UnknownFormat);
+    insta::assert_snapshot!(error, @r"
+    trace.csv, line 2: its first lines fit no known trace format
+      2 | hello world, this is prose
+        | ^^^^^^^^^^^^^^^^^^^^^^^^^^
+    remedy: force one with --format to see what is wrong; known formats: msr, spc, ssdsim, mqsim, disksim, blkparse, fio-v2, fio-v3, alibaba, tencent, systor, parquet
+    ");
+}
+
+#[test]
+fn an_unknown_format_name_suggests_a_near_one() {
+    let error = named("ssd-sim").expect_err("unknown");
+    assert!(error.remedy.starts_with("did you mean `ssdsim`? known formats: msr"), "{error}");
+}
+
+#[test]
+fn nothing_to_read_is_an_error() {
+    assert_eq!(failure("").kind, ErrorKind::Empty);
+    assert_eq!(failure("\n \n").kind, ErrorKind::Empty);
+    let forced = Options::default().with_format("msr").expect("known");
+    let header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
+    assert_eq!(failure_with(header, forced).kind, ErrorKind::Empty);
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = open(std::path::Path::new("no/such.csv"), Options::default()).err().expect("none");
+    assert_eq!((error.kind, error.file.as_str()), (ErrorKind::Io, "no/such.csv"));
+    assert_eq!(error.remedy, "check the path");
+}
+
+/// Lines of SSDsim with a time, an address and a size each.
+fn ssdsim(rows: impl IntoIterator<Item = (u64, u64, u64)>) -> String {
+    rows.into_iter().map(|(time, lba, sectors)| format!("{time} 0 {lba} {sectors} 1\n")).collect()
+}
+
+#[test]
+fn absurd_rates_are_refused_with_the_option_for_the_unit() {
+    let lines = ssdsim((0..2_000).map(|step| (step, step * 8, 8)));
+    let error = failure(lines.as_str());
+    assert_eq!(error.kind, ErrorKind::Implausible);
+    insta::assert_snapshot!(error, @r"
+    trace.csv: 2000 requests within 1.999us: more than 100 million a second
+    remedy: times probably count larger units: say --time-unit us|ms|s; if it is true, --accept-implausible
+    ");
+    let us = Options { time_unit: Some(ftlab_workload::trace::TimeUnit::Us), ..Options::default() };
+    assert!(inspect(&mut open(text(lines.as_str()), us).expect("readable")).is_ok());
+    let any = Options { accept_implausible: true, ..Options::default() };
+    assert!(inspect(&mut open(text(lines), any).expect("readable")).is_ok());
+}
+
+#[test]
+fn a_clock_that_stands_still_is_refused() {
+    let error = failure(ssdsim((0..50).map(|step| (0, step * 8, 8))));
+    assert_eq!(error.kind, ErrorKind::Implausible);
+    assert!(error.problem.starts_with("all 50 requests arrive at time 0"), "{error}");
+}
+
+#[test]
+fn sizes_and_spans_beyond_reason_point_at_their_field() {
+    let error = failure("1 0 8 8 1\n2 0 8 2097153 1\n3 0 8 8 1\n");
+    insta::assert_snapshot!(error, @r"
+    trace.csv, line 2: a request of 1024 MiB (the limit is 1 GiB)
+      2 | 2 0 8 2097153 1
+        |       ^^^^^^^
+    remedy: if sizes count other units, say --size-unit byte|sector|4k; up to 1 TiB --accept-implausible takes it
+    ");
+    let error = failure("1 0 8 8 1\n2 0 20000000000000 8 1\n3 0 8 8 1\n");
+    insta::assert_snapshot!(error, @r"
+    trace.csv, line 2: addresses span 10240 TB (the limit is 10 PB)
+      2 | 2 0 20000000000000 8 1
+        |     ^^^^^^^^^^^^^^
+    remedy: if addresses count other units, say --address-unit byte|sector|4k; if it is true, --accept-implausible
+    ");
+    let error = failure("1 0 8 8 1\n2 0 8 0 1\n3 0 8 8 1\n");
+    assert_eq!(error.problem, "a request of no length");
+}
+
+#[test]
+fn empty_requests_are_left_out_and_counted_where_accepted() {
+    let options = Options { accept_implausible: true, ..Options::default() };
+    let mut trace = open(text("1 0 8 8 1\n2 0 8 0 1\n3 0 8 8 1\n"), options).expect("readable");
+    assert_eq!(inspect(&mut trace).expect("readable").requests, 2);
+    assert_eq!(trace.facts().dropped_empty, 1);
+}
+
+#[test]
+fn a_leap_of_years_points_at_the_time() {
+    insta::assert_snapshot!(failure("1 0 8 8 1\n2 0 8 8 1\n900000000000000000 0 8 8 1\n"), @r"
+    trace.csv, line 3: the time jumps ahead by 10416 days
+      3 | 900000000000000000 0 8 8 1
+        | ^^^^^^^^^^^^^^^^^^
+    remedy: if times count other units, say --time-unit ns|filetime|us|ms|s; if this line is damaged, --skip-malformed; if it is true, --accept-implausible
+    ");
+}
+
+#[test]
+fn the_last_moment_of_64_bits_is_a_moment() {
+    let lines = ssdsim([0, u64::MAX].into_iter().cycle().take(2_000).map(|time| (time, 8, 8)));
+    let options = Options { accept_implausible: true, ..Options::default() };
+    let mut trace = open(text(lines), options).expect("readable");
+    let seen = inspect(&mut trace).expect("readable");
+    assert_eq!((seen.duration_ns, seen.out_of_order), (u64::MAX, 999));
+}
+
+/// Many requests in order, and one that belongs far before them.
+fn one_straggler() -> String {
+    let ordered = (0..100_000).map(|step| (1_000_000 + step * 1_000, step * 8, 8));
+    ssdsim(ordered.chain([(1_000_500, 0, 8), (101_000_500, 0, 8)]))
+}
+
+#[test]
+fn beyond_the_window_disorder_is_refused_or_clamped() {
+    let narrow = Options { order_window: 16, ..Options::default() };
+    let error = failure_with(one_straggler(), narrow.clone());
+    assert_eq!(error.kind, ErrorKind::Unordered);
+    insta::assert_snapshot!(error, @r"
+    trace.csv, line 100001: at least 65.5345ms too early for its place in the file
+      100001 | 1000500 0 0 8 1
+             | ^^^^^^^
+    remedy: a larger --order-window sorts more; --late clamp gives such requests the time of the one before and counts them
+    ");
+    let clamp = Options { late: Late::Clamp, ..narrow };
+    let mut trace = open(text(one_straggler()), clamp).expect("readable");
+    let seen = inspect(&mut trace).expect("readable");
+    assert_eq!((seen.requests, seen.out_of_order), (100_002, 1));
+    assert_eq!(trace.facts().clamped, 1);
+    let wide = Options { order_window: 200_000, ..Options::default() };
+    let seen = inspect(&mut open(text(one_straggler()), wide).expect("readable"));
+    assert_eq!(seen.expect("readable").out_of_order, 1);
+}
+
+#[test]
+fn archives_and_binary_traces_come_with_the_command_that_helps() {
+    let mut tar = vec![0; 512];
+    tar[257..262].copy_from_slice(b"ustar");
+    assert!(failure(tar).remedy.contains("tar -xOf"));
+    assert!(failure(b"PK\x03\x04....".to_vec()).remedy.contains("unzip -p"));
+    assert!(failure(b"\x07taeXXXX".to_vec()).remedy.contains("blkparse"));
+}
+
+#[test]
+fn damaged_containers_are_said_to_be_damaged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines = ssdsim((0..5_000).map(|step| (step * 1_000_003, step * 8, 8)));
+    for name in ["t.gz", "t.zst", "t.bz2", "t.xz", "t.parquet"] {
+        let path = folder.path().join(name);
+        let format = if name.ends_with("parquet") { "parquet" } else { "spc" };
+        let mut trace = open(text(lines.as_str()), Options::default()).expect("readable");
+        convert(&mut trace, named(format).expect("known"), &path, ConvertOptions::default())
+            .expect("written");
+        let whole = std::fs::read(&path).expect("there");
+        let error = failure(&whole[..whole.len() / 2]);
+        assert_eq!(error.kind, ErrorKind::Corrupt, "{name}: {error}");
+    }
+}
+
+#[test]
+fn a_line_without_end_does_not_fill_memory() {
+    let error = failure(vec![b'7'; 1 << 20]);
+    assert!(error.problem.starts_with("a line is longer than 64 KiB"), "{error}");
+}
+
+#[test]
+fn a_failed_conversion_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines =
+        "fio version 3 iolog\n10 f add\n25 f read 0 4096\n27 f trim 0 4096\n30 f read 0 512\n";
+    let path = folder.path().join("out.csv");
+    let msr = named("msr").expect("known");
+    let into = |options| {
+        let mut trace = open(text(lines), Options::default()).expect("readable");
+        convert(&mut trace, msr, &path, options)
+    };
+    let error = into(ConvertOptions::default()).expect_err("MSR has no trims");
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+    assert!(error.remedy.contains("--drop-unsupported"));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 0);
+
+    let done = into(ConvertOptions { drop_unsupported: true }).expect("written");
+    assert_eq!((done.requests, done.dropped), (2, 1));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 1);
+}
