@@ -1,6 +1,6 @@
 //! How fast the simulator is, and how near that is to what memory allows.
 //!
-//! `cargo bench -p ftlab --bench device` prints, for each load, host requests and flash page
+//! `cargo bench -p ftlab --bench device [-- SCENARIO]` prints, for each load, host requests and flash page
 //! operations a second of CPU, and the memory that a touched page takes. Beside the writes stands the
 //! floor: a bare loop over tables of the same size that makes just the random touches which no page
 //! map with collection can avoid, for the same addresses and the same write amplification.
@@ -259,17 +259,27 @@ fn cache_resident(requests: u64) {
     measure(&mut device, "1 GiB, random reads within the buffer", read, &mut addresses);
 }
 
+/// A scenario: its name, what it runs, and whether it fits into a test.
+type Scenario = (&'static str, fn(u64), bool);
+
+const SCENARIOS: [Scenario; 4] = [
+    ("cache-resident", cache_resident, true),
+    ("1gib", |requests| steady_gc(1, requests, None), true),
+    ("64gib", |requests| steady_gc(64, requests, None), false),
+    ("64gib-buffer", |requests| steady_gc(64, requests, Some(1 << 14)), false),
+];
+
+/// Runs the scenarios named on the command line, or all. `cargo test` runs benches too, with
+/// `--test`: then small ones, to show that they work.
 fn main() {
-    // `cargo test` runs benches too, in a smaller size: it shows that they work.
-    let (gib, requests) = if cfg!(debug_assertions) || std::env::args().any(|a| a == "--test") {
-        (1, 100_000)
-    } else {
-        (64, 8_000_000)
-    };
-    cache_resident(requests);
-    steady_gc(1, requests, None);
-    if gib > 1 {
-        steady_gc(gib, requests, None);
-        steady_gc(gib, requests, Some(1 << 14));
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let small = cfg!(debug_assertions) || arguments.iter().any(|argument| argument == "--test");
+    let named: Vec<&String> = arguments.iter().filter(|a| !a.starts_with("--")).collect();
+    let requests = if small { 100_000 } else { 8_000_000 };
+    for (name, run, fits_a_test) in SCENARIOS {
+        let wanted = named.is_empty() || named.iter().any(|wanted| *wanted == name);
+        if wanted && (fits_a_test || !small) {
+            run(requests);
+        }
     }
 }

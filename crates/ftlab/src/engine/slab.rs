@@ -68,12 +68,16 @@ impl<T> Default for Slab<T> {
 
 impl<T> Slab<T> {
     /// Puts `entry` into the table.
-    #[inline]
+    // Inlined, so that the entry is built in its place and not copied there.
+    #[inline(always)]
     pub fn insert(&mut self, entry: T) -> Handle<T> {
-        if let Some(number) = self.free.pop() {
-            self.entries[number as usize] = entry;
-            return Handle::new(number);
-        }
+        let Some(number) = self.free.pop() else { return self.grow(entry) };
+        self.entries[number as usize] = entry;
+        Handle::new(number)
+    }
+
+    #[cold]
+    fn grow(&mut self, entry: T) -> Handle<T> {
         let number = u32::try_from(self.entries.len()).expect("fewer than 2^32 things in flight");
         self.entries.push(entry);
         Handle::new(number)

@@ -114,6 +114,7 @@ pub struct Command {
 
 impl Command {
     /// A command that has not been placed, queued or made to wait for anything.
+    #[inline]
     #[must_use]
     pub fn new(kind: Kind, origin: Origin, task: Task, page: Ppn) -> Command {
         Command {

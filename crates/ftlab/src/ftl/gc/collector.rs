@@ -143,6 +143,7 @@ impl Collector {
             if let Some(page) = on.ftl.spare.owner(source) {
                 on.ftl.prefetch(page);
             }
+            on.ftl.spare.prefetch_after(source);
             let flash_page = on.ftl.geometry.flash_page_of(source);
             let id = match read {
                 Some((of, id)) if of == flash_page => id,
