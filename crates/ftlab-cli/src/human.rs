@@ -95,7 +95,10 @@ mod tests {
 
     #[test]
     fn quantities_read_well() {
-        assert_eq!([time(840.0), time(61_234.0), time(999_600.0)], ["840 ns", "61.2 us", "1.00 ms"]);
+        assert_eq!(
+            [time(840.0), time(61_234.0), time(999_600.0)],
+            ["840 ns", "61.2 us", "1.00 ms"]
+        );
         assert_eq!([span(1_530_000_000), span(200_000_000_000)], ["1.53 s", "3 min 20 s"]);
         assert_eq!([bytes(999), bytes(4_100_000)], ["999 B", "4.10 MB"]);
         assert_eq!([count(0), count(999), count(1_234_567)], ["0", "999", "1,234,567"]);

@@ -10,6 +10,7 @@ use ftlab_workload::trace::FORMATS;
 use crate::args::Listed;
 use crate::failure::Failure;
 use crate::human::bytes;
+use crate::table::{wrapped, wrapped_lines};
 
 /// Lists what is known of a kind.
 pub fn list(what: Listed, out: &mut dyn Write) -> Result<(), Failure> {
@@ -18,7 +19,9 @@ pub fn list(what: Listed, out: &mut dyn Write) -> Result<(), Failure> {
         Listed::Devices => devices(out)?,
         Listed::Formats => rows(
             out,
-            FORMATS.iter().map(|format| (format.name, format!("{} ({})", format.doc, format.source))),
+            FORMATS
+                .iter()
+                .map(|format| (format.name, format!("{} ({})", format.doc, format.source))),
         )?,
         Listed::Workloads => {
             rows(out, PRESETS.iter().map(|preset| (preset.name, preset.about().to_owned())))?;
@@ -39,14 +42,11 @@ fn first_sentence(text: &str) -> &str {
     text.split_inclusive(". ").next().unwrap_or(text).trim_end()
 }
 
-fn rows<'a>(
-    out: &mut dyn Write,
-    rows: impl Iterator<Item = (&'a str, String)>,
-) -> io::Result<()> {
+fn rows<'a>(out: &mut dyn Write, rows: impl Iterator<Item = (&'a str, String)>) -> io::Result<()> {
     let rows: Vec<(&str, String)> = rows.collect();
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, text) in rows {
-        writeln!(out, "{name:<width$}  {text}")?;
+        wrapped(out, &format!("{name:<width$}  "), &text)?;
     }
     Ok(())
 }
@@ -56,12 +56,13 @@ fn policies(out: &mut dyn Write) -> io::Result<()> {
         if at > 0 {
             writeln!(out)?;
         }
-        writeln!(out, "{}: {}", seam.path, seam.doc)?;
+        wrapped(out, "", &format!("{}: {}", seam.path, seam.doc))?;
         let width = seam.policies.iter().map(|policy| policy.name.len()).max().unwrap_or(0);
         for policy in seam.policies {
             let default = if policy.name == seam.default { " (default)" } else { "" };
             let (name, summary, source) = (policy.name, policy.summary, policy.source);
-            writeln!(out, "  {name:<width$}  {summary} [{source}]{default}")?;
+            let lead = format!("  {name:<width$}  ");
+            wrapped(out, &lead, &format!("{summary} [{source}]{default}"))?;
         }
     }
     Ok(())
@@ -82,5 +83,5 @@ fn devices(out: &mut dyn Write) -> Result<(), Failure> {
 /// Says what an option or a section is.
 pub fn explain(path: &str, out: &mut dyn Write) -> Result<(), Failure> {
     let topic = look_up(path).map_err(Failure::usage)?;
-    Ok(write!(out, "{topic}")?)
+    Ok(wrapped_lines(out, &topic.to_string())?)
 }

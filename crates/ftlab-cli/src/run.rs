@@ -23,7 +23,8 @@ use crate::load::{self, Decoder, TraceFacts, short_name};
 use crate::progress::Bar;
 use crate::recording::Recording;
 use crate::result::{
-    self, DeviceDocument, Document, Folder, LoadDocument, ReplayDocument, Requests, RunDocument, Target,
+    self, DeviceDocument, Document, Folder, LoadDocument, ReplayDocument, Requests, RunDocument,
+    Target,
 };
 use crate::{device, table};
 
@@ -286,11 +287,7 @@ fn look_through(file: &str, args: &RunArgs) -> Result<trace::Inspection, Failure
     trace::inspect(&mut trace).map_err(Failure::usage)
 }
 
-fn prepare_folder(
-    args: &RunArgs,
-    config: &Config,
-    load: &Load,
-) -> Result<Option<Folder>, Failure> {
+fn prepare_folder(args: &RunArgs, config: &Config, load: &Load) -> Result<Option<Folder>, Failure> {
     if args.output.no_output {
         return Ok(None);
     }

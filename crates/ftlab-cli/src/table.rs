@@ -51,7 +51,7 @@ fn head(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     );
     wrapped(out, "", &text)?;
     let simulated = span(document.report.host.duration_ns);
-    writeln!(out, "{simulated} of simulated time measured\n")
+    writeln!(out, "{simulated} of simulated time measured")
 }
 
 /// A table of words on the left and figures on the right.
@@ -69,10 +69,11 @@ fn show(mut table: Table, out: &mut dyn Write) -> io::Result<()> {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
+    writeln!(out)?;
     for line in table.lines() {
         writeln!(out, "{}", line.trim_end())?;
     }
-    writeln!(out)
+    Ok(())
 }
 
 fn or_none<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
@@ -107,6 +108,9 @@ fn host(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn latencies(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    if report.host.requests == 0 {
+        return Ok(());
+    }
     let mut table = table(&["Latency", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"]);
     for (name, op) in ops(report) {
         let LatencyReport { mean, p50, p90, p99, p99_9, p99_99, max } = op.latency_ns;
@@ -119,7 +123,6 @@ fn latencies(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn shares(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    // What is wide in the report's own words is written out beneath.
     let head = ["Time spent", "host queue", "buffer", "admission", "queue", "GC", "bus", "cell"];
     let mut table = table(&head);
     for (name, op) in ops(report) {
@@ -131,6 +134,7 @@ fn shares(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out)?;
     let wa = &report.write_amplification;
     let ratios = format!(
         "{} (flash {} / host {}); by GC alone {}",
@@ -210,7 +214,6 @@ fn phases(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if report.phases.len() < 2 {
         return Ok(());
     }
-    writeln!(out)?;
     let mut table = table(&["Phase", "requests", "time", "IOPS", "MB/s", "WA", "GC runs"]);
     for phase in &report.phases {
         let name = if phase.measured { "" } else { " (not measured)" };
@@ -228,7 +231,20 @@ fn phases(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    writeln!(out, "{name:<23}{text}")
+    wrapped(out, &format!("{name:<23}"), text)
+}
+
+/// Writes text whose longer lines are broken, with what follows indented like their beginning.
+pub fn wrapped_lines(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    for line in text.lines() {
+        let words = line.trim_start();
+        if line.chars().count() <= WIDTH || words.is_empty() {
+            writeln!(out, "{line}")?;
+        } else {
+            wrapped(out, &line[..line.len() - words.len()], words)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes a text in lines of at most 79 characters, the first led by `lead`, the others indented.

@@ -116,7 +116,10 @@ fn print(found: &Inspection, out: &mut dyn Write) -> std::io::Result<()> {
     let size = bytes(touched.saturating_mul(4096));
     line("Touched", format!("{} pages of 4 KiB, {size}", count(touched)))?;
     line("Streams", count(found.streams))?;
-    line("Not 4 KiB aligned", format!("{} ({})", count(found.unaligned_4k), share(found.unaligned_4k)))?;
+    line(
+        "Not 4 KiB aligned",
+        format!("{} ({})", count(found.unaligned_4k), share(found.unaligned_4k)),
+    )?;
     line("Out of order", count(found.out_of_order))?;
     if found.skipped_lines > 0 {
         line("Lines left out", count(found.skipped_lines))?;

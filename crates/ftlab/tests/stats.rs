@@ -50,11 +50,8 @@ fn the_report_agrees_with_sums_made_by_hand() {
     let (recorder, all) = run(&mut device, 40_000, 30);
     let report = report(&recorder, &device);
     for (op, name) in [(Op::Read, "read"), (Op::Write, "write")] {
-        let mut ns: Vec<u64> = all
-            .iter()
-            .filter(|done| done.request.op == op)
-            .map(|done| done.latency().0)
-            .collect();
+        let mut ns: Vec<u64> =
+            all.iter().filter(|done| done.request.op == op).map(|done| done.latency().0).collect();
         ns.sort_unstable();
         let (_, stated) = report.host.ops().into_iter().find(|(known, _)| *known == name).unwrap();
         assert_eq!(stated.requests, ns.len() as u64);
@@ -95,10 +92,7 @@ fn the_timeline_loses_nothing_however_often_its_windows_are_merged() {
     };
     assert_eq!(total(|w| w.op(Op::Read).requests + w.op(Op::Write).requests), all.len() as u64);
     let latency: u64 = all.iter().map(|done| done.latency().0).sum();
-    assert_eq!(
-        total(|w| w.op(Op::Read).latency_sum.0 + w.op(Op::Write).latency_sum.0),
-        latency
-    );
+    assert_eq!(total(|w| w.op(Op::Read).latency_sum.0 + w.op(Op::Write).latency_sum.0), latency);
     assert_eq!(total(|w| w.host_pages), device.ftl_counts().host_pages);
     assert_eq!(total(|w| w.gc_pages), device.ftl_counts().gc_pages);
     let done = device.flash().done();

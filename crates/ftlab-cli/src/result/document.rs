@@ -124,7 +124,7 @@ impl LoadDocument {
 #[derive(Debug, Serialize)]
 pub struct ReplayDocument {
     /// What decided when requests were submitted.
-    pub pacing: replay::Pacing,
+    pub pacing: PacingDocument,
     /// How addresses were brought onto the device.
     pub address: replay::Mapping,
     /// The limit on requests.
@@ -158,7 +158,7 @@ impl ReplayDocument {
     pub fn new(options: &replay::Options, limit: Option<u64>, report: &replay::Report) -> Self {
         let mapping = report.mapping;
         ReplayDocument {
-            pacing: options.pacing,
+            pacing: PacingDocument::new(options.pacing),
             address: options.mapping,
             requests_limit: limit,
             ended: report.ended,
@@ -172,6 +172,49 @@ impl ReplayDocument {
             empty_requests: report.empty,
             held_back_requests: report.held_back,
             finished_ns: report.finished.0,
+        }
+    }
+}
+
+/// What decided when requests were submitted.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PacingDocument {
+    /// The trace's times, or the workload's arrivals.
+    Source {
+        /// How much faster than they say.
+        speed_ratio: f64,
+        /// How many requests the device takes at once.
+        queue_limit_requests: u32,
+    },
+    /// Completions.
+    Closed {
+        /// How many requests are kept outstanding.
+        depth_requests: u32,
+        /// From a completion to the request that replaces it.
+        think_time_ns: u64,
+    },
+    /// Requests that overlap.
+    Dependencies {
+        /// How many requests are looked at together.
+        depth_requests: u32,
+    },
+}
+
+impl PacingDocument {
+    fn new(pacing: replay::Pacing) -> PacingDocument {
+        use replay::Pacing;
+        match pacing {
+            Pacing::Source { speed, queue_limit } => PacingDocument::Source {
+                speed_ratio: f64::from(speed.ppm) / 1e6,
+                queue_limit_requests: queue_limit,
+            },
+            Pacing::Closed { depth, think_time } => {
+                PacingDocument::Closed { depth_requests: depth, think_time_ns: think_time.0 }
+            }
+            Pacing::Dependencies { depth } => {
+                PacingDocument::Dependencies { depth_requests: depth }
+            }
         }
     }
 }

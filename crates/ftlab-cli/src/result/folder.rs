@@ -76,7 +76,9 @@ impl Folder {
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
         let mut file = self.create(name)?;
         let written = file.write_all(content).and_then(|()| file.sync_all());
-        written.map_err(|error| Failure::file("can't write", &self.unfinished.path().join(name), &error))
+        written.map_err(|error| {
+            Failure::file("can't write", &self.unfinished.path().join(name), &error)
+        })
     }
 
     /// Gives the folder its name, and returns it.

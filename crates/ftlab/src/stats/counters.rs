@@ -77,9 +77,8 @@ impl DeviceCounters {
         for (row, others) in commands.iter_mut().zip(&other.commands) {
             row.iter_mut().zip(others).for_each(|(count, other)| *count = f(*count, *other));
         }
-        let spans = |a: &[Nanos], b: &[Nanos]| {
-            a.iter().zip(b).map(|(a, b)| Nanos(f(a.0, b.0))).collect()
-        };
+        let spans =
+            |a: &[Nanos], b: &[Nanos]| a.iter().zip(b).map(|(a, b)| Nanos(f(a.0, b.0))).collect();
         DeviceCounters {
             span: Nanos(f(self.span.0, other.span.0)),
             ftl,

@@ -105,7 +105,10 @@ mod tests {
         for quantile in [0.5, 0.9, 0.99, 0.999, 0.9999] {
             let exact = naive_quantile(&all, quantile) as f64;
             let stated = latencies.quantile(quantile).unwrap().0 as f64;
-            assert!((0.0..=0.001).contains(&((stated - exact) / exact)), "{quantile}: {stated} {exact}");
+            assert!(
+                (0.0..=0.001).contains(&((stated - exact) / exact)),
+                "{quantile}: {stated} {exact}"
+            );
         }
         let sum: u64 = all.iter().sum();
         assert_eq!(latencies.sum_ns(), u128::from(sum));

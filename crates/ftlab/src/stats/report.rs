@@ -73,12 +73,7 @@ impl HostReport {
     /// Every operation with its name, in the order in which reports list them.
     #[must_use]
     pub fn ops(&self) -> [(&'static str, &OpReport); 4] {
-        [
-            ("read", &self.read),
-            ("write", &self.write),
-            ("trim", &self.trim),
-            ("flush", &self.flush),
-        ]
+        [("read", &self.read), ("write", &self.write), ("trim", &self.trim), ("flush", &self.flush)]
     }
 }
 

@@ -170,7 +170,8 @@ impl Rounds {
     pub fn report(&self, written: u64, measured: &DeviceCounters) -> SteadyReport {
         let known = usize::try_from(self.rounds).unwrap_or(JUDGED).min(JUDGED);
         let judged = (known == JUDGED).then_some(&self.last);
-        let write_amplification = judged.map(|r| Steadiness::of(r.map(|r| r.write_amplification())));
+        let write_amplification =
+            judged.map(|r| Steadiness::of(r.map(|r| r.write_amplification())));
         // Bytes a nanosecond are 10^3 times 10^6 bytes a second.
         let write_mb_per_s = judged.map(|r| Steadiness::of(r.map(|r| r.bytes_per_ns() * 1e3)));
         let verdict = match write_amplification {
