@@ -126,10 +126,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.contents.begin_write_back(slot);
         self.ftl.prefetch(taken.page);
         self.recent.push_back(taken.page);
-        if self.recent.len() > PREFETCH_DISTANCE {
-            if let Some(page) = self.recent.pop_front() {
-                self.ftl.prefetch_overwrite(page);
-            }
+        if self.recent.len() > PREFETCH_DISTANCE
+            && let Some(page) = self.recent.pop_front()
+        {
+            self.ftl.prefetch_overwrite(page);
         }
         self.batch.push(slot);
     }

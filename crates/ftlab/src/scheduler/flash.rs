@@ -272,8 +272,10 @@ impl<P: Probe> Flash<P> {
         station.running = Some(id);
         let command = &mut self.commands[id];
         let waited = now - command.waiting_since;
-        let for_gc = station.die.gc_until(now).0 - command.gc_mark.0;
-        command.spent.account_wait(waited, Nanos(for_gc));
+        if waited > Nanos::ZERO {
+            let for_gc = station.die.gc_until(now).0 - command.gc_mark.0;
+            command.spent.account_wait(waited, Nanos(for_gc));
+        }
         command.spent.cell += span;
         station.die.start(now, phase, command.is_gc());
         self.events.schedule(now, now + span, Event::Die(die));
@@ -344,31 +346,33 @@ impl<P: Probe> Flash<P> {
     /// Starts the transfer for which `die` wanted the bus.
     fn take_bus(&mut self, now: SimTime, die: DieId, channel: ChannelId, id: CommandId) {
         let station = &mut self.stations[die.at()];
-        let line = &mut self.lines[channel.at()];
-        let command = &mut self.commands[id];
-        let for_gc = line.channel.gc_until(now).0 - station.bus_gc_mark.0;
-        let span = self.bus.transfer(command.codewords);
-        if command.kind == Kind::Read {
-            command.spent.account_wait(now - command.waiting_since, Nanos(for_gc));
-            station.die.proceed(Phase::Sending);
-        } else {
-            let die_gc = station.die.gc_until(now).0 - command.gc_mark.0;
-            command.spent.account_wait(now - command.waiting_since, Nanos(for_gc + die_gc));
+        let channel = &mut self.lines[channel.at()].channel;
+        let reading = self.commands[id].kind == Kind::Read;
+        if !reading {
             station.lanes.take(&self.commands, id);
             station.running = Some(id);
         }
         let command = &mut self.commands[id];
+        let waited = now - command.waiting_since;
+        if waited > Nanos::ZERO {
+            let bus_gc = channel.gc_until(now).0 - station.bus_gc_mark.0;
+            let die_gc = station.die.gc_until(now).0 - command.gc_mark.0;
+            let for_gc = if reading { bus_gc } else { bus_gc + die_gc };
+            command.spent.account_wait(waited, Nanos(for_gc));
+        }
+        let span = self.bus.transfer(command.codewords);
         command.spent.bus += span;
-        let arrived = line.channel.transfer(now, span, command.is_gc());
-        let mut until = arrived;
-        if command.kind == Kind::Program {
+        let arrived = channel.transfer(now, span, command.is_gc());
+        if reading {
+            station.die.proceed(Phase::Sending);
+            self.events.schedule(now, arrived, Event::Die(die));
+        } else {
             let program = self.timing.program(&self.geometry, command.page);
             command.spent.cell += program;
             station.die.start(now, Phase::Working, command.is_gc());
-            until = arrived + program;
-            self.report_cell(id, arrived, until);
+            self.events.schedule(now, arrived + program, Event::Die(die));
+            self.report_cell(id, arrived, arrived + program);
         }
-        self.events.schedule(now, until, Event::Die(die));
         self.report_bus(id, now, arrived);
     }
 
