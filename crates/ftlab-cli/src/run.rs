@@ -69,18 +69,15 @@ struct Outcome {
 /// Runs it.
 pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let config = device::load(&args.device, &args.sets)?;
+    let options = replay::Options {
+        pacing: pacing(args)?,
+        mapping: mapping(args)?,
+        limits: Limits { requests: args.requests, time: None },
+    };
     let load = open_load(args)?;
     let before = args.precondition.as_deref().map(load::workload).transpose()?;
     let mut ssd = assemble(DeviceSetup::new(&config, args.seed));
-    let plan = Plan {
-        options: replay::Options {
-            pacing: pacing(args, &load)?,
-            mapping: mapping(args, &load)?,
-            limits: Limits { requests: args.requests, time: None },
-        },
-        arriving: arriving(args, &load),
-        quiet: args.output.quiet,
-    };
+    let plan = Plan { options, arriving: arriving(args, &load), quiet: args.output.quiet };
     let folder = prepare_folder(args, &config, &load)?;
     if !plan.quiet {
         device::warn(&config);
@@ -199,7 +196,7 @@ fn open_load(args: &RunArgs) -> Result<Load, Failure> {
     }
 }
 
-fn pacing(args: &RunArgs, load: &Load) -> Result<Pacing, Failure> {
+fn pacing(args: &RunArgs) -> Result<Pacing, Failure> {
     let pace = &args.pace;
     let Pacing::Source { queue_limit, .. } = Pacing::default() else {
         return Ok(Pacing::default());
@@ -224,7 +221,7 @@ fn pacing(args: &RunArgs, load: &Load) -> Result<Pacing, Failure> {
         (ReplayKind::Asap, depth) => {
             Ok(Pacing::Dependencies { depth: depth.unwrap_or(ASAP_DEPTH) })
         }
-        (ReplayKind::Closed, None) if matches!(load, Load::Workload(_)) => Ok(Pacing::default()),
+        (ReplayKind::Closed, None) if args.workload.is_some() => Ok(Pacing::default()),
         (ReplayKind::Closed, None) => Err(Failure::usage(
             "a closed loop keeps a number of requests outstanding, but how many?\n  remedy: say \
              --queue-depth, for example --queue-depth 32",
@@ -248,9 +245,9 @@ fn arriving(args: &RunArgs, load: &Load) -> Arriving {
 }
 
 /// Scaling and partitioning may have to know the whole trace first.
-fn mapping(args: &RunArgs, load: &Load) -> Result<Mapping, Failure> {
+fn mapping(args: &RunArgs) -> Result<Mapping, Failure> {
     let kind = args.pace.address;
-    let Load::Trace(file, _) = load else {
+    let Some(file) = &args.trace else {
         return match kind {
             AddressKind::AsIs => Ok(Mapping::AsIs),
             _ => Err(Failure::usage(
@@ -352,6 +349,7 @@ fn play(
         }
         Load::Trace(file, trace) => {
             recording.names = vec!["trace".to_owned()];
+            let bar = bar.metered(trace.meter());
             let mut decoder = Decoder::start(*trace, args.requests);
             let fill = |batch: &mut _| decoder.fill(batch, &STOP);
             let mut source = Batches::new(fill, args.requests);
