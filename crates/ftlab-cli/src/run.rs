@@ -321,6 +321,10 @@ fn precondition(
     recording.names = phase_names(workload);
     let options = replay::Options::default();
     let report = replay(ssd, &mut source, recording, options, Bar::new("preconditioning", !quiet))?;
+    if report.ended == Ended::Stopped {
+        eprintln!("Interrupted while preconditioning: nothing was measured, nothing is written.");
+        return Err(Failure::Interrupted);
+    }
     recording.phases_before = u32::try_from(report.phases.len()).unwrap_or(u32::MAX);
     Ok(())
 }

@@ -278,24 +278,31 @@ fn a_place_that_cannot_be_written_is_found_before_the_run() {
     fails(&place, &format!("{RUN} -o /proc/ftlab/result"), &["/proc/ftlab", "remedy"]);
 }
 
+/// Interrupts a command, which has far more to do, after a while.
+#[cfg(unix)]
+fn interrupted(place: &Place, line: &str, stdin: std::process::Stdio) -> Done {
+    use std::process::{Command, Stdio};
+    let args: Vec<&str> = line.split_whitespace().collect();
+    let mut command = place.command(&args);
+    let child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    Done::from(child.wait_with_output().unwrap())
+}
+
+/// A workload that does not end within a lifetime.
+#[cfg(unix)]
+const ENDLESS: &[u8] = b"name = 'endless'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\n\
+    arrivals = { kind = 'closed', queue_depth = 4 }\nrequests = 1000000000000\n";
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_says_what_was_measured_and_is_marked() {
-    use std::process::Stdio;
-    use std::time::Duration;
     let place = Place::new();
-    // Far more than can be done before the signal comes.
-    let endless = "name = \"endless\"\n[[phase]]\nwrites = \"100%\"\nsize = \"4KiB\"\n\
-                   arrivals = { kind = \"closed\", queue_depth = 4 }\nrequests = 1000000000000\n";
-    place.write("w.toml", endless.as_bytes());
+    place.write("w.toml", ENDLESS);
     let line = "run --device tiny --workload w.toml -o result";
-    let args: Vec<&str> = line.split_whitespace().collect();
-    let mut command = place.command(&args);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(1500));
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(kill.unwrap().success());
-    let done = Done::from(child.wait_with_output().unwrap());
+    let done = interrupted(&place, line, std::process::Stdio::null());
     assert_eq!(done.code, 130, "{}", done.err);
     assert!(done.out.contains("interrupted"), "{}", done.out);
     assert_eq!(place.entries(), ["result.partial", "trace.csv", "w.toml"]);
@@ -303,4 +310,32 @@ fn an_interrupted_run_says_what_was_measured_and_is_marked() {
     assert_eq!(result["complete"], false);
     assert_eq!(result["replay"]["ended"], "stopped");
     assert!(result["report"]["host"]["requests"].as_u64().unwrap() > 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_precondition_leaves_nothing() {
+    let place = Place::new();
+    place.write("w.toml", ENDLESS);
+    let line = format!("{RUN} --precondition w.toml -o result");
+    let done = interrupted(&place, &line, std::process::Stdio::null());
+    assert_eq!(done.code, 130, "{}", done.err);
+    assert!(done.err.contains("nothing was measured"), "{}", done.err);
+    assert_eq!(place.entries(), ["trace.csv", "w.toml"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_waits_for_its_input_can_be_interrupted() {
+    use std::io::Write;
+    let place = Place::new();
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    // More than the reader looks at before it begins; then nothing more comes, and no end either.
+    let feeder = std::thread::spawn(move || {
+        writer.write_all(trace(20_000).as_bytes()).unwrap();
+        writer
+    });
+    let done = interrupted(&place, "run --device tiny --trace - -o result", reader.into());
+    drop(feeder.join().unwrap());
+    assert_eq!(done.code, 130, "{}", done.err);
 }
