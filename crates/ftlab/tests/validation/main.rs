@@ -1,0 +1,10 @@
+//! How the model is known to be right: against a naive device, against the laws of the flash, and
+//! against closed forms. What is checked, how closely, and what came out stands in
+//! docs/validation.md.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod contents;
+mod reference;
+mod versions;
+mod watch;
