@@ -214,19 +214,24 @@ pub fn closed_loop<P: Probe, C: Contents>(
     }
 }
 
-/// Submits each request at its moment, and lets the device finish.
+/// Submits each request at its moment, lets the device finish, and hands each completion to `each`.
 pub fn timed<P: Probe, C: Contents>(
     device: &mut Device<P, C>,
     requests: impl IntoIterator<Item = (SimTime, Request)>,
-) -> Vec<Completion> {
+    mut each: impl FnMut(&Completion),
+) {
     let mut done = Vec::new();
+    let mut run = |device: &mut Device<P, C>, limit| {
+        while device.advance_until(limit, &mut done) == Advanced::Completed {
+            done.drain(..).for_each(|completion| each(&completion));
+        }
+    };
     for (at, request) in requests {
-        while device.advance_until(at, &mut done) == Advanced::Completed {}
+        run(device, at);
         device.submit(at, request);
     }
-    while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {}
+    run(device, SimTime::FOREVER);
     assert_no_standstill(device);
-    done
 }
 
 /// A device with nothing left to do must not hold requests.

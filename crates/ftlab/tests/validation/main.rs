@@ -2,9 +2,13 @@
 //! against closed forms. What is checked, how closely, and what came out stands in
 //! docs/validation.md.
 
+mod ceilings;
 #[path = "../common/mod.rs"]
 mod common;
 mod contents;
+mod idle;
+mod queueing;
 mod reference;
 mod versions;
 mod watch;
+mod write_amplification;
