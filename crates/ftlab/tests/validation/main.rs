@@ -6,9 +6,11 @@ mod ceilings;
 #[path = "../common/mod.rs"]
 mod common;
 mod contents;
+mod determinism;
 mod idle;
 mod queueing;
 mod reference;
+mod standstill;
 mod versions;
 mod watch;
 mod write_amplification;

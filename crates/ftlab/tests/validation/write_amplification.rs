@@ -5,14 +5,13 @@
 //! stands in Bux and Iliadis, "Performance of Greedy Garbage Collection in Flash-based Solid-state
 //! Drives", Performance Evaluation 2010. Derived in docs/validation.md.
 
-use ftlab::cache::WriteBufferKind;
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
 use ftlab::ftl::gc::Thresholds;
 use ftlab::ftl::placement::PlacementKind;
 use ftlab::host::Op;
-use ftlab::units::{BlockId, Bytes, PlaneId};
+use ftlab::units::{BlockId, Bytes};
 
 use crate::common::{Spec, closed_loop, fill, lru, request};
 
@@ -28,7 +27,7 @@ fn victim_valid(b: u32, rho: f64) -> f64 {
         let fits = inverse_rate > 0.0 && at_level >= 0.0 && (0.0..=1.0).contains(&below);
         fits.then_some(level - below)
     };
-    (1..b).take_while(|&m| f64::from(m) < rho * f64::from(b)).find_map(valid).expect("a level")
+    (0..b).take_while(|&m| f64::from(m) < rho * f64::from(b)).find_map(valid).expect("a level")
 }
 
 fn mean_field(b: u32, rho: f64) -> f64 {
@@ -103,104 +102,135 @@ fn the_mean_field_agrees_with_counting() {
     }
 }
 
-/// One die whose plane has so many blocks of `pages` flash pages, with `percent` over-provisioning.
-fn plane(blocks: u32, pages: u32, percent: u32) -> Spec {
-    let mut spec = Spec::small();
+/// Planes of so many blocks of so many flash pages, with `percent` over-provisioning.
+fn planes(spec: Spec, blocks: u32, pages: u32, percent: u32) -> Spec {
+    let mut spec = Spec {
+        thresholds: Thresholds { start: 1, stop: 2, reserve: 1, copies_in_flight: 4 },
+        ..spec
+    };
     spec.shape.blocks_per_plane = blocks;
     spec.shape.pages_per_block = pages;
-    spec.thresholds = Thresholds { start: 1, stop: 2, reserve: 1, copies_in_flight: 4 };
     spec.logical_pages = spec.geometry().physical_pages() / (100 + percent) * 100;
     spec
 }
 
-/// Writes random pages, in steady state and then `rounds` times the logical size; returns the write
-/// amplification of that, padding included.
-fn measure(spec: &Spec, depth: usize, rounds: u64) -> (f64, Device) {
+/// Writes `count` random pages.
+fn write(device: &mut Device, spec: &Spec, depth: usize, stream: &mut Stream, count: u64) {
     let sectors = spec.sectors_per_page();
-    let mut device = assemble(spec.setup());
-    fill(&mut device, depth, 0..spec.logical_pages, sectors);
-    let mut stream = Stream::new(4, "pages");
     let pages = u64::from(spec.logical_pages);
-    let mut write = |rounds| {
-        let next = (0..rounds * pages).map(|_| {
-            request(Op::Write, stream.below(pages) * u64::from(sectors), sectors, 0)
-        });
-        closed_loop(&mut device, depth, next.collect::<Vec<_>>());
-    };
-    // The bulge of blocks filled in one go wears off: its share shrinks with every turn.
-    write(6);
-    let before = *device.ftl_counts();
-    let mut stream = Stream::new(5, "pages");
-    let next = (0..rounds * pages)
+    let next = (0..count)
         .map(|_| request(Op::Write, stream.below(pages) * u64::from(sectors), sectors, 0));
-    closed_loop(&mut device, depth, next.collect::<Vec<_>>());
-    let after = *device.ftl_counts();
+    closed_loop(device, depth, next);
+}
+
+/// What steady state shows.
+struct Measured {
+    /// Places programmed, padding included, by pages of the host.
+    amplification: f64,
+    /// The share of valid pages in closed blocks, on average.
+    share: f64,
+}
+
+/// Writes random pages until the state is steady, and measures over 8 times the logical size.
+fn measure(spec: &Spec, depth: usize) -> Measured {
+    const ROUNDS: u64 = 8;
+    const SAMPLES: u64 = 200;
+    let mut device = assemble(spec.setup());
+    let pages = u64::from(spec.logical_pages);
+    let mut stream = Stream::new(4, "pages");
+    fill(&mut device, depth, 0..spec.logical_pages, spec.sectors_per_page());
+    write(&mut device, spec, depth, &mut stream, 6 * pages);
+    let before = *device.ftl_counts();
+    let mut share = 0.0;
+    for _ in 0..SAMPLES {
+        write(&mut device, spec, depth, &mut stream, ROUNDS * pages / SAMPLES);
+        share += closed_share(&device, spec) / SAMPLES as f64;
+    }
     assert_eq!(device.ftl().audit(), Ok(()));
+    let after = *device.ftl_counts();
     let host = after.host_pages - before.host_pages;
-    let programmed = host + after.gc_pages + after.padding - before.gc_pages - before.padding;
-    (programmed as f64 / host as f64, device)
+    let extra = after.gc_pages + after.padding - before.gc_pages - before.padding;
+    Measured { amplification: (host + extra) as f64 / host as f64, share }
 }
 
-/// The share of valid pages in the blocks that collection may choose. Of a plane's blocks, one
-/// (between `start` and `stop`) is free; one of the host and one of collection are being
-/// filled, on average half full of pages nearly all valid; and one is being collected or about to be.
-fn candidates_share(spec: &Spec) -> f64 {
+/// The share of valid pages in closed blocks at present.
+fn closed_share(device: &Device, spec: &Spec) -> f64 {
+    let (geometry, blocks) = (spec.geometry(), device.ftl().blocks());
+    let all = (0..geometry.blocks()).map(BlockId::new);
+    let closed = all.filter(|&block| blocks.state(block) == BlockState::Closed);
+    let (count, valid) = closed.fold((0, 0), |(n, sum), block| (n + 1, sum + blocks.valid(block)));
+    f64::from(valid) / f64::from(count * geometry.units_per_block())
+}
+
+/// The same from the configuration alone. Of a plane's blocks, `stop` are free nearly always, as
+/// collection works faster than the host fills; one of the host and one of collection are being
+/// filled, each on average half full with pages nearly all valid.
+fn expected_share(spec: &Spec) -> f64 {
     let geometry = spec.geometry();
-    let planes = f64::from(geometry.planes());
     let block = f64::from(geometry.units_per_block());
-    let free = f64::from(spec.thresholds.start + spec.thresholds.stop) / 2.0;
-    let closed = f64::from(spec.shape.blocks_per_plane) - free - 2.0;
-    (f64::from(spec.logical_pages) / planes - block) / (closed * block)
+    let closed = f64::from(spec.shape.blocks_per_plane - spec.thresholds.stop - 2);
+    (f64::from(spec.logical_pages) / f64::from(geometry.planes()) - block) / (closed * block)
 }
 
-/// The same, counted on the device as it stands.
-fn counted_share(device: &Device, spec: &Spec) -> f64 {
-    let blocks = device.ftl().blocks();
-    let geometry = spec.geometry();
-    let closed = (0..geometry.blocks())
-        .map(BlockId::new)
-        .filter(|&block| blocks.state(block) == BlockState::Closed);
-    let (count, valid) = closed.fold((0u32, 0u32), |(c, v), block| (c + 1, v + blocks.valid(block)));
-    let free: u32 = (0..geometry.planes()).map(|p| device.ftl().free_blocks(PlaneId::new(p))).sum();
-    println!("free {free}, closed {count} of {}", geometry.blocks());
-    f64::from(valid) / (f64::from(count) * f64::from(geometry.units_per_block()))
-}
-
+/// Within 2 % of the mean field, which has endlessly many blocks: with some hundreds, a block more or
+/// less among those that are free, open or being copied shifts the share by 1/1024, and that shifts
+/// the result by up to 1 % where it is steepest (7 % over-provisioning; hence more blocks there).
+/// Statistical error: over 8 rounds some thousand victims are chosen, whose valid counts differ by
+/// about one, so below 0.1 %.
 fn check(name: &str, spec: &Spec, depth: usize) {
-    let (measured, device) = measure(spec, depth, 8);
-    let (share, counted) = (candidates_share(spec), counted_share(&device, spec));
-    let expected = mean_field(spec.geometry().units_per_block(), share);
-    let off = measured / expected - 1.0;
+    let measured = measure(spec, depth);
+    let (share, b) = (expected_share(spec), spec.geometry().units_per_block());
+    let expected = mean_field(b, share);
+    let off = measured.amplification / expected - 1.0;
     println!(
-        "{name}: share {share:.4} (counted {counted:.4}), mean field {expected:.4}, measured {measured:.4}, {:+.2} %",
+        "{name}: share {share:.4} ({:.4} counted), expected {expected:.4}, measured {:.4}, {:+.2} %",
+        measured.share,
+        measured.amplification,
         100.0 * off
     );
-    assert!(off.abs() < 0.02, "{name}: {measured} instead of {expected}");
+    assert!(off.abs() < 0.02, "{name}: {} instead of {expected}", measured.amplification);
 }
 
 #[test]
 fn greedy_collection_amplifies_as_the_mean_field_says() {
-    for percent in [7, 15, 28, 50] {
-        check(&format!("{percent} % over"), &plane(512, 32, percent), 1);
+    for (percent, blocks) in [(7, 2_048), (15, 1_024), (28, 512), (50, 512), (100, 512)] {
+        let spec = planes(Spec::small(), blocks, 32, percent);
+        check(&format!("{percent} % over"), &spec, 1);
     }
 }
 
 #[test]
 fn four_planes_amplify_as_one_does() {
-    let mut spec = plane(192, 32, 28);
+    let mut spec = Spec::small();
     spec.shape.channels = 2;
     spec.shape.planes_per_die = 2;
-    check("four planes", &spec, 16);
+    check("four planes", &planes(spec, 256, 32, 28), 16);
 }
 
-/// Units of 4 KiB in flash pages of 16 KiB: any four may share one under dynamic placement.
+/// Units of 4 KiB in flash pages of 16 KiB: any four may share one under dynamic placement. The copies
+/// of a victim begin a flash page of their own and end with padding, so v valid units cost ceil(v / 4)
+/// flash pages. Greedy victims all have about the same v; if the mean field puts it into one step of
+/// that function however much of the blocks the padding takes (none to three units each), the
+/// amplification is known to within the noise: 0.5 %.
 #[test]
-fn small_units_amplify_as_the_mean_field_says() {
-    let mut spec = plane(256, 16, 28);
-    spec.shape.page_size = Bytes::from_kib(16);
-    spec.placement = PlacementKind::Dynamic;
-    spec.buffer = lru(64);
-    assert_eq!(spec.buffer.policy, WriteBufferKind::Lru);
-    spec.logical_pages = spec.geometry().physical_pages() / 128 * 100;
-    check("units of a quarter page", &spec, 16);
+fn small_units_amplify_by_whole_flash_pages() {
+    const UNITS: f64 = 4.0;
+    for percent in [28, 50] {
+        let mut spec = Spec::small();
+        spec.shape.page_size = Bytes::from_kib(16);
+        spec.placement = PlacementKind::Dynamic;
+        spec.buffer = lru(8);
+        let spec = planes(spec, 1_024, 16, percent);
+        let (share, b) = (expected_share(&spec), spec.geometry().units_per_block());
+        let cost = |padding: f64| {
+            let held = f64::from(b) - padding;
+            let valid = victim_valid(b, share * f64::from(b) / held) * held / f64::from(b);
+            (valid / UNITS).ceil() * UNITS
+        };
+        assert_eq!(cost(0.0), cost(3.0), "the victims lie in one step");
+        let expected = f64::from(b) / (f64::from(b) - cost(0.0));
+        let measured = measure(&spec, 4).amplification;
+        println!("units, {percent} % over: expected {expected:.4}, measured {measured:.4}");
+        assert!((measured / expected - 1.0).abs() < 0.005, "{measured} instead of {expected}");
+    }
 }
