@@ -4,18 +4,43 @@
 
 pub mod random;
 
-use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteBufferKind, WriteThrough};
+use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteThrough};
 use ftlab::device::{Contents, Device, DeviceSetup};
 use ftlab::engine::Stream;
 use ftlab::ftl::FtlSetup;
-use ftlab::ftl::gc::{Greedy, Thresholds, Victim, VictimKind};
-use ftlab::ftl::mapping::{Mapping, MappingKind, PageMap};
-use ftlab::ftl::placement::{Dynamic, Level, Placement, PlacementKind, StaticStripe};
+use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
+use ftlab::ftl::mapping::{Mapping, PageMap};
+use ftlab::ftl::placement::{Dynamic, Level, Placement, StaticStripe};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
-use ftlab::nand::timing::{Bus, PageTimes, PageType, Plain, Timing, TimingKind};
+use ftlab::nand::timing::{Bus, PageTimes, PageType, Plain, Timing};
 use ftlab::nand::{Geometry, Shape};
-use ftlab::scheduler::{Fifo, FlashSetup, Probe, ReadFirst, Scheduler, SchedulerKind};
+use ftlab::scheduler::{Fifo, FlashSetup, Probe, ReadFirst, Scheduler};
 use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime};
+
+/// The policies of a seam by name, as far as a description needs no more of them.
+macro_rules! kinds {
+    ($($Kind:ident { $($Variant:ident = $name:literal),+ })+) => {$(
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $Kind { $($Variant),+ }
+
+        impl $Kind {
+            pub const ALL: &'static [$Kind] = &[$($Kind::$Variant),+];
+
+            pub fn named(name: &str) -> Option<$Kind> {
+                [$(($name, $Kind::$Variant)),+].iter().find(|known| known.0 == name).map(|k| k.1)
+            }
+        }
+    )+};
+}
+
+kinds! {
+    TimingKind { Plain = "plain", PageType = "page-type" }
+    SchedulerKind { Fifo = "fifo", ReadFirst = "read-first" }
+    MappingKind { Page = "page" }
+    PlacementKind { Static = "static", Dynamic = "dynamic" }
+    VictimKind { Greedy = "greedy" }
+    WriteBufferKind { None = "none", Lru = "lru" }
+}
 
 /// A write buffer, described.
 #[derive(Clone, Debug)]

@@ -1,17 +1,15 @@
 //! Random devices that can work, and random things to do with them.
 
-use ftlab::cache::WriteBufferKind;
 use ftlab::ftl::gc::Thresholds;
-use ftlab::ftl::placement::PlacementKind;
 use ftlab::host::Op;
 use ftlab::nand::Shape;
-use ftlab::nand::timing::TimingKind;
-use ftlab::scheduler::SchedulerKind;
 use ftlab::units::{Bytes, BytesPerSec, Nanos};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::{BufferSpec, DRAM, NO_BUFFER, Spec};
+use super::{
+    BufferSpec, DRAM, NO_BUFFER, PlacementKind, SchedulerKind, Spec, TimingKind, WriteBufferKind,
+};
 
 /// Tiny shapes of every kind: pages of 2 to 64 KiB, mapped whole or in units of 4 KiB.
 fn shape() -> impl Strategy<Value = Shape> {
@@ -55,13 +53,9 @@ fn buffer() -> impl Strategy<Value = BufferSpec> {
     prop_oneof![1 => Just(NO_BUFFER), 2 => lru]
 }
 
-fn kinds<K: Copy + std::fmt::Debug + 'static, I>(all: &'static [(K, I)]) -> impl Strategy<Value = K> {
-    select(all.iter().map(|(kind, _)| *kind).collect::<Vec<K>>())
-}
-
 /// A device that is as full as the rule of legality allows, or less.
 pub fn spec() -> impl Strategy<Value = Spec> {
-    let policies = (kinds(SchedulerKind::ALL), kinds(PlacementKind::ALL), kinds(TimingKind::ALL));
+    let policies = (select(SchedulerKind::ALL), select(PlacementKind::ALL), select(TimingKind::ALL));
     let codeword = select(vec![512u64, 1024, 2048]);
     let share = prop_oneof![Just(100u32), 40u32..=100];
     (shape(), thresholds(), buffer(), policies, codeword, share).prop_map(

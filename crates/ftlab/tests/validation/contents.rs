@@ -4,14 +4,13 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ftlab::cache::WriteBufferKind;
 use ftlab::device::{Device, assemble_with};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::units::{Bytes, Lpn, SimTime};
 use proptest::prelude::*;
 
 use crate::common::random::{self, Step};
-use crate::common::{Spec, assert_no_standstill, lru, request};
+use crate::common::{Spec, WriteBufferKind, assert_no_standstill, lru, request};
 use crate::reference::Reference;
 use crate::versions::{Fault, Found, Versions};
 use crate::watch::{Log, Watch, Watcher};

@@ -5,11 +5,10 @@
 
 use ftlab::device::{Device, assemble};
 use ftlab::host::{Breakdown, Host, Op};
-use ftlab::nand::timing::TimingKind;
 use ftlab::units::{Bytes, Nanos};
 
 use crate::common::{
-    DRAM, PAGE_TIMES, PROGRAM, READ, Spec, alone, closed_loop, fill, lru, request,
+    DRAM, PAGE_TIMES, PROGRAM, READ, Spec, TimingKind, alone, closed_loop, fill, lru, request,
 };
 
 const CODEWORD: Nanos = Nanos(2_500);

@@ -9,12 +9,10 @@
 use ftlab::device::assemble;
 use ftlab::engine::Stream;
 use ftlab::host::{Completion, Host, Op, Request};
-use ftlab::nand::timing::TimingKind;
-use ftlab::scheduler::SchedulerKind;
 use ftlab::units::{Nanos, SimTime};
 
 use crate::common::{
-    PAGE_TIMES, PROGRAM, READ, Spec, fill, mean_and_error, poisson, request, timed,
+    PAGE_TIMES, PROGRAM, READ, SchedulerKind, Spec, TimingKind, fill, mean_and_error, poisson, request, timed,
 };
 
 /// 4 KiB at 409.6 MB/s.

@@ -3,14 +3,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ftlab::cache::WriteBufferKind;
 use ftlab::device::assemble;
 use ftlab::engine::Stream;
-use ftlab::ftl::placement::PlacementKind;
 use ftlab::host::{Advanced, Host, Op};
 use ftlab::units::{Bytes, SimTime};
 
-use crate::common::{NO_BUFFER, Spec, lru, request};
+use crate::common::{NO_BUFFER, PlacementKind, Spec, WriteBufferKind, lru, request};
 
 /// Fills the device and rewrites it at random, most of the time its first three pages. How many
 /// requests are left inside when nothing happens any more.

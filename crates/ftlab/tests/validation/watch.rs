@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use ftlab::nand::Geometry;
 use ftlab::nand::timing::Bus;
-use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe, SchedulerKind};
+use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
 use ftlab::units::{BlockId, Nanos, Ppn, SimTime};
 
-use crate::common::Spec;
+use crate::common::{SchedulerKind, Spec};
 
 /// What a die is in the middle of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

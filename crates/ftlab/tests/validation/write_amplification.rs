@@ -9,11 +9,10 @@ use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
 use ftlab::ftl::gc::Thresholds;
-use ftlab::ftl::placement::PlacementKind;
 use ftlab::host::Op;
 use ftlab::units::{BlockId, Bytes};
 
-use crate::common::{Spec, closed_loop, fill, lru, request};
+use crate::common::{PlacementKind, Spec, closed_loop, fill, lru, request};
 
 /// The mean number of valid pages of a victim, by the mean field: `b` pages a block, of which the
 /// share `rho` is valid in the blocks that may be chosen.
