@@ -194,9 +194,7 @@ impl Spec {
         let sure = closed * (block - page + 1);
         match self.placement {
             // Whole flash pages' worth go round the planes.
-            PlacementKind::Static => {
-                sure.saturating_sub(1) / page * page * geometry.planes()
-            }
+            PlacementKind::Static => sure.saturating_sub(1) / page * page * geometry.planes(),
             PlacementKind::Dynamic => (sure * geometry.planes()).saturating_sub(1),
         }
     }
@@ -205,9 +203,7 @@ impl Spec {
 /// The timing of a kind, with the times above.
 pub fn timing(kind: TimingKind) -> Timing {
     match kind {
-        TimingKind::Plain => {
-            Timing::Plain(Plain { read: READ, program: PROGRAM, erase: ERASE })
-        }
+        TimingKind::Plain => Timing::Plain(Plain { read: READ, program: PROGRAM, erase: ERASE }),
         TimingKind::PageType => {
             Timing::PageType(PageType { types: PAGE_TIMES.to_vec(), erase: ERASE })
         }

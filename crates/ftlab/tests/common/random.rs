@@ -55,7 +55,8 @@ fn buffer() -> impl Strategy<Value = BufferSpec> {
 
 /// A device that is as full as the rule of legality allows, or less.
 pub fn spec() -> impl Strategy<Value = Spec> {
-    let policies = (select(SchedulerKind::ALL), select(PlacementKind::ALL), select(TimingKind::ALL));
+    let policies =
+        (select(SchedulerKind::ALL), select(PlacementKind::ALL), select(TimingKind::ALL));
     let codeword = select(vec![512u64, 1024, 2048]);
     let share = prop_oneof![Just(100u32), 40u32..=100];
     (shape(), thresholds(), buffer(), policies, codeword, share).prop_map(

@@ -12,7 +12,8 @@ use ftlab::host::{Completion, Host, Op, Request};
 use ftlab::units::{Nanos, SimTime};
 
 use crate::common::{
-    PAGE_TIMES, PROGRAM, READ, SchedulerKind, Spec, TimingKind, fill, mean_and_error, poisson, request, timed,
+    PAGE_TIMES, PROGRAM, READ, SchedulerKind, Spec, TimingKind, fill, mean_and_error, poisson,
+    request, timed,
 };
 
 /// 4 KiB at 409.6 MB/s.
@@ -123,8 +124,7 @@ fn mixture(count: u32) -> impl Iterator<Item = Request> {
 /// Load, requests, tolerance.
 const MIXED_RUNS: [(f64, u32, f64); 2] = [(0.4, 1_200_000, 0.03), (0.7, 2_500_000, 0.05)];
 const MIXED_MEAN: f64 = 0.8 * READ_SERVICE + 0.2 * WRITE_SERVICE;
-const MIXED_SQUARE: f64 =
-    0.8 * READ_SERVICE * READ_SERVICE + 0.2 * WRITE_SERVICE * WRITE_SERVICE;
+const MIXED_SQUARE: f64 = 0.8 * READ_SERVICE * READ_SERVICE + 0.2 * WRITE_SERVICE * WRITE_SERVICE;
 
 #[test]
 fn reads_and_writes_in_order_wait_as_m_g_1() {
