@@ -8,6 +8,8 @@ use ftlab::device::{Device, assemble_with};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::units::{Bytes, Lpn, SimTime};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::common::random::{self, Step};
 use crate::common::{Spec, WriteBufferKind, assert_no_standstill, lru, request};
@@ -200,8 +202,21 @@ impl Bench {
     }
 }
 
+/// The same cases every time; others, and as many as there is patience for, with
+/// `FTLAB_CASES=100000 cargo test -p ftlab --test validation`.
+fn cases() -> ProptestConfig {
+    let asked = std::env::var("FTLAB_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig {
+        cases: asked.unwrap_or(1_000),
+        rng_seed: if asked.is_some() { RngSeed::Random } else { RngSeed::Fixed(2) },
+        failure_persistence: None,
+        max_shrink_iters: 5_000,
+        ..ProptestConfig::default()
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(cases())]
 
     #[test]
     fn a_read_returns_what_was_last_written((spec, depth, steps) in random::run(400)) {
@@ -209,11 +224,6 @@ proptest! {
         let checked = bench.run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
-}
-
-/// More for a long night: `FTLAB_CASES=100000 cargo test -p ftlab --test validation`.
-fn cases() -> u32 {
-    std::env::var("FTLAB_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400)
 }
 
 /// A busy device with collection, merges and buffered pages.
@@ -228,9 +238,8 @@ fn busy() -> Spec {
 }
 
 fn steps(seed: u32, count: usize) -> Vec<Step> {
-    use proptest::strategy::ValueTree;
-    use proptest::test_runner::{Config, RngSeed, TestRunner};
-    let config = Config { rng_seed: RngSeed::Fixed(u64::from(seed)), ..Config::default() };
+    let config =
+        ProptestConfig { rng_seed: RngSeed::Fixed(u64::from(seed)), ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
     let strategy = proptest::collection::vec(random::step(), count);
     strategy.new_tree(&mut runner).expect("no filter rejects").current()
