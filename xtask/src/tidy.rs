@@ -15,10 +15,9 @@ const PURE: &str = "crates/ftlab/src/";
 const COMMENT_REACH: usize = 3;
 
 /// What nothing may hold. Written in two halves, so that this file does not hold it either.
-const UNFINISHED: [&str; 6] = [
+const UNFINISHED: [&str; 5] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
-    concat!("XX", "X"),
     concat!("dbg", "!("),
     concat!("todo", "!("),
     concat!("unimplemented", "!("),

@@ -1,6 +1,7 @@
 //! The pages of `docs/reference`, written from what the crates declare.
 
 mod devices;
+mod formats;
 mod options;
 mod policies;
 mod schema;
@@ -22,6 +23,7 @@ pub fn pages() -> Vec<Page> {
         page("docs/reference/policies.md", policies::page()),
         page("docs/reference/devices.md", devices::page()),
         page("docs/reference/device.schema.json", schema::page()),
+        page("docs/reference/formats.md", formats::page()),
         page("docs/reference/workload-file.md", workload::page()),
     ]
 }
