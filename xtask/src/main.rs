@@ -45,7 +45,7 @@ fn count(problems: usize) -> String {
 }
 
 fn write(root: &Path) -> Result<Vec<String>, String> {
-    for page in reference::pages() {
+    for page in reference::pages(&files::all(root)?) {
         files::write(root, page.path, &page.text)?;
         println!("wrote {}", page.path);
     }
@@ -55,7 +55,7 @@ fn write(root: &Path) -> Result<Vec<String>, String> {
 fn check(root: &Path) -> Result<Vec<String>, String> {
     let files = files::all(root)?;
     let mut problems = tidy::check(&files);
-    for page in reference::pages() {
+    for page in reference::pages(&files) {
         match files.iter().find(|file| file.path == page.path) {
             Some(file) if file.text == page.text => {}
             Some(_) => problems.push(format!("{}: stale; {REMEDY}", page.path)),

@@ -4,8 +4,11 @@ mod devices;
 mod formats;
 mod options;
 mod policies;
+mod results;
 mod schema;
 mod workload;
+
+use crate::files::File;
 
 /// A generated page.
 pub struct Page {
@@ -15,8 +18,8 @@ pub struct Page {
     pub text: String,
 }
 
-/// All of them.
-pub fn pages() -> Vec<Page> {
+/// All of them; `files` is the project, for what is read from the code itself.
+pub fn pages(files: &[File]) -> Vec<Page> {
     let page = |path, text| Page { path, text };
     vec![
         page("docs/reference/options.md", options::page()),
@@ -24,6 +27,7 @@ pub fn pages() -> Vec<Page> {
         page("docs/reference/devices.md", devices::page()),
         page("docs/reference/device.schema.json", schema::page()),
         page("docs/reference/formats.md", formats::page()),
+        page("docs/reference/results.md", results::page(files)),
         page("docs/reference/workload-file.md", workload::page()),
     ]
 }
