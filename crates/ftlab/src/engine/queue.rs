@@ -5,8 +5,8 @@
 //! instead of sifting a heap. Within a slot, events hang in a list that is kept in order; new ones
 //! nearly always belong at its end.
 //!
-//! Source: Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987 (scheme 4, ordered
-//! slots); the bitmap over slots is ours.
+//! Source: Varghese and Lauck, "Hashed and Hierarchical Timing Wheels: Data Structures for the Efficient
+//! Implementation of a Timer Facility", SOSP 1987; the bitmap over slots is ours.
 
 use super::slab::{Handle, Slab};
 use crate::units::{Nanos, SimTime};
