@@ -1,2 +1,46 @@
-//! The `ftlab` binary.
-fn main() {}
+//! The command line of ftlab: parses arguments, calls the libraries, prints, and sets the exit code.
+
+mod args;
+mod device;
+mod failure;
+mod human;
+mod list;
+mod load;
+mod progress;
+mod recording;
+mod result;
+mod run;
+mod table;
+mod traces;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command, ConfigCommand};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let done = carry_out(&cli.command, &mut out);
+    let flushed = out.flush().map_err(Failure::from);
+    // What has been written is dropped with the buffer if nobody reads it any more.
+    drop(out.into_parts());
+    match done.and(flushed) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn carry_out(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
+    match command {
+        Command::Run(args) => run::run(args, out),
+        Command::Trace(command) => traces::run(command, out),
+        Command::List { what } => list::list(*what, out),
+        Command::Explain { path } => list::explain(path, out),
+        Command::Config(ConfigCommand::Check(arg)) => device::check(arg, out),
+        Command::Config(ConfigCommand::Show(arg)) => device::show(arg, out),
+    }
+}

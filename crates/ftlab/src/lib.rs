@@ -13,4 +13,5 @@ pub mod host;
 pub mod nand;
 pub mod policy;
 pub mod scheduler;
+pub mod stats;
 pub mod units;

@@ -396,6 +396,9 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     #[inline]
     fn take_done(&mut self) -> u32 {
         let mut finished = 0;
+        if !self.done.is_empty() {
+            self.sink.advanced(self.host);
+        }
         for completion in self.done.drain(..) {
             let tag = completion.request.tag;
             let Slot { arrived, index, .. } = self.tags.slots[tag as usize];

@@ -103,6 +103,12 @@ pub trait Sink<H: Host> {
         let _ = (phase, host);
     }
 
+    /// Requests have finished at the present moment and are about to be handed over: the time to
+    /// look at the device.
+    fn advanced(&mut self, host: &H) {
+        let _ = host;
+    }
+
     /// A request has finished.
     fn completed(&mut self, completed: &Completed);
 }

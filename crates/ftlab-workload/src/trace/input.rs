@@ -4,6 +4,8 @@
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -42,6 +44,36 @@ impl Location {
 impl From<&Path> for Location {
     fn from(path: &Path) -> Location {
         Location::File(path.to_owned())
+    }
+}
+
+/// How much of a file has been read, for whoever shows progress; shared with the reader.
+#[derive(Debug, Default)]
+pub struct Meter {
+    read: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Meter {
+    /// The share of the file that has been read; none if its length is not known.
+    #[must_use]
+    pub fn share(&self) -> Option<f64> {
+        let total = self.total.load(Ordering::Relaxed);
+        (total > 0).then(|| self.read.load(Ordering::Relaxed) as f64 / total as f64)
+    }
+}
+
+/// A file whose reading is metered.
+struct Metered {
+    file: File,
+    meter: Arc<Meter>,
+}
+
+impl Read for Metered {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.meter.read.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
     }
 }
 
@@ -119,16 +151,27 @@ pub(crate) enum Opened {
 }
 
 /// Opens a location and looks at its first bytes. Text ends after `most` bytes.
-pub(crate) fn open(location: &Location, most: u64) -> Result<Opened, TraceError> {
+pub(crate) fn open(
+    location: &Location,
+    most: u64,
+    meter: &Arc<Meter>,
+) -> Result<Opened, TraceError> {
     let name = location.name();
     let failed = |error: io::Error| TraceError::io(&name, "can't read it", &error);
     let mut reader: Box<dyn Read + Send> = match location {
-        Location::File(path) => Box::new(File::open(path).map_err(failed)?),
+        Location::File(path) => {
+            let file = File::open(path).map_err(failed)?;
+            let length = file.metadata().map_or(0, |metadata| metadata.len());
+            meter.total.store(length, Ordering::Relaxed);
+            Box::new(Metered { file, meter: Arc::clone(meter) })
+        }
         Location::Stdin => Box::new(io::stdin()),
         Location::Memory(_, bytes) => Box::new(Cursor::new(bytes.clone())),
     };
     let magic = peek(&mut reader).map_err(failed)?;
     if magic.starts_with(b"PAR1") {
+        // It is read by other ways, not from the beginning to the end.
+        meter.total.store(0, Ordering::Relaxed);
         return match location {
             Location::File(path) => Ok(Opened::ParquetFile(File::open(path).map_err(failed)?)),
             Location::Memory(_, bytes) => Ok(Opened::ParquetBytes(bytes.clone())),

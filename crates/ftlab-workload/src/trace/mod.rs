@@ -31,7 +31,7 @@ pub use digest::Digest;
 pub use error::{ErrorKind, Place, TraceError};
 pub use format::{FORMATS, Format, named};
 pub use gate::Late;
-pub use input::{Compression, Location};
+pub use input::{Compression, Location, Meter};
 pub use inspect::{Inspection, SizeClass, inspect};
 pub use options::{BlkEvent, Options};
 pub use reader::{BATCH, Facts, Trace, open};

@@ -1,6 +1,8 @@
 //! The reader: opens a trace, finds its format, puts records in order of time and counts time from
 //! the first one. Holds a window of records, never the whole trace.
 
+use std::sync::Arc;
+
 use ftlab::host::Op;
 use ftlab::units::SimTime;
 use serde::Serialize;
@@ -11,7 +13,7 @@ use super::error::{ErrorKind, TraceError};
 use super::format::{self, Codec, Format, Remarks};
 use super::formats::parquet;
 use super::gate::Gate;
-use super::input::{self, Compression, Location, Opened};
+use super::input::{self, Compression, Location, Meter, Opened};
 use super::options::Options;
 use super::record::Record;
 use super::source::RecordSource;
@@ -39,6 +41,7 @@ pub struct Trace {
     more: bool,
     origin: Option<SimTime>,
     next_judgement: u64,
+    meter: Arc<Meter>,
 }
 
 /// What is known of a trace apart from its records; complete once all of them were read.
@@ -82,7 +85,8 @@ pub(crate) fn open_start(
     most: u64,
 ) -> Result<Trace, TraceError> {
     let name = location.name();
-    let (source, format, compression) = match input::open(&location, most)? {
+    let meter = Arc::new(Meter::default());
+    let (source, format, compression) = match input::open(&location, most, &meter)? {
         Opened::Text(mut lines, compression) => {
             let format = match options.format {
                 Some(format) => format,
@@ -118,6 +122,7 @@ pub(crate) fn open_start(
         more: true,
         origin: None,
         next_judgement: BATCH as u64,
+        meter,
     })
 }
 
@@ -222,6 +227,12 @@ impl Trace {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// How much of the file has been read; not known for Parquet.
+    #[must_use]
+    pub fn meter(&self) -> Arc<Meter> {
+        Arc::clone(&self.meter)
     }
 
     /// What is known so far apart from the records.

@@ -36,7 +36,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return;
         }
         // A page that was never written reads as zeros, straight from the map.
-        let Some(at) = self.ftl.look_up(span.page) else { return };
+        let Some(at) = self.ftl.look_up_for_host(span.page) else { return };
         let flash_page = self.flash.geometry().flash_page_of(at);
         let command = match gathering {
             Some(open) if open.flash_page == flash_page => open.command,

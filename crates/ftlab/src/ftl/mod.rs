@@ -61,6 +61,8 @@ pub struct FtlCounts {
     pub gc_runs: u64,
     /// Valid pages that the collected blocks held when they were chosen.
     pub gc_victim_valid: u64,
+    /// Pages that a host read found empty: never written, or deallocated. They cost no flash read.
+    pub unwritten_reads: u64,
 }
 
 /// The flash translation layer.
@@ -136,6 +138,14 @@ impl Ftl {
     #[must_use]
     pub fn look_up(&self, page: Lpn) -> Option<Ppn> {
         self.mapping.look_up(page)
+    }
+
+    /// Where the current copy of a page that the host reads lies; counts the page if there is none.
+    #[inline]
+    pub fn look_up_for_host(&mut self, page: Lpn) -> Option<Ppn> {
+        let at = self.look_up(page);
+        self.counts.unwritten_reads += u64::from(at.is_none());
+        at
     }
 
     /// The sectors that the copy at `at` holds.

@@ -18,7 +18,7 @@ mod read_first;
 
 pub use command::{Command, CommandId, Kind, Origin, Spent, Task};
 pub use fifo::Fifo;
-pub use flash::{Activity, Flash, FlashSetup, Probe};
+pub use flash::{Activity, CommandCounts, Flash, FlashSetup, Probe};
 pub use load::{DieSet, Load};
 pub use read_first::ReadFirst;
 

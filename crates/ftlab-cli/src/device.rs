@@ -1,0 +1,74 @@
+//! From `--device` and `--set` to a checked configuration.
+
+use std::path::Path;
+
+use ftlab::config::{Config, Layer, presets};
+
+use crate::args::DeviceArg;
+use crate::failure::Failure;
+
+/// Loads the configuration of a built-in device or a file. A built-in name goes first; `./NAME`
+/// is always a file.
+pub fn load(device: &str, sets: &[String]) -> Result<Config, Failure> {
+    Config::load(&layers(device, sets)?).map_err(|error| {
+        let hint = "  a device is a built-in name (ftlab list devices) or a path to a TOML file\n";
+        let unknown = presets::find(device).is_none() && !is_file(device);
+        Failure::usage(format!("{error}{}", if unknown { hint } else { "" }))
+    })
+}
+
+fn is_file(device: &str) -> bool {
+    let path = Path::new(device);
+    let looks_like_one = path.components().count() > 1 || path.extension().is_some();
+    looks_like_one || path.exists()
+}
+
+/// The texts that the configuration is made of.
+fn layers(device: &str, sets: &[String]) -> Result<Vec<Layer>, Failure> {
+    let base = match presets::find(device) {
+        None if is_file(device) => {
+            let path = Path::new(device);
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| Failure::file("can't read the device", path, &error))?;
+            Layer::file(device, &text)
+        }
+        _ => Layer::preset(device),
+    };
+    let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
+    Ok(std::iter::once(base).chain(sets).collect())
+}
+
+/// Prints what is suspicious about a configuration.
+pub fn warn(config: &Config) {
+    for warning in &config.warnings {
+        eprint!("{}", warning.render("warning"));
+    }
+}
+
+/// `ftlab config check`: everything that is wrong, at once.
+pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failure> {
+    let config = match Config::load(&layers(&arg.device, &arg.sets)?) {
+        Ok(config) => config,
+        Err(error) => {
+            let found = error.problems.len();
+            write!(out, "{error}\n{found} {}\n", if found == 1 { "problem" } else { "problems" })?;
+            return Err(Failure::Check);
+        }
+    };
+    for warning in &config.warnings {
+        writeln!(out, "{}", warning.render("warning"))?;
+    }
+    match config.warnings.len() {
+        0 => writeln!(out, "{}: in order", arg.device)?,
+        1 => writeln!(out, "{}: in order, with 1 warning", arg.device)?,
+        more => writeln!(out, "{}: in order, with {more} warnings", arg.device)?,
+    }
+    Ok(())
+}
+
+/// `ftlab config show`: the whole of it.
+pub fn show(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failure> {
+    let config = load(&arg.device, &arg.sets)?;
+    warn(&config);
+    Ok(out.write_all(config.show().as_bytes())?)
+}

@@ -1,0 +1,64 @@
+//! How a command ends when it does not end well: what is said, and the exit code.
+
+use std::fmt::Display;
+use std::io;
+use std::process::ExitCode;
+
+/// Why a command stops.
+#[derive(Debug)]
+pub enum Failure {
+    /// What the user asked for can't be done: usage, configuration or input. Exit code 2.
+    Usage(String),
+    /// What was to be checked is not in order; everything has been said. Exit code 1.
+    Check,
+    /// The user interrupted it; everything has been said. Exit code 130, as shells have it.
+    Interrupted,
+    /// Nobody reads the output any more (`ftlab ... | head`): no reason to complain.
+    ClosedPipe,
+}
+
+impl Failure {
+    /// A failure with this text.
+    pub fn usage(text: impl Display) -> Failure {
+        Failure::Usage(text.to_string())
+    }
+
+    /// A file that can't be read or written.
+    pub fn file(doing: &str, path: &std::path::Path, error: &io::Error) -> Failure {
+        let remedy = match error.kind() {
+            io::ErrorKind::NotFound => "check the path",
+            io::ErrorKind::PermissionDenied => "check who may read and write it",
+            io::ErrorKind::IsADirectory => "name a file, not a directory",
+            io::ErrorKind::InvalidData => "the file is no text; check that it is the right one",
+            io::ErrorKind::StorageFull => "make room, or choose another place with -o",
+            io::ErrorKind::ReadOnlyFilesystem => "choose another place with -o",
+            _ => "try again once the cause is gone",
+        };
+        Failure::usage(format!("{doing} {}: {error}\n  remedy: {remedy}", path.display()))
+    }
+
+    /// Says what there is to say, and gives the exit code.
+    pub fn report(self) -> ExitCode {
+        match self {
+            Failure::Usage(text) => {
+                // Config problems and workload files name their severity themselves.
+                let lead = if text.starts_with("error") { "" } else { "error: " };
+                eprintln!("{lead}{}", text.trim_end());
+                ExitCode::from(2)
+            }
+            Failure::Check => ExitCode::from(1),
+            Failure::Interrupted => ExitCode::from(130),
+            Failure::ClosedPipe => ExitCode::SUCCESS,
+        }
+    }
+}
+
+/// Writing to standard output failed.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::usage(format!("can't write to standard output: {error}")),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Quantities as people read them: three or four digits and a unit.
+
+/// Sizes that `--address scale:SIZE` takes.
+const SIZES: [(&str, u64); 8] = [
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+];
+
+/// A size with its unit, in bytes.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let help = || format!("`{text}` is no size: write a number and a unit, such as 512GiB or 2TB");
+    let found = SIZES.iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, size)));
+    let (number, unit) = found.ok_or_else(help)?;
+    let number: u64 = number.trim().parse().map_err(|_| help())?;
+    number.checked_mul(*unit).filter(|bytes| *bytes > 0).ok_or_else(help)
+}
+
+/// A latency: `840 ns`, `61.2 us`, `1.53 ms`, `2.40 s`.
+pub fn time(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ..1e3 => return format!("{ns:.0} ns"),
+        ..999.5e3 => (ns / 1e3, "us"),
+        ..999.5e6 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", digits(value))
+}
+
+/// A span as a clock would show it: `1.53 s`, `3 min 20 s`, `2 d 4 h`.
+pub fn span(ns: u64) -> String {
+    let s = ns / 1_000_000_000;
+    match s {
+        0..120 => time(ns as f64),
+        120..7_200 => format!("{} min {} s", s / 60, s % 60),
+        7_200..172_800 => format!("{} h {} min", s / 3600, s % 3600 / 60),
+        _ => format!("{} d {} h", s / 86_400, s % 86_400 / 3600),
+    }
+}
+
+/// A number of bytes in decimal units: `4.10 MB`.
+pub fn bytes(bytes: u64) -> String {
+    let value = bytes as f64;
+    let (value, unit) = match value {
+        ..1e3 => return format!("{bytes} B"),
+        ..999.5e3 => (value / 1e3, "kB"),
+        ..999.5e6 => (value / 1e6, "MB"),
+        ..999.5e9 => (value / 1e9, "GB"),
+        _ => (value / 1e12, "TB"),
+    };
+    format!("{} {unit}", digits(value))
+}
+
+/// Three significant digits, or all digits before the point.
+pub fn digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A whole number with its thousands apart: `1,234,567`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A rate, whole once it is large: `12,345`, `8.25`.
+pub fn rate(value: f64) -> String {
+    if value < 999.5 { digits(value) } else { count(value.round() as u64) }
+}
+
+/// A share in per cent.
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_read_well() {
+        assert_eq!(
+            [time(840.0), time(61_234.0), time(999_600.0)],
+            ["840 ns", "61.2 us", "1.00 ms"]
+        );
+        assert_eq!([span(1_530_000_000), span(200_000_000_000)], ["1.53 s", "3 min 20 s"]);
+        assert_eq!([bytes(999), bytes(4_100_000)], ["999 B", "4.10 MB"]);
+        assert_eq!([count(0), count(999), count(1_234_567)], ["0", "999", "1,234,567"]);
+        assert_eq!([rate(8.25), rate(12_345.4)], ["8.25", "12,345"]);
+        assert_eq!(percent(0.1234), "12.3 %");
+    }
+
+    #[test]
+    fn sizes_need_a_unit() {
+        assert_eq!(parse_size("2TB"), Ok(2_000_000_000_000));
+        assert_eq!(parse_size("64 MiB"), Ok(64 << 20));
+        for bad in ["", "12", "x GiB", "-1GiB", "0GiB", "99999999999TiB"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What is played: a trace, decoded and fingerprinted on a thread of its own, or a workload.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use ftlab_workload::generate::{PRESETS, Workload, preset};
+use ftlab_workload::replay::SourceError;
+use ftlab_workload::trace::{Digest, Facts, Location, Record, Trace, TraceError};
+
+use crate::failure::Failure;
+
+/// How many batches are decoded ahead.
+const AHEAD: usize = 4;
+/// How often a trace that is slow to come is asked whether the user has lost patience.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What is known of a trace once it has been played.
+#[derive(Debug)]
+pub struct TraceFacts {
+    /// What the reader says.
+    pub facts: Facts,
+    /// The fingerprint of what was read; none if reading was cut off.
+    pub digest: Option<String>,
+    /// How many requests were read.
+    pub requests: u64,
+}
+
+/// A trace that is being decoded ahead of the replay.
+#[derive(Debug)]
+pub struct Decoder {
+    batches: Receiver<Result<Vec<Record>, TraceError>>,
+    used: Sender<Vec<Record>>,
+    thread: JoinHandle<TraceFacts>,
+    first_facts: Facts,
+    ended: bool,
+}
+
+impl Decoder {
+    /// Starts decoding at most `limit` requests.
+    pub fn start(trace: Trace, limit: Option<u64>) -> Decoder {
+        let first_facts = trace.facts();
+        let (to_replay, batches) = sync_channel(AHEAD);
+        let (used, to_refill) = channel();
+        let thread = std::thread::spawn(move || decode(trace, limit, &to_replay, &to_refill));
+        Decoder { batches, used, thread, first_facts, ended: false }
+    }
+
+    /// Puts the next records in place of a batch's content; false once there are none, or once
+    /// `stop` is set.
+    pub fn fill(
+        &mut self,
+        batch: &mut Vec<Record>,
+        stop: &AtomicBool,
+    ) -> Result<bool, SourceError> {
+        loop {
+            match self.batches.recv_timeout(PATIENCE) {
+                Ok(Ok(records)) => {
+                    // A thread that has ended needs nothing to refill.
+                    let _ = self.used.send(std::mem::replace(batch, records));
+                    return Ok(true);
+                }
+                Ok(Err(error)) => return Err(SourceError(Box::new(error))),
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.ended = true;
+                    return Ok(false);
+                }
+                Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => return Ok(false),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// What is known of the trace. If it was not played to its end, the reader may be waiting for
+    /// input and is left alone.
+    pub fn finish(self) -> TraceFacts {
+        let Decoder { batches, thread, first_facts, ended, .. } = self;
+        drop(batches);
+        if ended && let Ok(facts) = thread.join() {
+            return facts;
+        }
+        TraceFacts { facts: first_facts, digest: None, requests: 0 }
+    }
+}
+
+fn decode(
+    mut trace: Trace,
+    limit: Option<u64>,
+    to_replay: &SyncSender<Result<Vec<Record>, TraceError>>,
+    to_refill: &Receiver<Vec<Record>>,
+) -> TraceFacts {
+    let (mut digest, mut requests) = (Digest::new(), 0);
+    let mut left = limit.unwrap_or(u64::MAX);
+    while left > 0 {
+        let mut batch = to_refill.try_recv().unwrap_or_default();
+        match trace.next_batch(&mut batch) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(error) => {
+                // If nobody listens any more, nobody wants to know either.
+                let _ = to_replay.send(Err(error));
+                break;
+            }
+        }
+        batch.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+        left -= batch.len() as u64;
+        requests += batch.len() as u64;
+        digest.update(&batch);
+        if to_replay.send(Ok(batch)).is_err() {
+            break;
+        }
+    }
+    TraceFacts { facts: trace.facts(), digest: Some(digest.finish()), requests }
+}
+
+/// Reads a workload: built-in, or a file. Files that it names lie beside it.
+pub fn workload(name: &str) -> Result<Workload, Failure> {
+    let path = Path::new(name);
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut fetch = |file: &str| {
+        let path = folder.join(file);
+        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let text = match preset(name) {
+        Some(preset) => preset.text.to_owned(),
+        None => std::fs::read_to_string(path).map_err(|error| unreadable(name, path, &error))?,
+    };
+    Workload::parse(name, &text, &mut fetch).map_err(Failure::usage)
+}
+
+fn unreadable(name: &str, path: &Path, error: &std::io::Error) -> Failure {
+    let failure = Failure::file("can't read the workload", path, error);
+    let Failure::Usage(text) = failure else { return failure };
+    if path.exists() || path.components().count() > 1 || path.extension().is_some() {
+        return Failure::Usage(text);
+    }
+    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let near = names
+        .iter()
+        .min_by_key(|known| strsim::damerau_levenshtein(known, name))
+        .filter(|known| strsim::damerau_levenshtein(known, name) <= name.len() / 3)
+        .map_or(String::new(), |near| format!("did you mean {near}? "));
+    Failure::usage(format!(
+        "there is no workload {name}, neither built in nor as a file\n  remedy: {near}built in: {}",
+        names.join(", ")
+    ))
+}
+
+/// The name of a load as results carry it: of a file, without folder and endings.
+pub fn short_name(name: &str) -> String {
+    if name == "-" {
+        return "stdin".to_owned();
+    }
+    let file = Path::new(name).file_name().map_or(name.into(), |file| file.to_string_lossy());
+    let stem = file.trim_start_matches('.').split('.').next().unwrap_or_default();
+    let tidy = |c: char| if c.is_alphanumeric() || "-_+".contains(c) { c } else { '_' };
+    match stem.chars().map(tidy).collect::<String>() {
+        empty if empty.is_empty() => "load".to_owned(),
+        stem => stem,
+    }
+}
+
+/// Opens a trace.
+pub fn open(file: &str, options: ftlab_workload::trace::Options) -> Result<Trace, Failure> {
+    let location = Location::from_argument(file);
+    ftlab_workload::trace::open(location, options).map_err(Failure::usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_are_good_folder_names() {
+        let names = ["-", "a/hm_0.csv.gz", "fill", "/x/.hidden", "w ird:name.csv", "..", "ä.csv"];
+        let short = ["stdin", "hm_0", "fill", "hidden", "w_ird_name", "load", "ä"];
+        assert_eq!(names.map(short_name), short.map(str::to_owned));
+    }
+}

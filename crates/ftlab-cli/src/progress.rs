@@ -1,0 +1,73 @@
+//! The bar on a terminal; nothing elsewhere.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ftlab_workload::replay::Progress;
+use ftlab_workload::trace::Meter;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How often the bar is brought up to date: asking the clock more often would cost more.
+const EVERY: Duration = Duration::from_millis(100);
+/// Steps of a bar.
+const STEPS: f64 = 10_000.0;
+
+/// A progress bar on standard error.
+pub struct Bar {
+    bar: ProgressBar,
+    drawn: Instant,
+    sized: bool,
+    /// How much of the trace has been read, where the number of its requests is not known.
+    meter: Option<Arc<Meter>>,
+}
+
+impl Bar {
+    /// A bar for what is called `name`, unless it is not `wanted` or nobody watches.
+    pub fn new(name: &str, wanted: bool) -> Bar {
+        let bar = if wanted { ProgressBar::no_length() } else { ProgressBar::hidden() };
+        let style = ProgressStyle::with_template("{prefix} {spinner} {msg}");
+        bar.set_style(style.expect("the template is a constant"));
+        bar.set_prefix(name.to_owned());
+        Bar { bar, drawn: Instant::now(), sized: false, meter: None }
+    }
+
+    /// The same bar for a trace that is being read.
+    pub fn metered(self, meter: Arc<Meter>) -> Bar {
+        Bar { meter: Some(meter), ..self }
+    }
+
+    /// Shows how far it is.
+    pub fn show(&mut self, progress: &Progress) {
+        if self.bar.is_hidden() || self.drawn.elapsed() < EVERY {
+            return;
+        }
+        self.drawn = Instant::now();
+        let by_count = progress.total.map(|total| progress.completed as f64 / total.max(1) as f64);
+        let share = by_count.or_else(|| self.meter.as_ref()?.share());
+        if let Some(share) = share {
+            self.size();
+            self.bar.set_position((share * STEPS) as u64);
+        }
+        let seconds = self.bar.elapsed().as_secs_f64();
+        let rate = crate::human::rate(progress.completed as f64 / seconds.max(1e-9));
+        let done = crate::human::count(progress.completed);
+        let simulated = crate::human::span(progress.now.0);
+        self.bar.set_message(format!("{done} requests, {rate}/s, {simulated} simulated"));
+    }
+
+    /// Makes a bar with an end of it.
+    fn size(&mut self) {
+        if std::mem::replace(&mut self.sized, true) {
+            return;
+        }
+        self.bar.set_length(STEPS as u64);
+        let style =
+            ProgressStyle::with_template("{prefix} [{bar:16}] {percent} % {msg}, {eta} left");
+        self.bar.set_style(style.expect("the template is a constant").progress_chars("=> "));
+    }
+
+    /// Takes it off the screen.
+    pub fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,233 @@
+//! The layout of `result.json` and `run.json`.
+
+use ftlab::config::Config;
+use ftlab::stats::Report;
+use ftlab::units::SECTOR_BYTES;
+use ftlab_workload::generate::Workload;
+use ftlab_workload::replay::{self, Ended};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::load::{TraceFacts, short_name};
+
+/// `result.json`: what depends on nothing but device, load and seed.
+#[derive(Debug, Serialize)]
+pub struct Document {
+    /// See [`ftlab::stats::SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// Whether the run went to its end.
+    pub complete: bool,
+    /// The version of ftlab.
+    pub ftlab_version: &'static str,
+    /// What was measured.
+    pub report: Report,
+    /// What it was measured on.
+    pub device: DeviceDocument,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// What was played.
+    pub load: LoadDocument,
+    /// What was played before, unmeasured.
+    pub precondition: Option<LoadDocument>,
+    /// How it was played.
+    pub replay: ReplayDocument,
+    /// What neither the input nor the command line said.
+    pub assumed: Vec<String>,
+    /// What looks wrong.
+    pub warnings: Vec<String>,
+}
+
+/// The device.
+#[derive(Debug, Serialize)]
+pub struct DeviceDocument {
+    /// Its name.
+    pub name: String,
+    /// What the host can address.
+    pub capacity_bytes: u64,
+    /// BLAKE3 of the configuration's canonical text.
+    pub config_blake3: String,
+    /// The configuration in full.
+    pub config: Value,
+}
+
+impl DeviceDocument {
+    /// The document of a device.
+    pub fn new(config: &Config, capacity_sectors: u64) -> DeviceDocument {
+        let text = config.canonical();
+        DeviceDocument {
+            name: config.options.device.name.clone(),
+            capacity_bytes: capacity_sectors * SECTOR_BYTES,
+            config_blake3: blake3::hash(text.as_bytes()).to_hex().to_string(),
+            config: toml::from_str(&text).expect("the canonical text of a configuration is TOML"),
+        }
+    }
+}
+
+/// What was played.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum LoadDocument {
+    /// A trace.
+    Trace {
+        /// The file's name, without folder and endings.
+        name: String,
+        /// The format.
+        format: &'static str,
+        /// BLAKE3 of the records that were played; null if reading was cut off.
+        digest_blake3: Option<String>,
+        /// Requests read.
+        requests: u64,
+        /// Requests that came after a later one and were sorted in.
+        out_of_order_requests: u64,
+        /// Lines left out because they were wrong.
+        skipped_lines: u64,
+    },
+    /// A workload.
+    Workload {
+        /// Its name.
+        name: String,
+        /// BLAKE3 of its description.
+        digest_blake3: String,
+        /// Where its figures come from.
+        source: Option<String>,
+        /// The description in full.
+        workload: Value,
+    },
+}
+
+impl LoadDocument {
+    /// The document of a trace called `file`.
+    pub fn trace(file: &str, read: &TraceFacts) -> LoadDocument {
+        LoadDocument::Trace {
+            name: short_name(file),
+            format: read.facts.format,
+            digest_blake3: read.digest.clone(),
+            requests: read.requests,
+            out_of_order_requests: read.facts.out_of_order,
+            skipped_lines: read.facts.skipped_lines,
+        }
+    }
+
+    /// The document of a workload.
+    pub fn workload(workload: &Workload) -> LoadDocument {
+        let value = serde_json::to_value(workload).expect("a workload is plain data");
+        LoadDocument::Workload {
+            name: workload.name.clone(),
+            digest_blake3: blake3::hash(value.to_string().as_bytes()).to_hex().to_string(),
+            source: workload.source.clone(),
+            workload: value,
+        }
+    }
+}
+
+/// How it was played.
+#[derive(Debug, Serialize)]
+pub struct ReplayDocument {
+    /// What decided when requests were submitted.
+    pub pacing: PacingDocument,
+    /// How addresses were brought onto the device.
+    pub address: replay::Mapping,
+    /// The limit on requests.
+    pub requests_limit: Option<u64>,
+    /// Why it ended.
+    pub ended: Ended,
+    /// Requests submitted.
+    pub submitted_requests: u64,
+    /// Requests finished.
+    pub completed_requests: u64,
+    /// Requests that lay beyond the device and were folded.
+    pub folded_requests: u64,
+    /// Requests that were cut at the end of the device or of their slice.
+    pub clipped_requests: u64,
+    /// What was cut off.
+    pub clipped_bytes: u64,
+    /// Requests over MiB that are not neighbours any more.
+    pub torn_requests: u64,
+    /// Requests whose time lay before that of an earlier one; they were played with it.
+    pub out_of_order_requests: u64,
+    /// Requests without sectors, which were left out.
+    pub empty_requests: u64,
+    /// Requests that had to wait for a place in the queue.
+    pub held_back_requests: u64,
+    /// The simulated moment at the end, preconditioning included.
+    pub finished_ns: u64,
+}
+
+impl ReplayDocument {
+    /// The document of a replay.
+    pub fn new(options: &replay::Options, limit: Option<u64>, report: &replay::Report) -> Self {
+        let mapping = report.mapping;
+        ReplayDocument {
+            pacing: PacingDocument::new(options.pacing),
+            address: options.mapping,
+            requests_limit: limit,
+            ended: report.ended,
+            submitted_requests: report.submitted,
+            completed_requests: report.completed,
+            folded_requests: mapping.folded,
+            clipped_requests: mapping.clipped,
+            clipped_bytes: mapping.clipped_sectors * SECTOR_BYTES,
+            torn_requests: mapping.torn,
+            out_of_order_requests: report.out_of_order,
+            empty_requests: report.empty,
+            held_back_requests: report.held_back,
+            finished_ns: report.finished.0,
+        }
+    }
+}
+
+/// What decided when requests were submitted.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PacingDocument {
+    /// The trace's times, or the workload's arrivals.
+    Source {
+        /// How much faster than they say.
+        speed_ratio: f64,
+        /// How many requests the device takes at once.
+        queue_limit_requests: u32,
+    },
+    /// Completions.
+    Closed {
+        /// How many requests are kept outstanding.
+        depth_requests: u32,
+        /// From a completion to the request that replaces it.
+        think_time_ns: u64,
+    },
+    /// Requests that overlap.
+    Dependencies {
+        /// How many requests are looked at together.
+        depth_requests: u32,
+    },
+}
+
+impl PacingDocument {
+    fn new(pacing: replay::Pacing) -> PacingDocument {
+        use replay::Pacing;
+        match pacing {
+            Pacing::Source { speed, queue_limit } => PacingDocument::Source {
+                speed_ratio: f64::from(speed.ppm) / 1e6,
+                queue_limit_requests: queue_limit,
+            },
+            Pacing::Closed { depth, think_time } => {
+                PacingDocument::Closed { depth_requests: depth, think_time_ns: think_time.0 }
+            }
+            Pacing::Dependencies { depth } => {
+                PacingDocument::Dependencies { depth_requests: depth }
+            }
+        }
+    }
+}
+
+/// `run.json`: what differs from run to run.
+#[derive(Debug, Serialize)]
+pub struct RunDocument {
+    /// The command as it was given.
+    pub command_line: Vec<String>,
+    /// Time on the clock.
+    pub wall_s: f64,
+    /// Processor time of the simulation.
+    pub cpu_s: f64,
+    /// Requests a second of processor time, preconditioning included.
+    pub requests_per_cpu_s: f64,
+}

@@ -1,0 +1,169 @@
+//! A folder that appears when it is whole, and not before.
+//!
+//! Everything is written into a temporary folder beside the target, brought to disk, and renamed at
+//! the end. A run that fails leaves nothing; one that is interrupted leaves a folder whose name ends
+//! in `.partial`, which the next one of that name replaces.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::failure::Failure;
+
+/// The file by which a folder is known to be a result.
+pub const MARK: &str = "result.json";
+/// What is added to the name of an interrupted run.
+const PARTIAL: &str = ".partial";
+
+/// Where the result is to go.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// Into this folder.
+    Named(PathBuf),
+    /// Into the first of these that is free: `PARENT/STEM-1`, `PARENT/STEM-2`, ...
+    Counted {
+        /// The folder of the results.
+        parent: PathBuf,
+        /// What their names begin with.
+        stem: String,
+    },
+}
+
+/// A result being written.
+#[derive(Debug)]
+pub struct Folder {
+    unfinished: TempDir,
+    target: Target,
+}
+
+impl Folder {
+    /// Checks that the result can be written, and makes room for it.
+    pub fn prepare(target: Target, force: bool) -> Result<Folder, Failure> {
+        let parent = match &target {
+            Target::Counted { parent, .. } => parent.clone(),
+            Target::Named(path) => {
+                if path.file_name().is_none() {
+                    return Err(Failure::usage(format!(
+                        "{} can't be replaced by a result\n  remedy: name a folder that is yet \
+                         to be made",
+                        path.display()
+                    )));
+                }
+                refuse_to_overwrite(path, force)?;
+                path.parent().unwrap_or(Path::new("")).to_owned()
+            }
+        };
+        // An empty path is the present folder, but not to the operating system.
+        let parent = if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent };
+        let failed = |error| Failure::file("can't write into", &parent, &error);
+        fs::create_dir_all(&parent).map_err(failed)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".ftlab-unfinished-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
+        Ok(Folder { unfinished: builder.tempdir_in(&parent).map_err(failed)?, target })
+    }
+
+    /// Creates a file in it.
+    pub fn create(&self, name: &str) -> Result<File, Failure> {
+        let path = self.unfinished.path().join(name);
+        File::create(&path).map_err(|error| Failure::file("can't write", &path, &error))
+    }
+
+    /// Writes a whole file into it.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), Failure> {
+        let mut file = self.create(name)?;
+        let written = file.write_all(content).and_then(|()| file.sync_all());
+        written.map_err(|error| {
+            Failure::file("can't write", &self.unfinished.path().join(name), &error)
+        })
+    }
+
+    /// Gives the folder its name, and returns it.
+    pub fn publish(self, complete: bool) -> Result<PathBuf, Failure> {
+        let ending = if complete { "" } else { PARTIAL };
+        let Folder { unfinished, target } = self;
+        let failed = |path: &Path, error: &io::Error| Failure::file("can't write", path, error);
+        sync(unfinished.path()).map_err(|error| failed(unfinished.path(), &error))?;
+        let path = match target {
+            Target::Named(path) => {
+                let path = with_ending(&path, ending);
+                replace(unfinished.path(), &path).map_err(|error| failed(&path, &error))?;
+                path
+            }
+            Target::Counted { parent, stem } => {
+                let mut names = (1u64..).map(|n| parent.join(format!("{stem}-{n}{ending}")));
+                loop {
+                    let path = names.next().expect("there is always a larger number");
+                    if path.exists() {
+                        continue;
+                    }
+                    match fs::rename(unfinished.path(), &path) {
+                        Ok(()) => break path,
+                        // Another run was faster.
+                        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+                        Err(error) => return Err(failed(&path, &error)),
+                    }
+                }
+            }
+        };
+        // It has its name: nothing is left to be cleaned up.
+        let _ = unfinished.keep();
+        if let Some(parent) = path.parent() {
+            // The result stands; that its name is on disk too is as much as can be asked for.
+            let _ = sync(if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+        }
+        Ok(path)
+    }
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// A finished result is replaced only where the user says so, and anything else never.
+fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
+    if !path.exists() || is_empty(path) {
+        return Ok(());
+    }
+    let shown = path.display();
+    if !path.join(MARK).is_file() {
+        return Err(Failure::usage(format!(
+            "{shown} exists and is not a result\n  remedy: choose another folder with -o"
+        )));
+    }
+    if force {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "there is a result in {shown} already\n  remedy: --force replaces it, or choose another \
+         folder with -o"
+    )))
+}
+
+/// Renames `from` to `to`; what is there is moved aside first and removed afterwards.
+fn replace(from: &Path, to: &Path) -> io::Result<()> {
+    if !to.exists() || is_empty(to) {
+        return fs::rename(from, to);
+    }
+    let parent = from.parent().unwrap_or(Path::new("."));
+    let aside = tempfile::Builder::new().prefix(".ftlab-replaced-").tempdir_in(parent)?;
+    let old = aside.path().join("old");
+    fs::rename(to, &old)?;
+    fs::rename(from, to).or_else(|error| {
+        fs::rename(&old, to)?;
+        Err(error)
+    })
+}

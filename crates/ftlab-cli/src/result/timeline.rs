@@ -1,0 +1,91 @@
+//! `timeline.parquet`: a row for each window of time.
+
+use std::fs::File;
+
+use ftlab::host::Op;
+use ftlab::stats::Timeline;
+use parquet::errors::ParquetError;
+
+use super::columns::{Column, Table};
+
+const fn column(name: &'static str, unit: &'static str) -> Column {
+    Column { name, bits: 64, unit }
+}
+
+const REQUESTS: &str = "requests that finished in the window";
+const BYTES: &str = "bytes";
+const NS: &str = "nanoseconds";
+const PAGES: &str = "pages (mapping units)";
+
+const COLUMNS: [Column; 23] = [
+    column("start_ns", "nanoseconds since the device was switched on"),
+    column("length_ns", NS),
+    column("read_requests", REQUESTS),
+    column("write_requests", REQUESTS),
+    column("trim_requests", REQUESTS),
+    column("flush_requests", REQUESTS),
+    column("read_bytes", BYTES),
+    column("write_bytes", BYTES),
+    column("trim_bytes", BYTES),
+    column("read_latency_sum_ns", NS),
+    column("write_latency_sum_ns", NS),
+    column("trim_latency_sum_ns", NS),
+    column("flush_latency_sum_ns", NS),
+    column("read_latency_max_ns", NS),
+    column("write_latency_max_ns", NS),
+    column("flush_latency_max_ns", NS),
+    column("host_programmed_pages", PAGES),
+    column("gc_copied_pages", PAGES),
+    column("flash_reads", "flash pages sensed"),
+    column("flash_programs", "flash pages programmed"),
+    column("erased_blocks", "blocks"),
+    column("die_busy_ns", "nanoseconds, the sum over the dies"),
+    column("channel_busy_ns", "nanoseconds, the sum over the channels"),
+];
+
+/// The fewest free blocks of a plane, as last seen.
+const FREE: Column =
+    Column { name: "free_blocks_min", bits: 32, unit: "free blocks of the plane with the fewest" };
+
+/// Writes the windows of a run.
+pub fn write(file: File, timeline: &Timeline) -> Result<(), ParquetError> {
+    let columns: [Column; COLUMNS.len() + 1] =
+        std::array::from_fn(|at| COLUMNS.get(at).copied().unwrap_or(FREE));
+    let about = "A row for each window of simulated time, preconditioning included. What the device \
+                 did is read at the first completion after a window's end.";
+    let mut table = Table::new(file, about, columns)?;
+    // Nothing has been seen before the first window: as yet no plane has been short.
+    let mut free = timeline.windows().find_map(|(_, window)| window.free_blocks_min).unwrap_or(0);
+    for (start, window) in timeline.windows() {
+        let (read, write) = (window.op(Op::Read), window.op(Op::Write));
+        let (trim, flush) = (window.op(Op::Trim), window.op(Op::Flush));
+        free = window.free_blocks_min.unwrap_or(free);
+        table.push([
+            start.0,
+            timeline.window_length().0,
+            read.requests,
+            write.requests,
+            trim.requests,
+            flush.requests,
+            read.bytes,
+            write.bytes,
+            trim.bytes,
+            read.latency_sum.0,
+            write.latency_sum.0,
+            trim.latency_sum.0,
+            flush.latency_sum.0,
+            read.latency_max.0,
+            write.latency_max.0,
+            flush.latency_max.0,
+            window.host_pages,
+            window.gc_pages,
+            window.reads,
+            window.programs,
+            window.erases,
+            window.die_busy.0,
+            window.channel_busy.0,
+            u64::from(free),
+        ])?;
+    }
+    table.finish()
+}

@@ -1,0 +1,268 @@
+//! The result as a table for people: readable at 80 columns, without colours.
+
+use std::io::{self, Write};
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, Table};
+use ftlab::stats::{LatencyReport, OpReport, Report, Spread};
+
+use crate::human::{bytes, count, digits, percent, rate, span, time};
+use crate::result::{Document, LoadDocument};
+
+/// What stands where nothing is known.
+const NONE: &str = "-";
+/// How wide lines of text are.
+const WIDTH: usize = 79;
+
+/// Prints it.
+pub fn print(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    let report = &document.report;
+    head(document, out)?;
+    host(report, out)?;
+    latencies(report, out)?;
+    shares(report, out)?;
+    device(report, out)?;
+    phases(report, out)?;
+    let warnings = document.warnings.iter().map(|warning| format!("Warning: {warning}."));
+    let notes: Vec<String> = report.notes.iter().cloned().chain(warnings).collect();
+    if !notes.is_empty() {
+        writeln!(out, "\nNotes")?;
+    }
+    for note in &notes {
+        wrapped(out, "- ", note)?;
+    }
+    Ok(())
+}
+
+fn head(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    let name = |load: &LoadDocument| match load {
+        LoadDocument::Trace { name, format, .. } => format!("trace {name} ({format})"),
+        LoadDocument::Workload { name, .. } => format!("workload {name}"),
+    };
+    let before = document.precondition.as_ref();
+    let before = before.map_or(String::new(), |load| format!(" after {}", name(load)));
+    let device = &document.device;
+    let text = format!(
+        "{}, {}: {}{before}, seed {}",
+        device.name,
+        bytes(device.capacity_bytes),
+        name(&document.load),
+        document.seed
+    );
+    wrapped(out, "", &text)?;
+    let simulated = span(document.report.host.duration_ns);
+    writeln!(out, "{simulated} of simulated time measured")
+}
+
+/// A table of words on the left and figures on the right.
+fn table(head: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    table.set_header(head);
+    table
+}
+
+fn show(mut table: Table, out: &mut dyn Write) -> io::Result<()> {
+    for (at, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if at > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    writeln!(out)?;
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn or_none<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
+    value.map_or(NONE.to_owned(), text)
+}
+
+/// The operations that occur.
+fn ops(report: &Report) -> impl Iterator<Item = (&'static str, &OpReport)> {
+    report.host.ops().into_iter().filter(|(_, op)| op.requests > 0)
+}
+
+fn host(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = table(&["Host", "requests", "IOPS", "MB/s", "moved"]);
+    for (name, op) in ops(report) {
+        table.add_row([
+            name.to_owned(),
+            count(op.requests),
+            or_none(op.iops, rate),
+            or_none(op.throughput_mb_per_s, rate),
+            bytes(op.bytes),
+        ]);
+    }
+    let host = &report.host;
+    table.add_row([
+        "all".to_owned(),
+        count(host.requests),
+        or_none(host.iops, rate),
+        or_none(host.throughput_mb_per_s, rate),
+        bytes(host.read.bytes + host.write.bytes),
+    ]);
+    show(table, out)
+}
+
+fn latencies(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    if report.host.requests == 0 {
+        return Ok(());
+    }
+    let mut table = table(&["Latency", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"]);
+    for (name, op) in ops(report) {
+        let LatencyReport { mean, p50, p90, p99, p99_9, p99_99, max } = op.latency_ns;
+        let percentiles = [p50, p90, p99, p99_9, p99_99, max];
+        let ns = percentiles.map(|value| value.map(|value| value.0 as f64));
+        let cells = [mean].into_iter().chain(ns).map(|value| or_none(value, time));
+        table.add_row(std::iter::once(name.to_owned()).chain(cells));
+    }
+    show(table, out)
+}
+
+fn shares(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let head = ["Time spent", "host queue", "buffer", "admission", "queue", "GC", "bus", "cell"];
+    let mut table = table(&head);
+    for (name, op) in ops(report) {
+        let Some(shares) = &op.time_share_ratio else { continue };
+        let cells = shares.all().map(percent);
+        table.add_row(std::iter::once(name.to_owned()).chain(cells));
+    }
+    if table.row_count() > 0 { show(table, out) } else { Ok(()) }
+}
+
+fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out)?;
+    let wa = &report.write_amplification;
+    let ratios = format!(
+        "{} (flash {} / host {}); by GC alone {}",
+        or_none(wa.total_ratio, precise),
+        bytes(wa.flash_bytes),
+        bytes(wa.host_bytes),
+        or_none(wa.ftl_ratio, precise),
+    );
+    line(out, "Write amplification", &ratios)?;
+    let pages = format!(
+        "{} host, {} GC, {} padding (of {})",
+        count(wa.host_pages),
+        count(wa.gc_pages),
+        count(wa.padding_pages),
+        ftlab::units::Bytes(wa.page_bytes),
+    );
+    line(out, "Pages programmed", &pages)?;
+    let gc = &report.gc;
+    let text = match gc.valid_pages_per_victim {
+        None => "did not run".to_owned(),
+        Some(valid) => format!(
+            "{} runs, {} copies ({} stale), {} erases, {} valid pages a victim",
+            count(gc.runs),
+            count(gc.copied_pages),
+            count(gc.stale_copied_pages),
+            count(gc.erased_blocks),
+            digits(valid),
+        ),
+    };
+    line(out, "Garbage collection", &text)?;
+    let wear = &report.wear;
+    let text = format!(
+        "{} / {} / {}, standard deviation {}",
+        wear.erases_per_block_min,
+        digits(wear.erases_per_block_mean),
+        wear.erases_per_block_max,
+        digits(wear.erases_per_block_stddev)
+    );
+    line(out, "Erases of a block", &format!("{text} (min / mean / max)"))?;
+    let hits = match &report.cache {
+        None => "none".to_owned(),
+        Some(cache) => format!(
+            "{} of written pages were there, {} of read pages",
+            or_none(cache.write_hit_ratio, percent),
+            or_none(cache.read_hit_ratio, percent)
+        ),
+    };
+    line(out, "Write buffer", &hits)?;
+    let used = |spread: Option<Spread>| {
+        or_none(spread, |Spread { mean, min, max }| {
+            format!("{} ({} to {})", percent(mean), percent(min), percent(max))
+        })
+    };
+    let usage = &report.utilisation;
+    line(out, "Channels in use", &used(usage.channels_ratio))?;
+    line(out, "Dies in use", &used(usage.dies_ratio))?;
+    let commands = &report.flash_commands;
+    for (name, of) in [("host", commands.host), ("merge", commands.merge), ("GC", commands.gc)] {
+        let text = format!(
+            "{} reads, {} programs, {} erases",
+            count(of.reads),
+            count(of.programs),
+            count(of.erases)
+        );
+        line(out, &format!("Flash commands, {name}"), &text)?;
+    }
+    Ok(())
+}
+
+/// Ratios near one differ in their decimals.
+fn precise(ratio: f64) -> String {
+    format!("{ratio:.3}")
+}
+
+/// Where there are several phases, each in a line.
+fn phases(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    if report.phases.len() < 2 {
+        return Ok(());
+    }
+    let mut table = table(&["Phase", "requests", "time", "IOPS", "MB/s", "WA", "GC runs"]);
+    for phase in &report.phases {
+        let name = if phase.measured { "" } else { " (not measured)" };
+        table.add_row([
+            format!("{}{name}", phase.name),
+            count(phase.requests),
+            span(phase.duration_ns),
+            or_none(phase.iops, rate),
+            or_none(phase.throughput_mb_per_s, rate),
+            or_none(phase.write_amplification_total_ratio, precise),
+            count(phase.gc_runs),
+        ]);
+    }
+    show(table, out)
+}
+
+fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+    wrapped(out, &format!("{name:<23}"), text)
+}
+
+/// Writes text whose longer lines are broken, with what follows indented like their beginning.
+pub fn wrapped_lines(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    for line in text.lines() {
+        let words = line.trim_start();
+        if line.chars().count() <= WIDTH || words.is_empty() {
+            writeln!(out, "{line}")?;
+        } else {
+            wrapped(out, &line[..line.len() - words.len()], words)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a text in lines of at most 79 characters, the first led by `lead`, the others indented.
+pub fn wrapped(out: &mut dyn Write, lead: &str, text: &str) -> io::Result<()> {
+    let indent = " ".repeat(lead.len());
+    let mut line = lead.to_owned();
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            writeln!(out, "{line}")?;
+            line.clone_from(&indent);
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    writeln!(out, "{line}")
+}

@@ -1,0 +1,150 @@
+//! `ftlab trace`, `list`, `explain` and `config`.
+
+use super::common::{Done, Place, trace};
+use serde_json::Value;
+
+#[test]
+fn inspecting_prints_a_page_or_json_with_the_promised_keys() {
+    let place = Place::new();
+    let page = place.run("trace inspect trace.csv");
+    assert_eq!(page.code, 0, "{}", page.err);
+    for expected in ["msr", "2,000", "Assumed", "4KiB"] {
+        assert!(page.out.contains(expected), "{expected} is missing in\n{}", page.out);
+    }
+    let done = place.run("trace inspect --json trace.csv");
+    let found: Value = serde_json::from_str(&done.out).expect("JSON");
+    assert_eq!(found["format"], "msr");
+    assert_eq!(found["requests"], 2_000);
+    assert_eq!(found["reads"], 667);
+    assert_eq!(found["writes"], 1_333);
+    assert_eq!(found["read_bytes"], 667 * 4096);
+    assert_eq!(found["write_bytes"], 1_333 * 4096);
+    assert_eq!(found["span_bytes"], 2_000 * 4096);
+    assert_eq!(found["touched_pages_4k"], 2_000);
+    assert_eq!(found["duration_ns"], 1_999_000_000u64);
+    assert_eq!(found["out_of_order"], 0);
+    assert_eq!(found["unaligned_4k"], 0);
+    assert_eq!(found["warnings"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn converting_keeps_the_records() {
+    let place = Place::new();
+    for (target, rest) in [("t.parquet", ""), ("t.csv.zst", "--to alibaba"), ("t.csv", "--to msr")]
+    {
+        let done = place.run(&format!("trace convert trace.csv {target} {rest}"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        let again = place.run(&format!("trace convert trace.csv {target} {rest}"));
+        assert_eq!(again.code, 2);
+        assert!(again.err.contains("--force"), "{}", again.err);
+    }
+    let digest = |file: &str| -> String {
+        let done = place.run(&format!("trace inspect --json {file}"));
+        serde_json::from_str::<Value>(&done.out).unwrap()["digest"].to_string()
+    };
+    assert_eq!(digest("t.parquet"), digest("trace.csv"));
+    assert_eq!(digest("t.csv.zst"), digest("trace.csv"));
+    let done = place.run("trace convert trace.csv t.txt");
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("--to") && done.err.contains("mqsim"), "{}", done.err);
+}
+
+#[test]
+fn malformed_lines_are_refused_or_counted() {
+    let place = Place::new();
+    place.write("bad.csv", (trace(100) + "1,2,3\n").as_bytes());
+    let refused = place.run("trace inspect bad.csv");
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("line 101") && refused.err.contains("--skip-malformed"));
+    let counted = place.run("trace inspect --json --skip-malformed bad.csv");
+    let found: Value = serde_json::from_str(&counted.out).unwrap();
+    assert_eq!((&found["requests"], &found["skipped_lines"]), (&100.into(), &1.into()));
+}
+
+#[test]
+fn everything_listed_can_be_named() {
+    let place = Place::new();
+    let list = |what: &str| {
+        let done = place.run(&format!("list {what}"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);
+        let first =
+            |line: &str| line.split(' ').next().map(str::to_owned).filter(|w| !w.is_empty());
+        done.out.lines().filter_map(first).collect::<Vec<_>>()
+    };
+    for device in list("devices") {
+        assert_eq!(place.run(&format!("config check {device}")).code, 0, "{device}");
+    }
+    assert!(list("formats").iter().any(|format| format == "systor"));
+    assert!(list("workloads").iter().any(|workload| workload == "fill"));
+    let options = list("options");
+    assert!(options.len() > 20);
+    for option in options {
+        let done = place.run(&format!("explain {option}"));
+        assert!(done.code == 0 && done.out.starts_with(&option), "{option}: {}", done.err);
+    }
+    assert!(place.run("list policies").out.contains("ftl.gc.victim"));
+}
+
+#[test]
+fn explaining_names_policies_and_what_was_meant() {
+    let place = Place::new();
+    let done = place.run("explain ftl.gc.victim");
+    assert!(done.out.contains("greedy") && done.out.contains("default"), "{}", done.out);
+    let unknown = place.run("explain ftl.gc.victims");
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.err.contains("did you mean ftl.gc.victim?"), "{}", unknown.err);
+}
+
+#[test]
+fn a_check_reports_all_problems_at_once_with_line_and_caret() {
+    let place = Place::new();
+    place.write(
+        "device.toml",
+        b"base = \"tiny\"\n[ftl.gc]\nvictim = \"gredy\"\nstart = 1000000\n[nand.bus]\nrate = 400\n",
+    );
+    let done = place.run("config check device.toml");
+    assert_eq!(done.code, 1, "{}{}", done.out, done.err);
+    for expected in
+        ["device.toml:3:", "device.toml:4:", "device.toml:6:", "^^^", "remedy", "3 problems"]
+    {
+        assert!(done.out.contains(expected), "{expected} is missing in\n{}", done.out);
+    }
+    let missing = place.run("config check missing.toml");
+    assert_eq!((missing.code, missing.out.is_empty()), (2, true));
+    let good = place.run("config check tiny --set ftl.gc.victim=greedy");
+    assert_eq!((good.code, good.out.trim()), (0, "tiny: in order"));
+}
+
+#[test]
+fn a_shown_configuration_can_be_read_back() {
+    let place = Place::new();
+    let shown = place.run("config show tlc-512g --set ftl.gc.stop=5");
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    assert!(shown.out.contains("--set 1"), "{}", shown.out);
+    place.write("shown.toml", shown.out.as_bytes());
+    let again = place.run("config show shown.toml");
+    let values = |text: &str| -> Vec<String> {
+        text.lines().map(|line| line.split("  # ").next().unwrap().trim_end().to_owned()).collect()
+    };
+    assert_eq!(values(&shown.out), values(&again.out));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    use std::process::Stdio;
+    let place = Place::new();
+    for args in
+        [&["trace", "inspect", "trace.csv"][..], &["list", "options"], &["config", "show", "tiny"]]
+    {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = place.command(args);
+        let child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        drop(command);
+        let output = child.wait_with_output().unwrap();
+        let done = Done::from(output);
+        assert_eq!((done.code, done.err.as_str()), (0, ""), "{args:?}");
+    }
+}

@@ -1,0 +1,306 @@
+//! `ftlab run` as users run it: what it prints, what it writes, and what it leaves behind when it
+//! fails.
+
+use super::common::{Done, Place, entries, trace};
+use serde_json::{Value, json};
+
+const RUN: &str = "run --device tiny --trace trace.csv";
+
+#[test]
+fn a_run_prints_a_table_and_writes_a_result() {
+    let place = Place::new();
+    let done = place.run(RUN);
+    assert_eq!(done.code, 0, "{}", done.err);
+    for expected in ["tiny", "Latency", "p99.99", "Write amplification", "never started"] {
+        assert!(done.out.contains(expected), "{expected} is missing in\n{}", done.out);
+    }
+    assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);
+    assert!(!done.out.contains('\x1b') && !done.err.contains('\x1b'), "no colours in a pipe");
+    assert!(done.err.contains("ftlab-results/tiny-trace-1"), "{}", done.err);
+    let folder = place.path("ftlab-results/tiny-trace-1");
+    assert_eq!(entries(&folder), ["config.toml", "result.json", "run.json", "timeline.parquet"]);
+    // The next one counts up.
+    assert_eq!(place.run(RUN).code, 0);
+    assert_eq!(entries(&place.path("ftlab-results")), ["tiny-trace-1", "tiny-trace-2"]);
+}
+
+#[test]
+fn the_keys_of_the_result_stay_what_they_are() {
+    let place = Place::new();
+    assert_eq!(place.run(&format!("{RUN} -o result --quiet")).code, 0);
+    let result = place.json("result/result.json");
+    assert_eq!(result["schema_version"], 1);
+    assert_eq!(result["complete"], true);
+    assert_eq!(result["seed"], 1);
+    assert_eq!(result["load"]["kind"], "trace");
+    assert_eq!(result["load"]["format"], "msr");
+    assert_eq!(result["load"]["requests"], 2_000);
+    assert_eq!(result["load"]["digest_blake3"].as_str().map(str::len), Some(64));
+    assert_eq!(result["device"]["config_blake3"].as_str().map(str::len), Some(64));
+    assert_eq!(result["device"]["config"]["nand"]["channels"], 2);
+    let host = &result["report"]["host"];
+    assert_eq!(host["requests"], 2_000);
+    assert_eq!(host["read"]["requests"], 667);
+    assert_eq!(host["write"]["bytes"], 1_333 * 4_096);
+    for key in ["iops", "throughput_mb_per_s", "duration_ns"] {
+        assert!(host[key].is_number(), "{key}: {}", host[key]);
+    }
+    for key in ["mean", "p50", "p90", "p99", "max"] {
+        assert!(host["write"]["latency_ns"][key].is_number(), "{key}");
+    }
+    assert_eq!(host["write"]["latency_ns"]["p99_99"], Value::Null, "too few requests for it");
+    let report = &result["report"];
+    for key in ["runs", "copied_pages", "stale_copied_pages", "erased_blocks"] {
+        assert!(report["gc"][key].is_number(), "{key}");
+    }
+    assert_eq!(report["write_amplification"]["total_ratio"], 1.0);
+    assert_eq!(report["steady_state"]["verdict"], "gc_never_started");
+    assert_eq!(report["flash_commands"]["host"]["programs"], 1_333);
+    assert_eq!(report["cache"], Value::Null);
+    assert!(report["utilisation"]["dies_ratio"]["mean"].is_number());
+    assert_eq!(result["replay"]["pacing"]["kind"], "source");
+    assert_eq!(result["replay"]["address"]["kind"], "as-is");
+    assert!(result["assumed"].as_array().is_some_and(|assumed| !assumed.is_empty()));
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes() {
+    let place = Place::new();
+    for (line, seed) in [
+        (RUN, 1),
+        ("run --device tiny --workload randwrite-4k --requests 30000", 7),
+        ("run --device tiny --set cache.policy=lru --trace trace.csv --precondition fill", 3),
+    ] {
+        for folder in ["a", "b"] {
+            let done = place.run(&format!("{line} --seed {seed} --records --force -o {folder}"));
+            assert_eq!(done.code, 0, "{}", done.err);
+        }
+        for file in ["result.json", "timeline.parquet", "requests.parquet"] {
+            let (a, b) = (place.read(&format!("a/{file}")), place.read(&format!("b/{file}")));
+            assert!(a == b, "{file} of {line}");
+        }
+    }
+    let folders = ["--seed 1 -o one", "--seed 2 -o two"];
+    let line = "run --device tiny --workload randwrite-4k --requests 3000 --quiet";
+    folders.iter().for_each(|rest| assert_eq!(place.run(&format!("{line} {rest}")).code, 0));
+    assert!(place.read("one/result.json") != place.read("two/result.json"), "the seed counts");
+}
+
+#[test]
+fn json_goes_to_standard_output_and_is_the_file() {
+    let place = Place::new();
+    let done = place.run(&format!("{RUN} --json -o result"));
+    assert_eq!(done.code, 0);
+    assert_eq!(done.out.as_bytes(), place.read("result/result.json"));
+    let alone = place.run(&format!("{RUN} --json --no-output"));
+    assert_eq!(alone.out, done.out);
+    assert_eq!(place.entries(), ["result", "trace.csv"]);
+}
+
+#[test]
+fn the_shown_configuration_is_the_one_that_ran() {
+    let place = Place::new();
+    let set = "--set scheduler.policy=read-first";
+    assert_eq!(place.run(&format!("{RUN} {set} -o one --quiet")).code, 0);
+    let again = "run --device one/config.toml --trace trace.csv -o two --quiet";
+    let done = place.run(again);
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(place.read("one/result.json"), place.read("two/result.json"));
+}
+
+#[test]
+fn standard_input_and_the_ways_to_replay() {
+    let place = Place::new();
+    let mut command = place.command(&["run", "--device", "tiny", "--trace", "-", "--json"]);
+    let file = std::fs::File::open(place.path("trace.csv")).unwrap();
+    let output = command.arg("--no-output").stdin(file).output().unwrap();
+    let piped: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(piped["report"]["host"]["requests"], 2_000);
+
+    let pacing = |rest: &str| {
+        let done = place.run(&format!("{RUN} --no-output --json {rest}"));
+        assert_eq!(done.code, 0, "{rest}: {}", done.err);
+        serde_json::from_str::<Value>(&done.out).unwrap()
+    };
+    let closed = pacing("--queue-depth 8");
+    assert_eq!(
+        closed["replay"]["pacing"],
+        json!({"kind": "closed", "depth_requests": 8, "think_time_ns": 0})
+    );
+    assert_eq!(pacing("--replay asap")["replay"]["pacing"]["kind"], "dependencies");
+    let open = pacing("--replay open --speed 2");
+    assert_eq!(open["replay"]["pacing"]["speed_ratio"], 2.0);
+    let duration = |result: &Value| result["report"]["host"]["duration_ns"].as_u64().unwrap();
+    assert!(duration(&open) < duration(&piped) * 51 / 100);
+    assert!(duration(&closed) < duration(&open));
+    assert_eq!(pacing("--requests 10")["report"]["host"]["requests"], 10);
+    assert_eq!(pacing("--address scale")["replay"]["address"]["span_sectors"], 16_000);
+    assert_eq!(pacing("--address partition")["replay"]["address"]["slices"], 1);
+}
+
+#[test]
+fn a_precondition_is_played_and_not_measured() {
+    let place = Place::new();
+    let done = place.run(&format!("{RUN} --precondition fill --no-output --json"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    let result: Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(result["report"]["host"]["requests"], 2_000);
+    assert_eq!(result["report"]["unwritten_read_pages"], 0);
+    assert_eq!(result["report"]["phases"][0]["measured"], false);
+    assert_eq!(result["precondition"]["name"], "fill");
+}
+
+#[test]
+fn the_files_of_columns_hold_what_was_played() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let place = Place::new();
+    assert_eq!(place.run(&format!("{RUN} --records -o result --quiet")).code, 0);
+    let open = |name: &str| {
+        SerializedFileReader::new(std::fs::File::open(place.path(name)).unwrap()).unwrap()
+    };
+    let requests = open("result/requests.parquet");
+    let metadata = requests.metadata().file_metadata();
+    assert_eq!(metadata.num_rows(), 2_000);
+    let units = metadata.key_value_metadata().unwrap();
+    assert!(units.iter().any(|pair| pair.key == "unit.lba" && pair.value.is_some()));
+    let column = |row: &parquet::record::Row, name: &str| -> u64 {
+        let (_, field) = row.get_column_iter().find(|(known, _)| *known == name).unwrap();
+        match field {
+            parquet::record::Field::ULong(value) => *value,
+            parquet::record::Field::UInt(value) => u64::from(*value),
+            parquet::record::Field::UByte(value) => u64::from(*value),
+            other => panic!("{name}: {other}"),
+        }
+    };
+    let parts =
+        ["host_queue_ns", "buffer_ns", "admission_ns", "queue_ns", "gc_ns", "bus_ns", "cell_ns"];
+    let mut sum = 0;
+    for row in requests.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        let latency = column(&row, "latency_ns");
+        assert_eq!(parts.iter().map(|part| column(&row, part)).sum::<u64>(), latency);
+        sum += if column(&row, "op") == 1 { latency } else { 0 };
+    }
+    let result = place.json("result/result.json");
+    let write = &result["report"]["host"]["write"];
+    assert_eq!(write["latency_ns"]["mean"], sum as f64 / write["requests"].as_f64().unwrap());
+    let timeline = open("result/timeline.parquet");
+    let rows = timeline.get_row_iter(None).unwrap().map(Result::unwrap);
+    assert_eq!(rows.map(|row| column(&row, "write_latency_sum_ns")).sum::<u64>(), sum);
+}
+
+/// Runs a command that must fail as a user's mistake does, and leave nothing behind.
+fn fails(place: &Place, line: &str, expected: &[&str]) {
+    let before = place.entries();
+    let done = place.run(line);
+    assert_eq!(done.code, 2, "{line}\n{}{}", done.out, done.err);
+    assert!(done.out.is_empty(), "{line} printed {}", done.out);
+    for text in expected {
+        assert!(done.err.contains(text), "{line}: no `{text}` in\n{}", done.err);
+    }
+    assert!(!done.err.contains("panicked"), "{line}\n{}", done.err);
+    assert_eq!(place.entries(), before, "{line} left something behind");
+}
+
+#[test]
+fn mistakes_are_named_with_their_remedy() {
+    let place = Place::new();
+    place.write("empty.csv", b"");
+    place.write("binary.csv", &(0..4096u32).map(|at| (at * 197 % 251) as u8).collect::<Vec<_>>());
+    place.write("far.csv", b"129000000000000000,t,0,Write,99999999488,512,0\n");
+    let broken = trace(400) + &trace(2).replace("Write,", "Wriet,");
+    place.write("broken.csv", broken.as_bytes());
+    std::fs::create_dir(place.path("folder")).unwrap();
+    let on = |trace: &str| format!("run --device tiny --trace {trace} -o result");
+    let with = |rest: &str| format!("{RUN} -o result {rest}");
+    fails(&place, &on("missing.csv"), &["missing.csv", "No such file", "remedy"]);
+    fails(&place, &on("folder"), &["folder", "remedy"]);
+    fails(&place, &on("empty.csv"), &["empty.csv", "remedy"]);
+    fails(&place, &on("binary.csv"), &["binary.csv", "remedy"]);
+    fails(&place, &on("far.csv"), &["outside the device", "fold"]);
+    fails(&place, &on("broken.csv"), &["line 402", "Wriet", "^"]);
+    fails(&place, "run --device tinny --trace trace.csv", &["tinny", "tiny", "tlc-512g"]);
+    fails(&place, "run --device no/such.toml --trace trace.csv", &["no/such.toml", "remedy"]);
+    fails(&place, &with("--set ftl.gc.victim=gredy"), &["gredy", "greedy"]);
+    fails(&place, &with("--set ftl.gc.victmi=greedy"), &["ftl.gc.victmi", "ftl.gc.victim"]);
+    fails(&place, &with("--set nand.timing.erase=3"), &["unit", "3"]);
+    fails(&place, &with("--set nonsense"), &["nonsense", "remedy"]);
+    fails(&place, &with("--workload randread-4k"), &["--workload", "--trace"]);
+    fails(&place, "run --device tiny", &["--trace", "--workload"]);
+    fails(&place, "run --device tiny --workload randred-4k", &["did you mean randread-4k"]);
+    fails(&place, "run --device tiny --workload no/such.toml", &["no/such.toml", "remedy"]);
+    fails(&place, &with("--precondition nothing"), &["nothing", "built in"]);
+    fails(&place, &with("--replay closed"), &["--queue-depth"]);
+    fails(&place, &with("--queue-depth 4 --speed 2"), &["--speed"]);
+    fails(&place, &with("--speed fast"), &["fast", "factor"]);
+    fails(&place, &with("--format msrr"), &["msrr", "did you mean"]);
+    fails(&place, &with("--address scaled"), &["scaled", "compact"]);
+    fails(&place, &with("--requests 0"), &["--requests"]);
+    fails(&place, "run --device tiny --workload randread-4k --address fold", &["--address"]);
+    fails(&place, "run --device tiny --trace - --address scale", &["standard input", "scale:SIZE"]);
+    fails(&place, &with("--no-output"), &["--no-output", "--output"]);
+}
+
+#[test]
+fn a_truncated_archive_fails_and_leaves_no_result() {
+    let place = Place::new();
+    let done = place.run("trace convert trace.csv trace.csv.gz --to msr");
+    assert_eq!(done.code, 0, "{}", done.err);
+    let whole = place.read("trace.csv.gz");
+    place.write("cut.csv.gz", &whole[..whole.len() / 2]);
+    fails(&place, "run --device tiny --trace cut.csv.gz -o result", &["cut.csv.gz", "remedy"]);
+}
+
+#[test]
+fn a_finished_result_is_replaced_only_by_force_and_anything_else_never() {
+    let place = Place::new();
+    assert_eq!(place.run(&format!("{RUN} -o result --quiet")).code, 0);
+    let line = format!("{RUN} -o result --seed 2");
+    fails(&place, &line, &["result", "--force"]);
+    assert_eq!(place.json("result/result.json")["seed"], 1);
+    assert_eq!(place.run(&format!("{line} --force --quiet")).code, 0);
+    assert_eq!(place.json("result/result.json")["seed"], 2);
+    assert_eq!(place.entries(), ["result", "trace.csv"], "nothing temporary is left");
+
+    std::fs::create_dir(place.path("precious")).unwrap();
+    place.write("precious/thesis.txt", b"years of work");
+    fails(&place, &format!("{RUN} -o precious --force"), &["precious", "not a result"]);
+    assert_eq!(place.read("precious/thesis.txt"), b"years of work");
+    std::fs::create_dir(place.path("made")).unwrap();
+    assert_eq!(place.run(&format!("{RUN} -o made --quiet")).code, 0, "an empty folder will do");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_place_that_cannot_be_written_is_found_before_the_run() {
+    let place = Place::new();
+    // Not even root can make a folder there.
+    fails(&place, &format!("{RUN} -o /proc/ftlab/result"), &["/proc/ftlab", "remedy"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_what_was_measured_and_is_marked() {
+    use std::process::Stdio;
+    use std::time::Duration;
+    let place = Place::new();
+    // Far more than can be done before the signal comes.
+    let endless = "name = \"endless\"\n[[phase]]\nwrites = \"100%\"\nsize = \"4KiB\"\n\
+                   arrivals = { kind = \"closed\", queue_depth = 4 }\nrequests = 1000000000000\n";
+    place.write("w.toml", endless.as_bytes());
+    let line = "run --device tiny --workload w.toml -o result";
+    let args: Vec<&str> = line.split_whitespace().collect();
+    let mut command = place.command(&args);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    let done = Done::from(child.wait_with_output().unwrap());
+    assert_eq!(done.code, 130, "{}", done.err);
+    assert!(done.out.contains("interrupted"), "{}", done.out);
+    assert_eq!(place.entries(), ["result.partial", "trace.csv", "w.toml"]);
+    let result = place.json("result.partial/result.json");
+    assert_eq!(result["complete"], false);
+    assert_eq!(result["replay"]["ended"], "stopped");
+    assert!(result["report"]["host"]["requests"].as_u64().unwrap() > 0);
+}

@@ -1,0 +1,91 @@
+//! The device's counters at one moment. They only grow, so what happened between two moments is
+//! their difference.
+
+use crate::cache::BufferCounts;
+use crate::device::{Contents, Device};
+use crate::ftl::FtlCounts;
+use crate::host::Host;
+use crate::scheduler::{CommandCounts, Probe};
+use crate::units::{Nanos, SimTime};
+
+/// What the device did until a moment, or between two.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeviceCounters {
+    /// The moment, or the time between the two.
+    pub span: Nanos,
+    /// What the FTL did.
+    pub ftl: FtlCounts,
+    /// What the write buffer did.
+    pub buffer: BufferCounts,
+    /// Flash commands done, by origin and kind.
+    pub commands: CommandCounts,
+    /// Time that each die was occupied.
+    pub die_busy: Vec<Nanos>,
+    /// Time that each bus was occupied.
+    pub channel_busy: Vec<Nanos>,
+}
+
+impl DeviceCounters {
+    /// Reads the counters.
+    #[must_use]
+    pub fn of<P: Probe, C: Contents>(device: &Device<P, C>) -> DeviceCounters {
+        let now = device.now();
+        DeviceCounters {
+            span: now.saturating_since(SimTime::ZERO),
+            ftl: *device.ftl_counts(),
+            buffer: *device.buffer_counts(),
+            commands: *device.flash().done(),
+            die_busy: device.flash().die_busy(now).collect(),
+            channel_busy: device.flash().channel_busy(now).collect(),
+        }
+    }
+
+    /// What was done since `earlier`, which must be of the same device.
+    #[must_use]
+    pub fn since(&self, earlier: &DeviceCounters) -> DeviceCounters {
+        self.zip(earlier, |now, then| now - then)
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, other: &DeviceCounters) -> DeviceCounters {
+        self.zip(other, |one, two| one + two)
+    }
+
+    fn zip(&self, other: &DeviceCounters, f: fn(u64, u64) -> u64) -> DeviceCounters {
+        let (a, b) = (&self.ftl, &other.ftl);
+        let ftl = FtlCounts {
+            host_pages: f(a.host_pages, b.host_pages),
+            gc_pages: f(a.gc_pages, b.gc_pages),
+            gc_stale: f(a.gc_stale, b.gc_stale),
+            padding: f(a.padding, b.padding),
+            trimmed: f(a.trimmed, b.trimmed),
+            gc_runs: f(a.gc_runs, b.gc_runs),
+            gc_victim_valid: f(a.gc_victim_valid, b.gc_victim_valid),
+            unwritten_reads: f(a.unwritten_reads, b.unwritten_reads),
+        };
+        let (a, b) = (&self.buffer, &other.buffer);
+        let buffer = BufferCounts {
+            write_hits: f(a.write_hits, b.write_hits),
+            write_misses: f(a.write_misses, b.write_misses),
+            read_hits: f(a.read_hits, b.read_hits),
+            read_misses: f(a.read_misses, b.read_misses),
+            written_back: f(a.written_back, b.written_back),
+            waited: f(a.waited, b.waited),
+        };
+        let mut commands = self.commands;
+        for (row, others) in commands.iter_mut().zip(&other.commands) {
+            row.iter_mut().zip(others).for_each(|(count, other)| *count = f(*count, *other));
+        }
+        let spans =
+            |a: &[Nanos], b: &[Nanos]| a.iter().zip(b).map(|(a, b)| Nanos(f(a.0, b.0))).collect();
+        DeviceCounters {
+            span: Nanos(f(self.span.0, other.span.0)),
+            ftl,
+            buffer,
+            commands,
+            die_busy: spans(&self.die_busy, &other.die_busy),
+            channel_busy: spans(&self.channel_busy, &other.channel_busy),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! What is measured: latencies and where they come from, what the flash did, how it changed over
+//! time, whether it was steady, and the report that all of it goes into.
+//!
+//! A [`Recorder`] takes every completion and looks at the device now and then; its [`Report`] is
+//! what the command line prints, `result.json` holds and Python returns. Recording allocates nothing
+//! once it runs. Ratios are formed when the report is built, from counters that are whole numbers.
+
+mod counters;
+mod host;
+mod latencies;
+mod notes;
+mod recorder;
+mod report;
+mod steady;
+mod timeline;
+
+pub use counters::DeviceCounters;
+pub use host::{HostStats, OpStats, PARTS, TimeParts};
+pub use latencies::Latencies;
+pub use notes::{Arriving, Circumstances};
+pub use recorder::{PhaseStats, Recorder};
+pub use report::{
+    Cache, Commands, FlashCommands, Gc, HostReport, LatencyReport, OpReport, PhaseSummary, Report,
+    SCHEMA_VERSION, Spread, TimeShares, Utilisation, Wear, WriteAmplification,
+};
+pub use steady::{Round, Steadiness, SteadyReport, Verdict};
+pub use timeline::{Timeline, Window, WindowOp};

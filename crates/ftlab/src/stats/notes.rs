@@ -1,0 +1,154 @@
+//! What whoever reads the numbers has to know, in plain words: the device was fresh, was not
+//! steady, could not keep up, or there were too few requests for a percentile.
+
+use super::host::HostStats;
+use super::report::{OpReport, Report};
+use super::steady::{SteadyReport, Verdict};
+use crate::units::Nanos;
+
+/// What decided when requests arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arriving {
+    /// Their own times (open loop): a device that is too slow gets further and further behind.
+    #[default]
+    ByTime,
+    /// Completions of earlier requests.
+    AfterCompletions,
+}
+
+/// What the recorder can't know of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Circumstances {
+    /// What decided when requests arrived.
+    pub arriving: Arriving,
+    /// Whether the run was stopped before its end.
+    pub interrupted: bool,
+}
+
+/// A device is behind if, after the last arrival, it needs longer than this share of the time in which
+/// requests arrived, ...
+const BEHIND_SHARE: f64 = 0.02;
+/// ... and longer than a few erases take.
+const BEHIND_AT_LEAST: Nanos = Nanos::from_micros(50_000);
+/// What stays in the write buffer matters if it is more than this share of what was written back.
+const LEFT_SHARE: f64 = 0.05;
+/// Reads of pages that were never written matter if they are more than this share of all.
+const UNWRITTEN_SHARE: f64 = 0.01;
+
+pub(super) fn collect(
+    report: &Report,
+    host: &HostStats,
+    capacity_bytes: u64,
+    circumstances: &Circumstances,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if circumstances.interrupted {
+        notes.push("The run was interrupted: this is what was measured until then.".to_owned());
+    }
+    if report.host.requests == 0 {
+        notes.push("Nothing was measured: no request finished in a measured phase.".to_owned());
+        return notes;
+    }
+    notes.extend(unwritten(report));
+    notes.extend(behind(host, circumstances));
+    notes.extend(steadiness(&report.steady_state, report, capacity_bytes));
+    notes.extend(left_in_buffer(report));
+    for (name, op) in report.host.ops() {
+        notes.extend(too_few(name, op));
+    }
+    notes
+}
+
+fn unwritten(report: &Report) -> Option<String> {
+    let (unwritten, all) = (report.unwritten_read_pages, report.read_pages);
+    (unwritten as f64 > UNWRITTEN_SHARE * all as f64).then(|| {
+        format!(
+            "{:.1} % of the pages that were read had never been written: the device answers those \
+             without touching flash, so read latencies are too good. Write the device first \
+             (--precondition fill).",
+            unwritten as f64 / all as f64 * 100.0
+        )
+    })
+}
+
+fn behind(host: &HostStats, circumstances: &Circumstances) -> Option<String> {
+    if circumstances.arriving != Arriving::ByTime {
+        return None;
+    }
+    let drain = host.drain();
+    let arriving = host.duration().0.saturating_sub(drain.0);
+    let late = drain > BEHIND_AT_LEAST && drain.0 as f64 > BEHIND_SHARE * arriving as f64;
+    late.then(|| {
+        format!(
+            "The device could not keep up: after the last request had arrived it took {} more. \
+             Latencies show the growing queue, not the device; replay slower (--speed) or with a \
+             fixed queue depth (--queue-depth).",
+            seconds(drain)
+        )
+    })
+}
+
+fn steadiness(steady: &SteadyReport, report: &Report, capacity_bytes: u64) -> Option<String> {
+    let written = report.write_amplification.host_bytes as f64 / capacity_bytes as f64 * 100.0;
+    match steady.verdict {
+        Verdict::NothingWritten | Verdict::Steady => None,
+        Verdict::GcNeverStarted => Some(format!(
+            "Garbage collection never started: the host wrote {written:.3} % of the capacity, and \
+             enough blocks stayed free. Latencies and write amplification are those of a fresh \
+             device."
+        )),
+        Verdict::TooLittleWritten => Some(format!(
+            "Too little was written to tell whether the device was steady: {} of the 5 rounds \
+             needed, each a tenth of the capacity. Expect other numbers from a device that has been \
+             in use for long.",
+            steady.rounds
+        )),
+        Verdict::NotSteady => {
+            let wa = steady.write_amplification?;
+            Some(format!(
+                "The device was not in a steady state: over the last half of the capacity written, \
+                 write amplification varied by {:.0} % of its mean (steady: at most 20 %) with a \
+                 trend of {:.0} % (steady: at most 10 %).",
+                wa.range_ratio * 100.0,
+                wa.excursion_ratio * 100.0
+            ))
+        }
+    }
+}
+
+fn left_in_buffer(report: &Report) -> Option<String> {
+    let cache = report.cache.as_ref()?;
+    let written = cache.write_hit_pages + cache.write_miss_pages;
+    let matters = cache.left_pages as f64 > LEFT_SHARE * cache.written_back_pages as f64;
+    (matters && written > 0).then(|| {
+        format!(
+            "{} pages were still in the write buffer at the end, {} had been written back: write \
+             amplification counts only what reached flash.",
+            cache.left_pages, cache.written_back_pages
+        )
+    })
+}
+
+fn too_few(name: &str, op: &OpReport) -> Option<String> {
+    let latency = &op.latency_ns;
+    let percentiles = [
+        ("p50", latency.p50),
+        ("p90", latency.p90),
+        ("p99", latency.p99),
+        ("p99.9", latency.p99_9),
+        ("p99.99", latency.p99_99),
+    ];
+    let missing: Vec<&str> =
+        percentiles.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| *name).collect();
+    (op.requests > 0 && !missing.is_empty()).then(|| {
+        format!(
+            "{} {name} requests are too few for {}: fewer than ten lie beyond.",
+            op.requests,
+            missing.join(", ")
+        )
+    })
+}
+
+fn seconds(span: Nanos) -> String {
+    format!("{:.3} s", span.as_secs_f64())
+}

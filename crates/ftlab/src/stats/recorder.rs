@@ -1,0 +1,119 @@
+//! Puts the measurements of a run together: statistics for every phase, the timeline, the rounds.
+
+use super::report::{self, Report};
+use super::steady::Rounds;
+use super::{Circumstances, DeviceCounters, HostStats, Timeline};
+use crate::device::{Contents, Device};
+use crate::host::{Completion, Host};
+use crate::scheduler::Probe;
+use crate::units::SimTime;
+
+/// What was measured in one phase.
+#[derive(Clone, Debug)]
+pub struct PhaseStats {
+    /// Its name.
+    pub name: String,
+    /// Whether the results count it.
+    pub measured: bool,
+    /// What the host saw.
+    pub host: HostStats,
+    /// What the device did.
+    pub device: DeviceCounters,
+}
+
+/// A phase under way.
+#[derive(Clone, Debug)]
+struct Open {
+    stats: PhaseStats,
+    at_start: DeviceCounters,
+}
+
+/// Records a run on a device.
+///
+/// At each moment at which requests complete, [`look`](Self::look) is called first and then
+/// [`record`](Self::record) for each of them.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    phases: Vec<PhaseStats>,
+    open: Option<Open>,
+    timeline: Timeline,
+    rounds: Rounds,
+}
+
+impl Recorder {
+    /// A recorder for what `device` does from now on.
+    #[must_use]
+    pub fn new<P: Probe, C: Contents>(device: &Device<P, C>) -> Recorder {
+        Recorder {
+            phases: Vec::new(),
+            open: None,
+            timeline: Timeline::new(device),
+            rounds: Rounds::new(device),
+        }
+    }
+
+    /// A phase starts; nothing is outstanding.
+    pub fn phase_started<P: Probe, C: Contents>(
+        &mut self,
+        name: &str,
+        measured: bool,
+        device: &Device<P, C>,
+    ) {
+        let at_start = DeviceCounters::of(device);
+        let (host, nothing) = (HostStats::default(), DeviceCounters::default());
+        let stats = PhaseStats { name: name.to_owned(), measured, host, device: nothing };
+        self.open = Some(Open { stats, at_start });
+    }
+
+    /// A phase has ended, or the run was stopped within it. Without one under way, nothing happens.
+    pub fn phase_ended<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
+        if let Some(Open { mut stats, at_start }) = self.open.take() {
+            stats.device = DeviceCounters::of(device).since(&at_start);
+            self.phases.push(stats);
+        }
+        self.timeline.observe(device);
+    }
+
+    /// Looks at the device if it is time to.
+    #[inline]
+    pub fn look<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
+        if self.timeline.is_over(device.now()) {
+            self.timeline.observe(device);
+        }
+        if self.rounds.is_over() {
+            self.rounds.observe(device);
+        }
+    }
+
+    /// Records a request that arrived at `arrived` (see [`HostStats::record`]).
+    #[inline]
+    pub fn record(&mut self, completion: &Completion, arrived: SimTime) {
+        if let Some(open) = &mut self.open {
+            open.stats.host.record(completion, arrived);
+        }
+        self.timeline.record(completion, completion.finished - arrived);
+        self.rounds.record(completion);
+    }
+
+    /// The phases that have ended.
+    #[must_use]
+    pub fn phases(&self) -> &[PhaseStats] {
+        &self.phases
+    }
+
+    /// How things changed over time.
+    #[must_use]
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// The report over the measured phases that have ended.
+    #[must_use]
+    pub fn report<P: Probe, C: Contents>(
+        &self,
+        device: &Device<P, C>,
+        circumstances: &Circumstances,
+    ) -> Report {
+        report::build(&self.phases, &self.rounds, device, circumstances)
+    }
+}

@@ -1,0 +1,216 @@
+//! How things changed over time, in a bounded number of windows of equal length. When they are full,
+//! pairs are merged and the length doubles, so a run of any length takes the same memory.
+
+use crate::device::{Contents, Device};
+use crate::host::{Completion, Host, Op};
+use crate::scheduler::{Kind, Probe};
+use crate::units::{Nanos, PlaneId, SECTOR_BYTES, SimTime};
+
+/// The most windows; half of them are in use at least, once the run is that long.
+const WINDOWS: usize = 1024;
+/// The length of a window to begin with.
+const FIRST_LENGTH: Nanos = Nanos(1 << 20);
+
+/// Requests of one operation that finished within a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowOp {
+    /// How many.
+    pub requests: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// The sum of their latencies.
+    pub latency_sum: Nanos,
+    /// The longest of their latencies.
+    pub latency_max: Nanos,
+}
+
+/// One window. What the device did is read at the first completion after the window's end: what it
+/// did between that end and that completion counts here, not in the next window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Window {
+    /// By operation, in the order of [`Op`].
+    pub ops: [WindowOp; 4],
+    /// Pages (mapping units) programmed for the host.
+    pub host_pages: u64,
+    /// Pages that collection copied.
+    pub gc_pages: u64,
+    /// Flash reads, on any account.
+    pub reads: u64,
+    /// Flash programs, on any account.
+    pub programs: u64,
+    /// Erases.
+    pub erases: u64,
+    /// Sum over the dies of the time that they were occupied.
+    pub die_busy: Nanos,
+    /// Sum over the channels of the time that they were occupied.
+    pub channel_busy: Nanos,
+    /// The fewest free blocks of any plane when the device was looked at.
+    pub free_blocks_min: Option<u32>,
+}
+
+/// The device's counters when it was looked at last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    host_pages: u64,
+    gc_pages: u64,
+    by_kind: [u64; Kind::ALL.len()],
+    die_busy: Nanos,
+    channel_busy: Nanos,
+}
+
+impl Seen {
+    fn of<P: Probe, C: Contents>(device: &Device<P, C>) -> Seen {
+        let now = device.now();
+        let (ftl, flash) = (device.ftl_counts(), device.flash());
+        let of_kind = |kind: Kind| flash.done().iter().map(|kinds| kinds[kind as usize]).sum();
+        Seen {
+            host_pages: ftl.host_pages,
+            gc_pages: ftl.gc_pages,
+            by_kind: Kind::ALL.map(of_kind),
+            die_busy: flash.die_busy(now).fold(Nanos::ZERO, |sum, busy| sum + busy),
+            channel_busy: flash.channel_busy(now).fold(Nanos::ZERO, |sum, busy| sum + busy),
+        }
+    }
+}
+
+/// The windows so far.
+#[derive(Clone, Debug)]
+pub struct Timeline {
+    start: SimTime,
+    length: Nanos,
+    closed: Vec<Window>,
+    open: Window,
+    open_until: SimTime,
+    seen: Seen,
+}
+
+impl Timeline {
+    /// A timeline of what `device` does from now on.
+    #[must_use]
+    pub fn new<P: Probe, C: Contents>(device: &Device<P, C>) -> Timeline {
+        let start = device.now();
+        Timeline {
+            start,
+            length: FIRST_LENGTH,
+            closed: Vec::with_capacity(WINDOWS),
+            open: Window::default(),
+            open_until: start + FIRST_LENGTH,
+            seen: Seen::of(device),
+        }
+    }
+
+    /// Whether the window that is open is over, so that the device is to be looked at before more is
+    /// recorded.
+    #[inline]
+    #[must_use]
+    pub fn is_over(&self, now: SimTime) -> bool {
+        now >= self.open_until
+    }
+
+    /// Records a completion in the window that is open.
+    #[inline]
+    pub fn record(&mut self, completion: &Completion, latency: Nanos) {
+        let op = &mut self.open.ops[completion.request.op as usize];
+        op.requests += 1;
+        op.bytes += u64::from(completion.request.sectors) * SECTOR_BYTES;
+        op.latency_sum += latency;
+        op.latency_max = op.latency_max.max(latency);
+    }
+
+    /// Looks at the device, closes the windows that are over and opens the one of the moment.
+    #[cold]
+    pub fn observe<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
+        self.look(device);
+        let now = device.now();
+        while now >= self.open_until {
+            if self.closed.len() + 1 == WINDOWS {
+                self.merge_pairs();
+                continue;
+            }
+            self.closed.push(std::mem::take(&mut self.open));
+            self.open_until = self.open_until + self.length;
+        }
+    }
+
+    /// Adds what the device did since it was last looked at to the window that is open.
+    fn look<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
+        let seen = Seen::of(device);
+        let before = std::mem::replace(&mut self.seen, seen);
+        let grown = |kind: Kind| seen.by_kind[kind as usize] - before.by_kind[kind as usize];
+        let open = &mut self.open;
+        open.host_pages += seen.host_pages - before.host_pages;
+        open.gc_pages += seen.gc_pages - before.gc_pages;
+        open.reads += grown(Kind::Read);
+        open.programs += grown(Kind::Program);
+        open.erases += grown(Kind::Erase);
+        open.die_busy += Nanos(seen.die_busy.0 - before.die_busy.0);
+        open.channel_busy += Nanos(seen.channel_busy.0 - before.channel_busy.0);
+        let planes = (0..device.flash().geometry().planes()).map(PlaneId::new);
+        let fewest = planes.map(|plane| device.ftl().free_blocks(plane)).min();
+        open.free_blocks_min = fewer(open.free_blocks_min, fewest);
+    }
+
+    /// Halves the number of windows and doubles their length. They are an even number with the one
+    /// that is open, which merges with the last that is closed.
+    fn merge_pairs(&mut self) {
+        let pairs = self.closed.len() / 2;
+        self.open = self.closed[2 * pairs].and(&self.open);
+        for at in 0..pairs {
+            self.closed[at] = self.closed[2 * at].and(&self.closed[2 * at + 1]);
+        }
+        self.closed.truncate(pairs);
+        self.length = Nanos(self.length.0 * 2);
+        self.open_until = self.start + Nanos(self.length.0 * (pairs as u64 + 1));
+    }
+
+    /// The length of each window.
+    #[must_use]
+    pub fn window_length(&self) -> Nanos {
+        self.length
+    }
+
+    /// The windows with the moments at which they start; the last may not be over yet.
+    pub fn windows(&self) -> impl Iterator<Item = (SimTime, &Window)> {
+        let all = self.closed.iter().chain([&self.open]);
+        all.enumerate().map(|(at, window)| (self.start + Nanos(self.length.0 * at as u64), window))
+    }
+}
+
+fn fewer(a: Option<u32>, b: Option<u32>) -> Option<u32> {
+    a.into_iter().chain(b).min()
+}
+
+impl WindowOp {
+    fn and(&self, other: &WindowOp) -> WindowOp {
+        WindowOp {
+            requests: self.requests + other.requests,
+            bytes: self.bytes + other.bytes,
+            latency_sum: self.latency_sum + other.latency_sum,
+            latency_max: self.latency_max.max(other.latency_max),
+        }
+    }
+}
+
+impl Window {
+    /// The requests of one operation.
+    #[must_use]
+    pub fn op(&self, op: Op) -> &WindowOp {
+        &self.ops[op as usize]
+    }
+
+    fn and(&self, other: &Window) -> Window {
+        let mut ops = self.ops;
+        ops.iter_mut().zip(&other.ops).for_each(|(op, other)| *op = op.and(other));
+        Window {
+            ops,
+            host_pages: self.host_pages + other.host_pages,
+            gc_pages: self.gc_pages + other.gc_pages,
+            reads: self.reads + other.reads,
+            programs: self.programs + other.programs,
+            erases: self.erases + other.erases,
+            die_busy: self.die_busy + other.die_busy,
+            channel_busy: self.channel_busy + other.channel_busy,
+            free_blocks_min: fewer(self.free_blocks_min, other.free_blocks_min),
+        }
+    }
+}

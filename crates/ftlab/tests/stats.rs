@@ -1,0 +1,174 @@
+//! Statistics of whole runs against sums that are made by hand beside them.
+
+use ftlab::config::{Config, Layer};
+use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::engine::Stream;
+use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::stats::{Circumstances, Recorder, Report, Verdict};
+use ftlab::units::{Lba, SimTime};
+
+const PAGE_SECTORS: u32 = 8;
+
+fn device(sets: &[&str]) -> Device {
+    let mut layers = vec![Layer::preset("tiny")];
+    layers.extend(sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set)));
+    let config = Config::load(&layers).expect("a good config");
+    assemble(DeviceSetup::new(&config, 1))
+}
+
+/// Random requests of a page, one after the other; what completes is recorded and kept.
+fn run(device: &mut Device, requests: u64, reads_percent: u64) -> (Recorder, Vec<Completion>) {
+    let mut random = Stream::new(3, "requests");
+    let mut recorder = Recorder::new(device);
+    recorder.phase_started("only", true, device);
+    let pages = device.capacity_sectors() / u64::from(PAGE_SECTORS);
+    let (mut all, mut done) = (Vec::new(), Vec::new());
+    for _ in 0..requests {
+        let op = if random.below(100) < reads_percent { Op::Read } else { Op::Write };
+        let lba = Lba(random.below(pages) * u64::from(PAGE_SECTORS));
+        let request = Request { op, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0 };
+        device.submit(device.now(), request);
+        while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {
+            recorder.look(device);
+            for completion in done.drain(..) {
+                recorder.record(&completion, completion.submitted);
+                all.push(completion);
+            }
+        }
+    }
+    recorder.phase_ended(device);
+    (recorder, all)
+}
+
+fn report(recorder: &Recorder, device: &Device) -> Report {
+    recorder.report(device, &Circumstances::default())
+}
+
+#[test]
+fn the_report_agrees_with_sums_made_by_hand() {
+    let mut device = device(&[]);
+    let (recorder, all) = run(&mut device, 40_000, 30);
+    let report = report(&recorder, &device);
+    for (op, name) in [(Op::Read, "read"), (Op::Write, "write")] {
+        let mut ns: Vec<u64> =
+            all.iter().filter(|done| done.request.op == op).map(|done| done.latency().0).collect();
+        ns.sort_unstable();
+        let (_, stated) = report.host.ops().into_iter().find(|(known, _)| *known == name).unwrap();
+        assert_eq!(stated.requests, ns.len() as u64);
+        assert_eq!(stated.bytes, ns.len() as u64 * 4096);
+        let sum: u64 = ns.iter().sum();
+        assert_eq!(stated.latency_ns.mean, Some(sum as f64 / ns.len() as f64));
+        assert_eq!(stated.latency_ns.max.unwrap().0, *ns.last().unwrap());
+        let exact = ns[(ns.len() as f64 * 0.99).ceil() as usize - 1] as f64;
+        let p99 = stated.latency_ns.p99.unwrap().0 as f64;
+        assert!((p99 - exact).abs() <= exact * 0.001, "{name}: {p99} against {exact}");
+        assert_eq!(stated.latency_ns.p99_99, None, "forty thousand are too few");
+        let shares: f64 = stated.time_share_ratio.unwrap().all().iter().sum();
+        assert!((shares - 1.0).abs() < 1e-9);
+    }
+    let programs = device.flash().done().iter().map(|kinds| kinds[1]).sum::<u64>();
+    let written = report.host.write.bytes;
+    let amplification = (programs * 4096) as f64 / written as f64;
+    assert_eq!(report.write_amplification.total_ratio, Some(amplification));
+    // A mapping unit is a flash page here and nothing is buffered: both definitions agree.
+    assert_eq!(report.write_amplification.ftl_ratio, Some(amplification));
+    assert!(amplification > 1.2, "collection must have run: {amplification}");
+    let (first, last) = (all.first().unwrap().submitted, all.last().unwrap().finished);
+    assert_eq!(report.host.duration_ns, (last - first).0);
+    let erases: u32 = device.ftl().blocks().all_erases().sum();
+    let blocks = f64::from(device.flash().geometry().blocks());
+    assert_eq!(report.wear.erases_per_block_mean, f64::from(erases) / blocks);
+    assert_eq!(report.gc.erased_blocks, u64::from(erases));
+}
+
+#[test]
+fn the_timeline_loses_nothing_however_often_its_windows_are_merged() {
+    let mut device = device(&[]);
+    let (recorder, all) = run(&mut device, 40_000, 30);
+    let windows: Vec<_> = recorder.timeline().windows().collect();
+    assert!((512..=1024).contains(&windows.len()), "{} windows", windows.len());
+    let total = |of: fn(&ftlab::stats::Window) -> u64| -> u64 {
+        windows.iter().map(|(_, window)| of(window)).sum()
+    };
+    assert_eq!(total(|w| w.op(Op::Read).requests + w.op(Op::Write).requests), all.len() as u64);
+    let latency: u64 = all.iter().map(|done| done.latency().0).sum();
+    assert_eq!(total(|w| w.op(Op::Read).latency_sum.0 + w.op(Op::Write).latency_sum.0), latency);
+    assert_eq!(total(|w| w.host_pages), device.ftl_counts().host_pages);
+    assert_eq!(total(|w| w.gc_pages), device.ftl_counts().gc_pages);
+    let done = device.flash().done();
+    assert_eq!(total(|w| w.programs), done.iter().map(|kinds| kinds[1]).sum::<u64>());
+    let busy: u64 = device.flash().die_busy(device.now()).map(|busy| busy.0).sum();
+    assert_eq!(total(|w| w.die_busy.0), busy);
+    // Each completion lies in the window of its moment.
+    let length = recorder.timeline().window_length();
+    for (start, window) in windows.iter().step_by(97) {
+        let inside = |at: SimTime| *start <= at && at < *start + length;
+        let count = all.iter().filter(|done| inside(done.finished)).count() as u64;
+        assert_eq!(window.op(Op::Read).requests + window.op(Op::Write).requests, count);
+    }
+}
+
+#[test]
+fn verdicts_come_from_what_was_written() {
+    let mut fresh = device(&[]);
+    let (recorder, _) = run(&mut fresh, 500, 0);
+    let early = report(&recorder, &fresh);
+    assert_eq!(early.steady_state.verdict, Verdict::GcNeverStarted);
+    assert!(early.notes.iter().any(|note| note.contains("never started")), "{:?}", early.notes);
+
+    let mut reading = device(&[]);
+    let (recorder, _) = run(&mut reading, 500, 100);
+    let unread = report(&recorder, &reading);
+    assert_eq!(unread.steady_state.verdict, Verdict::NothingWritten);
+    assert_eq!((unread.unwritten_read_pages, unread.read_pages), (500, 500));
+    assert!(unread.notes.iter().any(|note| note.contains("never been written")));
+
+    // With the few blocks of the preset, rounds differ by how many planes happen to collect.
+    let mut aged = device(&["nand.blocks_per_plane=128"]);
+    let (recorder, _) = run(&mut aged, 80_000, 0);
+    let late = report(&recorder, &aged);
+    assert_eq!(late.steady_state.verdict, Verdict::Steady, "{:?}", late.steady_state);
+    assert_eq!(late.steady_state.last_rounds.len(), 5);
+}
+
+#[test]
+fn without_a_buffer_there_are_no_cache_figures_and_with_one_the_hits_add_up() {
+    let mut bare = device(&[]);
+    let (recorder, _) = run(&mut bare, 100, 0);
+    assert_eq!(report(&recorder, &bare).cache, None);
+
+    let mut buffered = device(&["cache.policy=lru", "cache.capacity=1MiB"]);
+    let (recorder, all) = run(&mut buffered, 20_000, 50);
+    let cache = report(&recorder, &buffered).cache.unwrap();
+    let count = |op| all.iter().filter(|done| done.request.op == op).count() as u64;
+    assert_eq!(cache.write_hit_pages + cache.write_miss_pages, count(Op::Write));
+    assert_eq!(cache.read_hit_pages + cache.read_miss_pages, count(Op::Read));
+    assert!(cache.write_hit_pages > 0 && cache.read_hit_pages > 0);
+}
+
+#[test]
+fn phases_that_are_not_measured_stay_out_of_the_report() {
+    let mut device = device(&[]);
+    let mut recorder = Recorder::new(&device);
+    let mut done = Vec::new();
+    for (name, measured, op) in [("fill", false, Op::Write), ("read", true, Op::Read)] {
+        recorder.phase_started(name, measured, &device);
+        for page in 0..200 {
+            let lba = Lba(page * u64::from(PAGE_SECTORS));
+            let request = Request { op, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0 };
+            device.submit(device.now(), request);
+            while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {
+                recorder.look(&device);
+                done.drain(..).for_each(|done| recorder.record(&done, done.submitted));
+            }
+        }
+        recorder.phase_ended(&device);
+    }
+    let report = report(&recorder, &device);
+    assert_eq!((report.host.read.requests, report.host.write.requests), (200, 0));
+    assert_eq!(report.flash_commands.host.programs, 0);
+    assert_eq!(report.write_amplification.total_ratio, None);
+    let names: Vec<_> = report.phases.iter().map(|phase| (&*phase.name, phase.measured)).collect();
+    assert_eq!(names, [("fill", false), ("read", true)]);
+    assert_eq!(report.phases[0].write_amplification_total_ratio, Some(1.0));
+}
