@@ -6,11 +6,14 @@ use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Host, Op, Request};
 use ftlab::units::{Lba, SimTime};
 
+fn layers(sets: &[&str]) -> Vec<Layer> {
+    let numbered = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
+    std::iter::once(Layer::preset("tiny")).chain(numbered).collect()
+}
+
 /// Writes random pages one after the other, several times the capacity; panics if one never ends.
 fn fill(sets: &[&str]) {
-    let mut layers = vec![Layer::preset("tiny")];
-    layers.extend(sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set)));
-    let config = Config::load(&layers).unwrap_or_else(|error| panic!("{error}"));
+    let config = Config::load(&layers(sets)).unwrap_or_else(|error| panic!("{error}"));
     let mut device = assemble(DeviceSetup::new(&config, 1));
     let sectors = (config.shape().mapping_unit.0 / 512) as u32;
     let pages = u64::from(config.logical_pages());
@@ -56,4 +59,31 @@ fn the_smallest_device_works() {
         "ftl.gc.start=2",
         "ftl.gc.stop=2",
     ]);
+}
+
+/// Many small blocks, each of which may keep three stale units of a flash page of four and not be worth
+/// collecting: what is left over must make up for that, too.
+#[test]
+fn small_units_need_more_room() {
+    for placement in ["ftl.placement.policy=static", "ftl.placement.policy=dynamic"] {
+        let mut sets = vec![
+            "nand.page_size=16KiB",
+            "ftl.mapping.unit=4KiB",
+            "nand.channels=1",
+            "nand.chips_per_channel=1",
+            "nand.planes_per_die=1",
+            "nand.blocks_per_plane=200",
+            "nand.pages_per_block=4",
+            "ftl.gc.start=2",
+            "ftl.gc.stop=2",
+            placement,
+        ];
+        // 200 x 16 units for 3,119, of which (200 - 2) x 13 = 2,574 are sure to find room.
+        let refused = Config::load(&layers(&[&sets[..], &["ftl.over_provisioning=2.6%"]].concat()));
+        let error = refused.expect_err("it can stand still").to_string();
+        assert!(error.contains("worth collecting only when"), "{error}");
+        assert!(error.contains("24.6%"), "{error}");
+        sets.push("ftl.over_provisioning=24.6%");
+        fill(&sets);
+    }
 }

@@ -198,6 +198,21 @@ impl Checker<'_, '_> {
                 gc.start
             );
             self.fail(&paths, message, remedy_for_spare(blocks, kept));
+        } else if counts.logical_units_per_plane(share) >= self.sure_units(counts) {
+            paths[1] = "ftl.gc.reserve";
+            let message = format!(
+                "a block is worth collecting only when it frees a flash page of {} units: with up \
+                 to {} stale units left in each, the logical share of a plane may not fit",
+                counts.units_per_page,
+                counts.units_per_page - 1
+            );
+            let all = blocks * counts.units_per_block;
+            let room = self.sure_units(counts).saturating_sub(1 + counts.units_per_page);
+            let remedy = match enough(all - room, room) {
+                Some(share) => format!("set ftl.over_provisioning to {share} or more"),
+                None => "map whole flash pages (ftl.mapping.unit = \"flash-page\")".to_owned(),
+            };
+            self.fail(&paths, message, remedy);
         } else if logical + u64::from(gc.stop) + OPEN_BLOCKS > blocks {
             paths[1] = "ftl.gc.stop";
             paths.swap(0, 1);
@@ -208,6 +223,15 @@ impl Checker<'_, '_> {
             let remedy = "lower ftl.gc.stop, or raise ftl.over_provisioning".to_owned();
             self.warn(&paths, message, remedy);
         }
+    }
+
+    /// With fewer logical units on a plane than this, something is always worth collecting. When the
+    /// host waits for a plane, all its blocks are closed but the reserve and one of collection; each
+    /// is worth collecting unless its stale units are fewer than a flash page holds.
+    fn sure_units(&self, counts: &Counts) -> u64 {
+        let blocks = u64::from(self.options.nand.blocks_per_plane);
+        let closed = blocks.saturating_sub(u64::from(self.options.ftl.gc.reserve) + 1);
+        closed * (counts.units_per_block - counts.units_per_page + 1)
     }
 
     fn cache(&mut self) {
@@ -306,22 +330,25 @@ fn text(size: &Bytes) -> String {
     quoted(&size.print())
 }
 
-/// How much over-provisioning leaves `kept` of `blocks`, or that none does.
-fn remedy_for_spare(blocks: u64, kept: u64) -> String {
+/// The over-provisioning, quoted, that leaves `spare` beside `logical`, if an option can say so much.
+fn enough(spare: u64, logical: u64) -> Option<String> {
     /// A suggestion is rounded up to a tenth of a per cent.
     const STEP: u64 = 1_000;
-    let logical = blocks.saturating_sub(kept);
-    let most = 900 * 10_000;
-    let needed = (kept * u64::from(Ratio::ONE.ppm)).checked_div(logical);
-    let needed = needed.map(|ppm| (ppm + 1).next_multiple_of(STEP)).filter(|ppm| *ppm <= most);
-    match needed.and_then(|ppm| u32::try_from(ppm).ok()) {
-        Some(ppm) => format!(
-            "set ftl.over_provisioning to {} or more, or lower ftl.gc.start",
-            quoted(&Ratio { ppm }.print())
-        ),
+    const MOST: u64 = 900 * 10_000;
+    let needed = (spare * u64::from(Ratio::ONE.ppm)).checked_div(logical)?;
+    let ppm = u32::try_from((needed + 1).next_multiple_of(STEP)).ok()?;
+    (u64::from(ppm) <= MOST).then(|| quoted(&Ratio { ppm }.print()))
+}
+
+/// How much over-provisioning leaves `kept` of `blocks`, or that none does.
+fn remedy_for_spare(blocks: u64, kept: u64) -> String {
+    match enough(kept, blocks.saturating_sub(kept)) {
+        Some(share) => {
+            format!("set ftl.over_provisioning to {share} or more, or lower ftl.gc.start")
+        }
         None => {
-            let enough = kept + kept.div_ceil(9);
-            format!("give a plane at least {enough} blocks, or lower ftl.gc.start")
+            let blocks = kept + kept.div_ceil(9);
+            format!("give a plane at least {blocks} blocks, or lower ftl.gc.start")
         }
     }
 }

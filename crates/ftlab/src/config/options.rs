@@ -48,7 +48,7 @@ options! {
             source "range: stacks of up to 16 dies are sold";
         /// Planes in each die: parts of a die with blocks of their own.
         planes_per_die: u32 = required, in "1"..="16", unit "planes",
-            source "range: 1 to 4 are common, 16 in XL-FLASH (Kouchi et al., ISSCC 2020)";
+            source "range: 1 to 4 are common, 16 in XL-FLASH (KIOXIA, ISSCC 2020)";
         /// Blocks in each plane, spare ones included. A block is what is erased together.
         blocks_per_plane: u32 = required, in "4"..="1000000", unit "blocks",
             source "range: real planes have 500 to 4,000; below 4 nothing is left to collect into";
@@ -140,7 +140,7 @@ options! {
         /// In which order consecutive pages spread over the device. The level named first changes
         /// fastest.
         order: StripeOrder = "channel-chip-die-plane",
-            source "CWDP of Hu et al., ICS 2011 (chips are called ways there)";
+            source "channels first, chips next: CWDP in MQSim, which calls chips ways";
     }
 }
 

@@ -51,6 +51,12 @@ impl Counts {
         u64::try_from(wide).expect("no more than there are physically")
     }
 
+    /// Mapping units of the host on one plane, at the most: whole flash pages' worth go round.
+    pub fn logical_units_per_plane(&self, over_provisioning: Ratio) -> u64 {
+        let pages = self.logical(over_provisioning).div_ceil(self.units_per_page);
+        pages.div_ceil(self.planes) * self.units_per_page
+    }
+
     /// Blocks that the logical share of a plane fills.
     pub fn logical_blocks_per_plane(&self, over_provisioning: Ratio) -> u64 {
         let share = self.logical(over_provisioning).div_ceil(self.planes);

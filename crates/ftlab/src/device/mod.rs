@@ -159,7 +159,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     fn check(&self, at: SimTime, request: &Request) {
         assert!(at >= self.now, "a request at {at}, but it is {} already", self.now);
-        let next = self.flash.next_time().unwrap_or(SimTime::FOREVER);
+        let buffer = self.from_buffer.front().map(|&(at, _)| at);
+        let next = self.flash.next_time().into_iter().chain(buffer).min();
+        let next = next.unwrap_or(SimTime::FOREVER);
         assert!(next >= at, "a request at {at}, but the device stands before an event at {next}");
         if request.op != Op::Flush {
             let end = request.lba.0.checked_add(u64::from(request.sectors));

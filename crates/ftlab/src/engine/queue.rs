@@ -5,8 +5,8 @@
 //! instead of sifting a heap. Within a slot, events hang in a list that is kept in order; new ones
 //! nearly always belong at its end.
 //!
-//! Source: Varghese and Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987 (scheme 4, ordered
-//! slots); the bitmap over slots is ours.
+//! Source: Varghese and Lauck, "Hashed and Hierarchical Timing Wheels: Data Structures for the Efficient
+//! Implementation of a Timer Facility", SOSP 1987; the bitmap over slots is ours.
 
 use super::slab::{Handle, Slab};
 use crate::units::{Nanos, SimTime};
@@ -73,14 +73,12 @@ impl<E: Copy> EventQueue<E> {
         (at.0 >> self.shift) as usize % SLOTS
     }
 
-    /// Schedules `event` for moment `at`, which must not lie before the last event taken, nor
-    /// further ahead of the present moment `now` than the reach of the queue.
+    /// Schedules `event` for moment `at`, which must not lie before the present moment `now`, nor
+    /// further ahead of it than the reach of the queue. No waiting event may lie before `now`.
     #[inline]
     pub fn schedule(&mut self, now: SimTime, at: SimTime, event: E) {
-        if self.next.is_none() {
-            // Time passed without events; the wheel follows.
-            self.now = now;
-        }
+        // Time may have passed without events; the wheel follows.
+        self.now = now;
         let turn = (at.0 >> self.shift).wrapping_sub(self.now.0 >> self.shift);
         assert!(turn < SLOTS as u64, "an event at {at}, out of reach at {now}");
         let added = self.entries.insert(Entry { at, event, next: None });
@@ -187,12 +185,12 @@ mod tests {
         fn events_come_out_by_moment_then_by_order_of_scheduling(
             reach in 1u64..100_000,
             steps in proptest::collection::vec(
-                proptest::option::weighted(0.6, (0u32..4, 0u64..=u64::MAX)), 1..600)
+                (proptest::option::weighted(0.6, (0u32..4, 0u64..=u64::MAX)), 0u64..=u64::MAX), 1..600)
         ) {
             let mut queue = EventQueue::<u32>::new(Nanos(reach));
             let mut naive: Vec<(u64, u32)> = Vec::new();
             let mut now = 0;
-            for (number, step) in (0u32..).zip(steps) {
+            for (number, (step, pause)) in (0u32..).zip(steps) {
                 if let Some((kind, span)) = step {
                     let at = now + match kind {
                         0 => 0,
@@ -204,11 +202,15 @@ mod tests {
                     naive.push((at, number));
                 } else {
                     naive.sort();
+                    // Time passes when nothing is due.
                     let expected = (!naive.is_empty()).then(|| naive.remove(0));
                     let got = queue.pop().map(|(at, event)| (at.0, event));
                     proptest::prop_assert_eq!(got, expected);
-                    // Time passes between events when nothing is due.
                     now = got.map_or(now + reach * 3, |(at, _)| at);
+                }
+                if let Some(next) = queue.next_time() {
+                    // A host may come at any moment up to the next event.
+                    now += pause % (next.0 - now + 1);
                 }
                 proptest::prop_assert_eq!(queue.waiting(), naive.len());
                 let next = naive.iter().min().map(|&(at, _)| SimTime(at));

@@ -1,0 +1,302 @@
+//! What the integration tests share: a compact description of a device, the rule that says which
+//! descriptions can work, random ones, and two ways of driving a device.
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
+
+pub mod random;
+
+use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteThrough};
+use ftlab::device::{Contents, Device, DeviceSetup};
+use ftlab::engine::Stream;
+use ftlab::ftl::FtlSetup;
+use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
+use ftlab::ftl::mapping::{Mapping, PageMap};
+use ftlab::ftl::placement::{Dynamic, Level, Placement, StaticStripe};
+use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::nand::timing::{Bus, PageTimes, PageType, Plain, Timing};
+use ftlab::nand::{Geometry, Shape};
+use ftlab::scheduler::{Fifo, FlashSetup, Probe, ReadFirst, Scheduler};
+use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime};
+
+/// The policies of a seam by name, as far as a description needs no more of them.
+macro_rules! kinds {
+    ($($Kind:ident { $($Variant:ident = $name:literal),+ })+) => {$(
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $Kind { $($Variant),+ }
+
+        impl $Kind {
+            pub const ALL: &'static [$Kind] = &[$($Kind::$Variant),+];
+
+            pub fn named(name: &str) -> Option<$Kind> {
+                [$(($name, $Kind::$Variant)),+].iter().find(|known| known.0 == name).map(|k| k.1)
+            }
+        }
+    )+};
+}
+
+kinds! {
+    TimingKind { Plain = "plain", PageType = "page-type" }
+    SchedulerKind { Fifo = "fifo", ReadFirst = "read-first" }
+    MappingKind { Page = "page" }
+    PlacementKind { Static = "static", Dynamic = "dynamic" }
+    VictimKind { Greedy = "greedy" }
+    WriteBufferKind { None = "none", Lru = "lru" }
+}
+
+/// A write buffer, described.
+#[derive(Clone, Debug)]
+pub struct BufferSpec {
+    pub policy: WriteBufferKind,
+    pub capacity: Option<u32>,
+    pub write_back_above: u32,
+    pub programs_in_flight: Option<u32>,
+    pub latency: Nanos,
+}
+
+/// A device, described: change what matters of [`Spec::small`].
+#[derive(Clone, Debug)]
+pub struct Spec {
+    pub shape: Shape,
+    pub codeword: Bytes,
+    pub bus: BytesPerSec,
+    pub timing: TimingKind,
+    pub scheduler: SchedulerKind,
+    pub mapping: MappingKind,
+    pub placement: PlacementKind,
+    pub victim: VictimKind,
+    pub thresholds: Thresholds,
+    pub buffer: BufferSpec,
+    pub logical_pages: u32,
+}
+
+/// Times of the plain model, and of the three page types of the page-type model.
+pub const READ: Nanos = Nanos(50_000);
+pub const PROGRAM: Nanos = Nanos(600_000);
+pub const ERASE: Nanos = Nanos(3_000_000);
+pub const PAGE_TIMES: [PageTimes; 3] = [
+    PageTimes { read: Nanos(40_000), program: Nanos(300_000) },
+    PageTimes { read: Nanos(55_000), program: Nanos(700_000) },
+    PageTimes { read: Nanos(85_000), program: Nanos(1_900_000) },
+];
+/// DRAM takes this long.
+pub const DRAM: Nanos = Nanos(1_500);
+
+/// No write buffer.
+pub const NO_BUFFER: BufferSpec = BufferSpec {
+    policy: WriteBufferKind::None,
+    capacity: None,
+    write_back_above: 0,
+    programs_in_flight: None,
+    latency: DRAM,
+};
+
+/// A write-back buffer of so many pages that writes back when it is full.
+pub fn lru(capacity: u32) -> BufferSpec {
+    BufferSpec {
+        policy: WriteBufferKind::Lru,
+        capacity: Some(capacity),
+        write_back_above: capacity,
+        programs_in_flight: Some(8),
+        latency: DRAM,
+    }
+}
+
+impl Spec {
+    /// One channel, one die, one plane; flash pages of 4 KiB that are the mapping unit.
+    pub fn small() -> Spec {
+        Spec {
+            shape: Shape {
+                channels: 1,
+                chips_per_channel: 1,
+                dies_per_chip: 1,
+                planes_per_die: 1,
+                blocks_per_plane: 16,
+                pages_per_block: 12,
+                page_size: Bytes::from_kib(4),
+                mapping_unit: Bytes::from_kib(4),
+            },
+            codeword: Bytes::from_kib(1),
+            bus: BytesPerSec(409_600_000),
+            timing: TimingKind::Plain,
+            scheduler: SchedulerKind::Fifo,
+            mapping: MappingKind::Page,
+            placement: PlacementKind::Static,
+            victim: VictimKind::Greedy,
+            thresholds: Thresholds { start: 2, stop: 3, reserve: 1, copies_in_flight: 2 },
+            buffer: NO_BUFFER,
+            logical_pages: 96,
+        }
+    }
+
+    pub fn geometry(&self) -> Geometry {
+        Geometry::new(self.shape)
+    }
+
+    pub fn sectors_per_page(&self) -> u32 {
+        self.geometry().sectors_per_unit()
+    }
+
+    /// The device in the form in which it is assembled.
+    pub fn setup(&self) -> DeviceSetup {
+        let geometry = self.geometry();
+        DeviceSetup {
+            flash: FlashSetup {
+                timing: timing(self.timing),
+                bus: Bus::new(self.bus, self.codeword, &self.shape),
+                scheduler: match self.scheduler {
+                    SchedulerKind::Fifo => Scheduler::Fifo(Fifo),
+                    SchedulerKind::ReadFirst => Scheduler::ReadFirst(ReadFirst),
+                },
+                geometry: geometry.clone(),
+            },
+            ftl: FtlSetup {
+                logical_pages: self.logical_pages,
+                mapping: match self.mapping {
+                    MappingKind::Page => Mapping::Page(PageMap::new(self.logical_pages)),
+                },
+                placement: match self.placement {
+                    PlacementKind::Static => {
+                        Placement::Static(StaticStripe::new(&geometry, Level::ALL))
+                    }
+                    PlacementKind::Dynamic => Placement::Dynamic(Dynamic::new(&geometry)),
+                },
+                victim: match self.victim {
+                    VictimKind::Greedy => Victim::Greedy(Greedy::new(&geometry)),
+                },
+                thresholds: self.thresholds,
+                geometry,
+            },
+            buffer: BufferSetup {
+                policy: match self.buffer.policy {
+                    WriteBufferKind::None => WriteBuffer::None(WriteThrough::default()),
+                    WriteBufferKind::Lru => WriteBuffer::Lru(Lru::default()),
+                },
+                capacity: self.buffer.capacity,
+                write_back_above: self.buffer.write_back_above,
+                programs_in_flight: self.buffer.programs_in_flight,
+                latency: self.buffer.latency,
+            },
+        }
+    }
+
+    /// How many logical pages this device can hold without ever running out of room: with more, a
+    /// plane can reach a state in which no closed block is worth collecting and no block is free.
+    ///
+    /// A plane at a standstill has at most `reserve` blocks free and one half-filled block of
+    /// collection, so at least B - reserve - 1 closed ones. Each is worth collecting (it frees a
+    /// flash page) unless it holds more than b - u valid pages, with b pages a block and u a flash
+    /// page. So with fewer than (B - reserve - 1)(b - u + 1) pages on the plane, there is always
+    /// something worth collecting, and each collection frees at least one flash page. Static
+    /// placement needs that of every plane; dynamic placement of one, hence of the sum.
+    pub fn most_logical_pages(&self) -> u32 {
+        let geometry = self.geometry();
+        let (block, page) = (geometry.units_per_block(), geometry.units_per_page());
+        let closed = self.shape.blocks_per_plane.saturating_sub(self.thresholds.reserve + 1);
+        let sure = closed * (block - page + 1);
+        match self.placement {
+            // Whole flash pages' worth go round the planes.
+            PlacementKind::Static => sure.saturating_sub(1) / page * page * geometry.planes(),
+            PlacementKind::Dynamic => (sure * geometry.planes()).saturating_sub(1),
+        }
+    }
+}
+
+/// The timing of a kind, with the times above.
+pub fn timing(kind: TimingKind) -> Timing {
+    match kind {
+        TimingKind::Plain => Timing::Plain(Plain { read: READ, program: PROGRAM, erase: ERASE }),
+        TimingKind::PageType => {
+            Timing::PageType(PageType { types: PAGE_TIMES.to_vec(), erase: ERASE })
+        }
+    }
+}
+
+/// A request of stream 0.
+pub fn request(op: Op, lba: u64, sectors: u32, tag: u32) -> Request {
+    Request { op, lba: Lba(lba), sectors, stream: 0, tag }
+}
+
+/// Keeps `depth` requests in the device until there are no more and all are done.
+pub fn closed_loop<P: Probe, C: Contents>(
+    device: &mut Device<P, C>,
+    depth: usize,
+    requests: impl IntoIterator<Item = Request>,
+) -> Vec<Completion> {
+    let mut requests = requests.into_iter();
+    let mut done = Vec::new();
+    loop {
+        while device.requests_in_flight() < depth {
+            let Some(next) = requests.next() else { break };
+            device.submit(device.now(), next);
+        }
+        if device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Idle {
+            assert_no_standstill(device);
+            return done;
+        }
+    }
+}
+
+/// Submits each request at its moment, lets the device finish, and hands each completion to `each`.
+pub fn timed<P: Probe, C: Contents>(
+    device: &mut Device<P, C>,
+    requests: impl IntoIterator<Item = (SimTime, Request)>,
+    mut each: impl FnMut(&Completion),
+) {
+    let mut done = Vec::new();
+    let mut run = |device: &mut Device<P, C>, limit| {
+        while device.advance_until(limit, &mut done) == Advanced::Completed {
+            done.drain(..).for_each(|completion| each(&completion));
+        }
+    };
+    for (at, request) in requests {
+        run(device, at);
+        device.submit(at, request);
+    }
+    run(device, SimTime::FOREVER);
+    assert_no_standstill(device);
+}
+
+/// A device with nothing left to do must not hold requests.
+pub fn assert_no_standstill<P: Probe, C: Contents>(device: &Device<P, C>) {
+    let stuck = device.requests_in_flight();
+    assert_eq!(stuck, 0, "the device stands still with {stuck} requests in it");
+}
+
+/// One request on an otherwise idle device.
+pub fn alone<P: Probe, C: Contents>(device: &mut Device<P, C>, request: Request) -> Completion {
+    let done = closed_loop(device, 1, [request]);
+    assert_eq!(done.len(), 1);
+    done[0]
+}
+
+/// Writes whole pages `pages` of the device once, in order, one at a time.
+pub fn fill<P: Probe, C: Contents>(
+    device: &mut Device<P, C>,
+    depth: usize,
+    pages: std::ops::Range<u32>,
+    sectors: u32,
+) {
+    let write = |page: u32| request(Op::Write, u64::from(page) * u64::from(sectors), sectors, page);
+    closed_loop(device, depth, pages.map(write));
+}
+
+/// Moments of a Poisson process: spans between them are exponential with mean `mean_ns`.
+pub fn poisson(seed: u64, mean_ns: f64) -> impl Iterator<Item = SimTime> {
+    let mut stream = Stream::new(seed, "arrivals");
+    let mut at = 0.0;
+    std::iter::from_fn(move || {
+        at -= mean_ns * libm::log(1.0 - stream.unit());
+        Some(SimTime(at as u64))
+    })
+}
+
+/// Mean of `values`, and its standard error from the means of 64 batches, which are nearly
+/// independent where neighbours are not.
+pub fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    const BATCHES: usize = 64;
+    let size = values.len() / BATCHES;
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let means: Vec<f64> = values.chunks_exact(size).take(BATCHES).map(mean).collect();
+    let all = mean(&means);
+    let spread: f64 = means.iter().map(|m| (m - all).powi(2)).sum::<f64>() / (BATCHES - 1) as f64;
+    (all, (spread / BATCHES as f64).sqrt())
+}

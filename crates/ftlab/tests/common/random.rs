@@ -1,0 +1,137 @@
+//! Random devices that can work, and random things to do with them.
+
+use ftlab::ftl::gc::Thresholds;
+use ftlab::host::Op;
+use ftlab::nand::Shape;
+use ftlab::units::{Bytes, BytesPerSec, Nanos};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::{
+    BufferSpec, DRAM, NO_BUFFER, PlacementKind, SchedulerKind, Spec, TimingKind, WriteBufferKind,
+};
+
+/// Tiny shapes of every kind: pages of 2 to 64 KiB, mapped whole or in units of 4 KiB.
+fn shape() -> impl Strategy<Value = Shape> {
+    let parts = (1u32..=3, 1u32..=2, 1u32..=2, 1u32..=2);
+    let counts = (6u32..=11, 2u32..=6);
+    (parts, counts, select(vec![2u64, 4, 8, 16, 32, 64]), any::<bool>()).prop_map(
+        |((channels, chips, dies, planes), (blocks, pages), page_kib, split)| Shape {
+            channels,
+            chips_per_channel: chips,
+            dies_per_chip: dies,
+            planes_per_die: planes,
+            blocks_per_plane: blocks,
+            pages_per_block: pages,
+            page_size: Bytes::from_kib(page_kib),
+            mapping_unit: Bytes::from_kib(if split { page_kib.min(4) } else { page_kib }),
+        },
+    )
+}
+
+fn thresholds() -> impl Strategy<Value = Thresholds> {
+    (1u32..=2, 0u32..=2, 0u32..=2, 1u32..=3).prop_map(|(reserve, early, more, copies)| Thresholds {
+        start: reserve + early,
+        stop: reserve + 1 + more,
+        reserve,
+        copies_in_flight: copies,
+    })
+}
+
+fn buffer() -> impl Strategy<Value = BufferSpec> {
+    let programs = prop_oneof![(1u32..=4).prop_map(Some), Just(None)];
+    let latency = select(vec![Nanos::ZERO, DRAM]);
+    let lru = (1u32..=24, 0u32..=24, programs, latency).prop_map(
+        |(capacity, above, programs_in_flight, latency)| BufferSpec {
+            policy: WriteBufferKind::Lru,
+            capacity: Some(capacity),
+            write_back_above: above.min(capacity),
+            programs_in_flight,
+            latency,
+        },
+    );
+    prop_oneof![1 => Just(NO_BUFFER), 2 => lru]
+}
+
+/// A device that is as full as the rule of legality allows, or less.
+pub fn spec() -> impl Strategy<Value = Spec> {
+    let policies =
+        (select(SchedulerKind::ALL), select(PlacementKind::ALL), select(TimingKind::ALL));
+    let codeword = select(vec![512u64, 1024, 2048]);
+    let share = prop_oneof![Just(100u32), 40u32..=100];
+    (shape(), thresholds(), buffer(), policies, codeword, share).prop_map(
+        |(shape, thresholds, buffer, (scheduler, placement, timing), codeword, share)| {
+            let spec = Spec {
+                shape,
+                thresholds,
+                buffer,
+                scheduler,
+                placement,
+                timing,
+                codeword: Bytes(codeword),
+                bus: BytesPerSec(200_000_000),
+                ..Spec::small()
+            };
+            let logical_pages = (spec.most_logical_pages() * share / 100).max(1);
+            Spec { logical_pages, ..spec }
+        },
+    )
+}
+
+/// One command in terms that fit any device.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub op: Op,
+    /// Where, as a share of the device in 1/65536.
+    pub place: u32,
+    /// In the first eighth of the device only, so that commands meet.
+    pub hot: bool,
+    /// From the beginning of a page.
+    pub aligned: bool,
+    /// How many pages' worth of sectors, in eighths of a page.
+    pub eighths: u32,
+    /// How long after the last submission; often at once.
+    pub pause: Nanos,
+}
+
+impl Step {
+    /// The range of sectors, at least one, on a device of `capacity` sectors.
+    pub fn range(&self, capacity: u64, per_page: u32) -> std::ops::Range<u64> {
+        let reach = if self.hot { capacity.div_ceil(8) } else { capacity };
+        let mut first = u64::from(self.place) * reach / 65_536;
+        let mut count = (u64::from(self.eighths) * u64::from(per_page) / 8).max(1);
+        if self.aligned {
+            first -= first % u64::from(per_page);
+            count = count.next_multiple_of(u64::from(per_page));
+        }
+        first..(first + count).min(capacity)
+    }
+}
+
+/// Mostly writes, so that tiny devices collect.
+pub fn step() -> impl Strategy<Value = Step> {
+    let op = prop_oneof![
+        12 => Just(Op::Write),
+        6 => Just(Op::Read),
+        2 => Just(Op::Trim),
+        1 => Just(Op::Flush),
+    ];
+    let eighths = prop_oneof![1u32..=8, 1u32..=40];
+    let pause = prop_oneof![3 => Just(0u64), 1 => 0u64..2_000_000];
+    (op, 0u32..65_536, any::<bool>(), any::<bool>(), eighths, pause).prop_map(
+        |(op, place, hot, aligned, eighths, pause)| Step {
+            op,
+            place,
+            hot,
+            aligned,
+            eighths,
+            pause: Nanos(pause),
+        },
+    )
+}
+
+/// A run: a device, how many commands it may hold at once, and the commands.
+pub fn run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+    let depth = select(vec![1usize, 2, 4, 8, 16, 32, 64]);
+    (spec(), depth, proptest::collection::vec(step(), steps / 2..=steps))
+}

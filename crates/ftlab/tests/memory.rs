@@ -1,0 +1,79 @@
+//! A device of many terabytes starts at once and takes memory only where it is touched. In a process of
+//! its own, because it measures the process.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use ftlab::device::assemble;
+use ftlab::engine::Stream;
+use ftlab::host::{Host, Op};
+use ftlab::nand::Shape;
+use ftlab::units::Bytes;
+
+use common::{Spec, closed_loop, request};
+
+/// Resident memory in bytes, where the system tells.
+fn resident() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    // The page size of every Linux on which this reads as intended; others overstate the memory.
+    Some(pages * 4_096)
+}
+
+/// 4 TiB for the host and 7 % more, in units of 4 KiB: 8 channels x 8 dies x 4 planes.
+fn four_tebibytes() -> Spec {
+    let mut spec = Spec::small();
+    spec.shape = Shape {
+        channels: 8,
+        chips_per_channel: 4,
+        dies_per_chip: 2,
+        planes_per_die: 4,
+        blocks_per_plane: 1_096,
+        pages_per_block: 1_024,
+        page_size: Bytes::from_kib(16),
+        mapping_unit: Bytes::from_kib(4),
+    };
+    spec.logical_pages = 1 << 30;
+    spec
+}
+
+/// A margin for the allocator and the test's own list of completions.
+const SLACK: u64 = 4 << 20;
+
+#[test]
+fn a_large_device_costs_what_is_touched() {
+    let spec = four_tebibytes();
+    let Some(before) = resident() else {
+        println!("skipped: /proc/self/statm tells the resident memory, and is not there");
+        return;
+    };
+    let started = Instant::now();
+    let mut device = assemble(spec.setup());
+    let took = started.elapsed();
+    let after = resident().unwrap_or_default();
+    println!("assembled in {took:?}, {} KiB", after.saturating_sub(before) >> 10);
+    assert_eq!(device.capacity_sectors(), 8 << 30);
+    assert!(took < Duration::from_millis(500), "{took:?}");
+    assert!(after.saturating_sub(before) < SLACK, "{} bytes untouched", after - before);
+
+    // Reads of what was never written touch nothing.
+    let mut stream = Stream::new(1, "reads");
+    let pages = u64::from(spec.logical_pages);
+    let reads = (0..20_000).map(|tag| request(Op::Read, stream.below(pages) * 8, 8, tag));
+    closed_loop(&mut device, 1, reads);
+    let after = resident().unwrap_or_default();
+    assert!(after.saturating_sub(before) < 2 * SLACK, "{} bytes by reading", after - before);
+
+    // Whole rows of units in order, so that pages of tables are touched densely.
+    const TOUCHED: u32 = 8 << 20;
+    let writes = (0..TOUCHED / 32).map(|row| request(Op::Write, u64::from(row) * 256, 256, row));
+    for write in writes {
+        closed_loop(&mut device, 1, [write]);
+    }
+    let bytes = resident().unwrap_or_default() - after;
+    let each = bytes as f64 / f64::from(TOUCHED);
+    println!("{each:.2} bytes a touched page");
+    assert!(each <= 10.0, "{each} bytes a touched page");
+    assert_eq!(device.ftl_counts().host_pages, u64::from(TOUCHED));
+}

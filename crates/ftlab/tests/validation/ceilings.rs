@@ -1,0 +1,91 @@
+//! Throughput at high queue depth: what the bus or the dies can carry, and not more.
+//!
+//! Addresses go round the dies in turn, so nothing is left to chance and the run's length has a
+//! closed form: the bottleneck works without a pause once the first command has reached it. The
+//! random runs come as close as their queue depth allows; the margin is argued there.
+
+use ftlab::device::assemble;
+use ftlab::engine::Stream;
+use ftlab::host::{Host, Op, Request};
+use ftlab::units::{BytesPerSec, Nanos};
+
+use crate::common::{PROGRAM, READ, Spec, closed_loop, fill, request};
+
+const PAGES: u32 = 2_400;
+/// 4 KiB at 409.6 MB/s.
+const TRANSFER: Nanos = Nanos(10_000);
+
+fn array(channels: u32, dies: u32) -> Spec {
+    let mut spec = Spec::small();
+    spec.shape.channels = channels;
+    spec.shape.dies_per_chip = dies;
+    spec.shape.blocks_per_plane = 600;
+    spec.logical_pages = 2 * PAGES;
+    spec
+}
+
+fn in_order(op: Op, first: u32) -> impl Iterator<Item = Request> {
+    (first..first + PAGES).map(move |page| request(op, u64::from(page) * 8, 8, page))
+}
+
+/// How long it takes to read, then to write, all pages in order.
+fn run(spec: &Spec) -> (Nanos, Nanos) {
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 64, 0..PAGES, 8);
+    let start = device.now();
+    closed_loop(&mut device, 64, in_order(Op::Read, 0));
+    let between = device.now();
+    closed_loop(&mut device, 64, in_order(Op::Write, PAGES));
+    (between - start, device.now() - between)
+}
+
+#[test]
+fn the_bus_bounds_many_dies() {
+    // Eight dies sense in 50 us while the bus moves seven other pages in 70 us.
+    let (read, _) = run(&array(1, 8));
+    assert_eq!(read, Nanos(READ.0 + u64::from(PAGES) * TRANSFER.0));
+    // On a bus ten times slower, eight dies program in 600 us while it moves seven pages in 700 us.
+    let slow = Spec { bus: BytesPerSec(40_960_000), ..array(1, 8) };
+    let (read, write) = run(&slow);
+    assert_eq!(read, Nanos(READ.0 + u64::from(PAGES) * 10 * TRANSFER.0));
+    assert_eq!(write, Nanos(u64::from(PAGES) * 10 * TRANSFER.0 + PROGRAM.0));
+}
+
+#[test]
+fn the_dies_bound_a_fast_bus() {
+    // Four dies are busy 60 us with each read, of which the bus sees 10; the last of them starts its
+    // first transfer when three others are through.
+    let (read, write) = run(&array(1, 4));
+    let turns = u64::from(PAGES) / 4;
+    let late = 3 * TRANSFER.0;
+    assert_eq!(read, Nanos(turns * (READ.0 + TRANSFER.0) + late));
+    assert_eq!(write, Nanos(turns * (PROGRAM.0 + TRANSFER.0) + late));
+}
+
+#[test]
+fn channels_add_up() {
+    let (one, _) = run(&array(1, 8));
+    let (four, _) = run(&array(4, 8));
+    assert_eq!(four.0 - READ.0, (one.0 - READ.0) / 4);
+}
+
+/// Random reads at a depth of 256 on 8 dies: all 256 would have to miss a die for it to rest, which
+/// has a chance of 8 (7/8)^256 < 1e-13 at a time; what is left is the start and the end of the
+/// run, in which the queue is short: under 256 service times of 8 dies in parallel, which is
+/// 32 of 300 turns at the very worst if all fell on the slowest die; dies differ by a standard
+/// deviation of sqrt(2400 / 8) = 17 reads of 300 at the end, so 4 of them bound the excess.
+#[test]
+fn random_reads_come_close_to_the_dies() {
+    let spec = Spec { bus: BytesPerSec(40_960_000_000), ..array(1, 8) };
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 64, 0..PAGES, 8);
+    let mut stream = Stream::new(5, "pages");
+    let start = device.now();
+    let reads = 16 * PAGES;
+    let random = (0..reads).map(|tag| request(Op::Read, stream.below(PAGES.into()) * 8, 8, tag));
+    closed_loop(&mut device, 256, random);
+    let floor = u64::from(reads) / 8 * (READ.0 + 100);
+    let excess = (device.now() - start).0 as f64 / floor as f64 - 1.0;
+    println!("random reads take {:.2} % longer than the dies' floor", 100.0 * excess);
+    assert!((0.0..0.05).contains(&excess), "{excess}");
+}

@@ -1,0 +1,270 @@
+//! What a read returns is what was last written: random devices, random commands, the naive device
+//! beside the real one, and every die and bus watched meanwhile.
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use ftlab::device::{Device, assemble_with};
+use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::units::{Bytes, Lpn, SimTime};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngSeed, TestRunner};
+
+use crate::common::random::{self, Step};
+use crate::common::{Spec, WriteBufferKind, assert_no_standstill, lru, request};
+use crate::reference::Reference;
+use crate::versions::{Fault, Found, Versions};
+use crate::watch::{Log, Watch, Watcher};
+
+/// A command in flight: when it began, and what it changes or reads.
+#[derive(Clone, Debug)]
+struct Flying {
+    begun: u64,
+    range: Range<u64>,
+}
+
+/// The device and its reference.
+struct Bench {
+    device: Device<Watcher, Versions>,
+    reference: Reference,
+    watch: Watch,
+    per_page: u64,
+    /// By tag.
+    flying: std::collections::BTreeMap<u32, Flying>,
+    next_tag: u32,
+    write_through: bool,
+}
+
+impl Bench {
+    fn new(spec: &Spec, fault: Option<Fault>) -> Bench {
+        let watch = Log::new(spec);
+        let per_page = spec.sectors_per_page();
+        let physical = spec.geometry().physical_pages();
+        let mut versions = Versions::new(physical, per_page, watch.clone());
+        versions.fault = fault;
+        let device = assemble_with(spec.setup(), Watcher(watch.clone()), versions);
+        Bench {
+            reference: Reference::new(device.capacity_sectors()),
+            device,
+            watch,
+            per_page: u64::from(per_page),
+            flying: Default::default(),
+            next_tag: 1,
+            write_through: spec.buffer.policy == WriteBufferKind::None,
+        }
+    }
+
+    fn submit(&mut self, op: Op, range: Range<u64>) {
+        let tag = self.next_tag;
+        self.next_tag += 1;
+        let changed = self.changes(op, &range);
+        let begun = match op {
+            Op::Write => self.reference.begin(changed, tag),
+            Op::Trim => self.reference.begin(changed, 0),
+            Op::Read | Op::Flush => self.reference.tick(),
+        };
+        let sectors = (range.end - range.start) as u32;
+        self.flying.insert(tag, Flying { begun, range: range.clone() });
+        self.device.submit(self.device.now(), request(op, range.start, sectors, tag));
+    }
+
+    /// The sectors that a command changes: a trim leaves pages alone that it covers in part.
+    fn changes(&self, op: Op, range: &Range<u64>) -> Range<u64> {
+        match op {
+            Op::Write => range.clone(),
+            Op::Trim => {
+                let first = range.start.next_multiple_of(self.per_page);
+                let end = range.end - range.end % self.per_page;
+                first..end.max(first)
+            }
+            Op::Read | Op::Flush => 0..0,
+        }
+    }
+
+    /// Lets the device run until something completes or `limit` comes, and checks what completed.
+    fn advance(&mut self, limit: SimTime) -> Result<Advanced, String> {
+        let mut done = Vec::new();
+        let advanced = self.device.advance_until(limit, &mut done);
+        let finished = self.device.contents_mut().take_finished();
+        assert!(finished.iter().map(|(completion, _)| completion).eq(&done));
+        for (completion, found) in &finished {
+            self.completed(completion, found)?;
+        }
+        Ok(advanced)
+    }
+
+    fn completed(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+        let Request { op, tag, .. } = completion.request;
+        assert_eq!(completion.breakdown.total(), completion.latency(), "{completion:?}");
+        let Flying { begun, range } = self.flying.remove(&tag).expect("what completes was begun");
+        match op {
+            Op::Write | Op::Trim => {
+                let oldest = self.flying.values().map(|flying| flying.begun).min();
+                let changed = self.changes(op, &range);
+                self.reference.end(changed, begun, oldest.unwrap_or(u64::MAX));
+            }
+            Op::Read => self.check_read(&range, found, begun)?,
+            Op::Flush => self.check_flash(begun)?,
+        }
+        Ok(())
+    }
+
+    fn check_read(&self, range: &Range<u64>, found: &Found, begun: u64) -> Result<(), String> {
+        let mut versions = vec![None; (range.end - range.start) as usize];
+        for &(sector, version) in found {
+            assert!(range.contains(&sector), "a read returns a sector that it did not ask for");
+            let place = &mut versions[(sector - range.start) as usize];
+            assert_eq!(place.replace(version), None, "a read returns a sector twice");
+        }
+        for (sector, version) in range.clone().zip(versions) {
+            self.reference.check(sector, version.unwrap_or(0), begun)?;
+        }
+        Ok(())
+    }
+
+    /// What a power cut now would leave must hold everything that was done before `begun`: what the
+    /// mapping names, as it lies on flash, is a permitted answer for every sector.
+    fn check_flash(&self, begun: u64) -> Result<(), String> {
+        let pages = self.device.capacity_sectors() / self.per_page;
+        for page in (0..pages as u32).map(Lpn::new) {
+            let at = self.device.ftl().look_up(page);
+            let held = at.map(|at| self.device.contents().on_flash(at).expect("programmed"));
+            let first = u64::from(page.get()) * self.per_page;
+            for sector in 0..self.per_page {
+                let version = held.map_or(0, |(_, versions)| versions[sector as usize]);
+                self.reference
+                    .check(first + sector, version, begun)
+                    .map_err(|error| format!("on flash at {at:?}: {error}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The translation layer's promises, and: the mapping names only pages whose program is done.
+    fn audit(&mut self) -> Result<(), String> {
+        self.device.ftl().audit()?;
+        let now = self.device.now();
+        for page in (0..self.device.ftl().logical_pages()).map(Lpn::new) {
+            let Some(at) = self.device.ftl().look_up(page) else { continue };
+            if !self.watch.borrow().is_programmed(at, now) {
+                return Err(format!("{page:?} is mapped to {at:?}, which is not programmed"));
+            }
+        }
+        if self.write_through {
+            // Without a buffer, what was acknowledged is on flash at any moment.
+            let now = self.reference.tick();
+            self.check_flash(now)?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, depth: usize, steps: &[Step]) -> Result<(), String> {
+        let capacity = self.device.capacity_sectors();
+        for (number, step) in steps.iter().enumerate() {
+            while self.device.requests_in_flight() >= depth {
+                let advanced = self.advance(SimTime::FOREVER)?;
+                if advanced == Advanced::Idle {
+                    assert_no_standstill(&self.device);
+                }
+            }
+            let until = self.device.now() + step.pause;
+            while step.pause.0 > 0 && self.advance(until)? == Advanced::Completed {}
+            self.submit(step.op, step.range(capacity, self.per_page as u32));
+            if number % 64 == 63 {
+                self.audit()?;
+            }
+        }
+        self.finish()
+    }
+
+    /// Everything done, then everything flushed, then everything read.
+    fn finish(&mut self) -> Result<(), String> {
+        let capacity = self.device.capacity_sectors();
+        self.drain()?;
+        self.submit(Op::Flush, 0..0);
+        self.drain()?;
+        self.audit()?;
+        self.submit(Op::Read, 0..capacity);
+        self.drain()?;
+        let log = self.watch.borrow();
+        log.assert_at_rest();
+        let now = self.device.now();
+        assert!(log.die_busy().eq(self.device.flash().die_busy(now)), "time on dies");
+        assert!(log.bus_busy().eq(self.device.flash().channel_busy(now)), "time on buses");
+        Ok(())
+    }
+
+    fn drain(&mut self) -> Result<(), String> {
+        while self.advance(SimTime::FOREVER)? != Advanced::Idle {}
+        assert_no_standstill(&self.device);
+        Ok(())
+    }
+}
+
+/// The same cases every time; others, and as many as there is patience for, with
+/// `FTLAB_CASES=100000 cargo test -p ftlab --test validation`.
+fn cases() -> ProptestConfig {
+    let asked = std::env::var("FTLAB_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig {
+        cases: asked.unwrap_or(1_000),
+        rng_seed: if asked.is_some() { RngSeed::Random } else { RngSeed::Fixed(2) },
+        failure_persistence: None,
+        max_shrink_iters: 5_000,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn a_read_returns_what_was_last_written((spec, depth, steps) in random::run(400)) {
+        let mut bench = Bench::new(&spec, None);
+        let checked = bench.run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
+/// A busy device with collection, merges and buffered pages.
+fn busy() -> Spec {
+    let mut spec = Spec::small();
+    spec.shape.page_size = Bytes::from_kib(16);
+    spec.shape.channels = 2;
+    spec.shape.blocks_per_plane = 8;
+    spec.buffer = lru(8);
+    spec.logical_pages = spec.most_logical_pages();
+    spec
+}
+
+fn steps(seed: u32, count: usize) -> Vec<Step> {
+    let config =
+        ProptestConfig { rng_seed: RngSeed::Fixed(u64::from(seed)), ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let strategy = proptest::collection::vec(random::step(), count);
+    strategy.new_tree(&mut runner).expect("no filter rejects").current()
+}
+
+/// The oracle must be able to fail: data that is lost must be missed.
+#[test]
+fn lost_data_is_noticed() {
+    let steps = steps(1, 1_500);
+    let run = |fault| catch_unwind(AssertUnwindSafe(|| Bench::new(&busy(), fault).run(8, &steps)));
+    let healthy = run(None).expect("no check panics");
+    assert_eq!(healthy, Ok(()));
+    for fault in [Fault::LoseCopies(50), Fault::LoseBase, Fault::ReadNeighbour] {
+        let found = run(Some(fault)).expect("found by comparison with the reference alone");
+        assert!(found.is_err(), "{fault:?} went unnoticed");
+    }
+}
+
+/// The run of the canary does what it is for.
+#[test]
+fn the_busy_device_collects_merges_and_pads() {
+    let mut bench = Bench::new(&busy(), None);
+    assert_eq!(bench.run(8, &steps(1, 1_500)), Ok(()));
+    let counts = bench.device.ftl_counts();
+    assert!(counts.gc_runs > 20 && counts.gc_pages > 100 && counts.trimmed > 20, "{counts:?}");
+    let buffer = bench.device.buffer_counts();
+    assert!(buffer.write_hits > 20 && buffer.read_hits > 10 && buffer.waited > 20, "{buffer:?}");
+}

@@ -1,0 +1,164 @@
+//! The same run twice gives the same bytes, and each policy its golden result: a change of any number
+//! has to be meant, and is seen in the snapshot. `INSTA_UPDATE=always` writes them anew.
+
+use ftlab::config::all_policies;
+use ftlab::device::{Device, assemble};
+use ftlab::engine::Stream;
+use ftlab::host::{Breakdown, Completion, Host, Op, Request};
+use ftlab::units::{Bytes, SimTime};
+
+use crate::common::{
+    BufferSpec, MappingKind, NO_BUFFER, PlacementKind, SchedulerKind, Spec, TimingKind, VictimKind,
+    WriteBufferKind, closed_loop, lru, poisson, request, timed,
+};
+
+/// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
+fn base() -> Spec {
+    let mut spec = Spec::small();
+    spec.shape.page_size = Bytes::from_kib(16);
+    spec.shape.channels = 2;
+    spec.shape.dies_per_chip = 2;
+    spec.shape.planes_per_die = 2;
+    spec.logical_pages = spec.most_logical_pages() / 100 * 80;
+    spec.buffer = lru(64);
+    spec
+}
+
+/// A mixture of everything, large and small, aligned and not.
+fn requests(device: &Device, seed: u64, count: u32) -> impl Iterator<Item = Request> + use<> {
+    let capacity = device.capacity_sectors();
+    let mut stream = Stream::new(seed, "mixture");
+    (0..count).map(move |tag| {
+        let op = match stream.below(100) {
+            0..60 => Op::Write,
+            60..95 => Op::Read,
+            95..99 => Op::Trim,
+            _ => Op::Flush,
+        };
+        let reach = if stream.below(2) == 0 { capacity / 8 } else { capacity };
+        let first = stream.below(reach);
+        let count = if stream.below(4) == 0 { 1 + stream.below(100) } else { 8 };
+        request(op, first, count.min(capacity - first) as u32, tag)
+    })
+}
+
+/// FNV-1a over everything that completions say, in their order.
+fn digest<'a>(completions: impl IntoIterator<Item = &'a Completion>) -> u64 {
+    let words = completions.into_iter().flat_map(|completion| {
+        let Completion { request, submitted, finished, breakdown } = completion;
+        let Breakdown { buffer, admission, queue, gc, bus, cell } = breakdown;
+        let asked = [request.op as u64, request.lba.0, request.sectors.into(), request.tag.into()];
+        let times = [submitted.0, finished.0, buffer.0, admission.0, queue.0, gc.0, bus.0, cell.0];
+        asked.into_iter().chain(times)
+    });
+    words.flat_map(u64::to_le_bytes).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// The key numbers of a run, as a snapshot shows them.
+fn summary(spec: &Spec) -> String {
+    let mut device = assemble(spec.setup());
+    let next = requests(&device, 1, 6_000);
+    let done = closed_loop(&mut device, 16, next);
+    assert_eq!(device.ftl().audit(), Ok(()));
+    let mean = |op| {
+        let of_kind = done.iter().filter(|c| c.request.op == op);
+        let (sum, count) = of_kind.fold((0, 0), |(s, n), c| (s + c.latency().0, n + 1));
+        sum / count
+    };
+    let now = device.now();
+    let busy: u64 = device.flash().die_busy(now).map(|span| span.0).sum();
+    let bus: u64 = device.flash().channel_busy(now).map(|span| span.0).sum();
+    format!(
+        "requests {}\nend {} ns\nread mean {} ns\nwrite mean {} ns\ndies busy {busy} ns\nbuses busy {bus} ns\n{:#?}\n{:#?}\ncommands {:?}\ncompletions {:016x}\n",
+        done.len(),
+        now.0,
+        mean(Op::Read),
+        mean(Op::Write),
+        device.ftl_counts(),
+        device.buffer_counts(),
+        device.flash().done(),
+        digest(&done)
+    )
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes() {
+    let run = || {
+        let mut device = assemble(base().setup());
+        let next = requests(&device, 7, 4_000);
+        let arrivals = poisson(7, 50_000.0);
+        let mut done = Vec::new();
+        timed(&mut device, arrivals.zip(next), |completion| done.push(*completion));
+        (digest(&done), device.now())
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn another_seed_gives_another_run() {
+    let run = |seed| {
+        let mut device = assemble(base().setup());
+        let next = requests(&device, seed, 1_000);
+        digest(&closed_loop(&mut device, 8, next))
+    };
+    assert_ne!(run(1), run(2));
+}
+
+/// Looking does not change what is seen: advancing in small steps gives the same completions.
+#[test]
+fn small_steps_change_nothing() {
+    let run = |step: u64| {
+        let mut device = assemble(base().setup());
+        let mut done = Vec::new();
+        for next in requests(&device, 3, 200) {
+            device.submit(device.now(), next);
+        }
+        let mut limit = 0u64;
+        while device.requests_in_flight() > 0 {
+            limit = step.saturating_add(limit);
+            device.advance_until(SimTime(limit), &mut done);
+        }
+        digest(&done)
+    };
+    assert_eq!(run(777), run(u64::MAX / 2));
+}
+
+/// The base device with one policy exchanged. None for a policy that nobody described yet.
+fn with_policy(path: &str, name: &str) -> Option<Spec> {
+    let base = base();
+    Some(match path {
+        "nand.timing.policy" => Spec { timing: TimingKind::named(name)?, ..base },
+        "scheduler.policy" => Spec { scheduler: SchedulerKind::named(name)?, ..base },
+        "ftl.mapping.policy" => Spec { mapping: MappingKind::named(name)?, ..base },
+        "ftl.placement.policy" => Spec { placement: PlacementKind::named(name)?, ..base },
+        "ftl.gc.victim" => Spec { victim: VictimKind::named(name)?, ..base },
+        "cache.policy" => match WriteBufferKind::named(name)? {
+            WriteBufferKind::None => Spec { buffer: NO_BUFFER, ..base },
+            policy => Spec { buffer: BufferSpec { policy, ..lru(64) }, ..base },
+        },
+        _ => return None,
+    })
+}
+
+/// No policy without its golden result, nor without saying what it is and where it comes from.
+#[test]
+fn every_policy_has_its_golden_result() {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../snapshots");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| {
+        for seam in all_policies() {
+            for policy in seam.policies {
+                let name = format!("{}-{}", seam.path, policy.name);
+                assert!(policy.summary.len() > 10, "{name} does not say what it does");
+                assert!(policy.source.len() > 5, "{name} does not say where it comes from");
+                let spec = with_policy(seam.path, policy.name);
+                let spec = spec.unwrap_or_else(|| panic!("{name} has no golden result"));
+                insta::assert_snapshot!(name, summary(&spec));
+            }
+        }
+    });
+}

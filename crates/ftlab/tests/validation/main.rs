@@ -1,0 +1,17 @@
+//! How the model is known to be right: against a naive device, against the laws of the flash, and
+//! against closed forms. What is checked, how closely, and what came out stands in
+//! docs/validation.md.
+
+mod ceilings;
+#[path = "../common/mod.rs"]
+mod common;
+mod contents;
+mod determinism;
+mod idle;
+mod misuse;
+mod queueing;
+mod reference;
+mod standstill;
+mod versions;
+mod watch;
+mod write_amplification;

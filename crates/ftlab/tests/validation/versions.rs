@@ -1,0 +1,219 @@
+//! Bytes for tests: each sector carries the number of the write that wrote it, through the buffer, the
+//! flash and the copies of collection. Knows nothing of mapping or of what a read should return.
+
+use ftlab::cache::SlotId;
+use ftlab::device::{Contents, FlashRead, PageProgram};
+use ftlab::host::{Completion, Request, RequestId, SectorMask};
+use ftlab::scheduler::CommandId;
+use ftlab::units::{Lpn, Ppn};
+
+use crate::watch::Watch;
+
+/// The number of the write that wrote a sector (its tag); zero for a sector never written.
+pub type Version = u32;
+
+/// A way of losing data, to see whether the checks notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Every so-manieth page that collection copies arrives empty.
+    LoseCopies(u32),
+    /// Pages written in part lose what was on flash before.
+    LoseBase,
+    /// A read of flash senses the page before the right one.
+    ReadNeighbour,
+}
+
+/// Sectors of a page with the versions that they carry.
+type Sectors = Vec<(u32, Version)>;
+
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    page: Option<Lpn>,
+    dirty: Sectors,
+    flushing: Sectors,
+}
+
+#[derive(Clone, Debug)]
+struct Programmed {
+    page: Lpn,
+    sectors: Vec<Version>,
+}
+
+/// What a read has found: each sector with its version; sectors not listed were never written.
+pub type Found = Vec<(u64, Version)>;
+
+/// Versions by place.
+#[derive(Clone, Debug)]
+pub struct Versions {
+    per_page: u32,
+    slots: Vec<Slot>,
+    flash: Vec<Option<Programmed>>,
+    planned: Vec<Vec<FlashRead>>,
+    found: Vec<Found>,
+    finished: Vec<(Completion, Found)>,
+    copies: u32,
+    pub fault: Option<Fault>,
+    watch: Watch,
+}
+
+fn entry<T: Default + Clone>(table: &mut Vec<T>, at: usize) -> &mut T {
+    if at >= table.len() {
+        table.resize(at + 1, T::default());
+    }
+    &mut table[at]
+}
+
+fn set(sectors: &mut Sectors, sector: u32, version: Version) {
+    sectors.retain(|&(s, _)| s != sector);
+    sectors.push((sector, version));
+}
+
+fn get(sectors: &Sectors, sector: u32) -> Option<Version> {
+    sectors.iter().find(|&&(s, _)| s == sector).map(|&(_, version)| version)
+}
+
+impl Versions {
+    /// Flash of `physical_pages` erased pages of `per_page` sectors.
+    pub fn new(physical_pages: u32, per_page: u32, watch: Watch) -> Versions {
+        Versions {
+            per_page,
+            slots: Vec::new(),
+            flash: vec![None; physical_pages as usize],
+            planned: Vec::new(),
+            found: Vec::new(),
+            finished: Vec::new(),
+            copies: 0,
+            fault: None,
+            watch,
+        }
+    }
+
+    /// Takes out what the last completions found, in their order.
+    pub fn take_finished(&mut self) -> Vec<(Completion, Found)> {
+        std::mem::take(&mut self.finished)
+    }
+
+    /// The versions at a physical page, and the logical page for which they were programmed.
+    pub fn on_flash(&self, at: Ppn) -> Option<(Lpn, &[Version])> {
+        self.flash[at.at()].as_ref().map(|page| (page.page, &page.sectors[..]))
+    }
+
+    fn lba(&self, page: Lpn, sector: u32) -> u64 {
+        u64::from(page.get()) * u64::from(self.per_page) + u64::from(sector)
+    }
+
+    fn program_at(&mut self, to: Ppn, page: Lpn, sectors: Vec<Version>) {
+        let place = &mut self.flash[to.at()];
+        assert!(place.is_none(), "{to:?} is programmed twice without an erase");
+        *place = Some(Programmed { page, sectors });
+    }
+}
+
+impl Contents for Versions {
+    fn write(&mut self, request: &Request, page: Lpn, sectors: SectorMask, slot: SlotId) {
+        let slot = entry(&mut self.slots, slot.at());
+        assert!(slot.page.is_none_or(|known| known == page), "{page:?} in the slot of another");
+        slot.page = Some(page);
+        sectors.sectors().for_each(|sector| set(&mut slot.dirty, sector, request.tag));
+    }
+
+    fn read_buffer(&mut self, request: RequestId, page: Lpn, sectors: SectorMask, slot: SlotId) {
+        let slot = &self.slots[slot.at()];
+        assert_eq!(slot.page, Some(page), "a read looks into the wrong slot");
+        for sector in sectors.sectors() {
+            let version = get(&slot.dirty, sector).or_else(|| get(&slot.flushing, sector));
+            let version = version.expect("a read takes from the buffer what the buffer holds");
+            let lba = self.lba(page, sector);
+            entry(&mut self.found, request.at()).push((lba, version));
+        }
+    }
+
+    fn begin_write_back(&mut self, slot: SlotId) {
+        let slot = &mut self.slots[slot.at()];
+        assert!(slot.flushing.is_empty(), "a page has one write-back at a time");
+        slot.flushing = std::mem::take(&mut slot.dirty);
+    }
+
+    fn program(&mut self, program: &PageProgram) {
+        let slot = &self.slots[program.slot.at()];
+        let page = slot.page.expect("a slot that is written back holds a page");
+        let held = slot.flushing.iter().fold(0, |mask, &(sector, _)| mask | 1u128 << sector);
+        assert_eq!(program.sectors.0, held, "what is programmed is what is on its way");
+        let mut sectors = vec![0; self.per_page as usize];
+        if let Some(base) = program.base.filter(|_| self.fault != Some(Fault::LoseBase)) {
+            let older = self.flash[base.at()].as_ref().expect("the older copy is on flash");
+            assert_eq!(older.page, page, "the older copy is of the same page");
+            sectors.clone_from(&older.sectors);
+        }
+        for &(sector, version) in &slot.flushing {
+            sectors[sector as usize] = version;
+        }
+        self.program_at(program.to, page, sectors);
+        self.watch.borrow_mut().issued(program.to);
+    }
+
+    fn end_write_back(&mut self, slot: SlotId, left: bool) {
+        let slot = &mut self.slots[slot.at()];
+        slot.flushing.clear();
+        assert_eq!(left, slot.dirty.is_empty(), "a page stays while it is dirty");
+        if left {
+            slot.page = None;
+        }
+    }
+
+    fn trim(&mut self, slot: SlotId) {
+        let slot = &mut self.slots[slot.at()];
+        slot.dirty.clear();
+        if slot.flushing.is_empty() {
+            slot.page = None;
+        }
+    }
+
+    fn copy(&mut self, from: Ppn, to: Ppn) {
+        let Programmed { page, mut sectors } =
+            self.flash[from.at()].clone().expect("collection copies what is on flash");
+        self.copies += 1;
+        if let Some(Fault::LoseCopies(each)) = self.fault
+            && self.copies.is_multiple_of(each)
+        {
+            sectors.fill(0);
+        }
+        self.program_at(to, page, sectors);
+        self.watch.borrow_mut().issued(to);
+    }
+
+    fn erase(&mut self, first: Ppn, units: u32) {
+        self.flash[first.at()..first.at() + units as usize].fill(None);
+    }
+
+    fn plan_read(&mut self, command: CommandId, read: FlashRead) {
+        self.watch.borrow_mut().read_planned(read.at, command);
+        entry(&mut self.planned, command.at()).push(read);
+    }
+
+    fn read_flash(&mut self, command: CommandId) {
+        for read in std::mem::take(entry(&mut self.planned, command.at())) {
+            let mut at = read.at.at();
+            if self.fault == Some(Fault::ReadNeighbour) && at > 0 {
+                at -= 1;
+            }
+            let Some(page) = &self.flash[at] else {
+                assert!(self.fault.is_some(), "{:?} is read, and it is erased", read.at);
+                continue;
+            };
+            if self.fault.is_none() {
+                assert_eq!(page.page, read.page, "{:?} holds another page", read.at);
+            }
+            for sector in read.sectors.sectors() {
+                let version = page.sectors[sector as usize];
+                let lba = self.lba(read.page, sector);
+                entry(&mut self.found, read.request.at()).push((lba, version));
+            }
+        }
+    }
+
+    fn finish(&mut self, request: RequestId, completion: &Completion) {
+        let found = std::mem::take(entry(&mut self.found, request.at()));
+        self.finished.push((*completion, found));
+    }
+}

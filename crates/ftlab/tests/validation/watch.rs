@@ -1,0 +1,235 @@
+//! Watches every die and every bus and objects to what flash can't do: two things at once, a transfer
+//! before the data is there, a program out of order or over old data, a read of an erased page; and to
+//! what the order of commands forbids.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use ftlab::nand::Geometry;
+use ftlab::nand::timing::Bus;
+use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
+use ftlab::units::{BlockId, Nanos, Ppn, SimTime};
+
+use crate::common::{SchedulerKind, Spec};
+
+/// What a die is in the middle of.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum State {
+    #[default]
+    Idle,
+    /// Sensed; held until the bus has taken it.
+    Holds(Activity),
+    /// The cells will take over when the transfer that is reported next is done.
+    TakesIn(Activity),
+}
+
+#[derive(Clone, Debug, Default)]
+struct DieLog {
+    state: State,
+    free_at: SimTime,
+    busy: Nanos,
+    /// Host reads that wait, by flash page.
+    reads: VecDeque<(u32, CommandId)>,
+    /// What arrived, as far as it is told: flash pages of host reads and of programs.
+    arrived: VecDeque<(Kind, u32)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct BusLog {
+    free_at: SimTime,
+    busy: Nanos,
+}
+
+/// The logs of all dies and buses.
+#[derive(Debug)]
+pub struct Log {
+    geometry: Geometry,
+    prices: Bus,
+    scheduler: SchedulerKind,
+    /// The moment of the last report.
+    now: SimTime,
+    dies: Vec<DieLog>,
+    buses: Vec<BusLog>,
+    /// By block: flash pages programmed since the last erase, and when the last one is done.
+    programmed: Vec<(u32, SimTime)>,
+    /// Activities seen.
+    pub seen: u64,
+}
+
+/// A log that the probe and the contents of a device share with the test.
+pub type Watch = Rc<RefCell<Log>>;
+
+/// The probe that writes the log.
+#[derive(Clone, Debug)]
+pub struct Watcher(pub Watch);
+
+impl Log {
+    pub fn new(spec: &Spec) -> Watch {
+        let geometry = spec.geometry();
+        Rc::new(RefCell::new(Log {
+            prices: Bus::new(spec.bus, spec.codeword, &spec.shape),
+            scheduler: spec.scheduler,
+            now: SimTime::ZERO,
+            dies: vec![DieLog::default(); geometry.dies() as usize],
+            buses: vec![BusLog::default(); geometry.channels() as usize],
+            programmed: vec![(0, SimTime::ZERO); geometry.blocks() as usize],
+            geometry,
+            seen: 0,
+        }))
+    }
+
+    fn die_of(&self, page: Ppn) -> usize {
+        self.geometry.die_of(self.geometry.plane_of(self.geometry.block_of(page))).at()
+    }
+
+    /// A flash command for a host read is about to be submitted, or gets another page.
+    pub fn read_planned(&mut self, at: Ppn, command: CommandId) {
+        let (die, page) = (self.die_of(at), self.geometry.flash_page_of(at));
+        // A command is not submitted before its last page is known.
+        if self.dies[die].reads.back() == Some(&(page, command)) {
+            return;
+        }
+        self.dies[die].reads.push_back((page, command));
+        self.dies[die].arrived.push_back((Kind::Read, page));
+    }
+
+    /// A page is about to be submitted for programming; the first of its flash page counts.
+    pub fn issued(&mut self, to: Ppn) {
+        if to.get().is_multiple_of(self.geometry.units_per_page()) {
+            let die = self.die_of(to);
+            let page = self.geometry.flash_page_of(to);
+            self.dies[die].arrived.push_back((Kind::Program, page));
+        }
+    }
+
+    /// Whether the copy at `at` has been programmed by `now`, and not erased since.
+    pub fn is_programmed(&self, at: Ppn, now: SimTime) -> bool {
+        let (pages, done) = self.programmed[self.geometry.block_of(at).at()];
+        let page = self.geometry.flash_page_in_block(at);
+        page + 1 < pages || (page + 1 == pages && done <= now)
+    }
+
+    /// Time that each die was busy with everything reported.
+    pub fn die_busy(&self) -> impl Iterator<Item = Nanos> {
+        self.dies.iter().map(|die| die.busy)
+    }
+
+    /// Time that each bus was busy with everything reported.
+    pub fn bus_busy(&self) -> impl Iterator<Item = Nanos> {
+        self.buses.iter().map(|bus| bus.busy)
+    }
+
+    /// Nothing waits and nothing is half done.
+    pub fn assert_at_rest(&self) {
+        for die in &self.dies {
+            assert_eq!(die.state, State::Idle);
+            assert!(die.reads.is_empty() && die.arrived.is_empty(), "still waiting: {die:?}");
+        }
+    }
+
+    fn at(&mut self, moment: SimTime) {
+        assert!(moment >= self.now, "something begins at {moment}, and it is {} already", self.now);
+        self.now = moment;
+        self.seen += 1;
+    }
+
+    /// A die takes its next command.
+    fn begins(&mut self, a: &Activity, at: SimTime) {
+        let flash_page = self.geometry.flash_page_of(a.page);
+        let scheduler = self.scheduler;
+        let die = &mut self.dies[a.die.at()];
+        assert_eq!(die.state, State::Idle, "two things on one die: {a:?}");
+        assert!(die.free_at <= at, "{a:?} begins on a die that is busy until {}", die.free_at);
+        let host_read = a.kind == Kind::Read && a.origin == Origin::Host;
+        if host_read {
+            let first = die.reads.pop_front();
+            assert_eq!(first.map(|(page, _)| page), Some(flash_page), "reads overtake: {a:?}");
+        } else if scheduler == SchedulerKind::ReadFirst {
+            assert!(die.reads.is_empty(), "{a:?} goes before host reads {:?}", die.reads);
+        }
+        // Reads of merges and of collection, and erases, are not told when they arrive.
+        if host_read || a.kind == Kind::Program {
+            let place = die.arrived.iter().position(|&known| known == (a.kind, flash_page));
+            let place = place.expect("what a die does has arrived");
+            let known = die.arrived.remove(place);
+            let overtakes = scheduler == SchedulerKind::Fifo && place > 0;
+            assert!(!overtakes, "{known:?} overtakes {:?}", die.arrived);
+        }
+    }
+
+    fn read_begins(&mut self, a: &Activity) {
+        self.at(a.from);
+        self.begins(a, a.from);
+        let (pages, done) = self.programmed[self.geometry.block_of(a.page).at()];
+        let page = self.geometry.flash_page_in_block(a.page);
+        assert!(page < pages && done <= a.from, "an erased page is read: {a:?}");
+        self.dies[a.die.at()].state = State::Holds(*a);
+    }
+
+    fn program_begins(&mut self, a: &Activity) {
+        let block: BlockId = self.geometry.block_of(a.page);
+        let page = self.geometry.flash_page_in_block(a.page);
+        let (pages, _) = self.programmed[block.at()];
+        assert_eq!(page, pages, "a program out of order, or over old data: {a:?}");
+        self.programmed[block.at()] = (pages + 1, a.until);
+        assert_eq!(self.dies[a.die.at()].state, State::Idle, "two things on one die: {a:?}");
+        self.dies[a.die.at()].state = State::TakesIn(*a);
+    }
+
+    fn erase_begins(&mut self, a: &Activity) {
+        self.at(a.from);
+        self.begins(a, a.from);
+        let block = self.geometry.block_of(a.page);
+        assert_eq!(self.programmed[block.at()].0, self.geometry.shape().pages_per_block);
+        self.programmed[block.at()] = (0, a.until);
+        let die = &mut self.dies[a.die.at()];
+        die.free_at = a.until;
+        die.busy += a.until - a.from;
+    }
+
+    fn transfers(&mut self, a: &Activity) {
+        self.at(a.from);
+        let (channel, _) = self.geometry.channel_of(a.die);
+        assert_eq!(channel, a.channel);
+        let bus = &mut self.buses[channel.at()];
+        assert!(bus.free_at <= a.from, "two transfers on one bus: {a:?}");
+        bus.free_at = a.until;
+        bus.busy += a.until - a.from;
+        match std::mem::take(&mut self.dies[a.die.at()].state) {
+            State::Holds(sensed) => {
+                assert_eq!((sensed.kind, sensed.page), (a.kind, a.page), "other data is sent");
+                assert!(sensed.until <= a.from, "{a:?} is sent before it is sensed");
+                let die = &mut self.dies[a.die.at()];
+                die.free_at = a.until;
+                die.busy += a.until - sensed.from;
+            }
+            State::TakesIn(program) => {
+                self.begins(a, a.from);
+                assert_eq!((program.kind, program.page), (a.kind, a.page), "other data is sent");
+                assert_eq!(program.from, a.until, "the cells begin when the data is there");
+                let whole = self.prices.transfer(self.prices.page_codewords());
+                assert_eq!(a.until - a.from, whole, "a program takes a whole flash page");
+                let die = &mut self.dies[a.die.at()];
+                die.free_at = program.until;
+                die.busy += program.until - a.from;
+            }
+            State::Idle => panic!("a transfer for a die that does nothing: {a:?}"),
+        }
+    }
+}
+
+impl Probe for Watcher {
+    fn cell(&mut self, activity: &Activity) {
+        let mut log = self.0.borrow_mut();
+        match activity.kind {
+            Kind::Read => log.read_begins(activity),
+            Kind::Program => log.program_begins(activity),
+            Kind::Erase => log.erase_begins(activity),
+        }
+    }
+
+    fn bus(&mut self, activity: &Activity) {
+        self.0.borrow_mut().transfers(activity);
+    }
+}

@@ -1,0 +1,36 @@
+//! Every policy, seam by seam.
+
+use ftlab::config::catalog::catalog;
+
+use super::{Table, code, head};
+
+const ABOUT: &str = "\
+A seam is a decision that can be taken in several ways; a policy is one of the ways. A device names its \
+policies in its configuration, or on the command line: `--set ftl.gc.victim=greedy`. How to add one stands in \
+[CONTRIBUTING](../../CONTRIBUTING.md). The options are described in the [option reference](options.md).";
+
+/// The page.
+pub fn page() -> String {
+    let mut text = head("Policies", ABOUT);
+    for seam in &catalog().seams {
+        text += &format!("\n## `{}`\n\n{} Default: `{}`.\n\n", seam.path, seam.doc, seam.default);
+        let mut table = Table::new(&["Policy", "What it does", "Source", "Options of its own"]);
+        for policy in seam.policies {
+            let own = catalog().options.iter().filter(|option| {
+                option.applies_to.as_ref().is_some_and(|applies_to| {
+                    applies_to.seam == seam.path && applies_to.policies.contains(&policy.name)
+                })
+            });
+            let own: Vec<String> = own.map(|option| code(option.path)).collect();
+            let own = if own.is_empty() { "none".to_owned() } else { own.join(", ") };
+            table.row([
+                code(policy.name),
+                policy.summary.to_owned(),
+                policy.source.to_owned(),
+                own,
+            ]);
+        }
+        text += &table.text;
+    }
+    text
+}

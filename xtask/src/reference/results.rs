@@ -1,0 +1,230 @@
+//! Every key of a result, from the doc comments of the types that are written out.
+//!
+//! The types are found by reading the code as text: what is printed is then the very comment that
+//! stands beside the field, and there is no second list to forget.
+
+use super::{Table, code, head};
+use crate::files::File;
+
+const ABOUT: &str = "\
+A result folder holds `result.json`, which depends on nothing but device, load and seed, `run.json`, which holds \
+what differs from run to run, `config.toml`, and the time series as Parquet. Every key carries its unit; what can't be \
+known is null. `schema_version` changes when a key is renamed, removed or changes its meaning.";
+
+/// The types that stand at the top of a file.
+const TOPS: [(&str, &str); 2] = [("result.json", "Document"), ("run.json", "RunDocument")];
+/// Where the types are. Of two types of one name the first is meant.
+const SOURCES: [&str; 5] = [
+    "crates/ftlab-cli/src/result/document.rs",
+    "crates/ftlab/src/stats/report.rs",
+    "crates/ftlab/src/stats/steady.rs",
+    "crates/ftlab-workload/src/replay/options.rs",
+    "crates/ftlab-workload/src/replay/mapping.rs",
+];
+
+/// A struct or an enum that is written out.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Type {
+    name: String,
+    doc: String,
+    /// For an enum: the key that names the variant, if there is one.
+    tag: Option<String>,
+    rename: Option<String>,
+    rows: Vec<Row>,
+}
+
+/// A field, or a variant, which has no type.
+#[derive(Clone, Debug, PartialEq)]
+struct Row {
+    key: String,
+    of: Option<String>,
+    doc: String,
+}
+
+/// The page.
+pub fn page(files: &[File]) -> String {
+    let sources = SOURCES.iter().flat_map(|path| files.iter().find(|file| file.path == *path));
+    let types: Vec<Type> = sources.flat_map(|file| types(&file.text)).collect();
+    let mut text = head("Results", ABOUT);
+    let mut shown: Vec<&Type> = Vec::new();
+    for (file, top) in TOPS {
+        let from = shown.len();
+        shown.extend(types.iter().filter(|known| known.name == top));
+        let mut next = from;
+        while let Some(&this) = shown.get(next) {
+            for row in &this.rows {
+                let inner = row.of.as_deref().map(innermost).unwrap_or_default();
+                let named = types.iter().find(|known| known.name == inner);
+                shown.extend(named.filter(|found| !shown.iter().any(|old| old.name == found.name)));
+            }
+            next += 1;
+        }
+        for (at, this) in shown[from..].iter().enumerate() {
+            let title = if at == 0 { code(file) } else { this.name.clone() };
+            text += &format!("\n## {title}\n\n{}\n\n{}", this.doc, table(this, &types));
+        }
+    }
+    text
+}
+
+fn table(this: &Type, types: &[Type]) -> String {
+    let mut table = Table::new(&["Key", "Value", "Meaning"]);
+    for row in &this.rows {
+        let value = match (&row.of, &this.tag) {
+            (Some(of), _) => words(of, types),
+            (None, Some(tag)) => {
+                table.row([code(tag), format!("`\"{}\"`", row.key), row.doc.clone()]);
+                continue;
+            }
+            (None, None) => {
+                table.row([String::new(), format!("`\"{}\"`", row.key), row.doc.clone()]);
+                continue;
+            }
+        };
+        table.row([code(&row.key), value, row.doc.clone()]);
+    }
+    table.text
+}
+
+/// The type within options and lists, without its path.
+fn innermost(of: &str) -> &str {
+    let inner = of.rsplit('<').next().unwrap_or(of).trim_end_matches('>');
+    inner.rsplit("::").next().unwrap_or(inner)
+}
+
+/// A type in words.
+fn words(of: &str, types: &[Type]) -> String {
+    let within = |outer: &str| of.strip_prefix(outer).and_then(|rest| rest.strip_suffix('>'));
+    if let Some(inner) = within("Option<") {
+        return format!("{} or null", words(inner, types));
+    }
+    if let Some(inner) = within("Vec<") {
+        return format!("list of {}", words(inner, types));
+    }
+    match innermost(of) {
+        "u32" | "u64" | "usize" | "Nanos" | "SimTime" | "Ratio" => "whole number".to_owned(),
+        "f64" => "number".to_owned(),
+        "bool" => "true or false".to_owned(),
+        "String" | "&'static str" => "text".to_owned(),
+        name if types.iter().any(|known| known.name == name) => {
+            format!("[{name}](#{})", name.to_lowercase())
+        }
+        _ => "object".to_owned(),
+    }
+}
+
+/// The types of a source file that derive `Serialize`.
+fn types(text: &str) -> Vec<Type> {
+    let mut found = Vec::new();
+    let (mut doc, mut serde, mut derives) = (String::new(), String::new(), false);
+    let mut open: Option<Type> = None;
+    for line in text.lines() {
+        let code = line.trim();
+        if let Some(words) = code.strip_prefix("///") {
+            doc = format!("{doc}{words}");
+            continue;
+        }
+        if code.starts_with("#[") {
+            derives |= code.contains("Serialize");
+            serde += if code.contains("serde(") { code } else { "" };
+            continue;
+        }
+        if line.starts_with("pub struct ") || line.starts_with("pub enum ") {
+            let name = code.split([' ', '<', '{', '(', ';']).nth(2).unwrap_or_default().to_owned();
+            let attribute = |key| quoted_after(&serde, key);
+            let (tag, rename) = (attribute("tag = "), attribute("rename_all = "));
+            let this = Type { name, doc: tidy(&doc), tag, rename, rows: Vec::new() };
+            open = (derives && code.ends_with('{')).then_some(this);
+        } else if line == "}" {
+            found.extend(open.take());
+        } else if let Some(this) = &mut open {
+            this.rows.extend(row(code, &doc, &serde, this.rename.as_deref()));
+        }
+        (doc, serde, derives) = (String::new(), String::new(), false);
+    }
+    found
+}
+
+/// The row of a field or of a variant.
+fn row(code: &str, doc: &str, serde: &str, rename_all: Option<&str>) -> Option<Row> {
+    let doc = tidy(doc);
+    let field = code.trim_start_matches("pub ").trim_end_matches(',').split_once(": ");
+    if let Some((name, of)) = field {
+        let key = quoted_after(serde, "rename = ").unwrap_or_else(|| name.to_owned());
+        return Some(Row { key, of: Some(of.to_owned()), doc });
+    }
+    let name: String = code.chars().take_while(|letter| letter.is_alphanumeric()).collect();
+    let key = renamed(&name, rename_all);
+    (!name.is_empty()).then_some(Row { key, of: None, doc })
+}
+
+fn quoted_after(text: &str, key: &str) -> Option<String> {
+    let (_, rest) = text.split_once(key)?;
+    rest.split('"').nth(1).map(str::to_owned)
+}
+
+/// The name of a variant as it is written out.
+fn renamed(name: &str, rule: Option<&str>) -> String {
+    let joint = match rule {
+        Some("kebab-case") => "-",
+        Some("snake_case") => "_",
+        Some("lowercase") => "",
+        _ => return name.to_owned(),
+    };
+    let mut text = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !text.is_empty() {
+            text += joint;
+        }
+        text.extend(letter.to_lowercase());
+    }
+    text
+}
+
+/// A doc comment without the marks of links to code.
+fn tidy(doc: &str) -> String {
+    doc.replace("[`", "`").replace("`]", "`").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "\
+/// A run. See [`Why`].
+#[derive(Debug, Serialize)]
+pub struct Run {
+    /// How long.
+    #[serde(rename = \"span_ns\")]
+    pub span: Option<Nanos>,
+    /// Why it ended.
+    pub why: Vec<Why>,
+}
+
+/// Not written out.
+pub struct Other {
+    pub a: u8,
+}
+
+/// An end.
+#[derive(Serialize)]
+#[serde(tag = \"kind\", rename_all = \"kebab-case\")]
+pub enum Why {
+    /// Nothing was left.
+    SourceEnded,
+}
+";
+
+    #[test]
+    fn types_are_read_with_their_names_as_written_out() {
+        let found = types(SOURCE);
+        let names: Vec<&str> = found.iter().map(|this| this.name.as_str()).collect();
+        assert_eq!(names, ["Run", "Why"]);
+        assert_eq!(found[0].doc, "A run. See `Why`.");
+        assert_eq!(found[0].rows[0].key, "span_ns");
+        assert_eq!(words("Option<Nanos>", &found), "whole number or null");
+        assert_eq!(words("Vec<Why>", &found), "list of [Why](#why)");
+        assert_eq!(found[1].rows[0].key, "source-ended");
+        assert_eq!(found[1].tag.as_deref(), Some("kind"));
+    }
+}

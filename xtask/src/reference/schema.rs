@@ -1,0 +1,80 @@
+//! The options of a device as a JSON schema, for editors that complete and check TOML by one.
+
+use ftlab::config::catalog::catalog;
+use ftlab::config::value::Kind;
+use ftlab::config::{OptionInfo, presets};
+use serde_json::{Map, Value, json};
+
+/// The schema.
+pub fn page() -> String {
+    let mut root = object("A device for ftlab");
+    root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    root["title"] = json!("ftlab device");
+    let names: Vec<&str> = presets::devices().iter().map(|preset| preset.name).collect();
+    root["properties"]["base"] =
+        json!({ "description": "The preset that the file changes.", "enum": names });
+    for section in &catalog().sections {
+        *place(&mut root, section.path) = object(section.doc);
+    }
+    for option in &catalog().options {
+        *place(&mut root, option.path) = describe(option);
+    }
+    let text = serde_json::to_string_pretty(&root).expect("a JSON value can be printed");
+    text + "\n"
+}
+
+fn object(doc: &str) -> Value {
+    json!({
+        "type": "object",
+        "description": doc,
+        "properties": Map::new(),
+        "additionalProperties": false,
+    })
+}
+
+/// Where the property at a dotted path stands.
+fn place<'a>(root: &'a mut Value, path: &str) -> &'a mut Value {
+    path.split('.').fold(root, |value, name| &mut value["properties"][name])
+}
+
+fn describe(option: &OptionInfo) -> Value {
+    let mut text = option.doc.to_owned();
+    if let Some(applies_to) = &option.applies_to {
+        text += &format!(" Only with {applies_to}.");
+    }
+    if let (Some((low, high)), true) = (option.range, option.kind != Kind::Count) {
+        text += &format!(" From {low} to {high}.");
+    }
+    let mut schema = json!({ "description": text });
+    match option.kind {
+        Kind::Count => {
+            schema["type"] = json!("integer");
+            if let Some((low, high)) = option.range {
+                schema["minimum"] = number(low);
+                schema["maximum"] = number(high);
+            }
+        }
+        Kind::Times => {
+            schema["type"] = json!("array");
+            schema["items"] = json!({ "type": "string" });
+        }
+        Kind::Choice => {
+            let names = option.choices.iter();
+            schema["oneOf"] = names
+                .map(|choice| json!({ "const": choice.name, "description": choice.doc }))
+                .collect();
+        }
+        _ => schema["type"] = json!("string"),
+    }
+    if let Some(default) = option.default {
+        schema["default"] = match option.kind {
+            Kind::Count => number(default),
+            _ => json!(default),
+        };
+    }
+    schema
+}
+
+fn number(text: &str) -> Value {
+    json!(text.parse::<u64>().expect("bounds of counts are whole numbers"))
+}
