@@ -210,7 +210,7 @@ fn cases() -> ProptestConfig {
         cases: asked.unwrap_or(1_000),
         rng_seed: if asked.is_some() { RngSeed::Random } else { RngSeed::Fixed(2) },
         failure_persistence: None,
-        max_shrink_iters: 5_000,
+        max_shrink_iters: 1_000,
         ..ProptestConfig::default()
     }
 }

@@ -4,12 +4,12 @@
 use ftlab::config::all_policies;
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
-use ftlab::host::{Breakdown, Completion, Host, Op, Request};
+use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Request};
 use ftlab::units::{Bytes, SimTime};
 
 use crate::common::{
     BufferSpec, MappingKind, NO_BUFFER, PlacementKind, SchedulerKind, Spec, TimingKind, VictimKind,
-    WriteBufferKind, closed_loop, lru, poisson, request, timed,
+    WriteBufferKind, assert_no_standstill, closed_loop, lru, poisson, request, timed,
 };
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
@@ -118,7 +118,9 @@ fn small_steps_change_nothing() {
         let mut limit = 0u64;
         while device.requests_in_flight() > 0 {
             limit = step.saturating_add(limit);
-            device.advance_until(SimTime(limit), &mut done);
+            if device.advance_until(SimTime(limit), &mut done) == Advanced::Idle {
+                assert_no_standstill(&device);
+            }
         }
         digest(&done)
     };
