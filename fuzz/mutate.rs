@@ -6,7 +6,7 @@
 //!
 //! To add a target: seeds in `fuzz/corpus/NAME/`, a file in `fuzz/fuzz_targets/` and a `[[bin]]` for
 //! cargo-fuzz, and a test with `#[path = "../../../fuzz/mutate.rs"] mod mutate;` that calls
-//! `mutate::run("NAME", ROUNDS, function)`.
+//! `mutate::run("NAME", &["corpus/NAME"], ROUNDS, function)`.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -34,7 +34,7 @@ const NUMBERS: [&str; 12] = [
     "99999999999999999999999",
 ];
 /// What is put anywhere: separators, ends, magic numbers.
-const TOKENS: [&[u8]; 12] = [
+const TOKENS: [&[u8]; 16] = [
     b"\n",
     b",",
     b" ",
@@ -47,11 +47,16 @@ const TOKENS: [&[u8]; 12] = [
     b"BZh9",
     b"\xff\xfe",
     b"\"",
+    b"'''",
+    b"[",
+    b"=",
+    b"%",
 ];
 
-/// Runs `target` on every seed of `fuzz/corpus/NAME/` and on `rounds` mutations of them.
-pub fn run(name: &str, rounds: u64, target: impl Fn(&[u8])) {
-    let seeds = seeds(name);
+/// Runs `target` on every seed and on `rounds` mutations of them. The seeds are the files in
+/// `folders`, which are named as seen from `fuzz/`.
+pub fn run(name: &str, folders: &[&str], rounds: u64, target: impl Fn(&[u8])) {
+    let seeds: Vec<_> = folders.iter().flat_map(|folder| seeds(folder)).collect();
     for seed in &seeds {
         attempt(name, "a seed", seed, &target);
     }
@@ -62,8 +67,8 @@ pub fn run(name: &str, rounds: u64, target: impl Fn(&[u8])) {
     }
 }
 
-fn seeds(name: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(name);
+fn seeds(folder: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz").join(folder);
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("readable").path()).collect();
     paths.sort();

@@ -189,7 +189,7 @@ fn a_workload_made_by_hand_is_checked_too() {
     bad[0].mix.reads = Ratio::percent(1);
     bad[0].streams = 0;
     let problems = Workload::new("copy", None, bad).expect_err("two mistakes");
-    assert_eq!(problems.list.len(), 2, "{problems}");
+    assert_eq!(problems.problems.len(), 2, "{problems}");
 }
 
 #[test]

@@ -8,5 +8,5 @@ const ROUNDS: u64 = 10_000;
 
 #[test]
 fn no_bytes_break_a_trace_parser() {
-    mutate::run("trace", ROUNDS, ftlab_workload::trace::fuzz::read_any);
+    mutate::run("trace", &["corpus/trace"], ROUNDS, ftlab_workload::trace::fuzz::read_any);
 }

@@ -159,6 +159,13 @@ impl fmt::Display for BytesPerSec {
     }
 }
 
+/// A rate of requests, in requests in a thousand seconds: an integer, so that every machine agrees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct RequestRate {
+    /// Requests in a thousand seconds.
+    pub per_kilosecond: u64,
+}
+
 /// A share, in parts per million: an integer, so that decisions are the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
@@ -188,6 +195,27 @@ impl Ratio {
 impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}%", f64::from(self.ppm) / 10_000.0)
+    }
+}
+
+/// A size, or a share of some whole that the context names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Amount {
+    /// So many bytes.
+    Bytes(Bytes),
+    /// A share of the whole.
+    Share(Ratio),
+}
+
+impl Amount {
+    /// In sectors, rounded down, where the whole has `whole` sectors.
+    #[must_use]
+    pub fn sectors(self, whole: u64) -> u64 {
+        match self {
+            Amount::Bytes(bytes) => bytes.sectors(),
+            Amount::Share(share) => share.of(whole),
+        }
     }
 }
 

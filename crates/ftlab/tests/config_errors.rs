@@ -167,6 +167,27 @@ fn places_point_at_the_text() {
 }
 
 #[test]
+fn long_lines_are_shown_around_the_place() {
+    let name = "n".repeat(500);
+    let text =
+        format!("\"{name}\" = 1\nnand = {{ cell = \"{name}\", channels = 0, chanels = 1 }}\n");
+    let text = text.replace("cell = \"nnn", "cell = \"\tnn");
+    insta::assert_snapshot!(error(&[Layer::preset("tiny"), Layer::file("my.toml", &text)]));
+}
+
+#[test]
+fn hopeless_files_are_refused_briefly() {
+    let many: String = (0..2_000).map(|i| format!("k{i} = 1\n")).collect();
+    let long = format!("{} = 1\ndevice.name = '''{}", "k".repeat(100_000), "x".repeat(100_000));
+    for text in [many, long, "[".repeat(100_000), "x = [".repeat(50_000)] {
+        let told = error(&[Layer::file("my.toml", &text)]).to_string();
+        assert!(told.len() < 50_000, "{} characters", told.len());
+        let told = error(&[Layer::preset("tiny"), Layer::set(1, &text)]).to_string();
+        assert!(told.len() < 1_000, "{} characters", told.len());
+    }
+}
+
+#[test]
 fn warnings() {
     let config = Config::load(&with_sets(
         "tlc-512g",

@@ -9,7 +9,7 @@ use ftlab::host::Host;
 use ftlab::nand::Geometry;
 use ftlab::nand::timing::TimingChoice;
 use ftlab::scheduler::SchedulerChoice;
-use ftlab::units::{BlockId, Bytes, BytesPerSec, Nanos, Ratio};
+use ftlab::units::{Amount, BlockId, Bytes, BytesPerSec, Nanos, Ratio, RequestRate};
 use proptest::prelude::*;
 
 fn load(layers: &[Layer]) -> Config {
@@ -159,6 +159,8 @@ fn parses(kind: Kind, text: &str) -> bool {
         Kind::Size => Bytes::parse(text).is_ok(),
         Kind::Rate => BytesPerSec::parse(text).is_ok(),
         Kind::Share => Ratio::parse(text).is_ok(),
+        Kind::RequestRate => RequestRate::parse(text).is_ok(),
+        Kind::Amount => Amount::parse(text).is_ok(),
         Kind::Order => StripeOrder::parse(text).is_ok(),
         Kind::Text | Kind::Choice => true,
     }

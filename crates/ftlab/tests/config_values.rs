@@ -2,7 +2,7 @@
 
 use ftlab::config::value::Value;
 use ftlab::config::{MapUnit, StripeOrder};
-use ftlab::units::{Bytes, BytesPerSec, Nanos, Ratio};
+use ftlab::units::{Amount, Bytes, BytesPerSec, Nanos, Ratio, RequestRate};
 use proptest::prelude::*;
 
 fn message<T: Value>(text: &str) -> String {
@@ -18,6 +18,8 @@ fn times_are_exact() {
     assert_eq!(ns("3.000000001s"), 3_000_000_001);
     assert_eq!(ns("1_000ns"), 1_000);
     assert_eq!(ns("12µs"), 12_000);
+    assert_eq!(ns("1.5min"), 90_000_000_000);
+    assert_eq!(ns("2h"), 7_200_000_000_000);
     assert_eq!(ns("1.50000000000000000000000000000000000000us"), 1_500);
     assert_eq!(
         message::<Nanos>("1.0005us"),
@@ -28,7 +30,10 @@ fn times_are_exact() {
 #[test]
 fn a_missing_unit_is_an_error_with_what_was_meant() {
     let cases = [
-        (message::<Nanos>("200"), "a time needs a unit; write \"200us\" (units: ns, us, ms, s)"),
+        (
+            message::<Nanos>("200"),
+            "a time needs a unit; write \"200us\" (units: ns, us, ms, s, min, h)",
+        ),
         (message::<Ratio>("0.07"), "a share needs a unit; write \"7%\" (units: %)"),
         (message::<Ratio>("7"), "a share needs a unit; write \"7%\" (units: %)"),
     ];
@@ -57,6 +62,48 @@ fn binary_and_decimal_sizes_differ() {
     assert_eq!(Bytes::parse("0.5KiB"), Ok(Bytes(512)));
     assert_eq!(BytesPerSec::parse("1.2GB/s"), Ok(BytesPerSec(1_200_000_000)));
     assert_eq!(BytesPerSec::parse("333MB/s"), Ok(BytesPerSec(333_000_000)));
+}
+
+#[test]
+fn request_rates_are_exact_and_have_a_limit() {
+    assert_eq!(RequestRate::parse("0.5/s"), Ok(RequestRate { per_kilosecond: 500 }));
+    assert_eq!(RequestRate::parse("50_000 /s"), Ok(RequestRate { per_kilosecond: 50_000_000 }));
+    assert!(message::<RequestRate>("50000").contains("write \"50000/s\""));
+    assert!(message::<RequestRate>("0.0005/s").contains("not a whole number of 0.001/s"));
+    assert!(message::<RequestRate>("1000000001/s").contains("the most is 1000000000/s"));
+}
+
+#[test]
+fn amounts_are_sizes_or_shares() {
+    assert_eq!(Amount::parse("2GiB"), Ok(Amount::Bytes(Bytes(2 << 30))));
+    assert_eq!(Amount::parse("150%"), Ok(Amount::Share(Ratio::percent(150))));
+    assert!(message::<Amount>("7").ends_with(", or a share of the whole like \"50%\""));
+    assert!(Amount::parse("-1%").is_err() && Amount::parse("2 parts").is_err());
+    assert!(Amount::parse("2GiB").unwrap().within("1GiB", "2GiB"));
+    assert!(!Amount::parse("3GiB").unwrap().within("1GiB", "2GiB"));
+}
+
+#[test]
+fn counts_have_32_or_64_bits() {
+    assert_eq!(u64::parse("18446744073709551615"), Ok(u64::MAX));
+    assert!(message::<u64>("18446744073709551616").contains("2^64"));
+    assert_eq!(u32::parse("4294967295"), Ok(u32::MAX));
+}
+
+#[test]
+fn messages_show_only_the_beginning_of_a_long_text() {
+    let long = "9".repeat(100_000);
+    let said = [
+        message::<Nanos>(&format!("{long}us")),
+        message::<Bytes>(&format!("1.{}B", "0".repeat(100_000))),
+        message::<Ratio>(&format!("1{}", "x\n".repeat(100_000))),
+        message::<u64>(&long),
+        message::<MapUnit>(&long),
+        message::<StripeOrder>(&long),
+    ];
+    for said in said {
+        assert!(said.len() < 400 && !said.contains('\n'), "{said}");
+    }
 }
 
 #[test]
@@ -116,7 +163,11 @@ proptest! {
         comes_back(&Bytes(number));
         comes_back(&BytesPerSec(number));
         comes_back(&Ratio { ppm: number as u32 });
+        comes_back(&RequestRate { per_kilosecond: number % 1_000_000_000_000 });
+        comes_back(&Amount::Bytes(Bytes(number)));
+        comes_back(&Amount::Share(Ratio { ppm: number as u32 }));
         comes_back(&(number as u32));
+        comes_back(&number);
         comes_back(&MapUnit::Size(Bytes(number)));
         comes_back(&vec![Nanos(number), Nanos(number / 7)]);
     }
@@ -127,7 +178,9 @@ proptest! {
         let _ = Bytes::parse(&text);
         let _ = BytesPerSec::parse(&text);
         let _ = Ratio::parse(&text);
-        let _ = u32::parse(&text);
+        let _ = RequestRate::parse(&text);
+        let _ = Amount::parse(&text);
+        let _ = (u32::parse(&text), u64::parse(&text));
         let _ = MapUnit::parse(&text);
         let _ = StripeOrder::parse(&text);
         let _ = Vec::<Nanos>::parse(&text);

@@ -2,11 +2,11 @@
 
 use ftlab::engine::Stream;
 use ftlab::host::Op;
-use ftlab::units::{Bytes, Lba, Ratio, SECTOR_BYTES};
+use ftlab::units::{Amount, Bytes, Lba, Ratio, SECTOR_BYTES};
 
 use super::scatter::Scatter;
 use super::weighted::Weighted;
-use super::workload::{Addresses, Amount, Bucket, Phase};
+use super::workload::{Addresses, Bucket, Phase};
 use super::zipf::Zipf;
 
 /// Key, message, remedy: what does not fit the device.

@@ -1,11 +1,11 @@
 //! When requests arrive, counted from the start of their phase.
 
 use ftlab::engine::Stream;
-use ftlab::units::Nanos;
+use ftlab::units::{Nanos, RequestRate};
 
-use super::workload::{Arrivals, Rate};
+use super::workload::Arrivals;
 
-/// Nanoseconds in a thousand seconds, the span to which a [`Rate`] refers.
+/// Nanoseconds in a thousand seconds, the span to which a [`RequestRate`] refers.
 const KILOSECOND: u64 = 1_000_000_000_000;
 
 /// The arrival times of one phase, in order.
@@ -56,7 +56,7 @@ impl ArrivalTimes {
                 let mean = KILOSECOND as f64 / rate.per_kilosecond as f64;
                 Shape::Poisson { mean, now: 0, fraction: 0.0 }
             }
-            Arrivals::ConstantRate { rate: Rate { per_kilosecond: per } } => Shape::Even {
+            Arrivals::ConstantRate { rate: RequestRate { per_kilosecond: per } } => Shape::Even {
                 whole: KILOSECOND / per,
                 rest: KILOSECOND % per,
                 per,

@@ -2,13 +2,13 @@
 //! arrival) has a stream of its own, so changing one of them leaves the others as they were, and a
 //! phase does not depend on how far the one before it got.
 
+use ftlab::config::Problems;
 use ftlab::engine::Stream;
 use ftlab::host::Op;
 use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 
 use super::address::{Extent, Placer};
 use super::arrivals::ArrivalTimes;
-use super::problem::Problems;
 use super::weighted::Weighted;
 use super::workload::{Arrivals, Mix, Phase, Sizes, Workload};
 use crate::replay::{Arrival, Next, Pace, PhaseStart, Source, SourceError};
@@ -52,9 +52,9 @@ impl Generator {
             let (key, message, remedy) = Run::new(phase, capacity_sectors, seed, index).err()?;
             Some(workload.problem(index, key, message, remedy))
         });
-        let list: Vec<_> = misfits.collect();
-        if !list.is_empty() {
-            return Err(Problems { file: workload.file().to_owned(), list });
+        let problems: Vec<_> = misfits.collect();
+        if !problems.is_empty() {
+            return Err(Problems { problems });
         }
         Ok(Generator {
             phases: workload.phases.clone(),

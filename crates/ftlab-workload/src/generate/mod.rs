@@ -13,8 +13,6 @@ mod generator;
 pub mod keys;
 mod parse;
 mod presets;
-mod problem;
-mod quantity;
 mod reader;
 mod scatter;
 mod validate;
@@ -23,11 +21,10 @@ mod workload;
 mod zipf;
 
 pub use arrivals::ArrivalTimes;
+pub use ftlab::config::{Problem, Problems};
+pub use ftlab::units::{Amount, RequestRate as Rate};
 pub use generator::Generator;
 pub use presets::{PRESETS, Preset, preset};
-pub use problem::{Problem, Problems};
 pub use scatter::Scatter;
-pub use workload::{
-    Addresses, Amount, Arrivals, Bucket, Duration, Mix, Phase, Rate, Region, Sizes, Workload,
-};
+pub use workload::{Addresses, Arrivals, Bucket, Duration, Mix, Phase, Region, Sizes, Workload};
 pub use zipf::Zipf;

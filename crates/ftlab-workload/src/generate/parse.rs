@@ -1,18 +1,21 @@
 //! From the text of a workload file to a [`Workload`], or to the list of all its problems.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use ftlab::units::{Bytes, Ratio};
+use ftlab::config::text::{clip, shown};
+use ftlab::config::value::unknown_name;
+use ftlab::config::{Place, Problem, Problems};
+use ftlab::units::{Amount, Bytes, Ratio};
 use toml::de::{DeTable, DeValue};
 
 use super::keys::{
     ADDRESS_KINDS, ARRIVAL_KINDS, SIZE_ENTRY, SIZE_RANGE, Section, key, scatters_by_default,
 };
-use super::problem::{MAX_PROBLEMS, Place, Problem, Problems, clip};
-use super::reader::{Fields, Reader, Value, nearest, whole};
+use super::reader::{Fields, Given, Reader};
 use super::validate;
 use super::workload::{
-    Addresses, Amount, Arrivals, Bucket, Duration, Mix, Origin, Phase, Region, Sizes, Workload,
+    Addresses, Arrivals, Bucket, Duration, Mix, Origin, Phase, Region, Sizes, Workload,
 };
 
 /// The longest text that is read: a workload with a full histogram needs less.
@@ -35,54 +38,47 @@ impl Workload {
     /// Reads a workload file. `file` is the name that problems carry; `fetch` gives the text of
     /// files that the workload names, with paths as they are written there.
     pub fn parse(file: &str, text: &str, fetch: Fetch) -> Result<Workload, Problems> {
-        let fail = |list| Problems { file: file.to_owned(), list };
+        let origin: Arc<str> = text.into();
+        let place = |span| Place::new(file, &origin, span);
         if text.len() > MAX_TEXT {
-            return Err(fail(vec![too_long(text)]));
+            return Err(Problems { problems: vec![too_long(text, place(0..0))] });
         }
         let (root, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
-            return Err(fail(
-                errors.iter().take(MAX_PROBLEMS).map(|error| syntax(text, error)).collect(),
-            ));
+            let syntax = |error: &toml::de::Error| {
+                Problem::syntax(error, place(error.span().unwrap_or(0..0)))
+            };
+            return Err(Problems { problems: errors.iter().map(syntax).collect() });
         }
-        let mut parser = Parser { reader: Reader::new(text), fetch };
+        let mut parser = Parser { reader: Reader::new(file, &origin), fetch };
         let workload = parser.file(root.get_ref(), 0..0);
         let Reader { mut problems, spans, .. } = parser.reader;
         if let Some(mut workload) = workload {
-            let origin = Origin { file: file.to_owned(), text: text.to_owned(), spans };
-            workload.origin = Some(origin);
-            let semantic = validate::problems(&workload);
-            problems.extend(semantic.into_iter().map(|problem| (usize::MAX, problem)));
+            workload.origin =
+                Some(Origin { file: file.to_owned(), text: Arc::clone(&origin), spans });
+            problems.extend(validate::problems(&workload));
             if problems.is_empty() {
                 return Ok(workload);
             }
         }
-        problems.sort_by_key(|(start, problem)| {
-            (problem.place.as_ref().map(|place| (place.line, place.column)), *start)
-        });
-        Err(fail(problems.into_iter().map(|(_, problem)| problem).collect()))
+        problems.sort_by_key(|problem| problem.place.as_ref().map(|place| place.span.start));
+        Err(Problems { problems })
     }
 }
 
-fn too_long(text: &str) -> Problem {
+fn too_long(text: &str, place: Place) -> Problem {
     let message = format!("the text has {} bytes; the limit is {MAX_TEXT}", text.len());
     let remedy = "move long histograms into CSV files".to_owned();
-    Problem { key: String::new(), place: None, message, remedy }
+    Problem { path: String::new(), message, remedy, place: Some(place) }
 }
 
-fn syntax(text: &str, error: &toml::de::Error) -> Problem {
-    let place = error.span().map(|span| Place::of(text, span));
-    let remedy = "correct the TOML here; texts and quantities stand in double quotes".to_owned();
-    Problem { key: String::new(), place, message: error.message().to_owned(), remedy }
-}
-
-struct Parser<'t, 'f> {
-    reader: Reader<'t>,
+struct Parser<'f> {
+    reader: Reader<'f>,
     fetch: Fetch<'f>,
 }
 
-impl<'t> Parser<'t, '_> {
-    fn file(&mut self, root: &DeTable<'t>, span: Range<usize>) -> Option<Workload> {
+impl Parser<'_> {
+    fn file(&mut self, root: &DeTable<'_>, span: Range<usize>) -> Option<Workload> {
         let fields = self.reader.fields(root, Section::File, "", "", span);
         let name = self.reader.text(&fields, "name");
         let source = self.reader.text(&fields, "source");
@@ -108,7 +104,7 @@ impl<'t> Parser<'t, '_> {
         Some(Workload { name: name?, source, phases, origin: None })
     }
 
-    fn phase(&mut self, table: &DeTable<'t>, index: usize, span: Range<usize>) -> Option<Phase> {
+    fn phase(&mut self, table: &DeTable<'_>, index: usize, span: Range<usize>) -> Option<Phase> {
         let path = format!("phase[{}]", index + 1);
         self.reader.spans.insert(path.clone(), span.clone());
         let fields = self.reader.fields(table, Section::Phase, "", &path, span);
@@ -144,13 +140,13 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    fn mix(&mut self, fields: &Fields<'_, 't>) -> Option<Mix> {
+    fn mix(&mut self, fields: &Fields<'_, '_>) -> Option<Mix> {
         let [reads, writes, trims, flushes] =
             ["reads", "writes", "trims", "flushes"].map(|name| self.reader.share(fields, name));
         Some(Mix { reads: reads?, writes: writes?, trims: trims?, flushes: flushes? })
     }
 
-    fn sizes(&mut self, fields: &Fields<'_, 't>, mix: Option<Mix>) -> Option<Sizes> {
+    fn sizes(&mut self, fields: &Fields<'_, '_>, mix: Option<Mix>) -> Option<Sizes> {
         let Some(value) = self.reader.value(fields, "size") else {
             if mix.is_some_and(|mix| mix.flushes == Ratio::ONE) {
                 // Flushes have no size: any stands.
@@ -162,7 +158,9 @@ impl<'t> Parser<'t, '_> {
             return None;
         };
         match value.get_ref() {
-            DeValue::String(_) => self.reader.size(fields, "size").map(Sizes::Fixed),
+            DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) => {
+                self.reader.size(fields, "size").map(Sizes::Fixed)
+            }
             DeValue::Table(table) => {
                 let path = fields.path_of("size");
                 let range =
@@ -175,7 +173,7 @@ impl<'t> Parser<'t, '_> {
                 };
                 Some(Sizes::Range { from: from?, to: to?, step: step? })
             }
-            DeValue::Array(list) => self.size_list(fields, &value, list.iter()),
+            DeValue::Array(list) => self.size_list(fields, &value, list),
             _ => {
                 self.reader.mismatch(fields, "size", &value);
                 None
@@ -183,24 +181,21 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn size_list<'a>(
+    fn size_list(
         &mut self,
-        fields: &Fields<'_, 't>,
-        value: &Value<'t>,
-        list: impl ExactSizeIterator<Item = &'a Value<'t>>,
-    ) -> Option<Sizes>
-    where
-        't: 'a,
-    {
+        fields: &Fields<'_, '_>,
+        value: &Given<'_>,
+        list: &[Given<'_>],
+    ) -> Option<Sizes> {
         let path = fields.path_of("size");
-        if list.len() == 0 || list.len() > MAX_SIZES {
+        if list.is_empty() || list.len() > MAX_SIZES {
             let message = format!("a list of {} sizes, outside 1 to {MAX_SIZES}", list.len());
             let remedy = "give fewer sizes, or a range".to_owned();
             self.reader.report(value.span(), &path, message, remedy);
             return None;
         }
         let mut sizes = Vec::new();
-        for (index, entry) in list.enumerate() {
+        for (index, entry) in list.iter().enumerate() {
             let DeValue::Table(table) = entry.get_ref() else {
                 self.reader.mismatch(fields, "size", entry);
                 continue;
@@ -214,7 +209,7 @@ impl<'t> Parser<'t, '_> {
         sizes.into_iter().collect::<Option<_>>().map(Sizes::List)
     }
 
-    fn region(&mut self, fields: &Fields<'_, 't>) -> Option<Region> {
+    fn region(&mut self, fields: &Fields<'_, '_>) -> Option<Region> {
         let Some(value) = self.reader.value(fields, "region") else {
             return Some(Region { offset: Amount::Share(Ratio::default()), size: None });
         };
@@ -230,13 +225,13 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// Opens the table `name`, whose `kind` decides what else it holds.
-    fn kinded(
+    fn kinded<'t>(
         &mut self,
         fields: &Fields<'_, 't>,
         name: &str,
         section: Section,
         kinds: &[&'static str],
-    ) -> Option<(&'static str, Value<'t>)> {
+    ) -> Option<(&'static str, Given<'t>)> {
         let value = self.reader.value(fields, name)?;
         let DeValue::Table(table) = value.get_ref() else {
             self.reader.mismatch(fields, name, &value);
@@ -249,20 +244,18 @@ impl<'t> Parser<'t, '_> {
             self.reader.report(value.span(), &path, message, remedy);
             return None;
         };
-        let given = kind.get_ref().as_str().unwrap_or_default();
+        let kind_path = format!("{path}.kind");
+        let given: String = self.reader.parse(kind, &kind_path, None)?;
         let Some(known) = kinds.iter().find(|known| **known == given) else {
-            let message = format!("`kind` must be one of {}", kinds.join(", "));
-            let remedy = match nearest(given, kinds.iter().copied()) {
-                Some(near) => format!("did you mean \"{near}\"?"),
-                None => format!("for instance kind = \"{}\"", kinds[0]),
-            };
-            self.reader.report(kind.span(), &format!("{path}.kind"), message, remedy);
+            let message = format!("unknown kind {}", shown(&given));
+            let remedy = unknown_name(&given, kinds).remedy;
+            self.reader.report(kind.span(), &kind_path, message, remedy);
             return None;
         };
         Some((known, value))
     }
 
-    fn addresses(&mut self, phase: &Fields<'_, 't>) -> Option<Addresses> {
+    fn addresses(&mut self, phase: &Fields<'_, '_>) -> Option<Addresses> {
         let (kind, value) = self.kinded(phase, "address", Section::Address, &ADDRESS_KINDS)?;
         let DeValue::Table(table) = value.get_ref() else { return None };
         let path = phase.path_of("address");
@@ -292,14 +285,14 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn scatter(&mut self, fields: &Fields<'_, 't>, kind: &str) -> Option<bool> {
+    fn scatter(&mut self, fields: &Fields<'_, '_>, kind: &str) -> Option<bool> {
         match fields.has("scatter") {
             true => self.reader.switch(fields, "scatter"),
             false => Some(scatters_by_default(kind)),
         }
     }
 
-    fn histogram(&mut self, fields: &Fields<'_, 't>) -> Option<Vec<Bucket>> {
+    fn histogram(&mut self, fields: &Fields<'_, '_>) -> Option<Vec<Bucket>> {
         if fields.has("weights") == fields.has("file") {
             let message = "a histogram has either `weights` or `file`".to_owned();
             let remedy = "give weights = [5, 3, 1], or file = \"curve.csv\"".to_owned();
@@ -313,21 +306,20 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn inline_histogram(&mut self, fields: &Fields<'_, 't>) -> Option<Vec<Bucket>> {
+    fn inline_histogram(&mut self, fields: &Fields<'_, '_>) -> Option<Vec<Bucket>> {
         let value = self.reader.value(fields, "weights")?;
-        let weights = match value.get_ref() {
-            DeValue::Array(list) => list.iter().map(|entry| whole(entry.get_ref())).collect(),
-            _ => None,
-        };
-        let Some(weights) = weights else {
+        let DeValue::Array(list) = value.get_ref() else {
             self.reader.mismatch(fields, "weights", &value);
             return None;
         };
-        let weights: Vec<u64> = weights;
-        Some(weights.into_iter().map(|accesses| Bucket { space: 1, accesses }).collect())
+        let path = fields.path_of("weights");
+        let accesses: Vec<Option<u64>> =
+            list.iter().map(|entry| self.reader.parse(entry, &path, None)).collect();
+        let bucket = |accesses: Option<u64>| Some(Bucket { space: 1, accesses: accesses? });
+        accesses.into_iter().map(bucket).collect()
     }
 
-    fn file_histogram(&mut self, fields: &Fields<'_, 't>) -> Option<Vec<Bucket>> {
+    fn file_histogram(&mut self, fields: &Fields<'_, '_>) -> Option<Vec<Bucket>> {
         let name = self.reader.text(fields, "file")?;
         let span = self.reader.value(fields, "file")?.span();
         let path = fields.path_of("file");
@@ -349,7 +341,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn arrivals(&mut self, phase: &Fields<'_, 't>) -> Option<Arrivals> {
+    fn arrivals(&mut self, phase: &Fields<'_, '_>) -> Option<Arrivals> {
         let (kind, value) = self.kinded(phase, "arrivals", Section::Arrivals, &ARRIVAL_KINDS)?;
         let DeValue::Table(table) = value.get_ref() else { return None };
         let path = phase.path_of("arrivals");
@@ -369,7 +361,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn constant(&mut self, fields: &Fields<'_, 't>) -> Option<Arrivals> {
+    fn constant(&mut self, fields: &Fields<'_, '_>) -> Option<Arrivals> {
         if fields.has("rate") == fields.has("period") {
             let message = "constant arrivals have either `rate` or `period`".to_owned();
             let remedy = "give rate = \"25000/s\", or period = \"40us\"".to_owned();
@@ -382,7 +374,7 @@ impl<'t> Parser<'t, '_> {
         self.reader.time(fields, "period").map(|period| Arrivals::ConstantPeriod { period })
     }
 
-    fn bursts(&mut self, fields: &Fields<'_, 't>) -> Option<Arrivals> {
+    fn bursts(&mut self, fields: &Fields<'_, '_>) -> Option<Arrivals> {
         self.need(fields, "period");
         let period = self.reader.time(fields, "period");
         let burst_size = self.reader.count(fields, "burst_size", MAX_BURST);
@@ -400,7 +392,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// Reports a key that this kind requires although others do not.
-    fn need(&mut self, fields: &Fields<'_, 't>, name: &str) {
+    fn need(&mut self, fields: &Fields<'_, '_>, name: &str) {
         if !fields.has(name) {
             let takes = key(Section::Arrivals, name).takes.describe();
             let message = format!("these arrivals lack `{name}`");
@@ -409,7 +401,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn duration(&mut self, fields: &Fields<'_, 't>) -> Duration {
+    fn duration(&mut self, fields: &Fields<'_, '_>) -> Duration {
         Duration {
             requests: self.reader.count(fields, "requests", u64::MAX),
             bytes: self.reader.amount(fields, "bytes"),

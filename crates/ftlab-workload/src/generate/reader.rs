@@ -1,25 +1,32 @@
-//! Reads the tables of a workload file: names and defaults come from [`keys`](super::keys), and
-//! every problem is collected with its place.
+//! Reads the tables of a workload file: names and defaults come from [`keys`](super::keys), values
+//! are parsed as those of a device's config, and every problem is collected with its place.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use ftlab::units::{Bytes, Nanos, Ratio};
+use ftlab::config::text::{clip, nearest};
+use ftlab::config::value::{Raw, Value, read_within};
+use ftlab::config::{Place, Problem};
+use ftlab::units::{Amount, Bytes, Nanos, Ratio, RequestRate};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::keys::{KEYS, Key, Otherwise, Section, Takes, key};
-use super::problem::{MAX_PROBLEMS, Place, Problem, clip};
-use super::quantity::{self, Wrong};
-use super::workload::{Amount, Rate};
+use super::keys::{KEYS, Key, Otherwise, Section, key};
 
-/// A value with its place.
-pub(super) type Value<'t> = Spanned<DeValue<'t>>;
+/// What stands in the file, with its place.
+pub(super) type Given<'t> = Spanned<DeValue<'t>>;
+
+/// Sizes up to 2^60 bytes: sums of two stay far from the end of 64 bits.
+const SIZES: (&str, &str) = ("0B", "1048576TiB");
+/// Times up to a hundred years: sums of two stay far from the end of the clock.
+const TIMES: (&str, &str) = ("0ns", "876000h");
 
 /// Collects what is wrong and where keys stand.
-pub(super) struct Reader<'t> {
-    text: &'t str,
-    pub problems: Vec<(usize, Problem)>,
+pub(super) struct Reader<'f> {
+    file: &'f str,
+    text: Arc<str>,
+    pub problems: Vec<Problem>,
     pub spans: BTreeMap<String, Range<usize>>,
 }
 
@@ -33,33 +40,19 @@ pub(super) struct Fields<'a, 't> {
     span: Range<usize>,
 }
 
-/// What a name that nobody knows is most likely meant to be.
-pub(super) fn nearest<'n>(unknown: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    // More than a third of the letters wrong is another word, not a slip.
-    let likeness = |name: &str| strsim::normalized_damerau_levenshtein(unknown, name);
-    known
-        .map(|name| (likeness(name), name))
-        .filter(|(likeness, _)| *likeness > 0.6)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
-}
-
-impl<'t> Reader<'t> {
-    pub fn new(text: &'t str) -> Reader<'t> {
-        Reader { text, problems: Vec::new(), spans: BTreeMap::new() }
+impl<'f> Reader<'f> {
+    pub fn new(file: &'f str, text: &Arc<str>) -> Reader<'f> {
+        let text = Arc::clone(text);
+        Reader { file, text, problems: Vec::new(), spans: BTreeMap::new() }
     }
 
     pub fn report(&mut self, span: Range<usize>, path: &str, message: String, remedy: String) {
-        if self.problems.len() == MAX_PROBLEMS {
-            return;
-        }
-        let place = Some(Place::of(self.text, span.clone()));
-        let problem = Problem { key: path.to_owned(), place, message, remedy };
-        self.problems.push((span.start, problem));
+        let place = Some(Place::new(self.file, &self.text, span));
+        self.problems.push(Problem { path: path.to_owned(), message, remedy, place });
     }
 
     /// Opens a table: notes where its keys stand and reports those that it cannot have.
-    pub fn fields<'a>(
+    pub fn fields<'a, 't>(
         &mut self,
         table: &'a DeTable<'t>,
         section: Section,
@@ -70,8 +63,9 @@ impl<'t> Reader<'t> {
         let fields = Fields { table, section, kind, path: path.to_owned(), span };
         for (name, value) in table {
             let path = fields.path_of(&clip(name.get_ref()));
-            self.spans.insert(path.clone(), value.span());
-            if !KEYS.iter().any(|key| key.applies(section, kind) && key.name == name.get_ref()) {
+            if KEYS.iter().any(|key| key.applies(section, kind) && key.name == name.get_ref()) {
+                self.spans.insert(path, value.span());
+            } else {
                 self.unknown_key(&fields, name.get_ref(), name.span(), &path);
             }
         }
@@ -80,27 +74,25 @@ impl<'t> Reader<'t> {
 
     fn unknown_key(&mut self, fields: &Fields, name: &str, span: Range<usize>, path: &str) {
         let Fields { section, kind, .. } = fields;
-        let name = &clip(name);
         let known: Vec<&str> =
             KEYS.iter().filter(|key| key.applies(*section, kind)).map(|key| key.name).collect();
         let list = known.join(", ");
-        let title = section.title();
         let message = match KEYS.iter().find(|key| key.section == *section && key.name == name) {
-            Some(key) => format!(
-                "`{name}` has no meaning for kind `{kind}`; it belongs to {}",
-                key.kinds.join(", ")
-            ),
-            None => format!("`{name}` is not a key of {title}; known are {list}"),
+            Some(key) => {
+                let kinds = key.kinds.join(", ");
+                format!("has no meaning for kind \"{kind}\"; it belongs to {kinds}")
+            }
+            None => format!("unknown key of {}", section.title()),
         };
-        let remedy = match nearest(name, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("remove it, or use one of {list}"),
+        let remedy = match nearest(name, known) {
+            Some(near) => format!("did you mean {near}? (known: {list})"),
+            None => format!("remove it, or write one that is known: {list}"),
         };
         self.report(span, path, message, remedy);
     }
 
     /// The value of a key: the given one, or the default. Reports a required key that is missing.
-    pub fn value(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<Value<'t>> {
+    pub fn value<'t>(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<Given<'t>> {
         if let Some(value) = fields.table.get(name) {
             return Some(value.clone());
         }
@@ -123,32 +115,46 @@ impl<'t> Reader<'t> {
     }
 
     /// Reports a value of the wrong type.
-    pub fn mismatch(&mut self, fields: &Fields, name: &str, value: &Value) {
+    pub fn mismatch(&mut self, fields: &Fields, name: &str, value: &Given) {
         let takes = key(fields.section, name).takes;
-        let found = described(value.get_ref());
+        let found = Raw::of(value.get_ref(), 0).describe();
         let message = format!("expected {}, found {found}", takes.describe());
-        let unitless = matches!(value.get_ref(), DeValue::Integer(_) | DeValue::Float(_));
-        let with_unit = matches!(
-            takes,
-            Takes::Size | Takes::Share | Takes::Amount | Takes::Time | Takes::Rate | Takes::Sizes
-        );
-        let remedy = match unitless && with_unit {
-            true => "write the quantity with its unit, in double quotes".to_owned(),
-            false => format!("change the value of `{name}`, or leave the key out"),
-        };
+        let remedy = format!("change the value of `{name}`, or leave the key out");
         self.report(value.span(), &fields.path_of(name), message, remedy);
     }
 
-    pub fn text(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<String> {
-        let value = self.value(fields, name)?;
-        let text = value.get_ref().as_str().map(str::to_owned);
-        if text.is_none() {
-            self.mismatch(fields, name, &value);
-        }
-        text
+    /// Reads a value of one of the types that configs know, within a range.
+    pub fn parse<T: Value>(
+        &mut self,
+        value: &Given,
+        path: &str,
+        range: Option<(&str, &str)>,
+    ) -> Option<T> {
+        let result = read_within(&Raw::of(value.get_ref(), 0), range, "");
+        result
+            .map_err(|errors| {
+                for error in errors {
+                    self.report(value.span(), path, error.message, error.remedy);
+                }
+            })
+            .ok()
     }
 
-    pub fn switch(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<bool> {
+    fn read<T: Value>(
+        &mut self,
+        fields: &Fields<'_, '_>,
+        name: &str,
+        range: Option<(&str, &str)>,
+    ) -> Option<T> {
+        let value = self.value(fields, name)?;
+        self.parse(&value, &fields.path_of(name), range)
+    }
+
+    pub fn text(&mut self, fields: &Fields<'_, '_>, name: &str) -> Option<String> {
+        self.read(fields, name, None)
+    }
+
+    pub fn switch(&mut self, fields: &Fields<'_, '_>, name: &str) -> Option<bool> {
         let value = self.value(fields, name)?;
         let switch = value.get_ref().as_bool();
         if switch.is_none() {
@@ -157,7 +163,7 @@ impl<'t> Reader<'t> {
         switch
     }
 
-    pub fn number(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<f64> {
+    pub fn number(&mut self, fields: &Fields<'_, '_>, name: &str) -> Option<f64> {
         let value = self.value(fields, name)?;
         let number = match value.get_ref() {
             DeValue::Float(float) => float.as_str().parse().ok(),
@@ -172,59 +178,28 @@ impl<'t> Reader<'t> {
     }
 
     /// A whole number of one or more, and at most `largest`.
-    pub fn count(&mut self, fields: &Fields<'_, 't>, name: &str, largest: u64) -> Option<u64> {
-        let value = self.value(fields, name)?;
-        let Some(count) = whole(value.get_ref()) else {
-            self.mismatch(fields, name, &value);
-            return None;
-        };
-        if (1..=largest).contains(&count) {
-            return Some(count);
-        }
-        let message = format!("`{name}` is {count}, outside 1 to {largest}");
-        let remedy = format!("choose a number from 1 to {largest}");
-        self.report(value.span(), &fields.path_of(name), message, remedy);
-        None
+    pub fn count(&mut self, fields: &Fields<'_, '_>, name: &str, largest: u64) -> Option<u64> {
+        self.read(fields, name, Some(("1", &largest.to_string())))
     }
 
-    pub fn size(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<Bytes> {
-        self.quantity(fields, name, quantity::size)
+    pub fn size(&mut self, fields: &Fields<'_, '_>, name: &str) -> Option<Bytes> {
+        self.read(fields, name, Some(SIZES))
     }
 
-    pub fn time(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<Nanos> {
-        self.quantity(fields, name, quantity::time)
+    pub fn time(&mut self, fields: &Fields<'_, '_>, name: &str) -> Option<Nanos> {
+        self.read(fields, name, Some(TIMES))
     }
 
-    pub fn share(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<Ratio> {
-        self.quantity(fields, name, quantity::share)
+    pub fn share(&mut self, fields: &Fields<'_, '_>, name: &str) -> Option<Ratio> {
+        self.read(fields, name, None)
     }
 
-    pub fn rate(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<Rate> {
-        self.quantity(fields, name, quantity::rate)
+    pub fn rate(&mut self, fields: &Fields<'_, '_>, name: &str) -> Option<RequestRate> {
+        self.read(fields, name, None)
     }
 
-    pub fn amount(&mut self, fields: &Fields<'_, 't>, name: &str) -> Option<Amount> {
-        self.quantity(fields, name, quantity::amount)
-    }
-
-    fn quantity<Q>(
-        &mut self,
-        fields: &Fields<'_, 't>,
-        name: &str,
-        read: fn(&str) -> Result<Q, Wrong>,
-    ) -> Option<Q> {
-        let value = self.value(fields, name)?;
-        let Some(text) = value.get_ref().as_str() else {
-            self.mismatch(fields, name, &value);
-            return None;
-        };
-        match read(text) {
-            Ok(quantity) => Some(quantity),
-            Err(Wrong { message, remedy }) => {
-                self.report(value.span(), &fields.path_of(name), message, remedy);
-                None
-            }
-        }
+    pub fn amount(&mut self, fields: &Fields<'_, '_>, name: &str) -> Option<Amount> {
+        self.read(fields, name, Some(SIZES))
     }
 }
 
@@ -245,26 +220,8 @@ impl Fields<'_, '_> {
     }
 }
 
-/// A whole number that is not negative.
-pub(super) fn whole(value: &DeValue) -> Option<u64> {
-    let integer = value.as_integer()?;
-    u64::from_str_radix(integer.as_str(), integer.radix()).ok()
-}
-
-fn default_value<'t>(key: &Key, text: &'static str, span: Range<usize>) -> Value<'t> {
+fn default_value<'t>(key: &Key, text: &'static str, span: Range<usize>) -> Given<'t> {
     let value = DeValue::parse(text)
         .unwrap_or_else(|error| panic!("default of {} is no TOML value: {error}", key.name));
     Spanned::new(span, value.into_inner())
-}
-
-fn described(value: &DeValue) -> &'static str {
-    match value {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a number with a fraction",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "another list",
-        DeValue::Table(_) => "another table",
-    }
 }

@@ -1,9 +1,9 @@
 //! What a workload must satisfy beyond the form of its values, wherever it came from.
 
-use ftlab::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
+use ftlab::config::Problem;
+use ftlab::units::{Amount, Bytes, Nanos, Ratio, SECTOR_BYTES};
 
-use super::problem::Problem;
-use super::workload::{Addresses, Amount, Arrivals, Bucket, Duration, Mix, Phase, Sizes, Workload};
+use super::workload::{Addresses, Arrivals, Bucket, Duration, Mix, Phase, Sizes, Workload};
 
 /// The largest request: what a device's command can carry is far less.
 const MAX_REQUEST: Bytes = Bytes(1 << 30);
@@ -19,7 +19,7 @@ pub(super) fn problems(workload: &Workload) -> Vec<Problem> {
     if workload.phases.is_empty() {
         let message = "the workload has no phase".to_owned();
         let remedy = "add one".to_owned();
-        list.push(Problem { key: "phase".to_owned(), place: None, message, remedy });
+        list.push(Problem { path: "phase".to_owned(), message, remedy, place: None });
     }
     for (index, phase) in workload.phases.iter().enumerate() {
         let findings = [

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use ftlab::units::{Bytes, Nanos, Ratio};
+use ftlab::config::{Place, Problem, Problems};
+use ftlab::units::{Amount, Bytes, Nanos, Ratio, RequestRate};
 use serde::Serialize;
 
-use super::problem::{Place, Problem, Problems};
 use super::validate;
 
 /// A workload: phases played one after the other.
@@ -28,7 +29,7 @@ pub struct Workload {
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
     pub file: String,
-    pub text: String,
+    pub text: Arc<str>,
     pub spans: BTreeMap<String, Range<usize>>,
 }
 
@@ -70,27 +71,6 @@ pub struct Mix {
     pub trims: Ratio,
     /// Share of flushes.
     pub flushes: Ratio,
-}
-
-/// A size, or a share of some whole that the context names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Amount {
-    /// So many bytes.
-    Bytes(Bytes),
-    /// A share of the whole.
-    Share(Ratio),
-}
-
-impl Amount {
-    /// In sectors, rounded down, where the whole has `whole` sectors.
-    #[must_use]
-    pub fn sectors(self, whole: u64) -> u64 {
-        match self {
-            Amount::Bytes(bytes) => bytes.sectors(),
-            Amount::Share(share) => share.of(whole),
-        }
-    }
 }
 
 /// A part of the device.
@@ -190,13 +170,6 @@ pub struct Bucket {
     pub accesses: u64,
 }
 
-/// A rate, in requests in a thousand seconds: an integer, so that every machine agrees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Rate {
-    /// Requests in a thousand seconds.
-    pub per_kilosecond: u64,
-}
-
 /// When requests arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -211,12 +184,12 @@ pub enum Arrivals {
     /// Independent of each other, at a mean rate.
     Poisson {
         /// The mean rate.
-        rate: Rate,
+        rate: RequestRate,
     },
     /// Evenly, at a rate that need not be a whole number of nanoseconds.
     ConstantRate {
         /// The rate.
-        rate: Rate,
+        rate: RequestRate,
     },
     /// Evenly.
     ConstantPeriod {
@@ -252,8 +225,8 @@ impl Workload {
     pub fn new(name: &str, source: Option<&str>, phases: Vec<Phase>) -> Result<Workload, Problems> {
         let source = source.map(str::to_owned);
         let workload = Workload { name: name.to_owned(), source, phases, origin: None };
-        let list = validate::problems(&workload);
-        if list.is_empty() { Ok(workload) } else { Err(Problems { file: workload.name, list }) }
+        let problems = validate::problems(&workload);
+        if problems.is_empty() { Ok(workload) } else { Err(Problems { problems }) }
     }
 
     /// How many requests all phases make together, where each has that limit and no other.
@@ -265,11 +238,6 @@ impl Workload {
             }
             _ => None,
         })
-    }
-
-    /// The file that it was read from, or its name.
-    pub(super) fn file(&self) -> &str {
-        self.origin.as_ref().map_or(&self.name, |origin| &origin.file)
     }
 
     /// A problem with `key` of the phase at `index`, which points at the key or at its phase.
@@ -284,8 +252,8 @@ impl Workload {
         let path = format!("{phase}.{key}");
         let place = self.origin.as_ref().and_then(|origin| {
             let span = origin.spans.get(&path).or_else(|| origin.spans.get(&phase))?;
-            Some(Place::of(&origin.text, span.clone()))
+            Some(Place::new(&origin.file, &origin.text, span.clone()))
         });
-        Problem { key: path, place, message, remedy }
+        Problem { path, message, remedy, place }
     }
 }

@@ -3,6 +3,7 @@
 //! A text format is one file in `formats/` with a [`LineFormat`] and a `FORMAT`, and one line in
 //! [`FORMATS`].
 
+use ftlab::config::text::nearest;
 use ftlab::units::Nanos;
 
 use super::error::{Bad, ErrorKind, TraceError};
@@ -76,12 +77,8 @@ pub static FORMATS: &[&Format] = &[
 /// The format called `name`; the error lists what is known.
 pub fn named(name: &str) -> Result<&'static Format, TraceError> {
     FORMATS.iter().copied().find(|format| format.name == name).ok_or_else(|| {
-        let near = FORMATS
-            .iter()
-            .map(|format| (strsim::damerau_levenshtein(format.name, name), format.name))
-            .min()
-            .filter(|(distance, _)| *distance <= 2)
-            .map_or(String::new(), |(_, near)| format!("did you mean `{near}`? "));
+        let near = nearest(name, FORMATS.iter().map(|format| format.name))
+            .map_or(String::new(), |near| format!("did you mean `{near}`? "));
         let remedy = format!("{near}known formats: {}", names());
         TraceError::new(
             ErrorKind::UnknownFormat,

@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 
 use super::declare::{Declaration, Node};
 use super::options::Options;
-use super::value::{Choice, Kind, nearest, quoted};
+use super::text::{nearest, quoted, shown};
+use super::value::{Choice, Kind};
 use crate::policy::SeamInfo;
 
 /// Which policies an option belongs to.
@@ -257,7 +258,7 @@ pub struct UnknownPath {
 
 impl fmt::Display for UnknownPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no option or section {}; {}", quoted(&self.path), self.remedy)
+        write!(f, "there is no option or section {}; {}", shown(&self.path), self.remedy)
     }
 }
 

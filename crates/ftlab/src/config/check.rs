@@ -5,7 +5,8 @@ use super::options::{Cell, Options};
 use super::problem::Problem;
 use super::reader::Reader;
 use super::resolve::{Counts, shape};
-use super::value::{Value, quoted};
+use super::text::quoted;
+use super::value::Value;
 use crate::nand::timing::TimingChoice;
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 

@@ -10,7 +10,8 @@ use toml::de::{DeTable, DeValue};
 use super::catalog::Catalog;
 use super::presets;
 use super::problem::{Place, Problem};
-use super::value::{Raw, nearest, quoted};
+use super::text::{clip, shown};
+use super::value::{Raw, ValueError, unknown_name};
 
 /// One of the texts a config is made of.
 #[derive(Clone, Debug)]
@@ -54,7 +55,8 @@ impl Layer {
     }
 
     pub(super) fn place(&self, span: Range<usize>) -> Place {
-        Place::new(&self.label, &self.text, span, self.kind == LayerKind::Set)
+        let is_override = self.kind == LayerKind::Set;
+        Place { is_override, ..Place::new(&self.label, &self.text, span) }
     }
 }
 
@@ -107,35 +109,19 @@ impl Parser<'_> {
     }
 
     fn syntax(&mut self, error: &toml::de::Error, offset: usize) {
-        /// What the parser says of `key = text`.
-        const UNQUOTED: &str = "string values must be quoted";
         self.parsed.is_read = false;
         let span = error.span().map_or(0..0, |span| span.start + offset..span.end + offset);
-        let remedy = match error.message() {
-            message if message.contains("duplicate key") => "keep one of the two",
-            message if message.contains(UNQUOTED) => {
-                "put the value between double quotes, like \"200us\""
-            }
-            _ => "a config is TOML: [section] lines, then key = value lines, texts in quotes",
-        };
-        let message = match error.message() {
-            message if message.contains(UNQUOTED) => "a text must stand in quotes".to_owned(),
-            message => message.replace('\n', ", "),
-        };
-        self.problem("", span, format!("not valid TOML: {message}"), remedy.to_owned());
+        self.parsed.problems.push(Problem::syntax(error, self.layer.place(span)));
     }
 
     fn unknown_preset(&mut self, name: &str, span: Option<Range<usize>>) {
         self.parsed.is_read = false;
         let names: Vec<&str> = presets::devices().iter().map(|preset| preset.name).collect();
-        let known = format!("known: {}", names.join(", "));
+        let ValueError { remedy, .. } = unknown_name(name, &names);
         let problem = Problem {
             path: span.as_ref().map_or("", |_| BASE).to_owned(),
-            message: format!("there is no preset {}", quoted(name)),
-            remedy: match nearest(name, names) {
-                Some(near) => format!("did you mean {}? ({known})", quoted(near)),
-                None => format!("choose one that is {known}"),
-            },
+            message: format!("there is no preset {}", shown(name)),
+            remedy,
             place: span.map(|span| self.layer.place(span)),
         };
         self.parsed.problems.push(problem);
@@ -169,7 +155,7 @@ impl Parser<'_> {
         let value = value.trim();
         let end = offset + value.len();
         let raw = match DeValue::parse(value) {
-            Ok(parsed) => to_raw(parsed.get_ref(), offset),
+            Ok(parsed) => Raw::of(parsed.get_ref(), offset),
             Err(error) if value.starts_with(['"', '\'', '[', '{']) => {
                 return self.syntax(&error, offset);
             }
@@ -192,7 +178,7 @@ impl Parser<'_> {
         }
         let remedy = self.catalog.remedy_for(path);
         let kind = if path.contains('.') { "option" } else { "section" };
-        self.problem(path, key, format!("unknown {kind}"), remedy);
+        self.problem(&clip(path), key, format!("unknown {kind}"), remedy);
     }
 
     fn not_an_option(&mut self, path: &str, key: Range<usize>) {
@@ -214,7 +200,7 @@ impl Parser<'_> {
             if prefix.is_empty() && name == BASE && self.layer.kind == LayerKind::File {
                 self.base(value);
             } else if let Some(option) = self.catalog.option(&path) {
-                let raw = to_raw(value.get_ref(), 0);
+                let raw = Raw::of(value.get_ref(), 0);
                 let (key, value) = (key.span(), value.span());
                 self.parsed.entries.push(Entry { path: option.path, key, value, raw });
             } else if !self.catalog.holds(&path) {
@@ -233,7 +219,7 @@ impl Parser<'_> {
 
     fn base(&mut self, value: &Spanned<DeValue<'_>>) {
         let Some(name) = value.get_ref().as_str() else {
-            let found = to_raw(value.get_ref(), 0).describe();
+            let found = Raw::of(value.get_ref(), 0).describe();
             let message = format!("expected the name of a preset, found {found}");
             let remedy = format!("write {BASE_HINT}");
             return self.problem(BASE, value.span(), message, remedy);
@@ -243,29 +229,5 @@ impl Parser<'_> {
             LayerKind::UnknownPreset => self.unknown_preset(name, Some(value.span())),
             _ => self.parsed.base = Some(base),
         }
-    }
-}
-
-fn to_raw(value: &DeValue<'_>, offset: usize) -> Raw {
-    match value {
-        DeValue::String(text) => Raw::Text(text.to_string()),
-        DeValue::Integer(integer) => {
-            match i128::from_str_radix(integer.as_str(), integer.radix()) {
-                Ok(number) => Raw::Number(number.to_string()),
-                Err(_) => Raw::Number(integer.as_str().to_owned()),
-            }
-        }
-        DeValue::Float(float) => Raw::Number(float.as_str().to_owned()),
-        DeValue::Array(items) => Raw::List(
-            items
-                .iter()
-                .map(|item| {
-                    let span = item.span();
-                    let place = span.start + offset..span.end + offset;
-                    (place, to_raw(item.get_ref(), offset))
-                })
-                .collect(),
-        ),
-        other => Raw::Other(other.type_str()),
     }
 }

@@ -16,9 +16,11 @@ mod layer;
 mod options;
 pub mod presets;
 mod problem;
+mod quantity;
 pub mod reader;
 mod resolve;
 pub mod show;
+pub mod text;
 pub mod value;
 
 use std::collections::BTreeMap;
@@ -27,7 +29,7 @@ pub use catalog::{AppliesTo, OptionInfo, SectionInfo, Topic, UnknownPath};
 pub use catalog::{all_options, all_policies, explain};
 pub use layer::Layer;
 pub use options::*;
-pub use problem::{ConfigError, Place, Problem};
+pub use problem::{ConfigError, Place, Problem, Problems};
 pub use reader::Origin;
 
 use catalog::catalog;

@@ -2,7 +2,8 @@
 //! is declared with the policy.
 
 use super::declare::{choices, options};
-use super::value::{Kind, Value, ValueError, nearest, quoted};
+use super::text::{nearest, quoted, shown};
+use super::value::{Kind, Value, ValueError};
 use crate::cache::WriteBufferChoice;
 use crate::ftl::gc::VictimChoice;
 use crate::ftl::mapping::MappingChoice;
@@ -223,7 +224,7 @@ impl Value for MapUnit {
         match Bytes::parse(text) {
             Ok(size) => Ok(MapUnit::Size(size)),
             Err(_) if nearest(text, [FLASH_PAGE]).is_some() => Err(ValueError::new(
-                format!("{} is neither a size nor {FLASH_PAGE}", quoted(text)),
+                format!("{} is neither a size nor {FLASH_PAGE}", shown(text)),
                 format!("write {} or a size like \"4KiB\"", quoted(FLASH_PAGE)),
             )),
             Err(error) => Err(ValueError {
@@ -284,7 +285,7 @@ impl Value for StripeOrder {
         let once = |order: &[Level; 4]| Level::ALL.iter().all(|level| order.contains(level));
         order.filter(once).map(StripeOrder).ok_or_else(|| {
             ValueError::new(
-                format!("{} is not an order of the four levels", quoted(text)),
+                format!("{} is not an order of the four levels", shown(text)),
                 "write channel, chip, die and plane once each, fastest first, joined by hyphens: \
                  \"channel-chip-die-plane\"",
             )

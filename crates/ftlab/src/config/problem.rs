@@ -1,8 +1,17 @@
-//! What is wrong with a config: each problem with its place, its line and its remedy.
+//! What is wrong with a text that a user wrote: each problem with its place, its line and its remedy.
+//!
+//! Device configs and workload files report with these types, so that all problems look alike.
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+
+use super::text::printable;
+
+/// Characters of a line that an excerpt shows before the span, and from its start on.
+const REACH: usize = 80;
+/// So many problems are told at once; who has more reads no further.
+const MOST_TOLD: usize = 50;
 
 /// Where in a text a problem lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,12 +27,9 @@ pub struct Place {
 }
 
 impl Place {
-    pub(super) fn new(
-        label: &str,
-        text: &Arc<str>,
-        span: Range<usize>,
-        is_override: bool,
-    ) -> Place {
+    /// A place in a file. A span that does not lie within the text is cut to it.
+    #[must_use]
+    pub fn new(label: &str, text: &Arc<str>, span: Range<usize>) -> Place {
         let floor = |at: usize| {
             let mut at = at.min(text.len());
             while !text.is_char_boundary(at) {
@@ -36,7 +42,7 @@ impl Place {
             label: label.to_owned(),
             text: Arc::clone(text),
             span: start..end.max(start),
-            is_override,
+            is_override: false,
         }
     }
 
@@ -49,35 +55,50 @@ impl Place {
     /// The column in characters, counted from one.
     #[must_use]
     pub fn column(&self) -> usize {
-        self.text[self.line_start()..self.span.start].chars().count() + 1
+        self.before().chars().count() + 1
     }
 
-    /// The line's text, without its end.
+    /// The line's text, without its end. Of a long line, what stands around the span.
     #[must_use]
-    pub fn excerpt(&self) -> &str {
-        let line = self.text[self.line_start()..].split('\n').next().unwrap_or_default();
-        line.strip_suffix('\r').unwrap_or(line)
+    pub fn excerpt(&self) -> String {
+        self.excerpt_and_caret().0
     }
 
-    fn line_start(&self) -> usize {
-        self.text[..self.span.start].rfind('\n').map_or(0, |at| at + 1)
-    }
-
-    /// The line below the excerpt that points at the span. Tabs stay tabs, so that it lines up.
-    fn caret(&self) -> String {
-        let before = &self.text[self.line_start()..self.span.start];
+    /// The excerpt, and the line below it that points at the span. Tabs stay tabs, so that the two
+    /// line up.
+    fn excerpt_and_caret(&self) -> (String, String) {
+        let visible = |c: char| if c == '\t' { c } else { printable(c) };
+        let (before, rest) = (self.before(), self.rest_of_line());
+        let skipped = before.chars().count().saturating_sub(REACH);
+        let before = before.chars().skip(skipped).map(visible);
+        let lead = (skipped > 0).then_some('…');
+        let before: String = lead.into_iter().chain(before).collect();
+        let shown: String = rest.chars().take(REACH).map(visible).collect();
+        let trail = if rest.chars().nth(REACH).is_some() { "…" } else { "" };
         let pad: String = before.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-        let end_of_line = self.line_start() + self.excerpt().len();
-        let marked = self.text.get(self.span.start..self.span.end.min(end_of_line));
-        let width = marked.map_or(0, |text| text.chars().count()).max(1);
-        format!("{pad}{}", "^".repeat(width))
+        let marked = &rest[..self.span.len().min(rest.len())];
+        let carets = "^".repeat(marked.chars().count().clamp(1, REACH));
+        (format!("{before}{shown}{trail}"), pad + &carets)
+    }
+
+    /// The line up to the span.
+    fn before(&self) -> &str {
+        let start = self.text[..self.span.start].rfind('\n').map_or(0, |at| at + 1);
+        &self.text[start..self.span.start]
+    }
+
+    /// The line from the start of the span, without the end of the line.
+    fn rest_of_line(&self) -> &str {
+        let rest = self.text[self.span.start..].split('\n').next().unwrap_or_default();
+        rest.strip_suffix('\r').unwrap_or(rest)
     }
 }
 
 /// One thing that is wrong, or (as a warning) suspicious.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The option or section that it is about; empty for the syntax of the text.
+    /// The option, section or key that it is about, such as `ftl.gc.start` or `phase[2].size`; empty
+    /// for the text as a whole.
     pub path: String,
     /// What is wrong.
     pub message: String,
@@ -88,6 +109,32 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// What the TOML parser refuses; `place` is where.
+    #[must_use]
+    pub fn syntax(error: &toml::de::Error, place: Place) -> Problem {
+        /// What the parser says of `key = text`.
+        const UNQUOTED: &str = "string values must be quoted";
+        let (message, remedy) = match error.message() {
+            message if message.contains(UNQUOTED) => (
+                "a text must stand in quotes".to_owned(),
+                "put the value between double quotes, like \"200us\"",
+            ),
+            message if message.contains("duplicate key") => {
+                (message.replace('\n', ", "), "keep one of the two")
+            }
+            message => (
+                message.replace('\n', ", "),
+                "write TOML: [section] lines, then key = value lines, texts in quotes",
+            ),
+        };
+        Problem {
+            path: String::new(),
+            message: format!("not valid TOML: {message}"),
+            remedy: remedy.to_owned(),
+            place: Some(place),
+        }
+    }
+
     /// The problem as a plain text of several lines, headed by `severity` ("error", "warning").
     #[must_use]
     pub fn render(&self, severity: &str) -> String {
@@ -104,8 +151,9 @@ impl Problem {
                     true => place.label.clone(),
                     false => format!("{}:{line}:{}", place.label, place.column()),
                 };
+                let (excerpt, caret) = place.excerpt_and_caret();
                 text += &format!("{gutter}--> {head}\n{gutter} |\n");
-                text += &format!("{line} | {}\n{gutter} | {}\n", place.excerpt(), place.caret());
+                text += &format!("{line} | {excerpt}\n{gutter} | {caret}\n");
                 gutter
             }
             None => " ".to_owned(),
@@ -120,23 +168,30 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything that is wrong with a config, in the order of the layers and of the text.
+/// Everything that is wrong, in the order of the texts and of what stands in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError {
+pub struct Problems {
     /// At least one problem.
     pub problems: Vec<Problem>,
 }
 
-impl fmt::Display for ConfigError {
+/// What is wrong with the config of a device.
+pub type ConfigError = Problems;
+
+impl fmt::Display for Problems {
+    /// All of them, or the first fifty and how many more there are.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, problem) in self.problems.iter().enumerate() {
+        for (at, problem) in self.problems.iter().take(MOST_TOLD).enumerate() {
             if at > 0 {
                 f.write_str("\n")?;
             }
             problem.fmt(f)?;
         }
-        Ok(())
+        match self.problems.len().saturating_sub(MOST_TOLD) {
+            0 => Ok(()),
+            rest => writeln!(f, "\n{rest} more problems follow; correct these first"),
+        }
     }
 }
 
-impl std::error::Error for ConfigError {}
+impl std::error::Error for Problems {}

@@ -8,7 +8,8 @@ use super::catalog::Catalog;
 use super::declare::Declaration;
 use super::layer::{BASE_HINT, Entry, Layer, LayerKind, Parsed};
 use super::problem::{Place, Problem};
-use super::value::{Choice, Raw, Value, ValueError, quoted, unknown_choice};
+use super::text::{quoted, shown};
+use super::value::{Raw, Value, ValueError, read_within, unknown_name};
 use crate::policy::SeamInfo;
 
 /// Where the value of an option comes from.
@@ -121,16 +122,7 @@ impl<'a> Reader<'a> {
         entry: &Entry,
     ) -> Option<T> {
         self.origins.insert(declared.path, self.origin(layer, entry));
-        let result = T::read(&entry.raw).and_then(|value: T| match declared.range {
-            Some((low, high)) if !value.within(low, high) => {
-                let unit = if declared.unit.is_empty() { "" } else { " " };
-                Err(vec![ValueError::new(
-                    format!("{} is out of range", value.print()),
-                    format!("write {low} to {high}{unit}{}", declared.unit),
-                )])
-            }
-            _ => Ok(value),
-        });
+        let result = read_within(&entry.raw, declared.range, declared.unit);
         result.map_err(|errors| self.value_problems(declared.path, layer, entry, errors)).ok()
     }
 
@@ -175,13 +167,11 @@ impl<'a> Reader<'a> {
                 match name.map(|name| (index(&name), name)) {
                     Ok((Some(index), _)) => Chosen { index, stand_in: false },
                     Ok((None, name)) => {
-                        let infos = seam.policies.iter();
-                        let known: Vec<Choice> = infos
-                            .map(|info| Choice { name: info.name, doc: info.summary })
-                            .collect();
+                        let known: Vec<&str> =
+                            seam.policies.iter().map(|policy| policy.name).collect();
                         let error = ValueError {
-                            message: format!("unknown policy {}", quoted(&name)),
-                            ..unknown_choice(&name, &known)
+                            message: format!("unknown policy {}", shown(&name)),
+                            ..unknown_name(&name, &known)
                         };
                         self.value_problem(seam.path, layer, &entry, error);
                         stand_in

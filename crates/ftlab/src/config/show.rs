@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use super::catalog::Catalog;
 use super::reader::Origin;
-use super::value::{Value, quoted};
+use super::text::quoted;
+use super::value::Value;
 
 /// Collects the lines of a config, section by section.
 pub struct Printer<'a> {

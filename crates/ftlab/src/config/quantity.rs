@@ -1,0 +1,381 @@
+//! Numbers with units: times, sizes, rates, shares, amounts and counts, and what to write instead of
+//! one that is wrong.
+
+use super::text::{is_long, nearest, quoted, shown};
+use super::value::{Kind, Value, ValueError, ordered};
+use crate::units::{Amount, Bytes, BytesPerSec, Nanos, Ratio, RequestRate};
+
+/// A decimal number taken apart: 12.5 is 125 with one place.
+struct Decimal {
+    digits: u128,
+    places: u32,
+}
+
+/// Splits `1_000.5 us` into its number and its unit. `None` if no number leads, or one that nobody
+/// would write.
+fn split_number(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    if is_long(text) {
+        return None;
+    }
+    let end =
+        text.find(|c: char| !c.is_ascii_digit() && c != '_' && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    (!number.is_empty()).then(|| (number, unit.trim_start()))
+}
+
+fn parse_decimal(number: &str) -> Option<Decimal> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if number.contains('.') && fraction.is_empty() {
+        return None;
+    }
+    let fraction = fraction.trim_end_matches('0');
+    let well_formed = whole.starts_with(|c: char| c.is_ascii_digit())
+        && !whole.ends_with('_')
+        && !whole.contains("__")
+        && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    if !well_formed {
+        return None;
+    }
+    let mut digits = 0_u128;
+    for byte in whole.bytes().chain(fraction.bytes()).filter(u8::is_ascii_digit) {
+        digits = digits.checked_mul(10)?.checked_add(u128::from(byte - b'0'))?;
+    }
+    Some(Decimal { digits, places: u32::try_from(fraction.len()).ok()? })
+}
+
+impl Decimal {
+    /// The number times `scale`, if that is whole and fits.
+    fn scaled(&self, scale: u64) -> Result<u64, ScaleError> {
+        let wide = self.digits.checked_mul(u128::from(scale)).ok_or(ScaleError::TooLarge)?;
+        // 10^39 does not fit 128 bits, and no scale here has that many factors of ten.
+        let divisor = 10_u128.checked_pow(self.places).ok_or(ScaleError::NotWhole)?;
+        if wide % divisor != 0 {
+            return Err(ScaleError::NotWhole);
+        }
+        u64::try_from(wide / divisor).map_err(|_| ScaleError::TooLarge)
+    }
+}
+
+enum ScaleError {
+    TooLarge,
+    NotWhole,
+}
+
+/// How one kind of quantity is written.
+struct Quantity {
+    /// With its article: "a time".
+    what: &'static str,
+    /// Spellings and how many of the smallest unit each is.
+    units: &'static [(&'static str, u64)],
+    /// The units as a message lists them.
+    listed: &'static str,
+    /// The smallest unit, as a message names it.
+    smallest: &'static str,
+    /// The most that is accepted, in the smallest unit.
+    most: u64,
+    /// What a number without a unit was most likely meant to be.
+    guess: fn(&str) -> String,
+}
+
+const TIME: Quantity = Quantity {
+    what: "a time",
+    units: &[
+        ("us", 1_000),
+        ("ns", 1),
+        ("ms", 1_000_000),
+        ("s", 1_000_000_000),
+        ("min", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+        ("µs", 1_000),
+        ("μs", 1_000),
+    ],
+    listed: "ns, us, ms, s, min, h",
+    smallest: "ns",
+    most: u64::MAX,
+    guess: |number| format!("{number}us"),
+};
+
+const SIZE: Quantity = Quantity {
+    what: "a size",
+    units: &[
+        ("B", 1),
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+        ("kB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+    ],
+    listed: "B, KiB, MiB, GiB, TiB of 1024 each; kB, MB, GB, TB of 1000 each",
+    smallest: "B",
+    most: u64::MAX,
+    guess: |number| match number.parse::<u64>() {
+        Ok(bytes) if bytes >= 1024 => Bytes(bytes).print(),
+        Ok(small) if small > 0 => format!("{small}KiB"),
+        _ => format!("{number}MiB"),
+    },
+};
+
+const RATE: Quantity = Quantity {
+    what: "a rate",
+    units: &[
+        ("MB/s", 1_000_000),
+        ("B/s", 1),
+        ("kB/s", 1_000),
+        ("GB/s", 1_000_000_000),
+        ("KiB/s", 1 << 10),
+        ("MiB/s", 1 << 20),
+        ("GiB/s", 1 << 30),
+    ],
+    listed: "B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s",
+    smallest: "B/s",
+    most: u64::MAX,
+    guess: |number| match number.parse::<u64>() {
+        Ok(rate) if rate >= 1_000_000 => BytesPerSec(rate).print(),
+        _ => format!("{number}MB/s"),
+    },
+};
+
+const REQUEST_RATE: Quantity = Quantity {
+    what: "a rate of requests",
+    units: &[("/s", 1_000)],
+    listed: "/s",
+    smallest: "0.001/s",
+    // A request each nanosecond, the resolution of the clock.
+    most: 1_000_000_000_000,
+    guess: |number| format!("{number}/s"),
+};
+
+const SHARE: Quantity = Quantity {
+    what: "a share",
+    units: &[("%", 10_000)],
+    listed: "%",
+    smallest: "0.0001%",
+    most: u32::MAX as u64,
+    guess: |number| match parse_decimal(number).map(|decimal| decimal.scaled(1_000_000)) {
+        // 0.07 was meant as 7 %, but 7 as 7 %.
+        Some(Ok(ppm @ 1..1_000_000)) => Ratio { ppm: ppm as u32 }.print(),
+        _ => format!("{number}%"),
+    },
+};
+
+impl Quantity {
+    fn parse(&self, text: &str) -> Result<u64, ValueError> {
+        let Some((number, unit)) = split_number(text) else {
+            let message = match text.trim().strip_prefix('-') {
+                Some(_) => format!("{} cannot be negative", self.what),
+                None => format!("expected {}, found {}", self.what, shown(text)),
+            };
+            let example = quoted(&(self.guess)("200"));
+            return Err(ValueError::new(
+                message,
+                format!("write a number with a unit, like {example} (units: {})", self.listed),
+            ));
+        };
+        let Some(decimal) = parse_decimal(number) else {
+            return Err(ValueError::new(
+                format!("{} is not a number, or one too large", shown(number)),
+                "write digits, with at most one decimal point: \"1.5\"".to_owned(),
+            ));
+        };
+        let Some((_, scale)) = self.units.iter().find(|(name, _)| *name == unit) else {
+            return Err(self.wrong_unit(number, unit));
+        };
+        match decimal.scaled(*scale) {
+            Ok(value) if value <= self.most => Ok(value),
+            Ok(_) | Err(ScaleError::TooLarge) => Err(ValueError::new(
+                format!("{} is too large", shown(text)),
+                format!("the most is {}{}", self.most / self.units[0].1, self.units[0].0),
+            )),
+            Err(ScaleError::NotWhole) => Err(ValueError::new(
+                format!("{} is not a whole number of {}", shown(text), self.smallest),
+                format!("round it to a multiple of {}", self.smallest),
+            )),
+        }
+    }
+
+    fn wrong_unit(&self, number: &str, unit: &str) -> ValueError {
+        if unit.is_empty() {
+            let example = quoted(&(self.guess)(number));
+            return ValueError::new(
+                format!("{} needs a unit", self.what),
+                format!("write {example} (units: {})", self.listed),
+            );
+        }
+        let names = self.units.iter().map(|(name, _)| *name);
+        let meant = match (self.what, unit.to_ascii_lowercase().as_str()) {
+            // K could be either; a guess would be wrong by 2.4 %.
+            ("a size", "k" | "kb" | "m" | "mb" | "g" | "gb" | "t" | "tb") => {
+                let letter = unit[..1].to_ascii_uppercase();
+                let decimal = if letter == "K" { "k" } else { &letter };
+                format!("write \"{number}{letter}iB\" or \"{number}{decimal}B\"")
+            }
+            ("a time", lower) if lower.ends_with("sec") => {
+                format!("write \"{number}{}s\"", lower.trim_end_matches("sec"))
+            }
+            ("a rate", "mt/s") => format!("write \"{number}MB/s\" if the bus is 8 bits wide"),
+            _ => match nearest(unit, names) {
+                Some(name) => format!("write \"{number}{name}\""),
+                None => "write a unit that is known".to_owned(),
+            },
+        };
+        ValueError::new(
+            format!("unknown unit {} for {}", shown(unit), self.what),
+            format!("{meant} (units: {})", self.listed),
+        )
+    }
+}
+
+/// The decimal `whole.rest`, where `rest` has so many `places`, without zeros at its end.
+fn exact(whole: u64, rest: u64, places: usize) -> String {
+    if rest == 0 {
+        return whole.to_string();
+    }
+    let fraction = format!("{rest:0places$}");
+    format!("{whole}.{}", fraction.trim_end_matches('0'))
+}
+
+impl Value for Nanos {
+    ordered!(Time);
+
+    fn parse(text: &str) -> Result<Nanos, ValueError> {
+        TIME.parse(text).map(Nanos)
+    }
+
+    /// The largest unit that leaves a number of one or more, in exact decimals: `1.5ms`.
+    fn print(&self) -> String {
+        let (scale, places, unit) = match self.0 {
+            0..1_000 => (1, 0, "ns"),
+            1_000..1_000_000 => (1_000, 3, "us"),
+            1_000_000..1_000_000_000 => (1_000_000, 6, "ms"),
+            _ => (1_000_000_000, 9, "s"),
+        };
+        format!("{}{unit}", exact(self.0 / scale, self.0 % scale, places))
+    }
+}
+
+impl Value for Bytes {
+    ordered!(Size);
+
+    fn parse(text: &str) -> Result<Bytes, ValueError> {
+        SIZE.parse(text).map(Bytes)
+    }
+
+    fn print(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for BytesPerSec {
+    ordered!(Rate);
+
+    fn parse(text: &str) -> Result<BytesPerSec, ValueError> {
+        RATE.parse(text).map(BytesPerSec)
+    }
+
+    fn print(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for Ratio {
+    ordered!(Share);
+
+    fn parse(text: &str) -> Result<Ratio, ValueError> {
+        // The quantity's limit is what fits 32 bits.
+        SHARE.parse(text).map(|ppm| Ratio { ppm: u32::try_from(ppm).unwrap_or(u32::MAX) })
+    }
+
+    fn print(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for RequestRate {
+    ordered!(RequestRate);
+
+    fn parse(text: &str) -> Result<RequestRate, ValueError> {
+        REQUEST_RATE.parse(text).map(|per_kilosecond| RequestRate { per_kilosecond })
+    }
+
+    fn print(&self) -> String {
+        format!("{}/s", exact(self.per_kilosecond / 1_000, self.per_kilosecond % 1_000, 3))
+    }
+}
+
+impl Value for Amount {
+    const KIND: Kind = Kind::Amount;
+
+    fn parse(text: &str) -> Result<Amount, ValueError> {
+        if text.trim_end().ends_with('%') {
+            return Ratio::parse(text).map(Amount::Share);
+        }
+        Bytes::parse(text).map(Amount::Bytes).map_err(|error| ValueError {
+            remedy: format!("{}, or a share of the whole like \"50%\"", error.remedy),
+            ..error
+        })
+    }
+
+    fn print(&self) -> String {
+        match self {
+            Amount::Bytes(size) => size.print(),
+            Amount::Share(share) => share.print(),
+        }
+    }
+
+    /// Ranges are of sizes; of what a share is one, only the context knows.
+    fn within(&self, low: &str, high: &str) -> bool {
+        match self {
+            Amount::Bytes(size) => size.within(low, high),
+            Amount::Share(_) => true,
+        }
+    }
+
+    fn placeholder() -> Amount {
+        Amount::Share(Ratio::default())
+    }
+}
+
+/// Reads a whole number of at most `bits` bits.
+fn parse_count(text: &str, bits: u32) -> Result<u64, ValueError> {
+    let remedy = "write a whole number, like 8 or 1_000";
+    let Some((number, unit)) = split_number(text) else {
+        let what = if text.trim().starts_with('-') { "negative" } else { "not a number" };
+        return Err(ValueError::new(format!("{} is {what}", shown(text.trim())), remedy));
+    };
+    if !unit.is_empty() {
+        let message = format!("a count takes no unit, found {}", shown(unit));
+        return Err(ValueError::new(message, remedy));
+    }
+    let value = parse_decimal(number).and_then(|decimal| decimal.scaled(1).ok());
+    value.filter(|value| value.checked_shr(bits).unwrap_or(0) == 0).ok_or_else(|| {
+        ValueError::new(format!("{number} is not a whole number below 2^{bits}"), remedy)
+    })
+}
+
+macro_rules! count {
+    ($Type:ident) => {
+        impl Value for $Type {
+            ordered!(Count);
+
+            fn parse(text: &str) -> Result<$Type, ValueError> {
+                let value = parse_count(text, $Type::BITS)?;
+                Ok($Type::try_from(value).expect("a count within its bits"))
+            }
+
+            fn print(&self) -> String {
+                self.to_string()
+            }
+
+            fn to_toml(&self) -> String {
+                self.print()
+            }
+        }
+    };
+}
+
+count!(u32);
+count!(u64);

@@ -1,0 +1,57 @@
+//! How texts from files stand in messages, and which name was probably meant by one that is unknown.
+
+/// So many characters of a text stand in a message. Longer words are no slip of a known name, and
+/// longer numbers no number.
+pub(super) const LONGEST: usize = 60;
+
+/// `text` as a TOML string.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// `text` as it may stand in a message: its beginning, on one line.
+#[must_use]
+pub fn clip(text: &str) -> String {
+    let mut shown: String = text.chars().take(LONGEST).map(printable).collect();
+    if is_long(text) {
+        shown.push('…');
+    }
+    shown
+}
+
+/// `text` in quotes, as it may stand in a message: its beginning, on one line.
+#[must_use]
+pub fn shown(text: &str) -> String {
+    quoted(&clip(text))
+}
+
+/// Whether messages show only the beginning of `text`.
+pub(super) fn is_long(text: &str) -> bool {
+    text.chars().nth(LONGEST).is_some()
+}
+
+/// The character, or a blank if it would move the cursor or ring a bell.
+pub(super) fn printable(character: char) -> char {
+    if character.is_control() { ' ' } else { character }
+}
+
+/// The name most like `wanted`, if any is much like it.
+pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Two thirds alike catches a slip or two, a lost part and a doubled letter, but not chance.
+    const ALIKE: f64 = 0.6;
+    if is_long(wanted) {
+        return None;
+    }
+    let lower = wanted.to_lowercase();
+    known
+        .into_iter()
+        .map(|name| {
+            let edits = strsim::normalized_damerau_levenshtein(&lower, &name.to_lowercase());
+            let start = strsim::jaro_winkler(&lower, &name.to_lowercase());
+            (if start > 0.9 { edits.max(start) } else { edits }, name)
+        })
+        .filter(|(alike, _)| *alike >= ALIKE)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, name)| name)
+}

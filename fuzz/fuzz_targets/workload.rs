@@ -1,0 +1,5 @@
+//! Workload files, and what the generator makes of them:
+//! `cargo +nightly fuzz run workload fuzz/corpus/workload presets/workloads`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ftlab_workload::generate::fuzz::parse_any(data));
