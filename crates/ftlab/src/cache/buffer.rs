@@ -72,6 +72,8 @@ pub struct Waiting {
     pub request: RequestId,
     /// Its page.
     pub span: PageSpan,
+    /// For how long write-backs had been stalled, over the whole run, when it began to wait.
+    pub stall_mark: Nanos,
 }
 
 /// What a write-back that begins takes from a page.

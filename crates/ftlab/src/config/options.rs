@@ -160,6 +160,11 @@ options! {
         /// Pages of a plane that are copied at the same time.
         copies_in_flight: u32 = "4", in "1"..="4096", unit "pages",
             source "enough to overlap a transfer with a program";
+        /// While a plane collects, the host may take so many of its flash pages more than collection
+        /// has made free since it started: host writes go on at the pace of collection instead of
+        /// stopping until a block is erased. The largest value lets the host run ahead freely.
+        host_lead: u32 = "16", in "1"..="4000000", unit "flash pages",
+            source "assumed: as firmware paces host writes, small against a block";
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::stalled::Stalled;
 use super::{Contents, Device};
 use crate::cache::{Buffer, BufferSetup};
 use crate::config::Config;
@@ -54,6 +55,7 @@ impl DeviceSetup {
                     stop: ftl.gc.stop,
                     reserve: ftl.gc.reserve,
                     copies_in_flight: ftl.gc.copies_in_flight,
+                    host_lead: ftl.gc.host_lead,
                 },
             },
             buffer: buffer(&parts),
@@ -101,6 +103,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
     contents: C,
 ) -> Device<P, C> {
     let geometry = &setup.ftl.geometry;
+    let planes = geometry.planes();
     let units_per_page = geometry.units_per_page();
     let sectors_per_page = geometry.sectors_per_unit();
     Device {
@@ -115,7 +118,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         flash: Flash::new(setup.flash, probe),
         contents,
         loads: Cargo::new(units_per_page),
-        stalled: VecDeque::new(),
+        stalled: Stalled::new(planes),
         from_buffer: VecDeque::new(),
         finished: Vec::new(),
         batch: Vec::new(),

@@ -6,6 +6,7 @@
 mod assemble;
 mod contents;
 mod read_path;
+mod stalled;
 mod write_path;
 
 use std::collections::VecDeque;
@@ -13,6 +14,7 @@ use std::collections::VecDeque;
 pub use assemble::{DeviceSetup, assemble, assemble_with};
 pub use contents::{Contents, FlashRead, PageProgram};
 
+use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, SlotId};
 use crate::ftl::gc::{Collector, Freed, Ground};
 use crate::ftl::{Cargo, Ftl, FtlCounts};
@@ -37,8 +39,8 @@ pub struct Device<P = (), C = ()> {
     contents: C,
     /// By program of a write-back: the slots of its pages.
     loads: Cargo,
-    /// Programs that wait for a free page, with the moment since when.
-    stalled: VecDeque<(SimTime, CommandId)>,
+    /// Programs that wait for a free page.
+    stalled: Stalled,
     /// Requests that are done when their data has passed through DRAM.
     from_buffer: VecDeque<(SimTime, RequestId)>,
     /// Completions that have not been handed out.
@@ -135,8 +137,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Task::WriteBack => self.write_back_command_done(id),
             Task::Collect(plane) => {
                 let (collector, mut ground) = self.ground();
-                if collector.done(plane, id, &mut ground) == Freed::Block {
-                    self.retry_stalled();
+                if collector.done(plane, id, &mut ground) == Freed::Pages {
+                    self.retry_stalled(plane);
                 }
             }
         }

@@ -5,14 +5,15 @@ use super::{Contents, Device, PREFETCH_DISTANCE, PageProgram};
 use crate::cache::{SlotId, Waiting};
 use crate::host::{PageSpan, Pages, Request, RequestId};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
-use crate::units::{Lpn, Ppn};
+use crate::units::{Lpn, Nanos, PlaneId, Ppn};
 
 impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn submit_write(&mut self, id: RequestId, request: &Request) {
         for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
             if !self.write_page(id, span) {
                 self.intake.wait_for_one(id);
-                self.buffer.wait_for_room(Waiting { request: id, span });
+                let stall_mark = self.stalled.time_until(self.now);
+                self.buffer.wait_for_room(Waiting { request: id, span, stall_mark });
             }
         }
         self.write_back();
@@ -31,14 +32,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Lets writes in that waited for room.
     fn admit_waiting(&mut self) {
-        while let Some(Waiting { request, span }) = self.buffer.first_waiting() {
+        while let Some(Waiting { request, span, stall_mark }) = self.buffer.first_waiting() {
             if !self.write_page(request, span) {
                 return;
             }
             self.buffer.forget_waiting();
             if self.intake.settle(request) {
                 let waited = self.now - self.intake.get(request).submitted;
-                self.intake.breakdown_mut(request).admission += waited;
+                let stalled = Nanos(self.stalled.time_until(self.now).0 - stall_mark.0);
+                let breakdown = self.intake.breakdown_mut(request);
+                breakdown.gc += stalled;
+                breakdown.admission += Nanos(waited.0 - stalled.0);
                 self.finish_from_buffer(request);
             }
         }
@@ -156,7 +160,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
     fn issue(&mut self, program: CommandId) {
         if !self.try_issue(program) {
-            self.stalled.push_back((self.now, program));
+            let first = SlotId::new(self.loads.get(program, 0));
+            let home = self.ftl.home(self.buffer.page(first).page);
+            self.stalled.push(self.now, home, program);
         }
     }
 
@@ -186,16 +192,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
         true
     }
 
-    /// Tries the programs again that found nothing free, the oldest first. Each that stays behind
-    /// leaves its turn to those that go elsewhere.
-    pub(super) fn retry_stalled(&mut self) {
-        for _ in 0..self.stalled.len() {
-            let Some((since, program)) = self.stalled.pop_front() else { return };
-            if self.try_issue(program) {
-                self.flash.command_mut(program).spent.gc += self.now - since;
-            } else {
-                self.stalled.push_back((since, program));
+    /// The host may write to a plane again: programs that found nothing free go there, as far as it
+    /// has room, oldest first.
+    pub(super) fn retry_stalled(&mut self, plane: PlaneId) {
+        while let Some((since, program)) = self.stalled.first_for(plane) {
+            if !self.try_issue(program) {
+                return;
             }
+            self.flash.command_mut(program).spent.gc += self.now - since;
+            self.stalled.forget_first_for(self.now, plane);
         }
     }
 

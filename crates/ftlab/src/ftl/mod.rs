@@ -183,6 +183,12 @@ impl Ftl {
         self.placement.group(page)
     }
 
+    /// The one plane to which a page may go, if its address decides that.
+    #[must_use]
+    pub fn home(&self, page: Lpn) -> Option<PlaneId> {
+        self.placement.home(page)
+    }
+
     /// Chooses where the flash page that begins with logical page `page` goes, and takes it. None if nothing that may be used is free.
     #[inline]
     pub fn place(&mut self, page: Lpn, load: &Load) -> Option<Ppn> {
@@ -203,6 +209,8 @@ impl Ftl {
             }
         };
         if stream == WriteStream::Host {
+            let state = &mut self.planes[plane.at()];
+            state.host_credit = state.host_credit.saturating_sub(1);
             self.refresh_writable(plane);
         }
         Some(self.geometry.page_at(block, unit))
@@ -220,11 +228,12 @@ impl Ftl {
         Some(())
     }
 
-    /// Notes whether the host may write to a plane, after its open block or free blocks changed.
+    /// Notes whether the host may write to a plane, after anything changed on which that depends.
     fn refresh_writable(&mut self, plane: PlaneId) {
         let state = &self.planes[plane.at()];
         let room = state.has_room(WriteStream::Host, self.geometry.units_per_block());
-        let writable = room || state.free_blocks() > self.thresholds.reserve;
+        let paced = state.collection.is_some() && state.host_credit == 0;
+        let writable = !paced && (room || state.free_blocks() > self.thresholds.reserve);
         if std::mem::replace(&mut self.writable.planes[plane.at()], writable) == writable {
             return;
         }

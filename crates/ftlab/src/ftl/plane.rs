@@ -31,6 +31,8 @@ pub struct Plane {
     /// Erased blocks, longest erased first.
     erased: VecDeque<BlockId>,
     pub(super) collection: Option<Collection>,
+    /// Flash pages that the host may still take while the plane collects.
+    pub(super) host_credit: u32,
 }
 
 impl Plane {
@@ -38,7 +40,7 @@ impl Plane {
     #[must_use]
     pub fn new(blocks: u32) -> Plane {
         let erased = VecDeque::new();
-        Plane { open: [None; 2], unused_from: 0, blocks, erased, collection: None }
+        Plane { open: [None; 2], unused_from: 0, blocks, erased, collection: None, host_credit: 0 }
     }
 
     /// Blocks that are erased and not in use.

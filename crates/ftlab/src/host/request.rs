@@ -40,11 +40,13 @@ pub struct Request {
 pub struct Breakdown {
     /// In DRAM: moving data to or from the write buffer.
     pub buffer: Nanos,
-    /// Waiting for room in the write buffer.
+    /// Waiting for room in the write buffer, or for the write-back that a flush or a write without a
+    /// buffer waits for to begin.
     pub admission: Nanos,
     /// Waiting for a die or a bus that served other host work.
     pub queue: Nanos,
-    /// Waiting for a die or a bus that was busy with garbage collection.
+    /// Waiting for a die or a bus that was busy with garbage collection, or for a free page; for room
+    /// in the write buffer, too, as long as write-backs found no free page.
     pub gc: Nanos,
     /// On the bus.
     pub bus: Nanos,

@@ -121,7 +121,13 @@ impl Spec {
             mapping: MappingKind::Page,
             placement: PlacementKind::Static,
             victim: VictimKind::Greedy,
-            thresholds: Thresholds { start: 2, stop: 3, reserve: 1, copies_in_flight: 2 },
+            thresholds: Thresholds {
+                start: 2,
+                stop: 3,
+                reserve: 1,
+                copies_in_flight: 2,
+                host_lead: 16,
+            },
             buffer: NO_BUFFER,
             logical_pages: 96,
         }

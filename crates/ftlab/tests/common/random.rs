@@ -30,12 +30,15 @@ fn shape() -> impl Strategy<Value = Shape> {
 }
 
 fn thresholds() -> impl Strategy<Value = Thresholds> {
-    (1u32..=2, 0u32..=2, 0u32..=2, 1u32..=3).prop_map(|(reserve, early, more, copies)| Thresholds {
-        start: reserve + early,
-        stop: reserve + 1 + more,
-        reserve,
-        copies_in_flight: copies,
-    })
+    (1u32..=2, 0u32..=2, 0u32..=2, 1u32..=3, 1u32..=9).prop_map(
+        |(reserve, early, more, copies, lead)| Thresholds {
+            start: reserve + early,
+            stop: reserve + 1 + more,
+            reserve,
+            copies_in_flight: copies,
+            host_lead: lead,
+        },
+    )
 }
 
 fn buffer() -> impl Strategy<Value = BufferSpec> {

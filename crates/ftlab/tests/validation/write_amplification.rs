@@ -104,7 +104,13 @@ fn the_mean_field_agrees_with_counting() {
 /// Planes of so many blocks of so many flash pages, with `percent` over-provisioning.
 fn planes(spec: Spec, blocks: u32, pages: u32, percent: u32) -> Spec {
     let mut spec = Spec {
-        thresholds: Thresholds { start: 1, stop: 2, reserve: 1, copies_in_flight: 4 },
+        thresholds: Thresholds {
+            start: 1,
+            stop: 2,
+            reserve: 1,
+            copies_in_flight: 4,
+            host_lead: 16,
+        },
         ..spec
     };
     spec.shape.blocks_per_plane = blocks;

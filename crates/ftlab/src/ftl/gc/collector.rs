@@ -21,6 +21,9 @@ pub struct Thresholds {
     pub reserve: u32,
     /// Flash pages being copied at once.
     pub copies_in_flight: u32,
+    /// While a plane collects, the host may take so many flash pages more than collection has made
+    /// free since it started.
+    pub host_lead: u32,
 }
 
 /// A collection that runs on a plane.
@@ -32,6 +35,11 @@ pub struct Collection {
     /// Flash pages being copied.
     in_flight: u32,
     erasing: bool,
+    /// Flash pages that the collection makes free, net of its copies, and how many copies it takes.
+    gain: u32,
+    copies: u32,
+    /// What of the gain is earned and not yet a whole page, in parts of a copy.
+    earned: u32,
 }
 
 impl Collection {
@@ -39,6 +47,38 @@ impl Collection {
     #[must_use]
     pub fn victim(&self) -> BlockId {
         self.victim
+    }
+
+    /// A copy is done: the flash pages that the host may take for it, so that by the last copy it may
+    /// take the whole gain. Pages that are overwritten while the collection runs save copies; the
+    /// gain is then a little larger, and the difference is not handed out.
+    fn earn(&mut self) -> u32 {
+        self.earned += self.gain;
+        let pages = self.earned / self.copies;
+        self.earned %= self.copies;
+        pages
+    }
+}
+
+impl Ftl {
+    /// Notes that `victim` is being collected, and what that will yield.
+    fn begin_collection(&mut self, plane: PlaneId, victim: BlockId) {
+        let valid = self.blocks.valid(victim);
+        let copies = valid.div_ceil(self.geometry.units_per_page());
+        let gain = self.geometry.shape().pages_per_block - copies;
+        self.blocks.set_state(victim, BlockState::Collecting);
+        self.counts.gc_runs += 1;
+        self.counts.gc_victim_valid += u64::from(valid);
+        self.planes[plane.at()].collection = Some(Collection {
+            victim,
+            next_unit: 0,
+            in_flight: 0,
+            erasing: false,
+            gain,
+            copies,
+            earned: 0,
+        });
+        self.refresh_writable(plane);
     }
 }
 
@@ -49,13 +89,13 @@ pub struct Collector {
     sources: Cargo,
 }
 
-/// What a step of a collection made free.
+/// What a step of a collection made free for the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freed {
-    /// Nothing yet.
+    /// Nothing.
     Nothing,
-    /// A block.
-    Block,
+    /// Flash pages that it may take, perhaps.
+    Pages,
 }
 
 /// What the collector works on.
@@ -82,17 +122,14 @@ impl Collector {
     pub fn start<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
         let short = on.ftl.free_blocks(plane) <= on.ftl.thresholds.start;
         if short && on.ftl.planes[plane.at()].collection.is_none() {
+            on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
             self.next_victim(plane, on);
         }
     }
 
     fn next_victim<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
         let Some(victim) = on.ftl.victim.choose(plane) else { return on.ftl.mark_hungry(plane) };
-        on.ftl.blocks.set_state(victim, BlockState::Collecting);
-        on.ftl.counts.gc_runs += 1;
-        on.ftl.counts.gc_victim_valid += u64::from(on.ftl.blocks.valid(victim));
-        on.ftl.planes[plane.at()].collection =
-            Some(Collection { victim, next_unit: 0, in_flight: 0, erasing: false });
+        on.ftl.begin_collection(plane, victim);
         self.proceed(plane, on);
     }
 
@@ -181,7 +218,7 @@ impl Collector {
         }
     }
 
-    /// A command of a plane's collection is done. Says whether a block became free by it.
+    /// A command of a plane's collection is done. Says whether the host may take pages by it.
     pub fn done<P: Probe, C: Contents>(
         &mut self,
         plane: PlaneId,
@@ -189,14 +226,15 @@ impl Collector {
         on: &mut Ground<'_, P, C>,
     ) -> Freed {
         match on.flash.command(id).kind {
-            Kind::Read => self.read_done(plane, id, on),
-            Kind::Program => self.copy_done(plane, id, on),
-            Kind::Erase => {
-                self.erase_done(plane, on);
-                return Freed::Block;
+            Kind::Read => {
+                self.read_done(plane, id, on);
+                return Freed::Nothing;
             }
+            Kind::Program => self.copy_done(plane, id, on),
+            Kind::Erase => self.erase_done(plane, on),
         }
-        Freed::Nothing
+        on.ftl.refresh_writable(plane);
+        if on.ftl.writable.planes[plane.at()] { Freed::Pages } else { Freed::Nothing }
     }
 
     fn read_done<P: Probe, C: Contents>(
@@ -247,8 +285,10 @@ impl Collector {
         }
         on.ftl.counts.gc_pages += u64::from(units);
         on.ftl.programmed(first, units);
-        if let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() {
+        let state = &mut on.ftl.planes[plane.at()];
+        if let Some(run) = state.collection.as_mut() {
             run.in_flight -= 1;
+            state.host_credit += run.earn();
         }
         self.proceed(plane, on);
     }
@@ -258,8 +298,11 @@ impl Collector {
         let first = on.ftl.geometry.page_at(run.victim, 0);
         on.contents.erase(first, on.ftl.geometry.units_per_block());
         on.ftl.blocks.reset(run.victim);
-        on.ftl.planes[plane.at()].give_back(run.victim);
-        on.ftl.refresh_writable(plane);
+        let state = &mut on.ftl.planes[plane.at()];
+        state.give_back(run.victim);
+        if run.copies == 0 {
+            state.host_credit += run.gain;
+        }
         if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop {
             self.next_victim(plane, on);
         }

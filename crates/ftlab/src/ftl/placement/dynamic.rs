@@ -62,4 +62,8 @@ impl Dynamic {
     pub(super) fn group(&self, _page: Lpn) -> Option<Lpn> {
         None
     }
+
+    pub(super) fn home(&self, _page: Lpn) -> Option<PlaneId> {
+        None
+    }
 }

@@ -52,4 +52,10 @@ impl Placement {
     pub fn group(&self, page: Lpn) -> Option<Lpn> {
         placement_policy!(self, policy => policy.group(page))
     }
+
+    /// The one plane to which a logical page may go, if its address decides that.
+    #[must_use]
+    pub fn home(&self, page: Lpn) -> Option<PlaneId> {
+        placement_policy!(self, policy => policy.home(page))
+    }
 }

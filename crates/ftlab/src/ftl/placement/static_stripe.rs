@@ -100,4 +100,8 @@ impl StaticStripe {
         let units = self.units_per_page.get();
         Some(Lpn::new(self.units_per_page.of(page.get()) * units))
     }
+
+    pub(super) fn home(&self, page: Lpn) -> Option<PlaneId> {
+        Some(self.plane_of(page))
+    }
 }
