@@ -28,6 +28,7 @@ macro_rules! presets {
 
 /// All of them, by name.
 pub const PRESETS: &[Preset] = presets![
+    "age",
     "fill",
     "fill-then-randwrite-4k",
     "mixed-70-30-zipf",

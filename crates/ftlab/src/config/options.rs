@@ -149,10 +149,10 @@ options! {
     /// Garbage collection: which blocks are emptied, and when. Thresholds are per plane.
     pub struct GcOptions at "ftl.gc" with { victim: VictimChoice } {
         /// Free blocks of a plane at or below which collection starts.
-        start: u32 = "3", in "2"..="100000", unit "blocks",
+        start: u32 = "2", in "2"..="100000", unit "blocks",
             source "small, so that the spare capacity holds stale pages rather than lie idle";
         /// Free blocks of a plane at which collection rests again.
-        stop: u32 = "4", in "2"..="100000", unit "blocks",
+        stop: u32 = "3", in "2"..="100000", unit "blocks",
             source "one block a time, as closed forms of write amplification assume";
         /// Free blocks of a plane that only collection may write to.
         reserve: u32 = "1", in "1"..="99999", unit "blocks",

@@ -23,7 +23,7 @@ macro_rules! presets {
 /// All device presets, the smallest cell first.
 #[must_use]
 pub const fn devices() -> &'static [Preset] {
-    presets!["tiny", "slc-240g", "mlc-256g", "tlc-512g", "qlc-1t"]
+    presets!["tiny", "slc-240g", "mlc-256g", "tlc-32g", "tlc-512g", "qlc-1t"]
 }
 
 /// The device preset of that name.
