@@ -97,8 +97,8 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
             placement: Placement::Dynamic(Dynamic::new(&geometry)),
             victim: Victim::Greedy(Greedy::new(&geometry)),
             thresholds: Thresholds {
-                start: 3,
-                stop: 4,
+                start: 2,
+                stop: 3,
                 reserve: 1,
                 copies_in_flight: 2,
                 host_lead: 16,
