@@ -198,8 +198,8 @@ pub struct RunArgs {
     /// The seed of everything that is random.
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub seed: u64,
-    /// Stop after so many requests. Those of --precondition do not count, those of a workload's own
-    /// unmeasured phases do.
+    /// Stop after so many requests. Those that are not measured do not count: --precondition's, and
+    /// those of a workload's own unmeasured phases.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     #[command(flatten)]

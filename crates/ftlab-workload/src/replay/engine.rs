@@ -52,6 +52,7 @@ impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
             done: Vec::new(),
             phase: implicit_phase(),
             phased: false,
+            measuring: false,
             end,
             stopped: None,
             steps: 0,
@@ -99,6 +100,8 @@ struct Engine<'a, H, S, K> {
     phase: PhaseStart,
     /// Whether the source has phases, and with them clocks that start at zero.
     phased: bool,
+    /// Whether the phase before was measured.
+    measuring: bool,
     /// Nothing is submitted then or later.
     end: SimTime,
     /// Why no more is submitted, although the source may have more.
@@ -110,6 +113,8 @@ struct Engine<'a, H, S, K> {
 #[derive(Default)]
 struct Counts {
     submitted: u64,
+    /// Of these, the ones of measured phases.
+    measured: u64,
     completed: u64,
     sectors: u64,
     mapping: MapCounts,
@@ -171,6 +176,10 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     fn play_phase(&mut self) -> Result<PhaseReport, ReplayError> {
         let phase = self.phase;
         let (requests, sectors) = (self.counts.submitted, self.counts.sectors);
+        if phase.measure && !std::mem::replace(&mut self.measuring, phase.measure) {
+            self.settle();
+        }
+        self.measuring = phase.measure;
         let started = self.host.now();
         self.sink.phase_started(&phase, self.host);
         let time = phase.time.unwrap_or(Nanos(u64::MAX));
@@ -197,6 +206,14 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             requests: self.counts.submitted - requests,
             sectors: self.counts.sectors - sectors,
         })
+    }
+
+    /// Before what is measured comes first, or after what is not: the device ends the write-backs and
+    /// collections that it had begun, so that they are not charged to the wrong phase.
+    fn settle(&mut self) {
+        while self.host.advance_until(SimTime::FOREVER, &mut self.done) != Advanced::Idle {
+            debug_assert!(self.done.is_empty(), "no request is in the device between phases");
+        }
     }
 
     /// By arrival times. A source with phases counts them from the start of the phase and ends the
@@ -339,7 +356,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             return Ok(None);
         }
         let planned = self.ahead.peek(self.host)?.copied();
-        let full = self.options.limits.requests == Some(self.counts.submitted);
+        let full = self.options.limits.requests == Some(self.counts.measured);
         if full && planned.is_some() {
             self.stopped = Some(Ended::Requests);
             return Ok(None);
@@ -351,6 +368,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     #[inline]
     fn admit(&mut self, planned: &Planned, arrived: SimTime) -> Request {
         self.counts.submitted += 1;
+        self.counts.measured += u64::from(self.phase.measure);
         self.counts.sectors += u64::from(planned.mapped.request.sectors);
         self.counts.mapping.count(&planned.mapped);
         self.tags.take(planned.mapped.request, planned.index, arrived)
@@ -431,6 +449,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             submitted: self.counts.submitted,
             completed: self.counts.completed,
             total: match (self.ahead.total(), self.options.limits.requests) {
+                // How many requests come before the first that counts is not known here.
+                (_, Some(_)) if self.phased => None,
                 (Some(total), Some(limit)) => Some(total.min(limit)),
                 (total, limit) => total.or(limit),
             },

@@ -45,7 +45,7 @@ impl Default for Pacing {
 /// When to stop before the source ends. Requests in the device are finished all the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Limits {
-    /// After so many requests.
+    /// After so many requests that are measured; those of phases that are not measured do not count.
     pub requests: Option<u64>,
     /// After so much simulated time: no request is submitted then or later.
     pub time: Option<Nanos>,
