@@ -131,6 +131,31 @@ fn verdicts_come_from_what_was_written() {
     assert_eq!(late.steady_state.last_rounds.len(), 5);
 }
 
+/// What prepared the device says nothing of what is measured on it.
+#[test]
+fn a_verdict_speaks_of_what_is_measured_alone() {
+    let mut device = device(&["nand.blocks_per_plane=128"]);
+    let pages = device.capacity_sectors() / u64::from(PAGE_SECTORS);
+    let (mut recorder, _) = run(&mut device, 80_000, 0);
+    let mut random = Stream::new(5, "requests");
+    let mut done = Vec::new();
+    for (name, measured, writes) in [("more", false, 20_000), ("short", true, 300)] {
+        recorder.phase_started(name, measured, &device);
+        for _ in 0..writes {
+            let lba = Lba(random.below(pages) * u64::from(PAGE_SECTORS));
+            let write = Request { op: Op::Write, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0 };
+            device.submit(device.now(), write);
+            while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {
+                recorder.look(&device);
+                done.drain(..).for_each(|done| recorder.record(&done, done.submitted));
+            }
+        }
+        recorder.phase_ended(&device);
+    }
+    let steady = report(&recorder, &device).steady_state;
+    assert_eq!((steady.verdict, steady.rounds), (Verdict::TooLittleWritten, 0));
+}
+
 #[test]
 fn without_a_buffer_there_are_no_cache_figures_and_with_one_the_hits_add_up() {
     let mut bare = device(&[]);

@@ -76,15 +76,6 @@ pub struct Waiting {
     pub stall_mark: Nanos,
 }
 
-/// What a write-back that begins takes from a page.
-#[derive(Clone, Copy, Debug)]
-pub struct WriteBack {
-    /// Which logical page.
-    pub page: Lpn,
-    /// The sectors that are written.
-    pub sectors: SectorMask,
-}
-
 /// Counts of what the buffer did, in pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BufferCounts {
@@ -131,6 +122,9 @@ pub struct Buffer {
     waiters: Slab<Waiter>,
     /// Writes that wait for room, in order.
     waiting: VecDeque<Waiting>,
+    /// Where pages are only staged: writes to a page whose older version is still on its way, by
+    /// page, in order. Each version is programmed; nothing is absorbed.
+    behind: HashMap<Lpn, VecDeque<Waiting>, BuildHasherDefault<PageHasher>>,
     /// Pages that a host flush wants written, whatever the policy says.
     drain: VecDeque<(SlotId, Lpn)>,
     /// Pages with dirty sectors that may be written back now.
@@ -152,6 +146,7 @@ impl Buffer {
             index: HashMap::default(),
             waiters: Slab::default(),
             waiting: VecDeque::new(),
+            behind: HashMap::default(),
             drain: VecDeque::new(),
             dirty: 0,
             flushing: 0,
@@ -229,10 +224,13 @@ impl Buffer {
         }
     }
 
-    /// Takes a page of a write in, or returns none if there is no room.
+    /// Takes a page of a write in, or returns none if it has to wait.
     #[inline]
     pub fn write(&mut self, span: PageSpan) -> Option<SlotId> {
         if let Some(slot) = self.find(span.page) {
+            if !self.acknowledges_early() {
+                return None;
+            }
             self.counts.write_hits += 1;
             let page = &mut self.pages[slot];
             let was_dirty = !page.dirty.is_empty();
@@ -272,10 +270,28 @@ impl Buffer {
         self.setup.policy.removed(slot);
     }
 
-    /// A page of a write has to wait for room.
+    /// A page of a write has to wait: for room, or for the version before it.
     pub fn wait_for_room(&mut self, waiting: Waiting) {
         self.counts.waited += 1;
-        self.waiting.push_back(waiting);
+        if self.acknowledges_early() {
+            self.waiting.push_back(waiting);
+        } else {
+            self.behind.entry(waiting.span.page).or_default().push_back(waiting);
+        }
+    }
+
+    /// The write that waited for the version of a page which has just left, if one did.
+    #[inline]
+    pub fn next_version(&mut self, page: Lpn) -> Option<Waiting> {
+        if self.behind.is_empty() {
+            return None;
+        }
+        let queue = self.behind.get_mut(&page)?;
+        let next = queue.pop_front();
+        if queue.is_empty() {
+            self.behind.remove(&page);
+        }
+        next
     }
 
     /// The write that has waited longest for room.
@@ -342,15 +358,15 @@ impl Buffer {
         self.setup.policy.choose()
     }
 
-    /// Begins the write-back of a page.
+    /// Begins the write-back of what is dirty in a slot. Returns its logical page.
     #[inline]
-    pub fn begin_write_back(&mut self, slot: SlotId) -> WriteBack {
+    pub fn begin_write_back(&mut self, slot: SlotId) -> Lpn {
         self.drop_candidate(slot);
         self.flushing += 1;
         let page = &mut self.pages[slot];
         page.flushing = std::mem::take(&mut page.dirty);
         page.flushing_waiters = page.dirty_waiters.take();
-        WriteBack { page: page.page, sectors: page.flushing }
+        page.page
     }
 
     /// A flash page of pages is on its way.

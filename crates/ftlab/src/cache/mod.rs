@@ -9,7 +9,7 @@ mod lru;
 mod none;
 mod order;
 
-pub use buffer::{Buffer, BufferCounts, BufferSetup, Page, SlotId, Waiting, WriteBack};
+pub use buffer::{Buffer, BufferCounts, BufferSetup, Page, SlotId, Waiting};
 pub use lru::Lru;
 pub use none::WriteThrough;
 

@@ -103,9 +103,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A request is done now.
     fn finish(&mut self, id: RequestId) {
-        let completion = self.intake.finish(id, self.now);
-        self.contents.finish(id, &completion);
-        self.finished.push(completion);
+        self.outlet().finish(id);
+    }
+
+    fn outlet(&mut self) -> Outlet<'_, C> {
+        let Device { now, intake, contents, finished, .. } = self;
+        Outlet { now: *now, intake, contents, finished }
     }
 
     /// A request that needs nothing but DRAM is done when its data has passed through.
@@ -115,16 +118,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.from_buffer.push_back((self.now + latency, id));
     }
 
-    /// Something on flash that a request waited for is done; `spent` is its account of time.
-    fn settle_from_flash(&mut self, id: RequestId, spent: &Spent) {
-        if !self.intake.settle(id) {
-            return;
-        }
-        let elapsed = self.now - self.intake.get(id).submitted;
-        *self.intake.breakdown_mut(id) = account(spent, elapsed);
-        self.finish(id);
-    }
-
     /// One flash command is done: tell whom it was done for.
     fn command_done(&mut self, id: CommandId) {
         let die = self.flash.die_of(id);
@@ -132,7 +125,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Task::Request(request) => {
                 self.contents.read_flash(id);
                 let spent = self.flash.command(id).spent;
-                self.settle_from_flash(request, &spent);
+                self.outlet().settle(request, &spent);
             }
             Task::WriteBack => self.write_back_command_done(id),
             Task::Collect(plane) => {
@@ -170,6 +163,32 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let inside = end.is_some_and(|end| end <= self.capacity_sectors);
             assert!(inside && request.sectors > 0, "{request:?} does not lie on the device");
         }
+    }
+}
+
+/// Where finished requests leave the device.
+struct Outlet<'a, C> {
+    now: SimTime,
+    intake: &'a mut Intake,
+    contents: &'a mut C,
+    finished: &'a mut Vec<Completion>,
+}
+
+impl<C: Contents> Outlet<'_, C> {
+    /// Something that a request waited for is done; `spent` is its account of time. If it was the
+    /// last thing, the request is done.
+    fn settle(&mut self, id: RequestId, spent: &Spent) {
+        if self.intake.settle(id) {
+            let elapsed = self.now - self.intake.get(id).submitted;
+            *self.intake.breakdown_mut(id) = account(spent, elapsed);
+            self.finish(id);
+        }
+    }
+
+    fn finish(&mut self, id: RequestId) {
+        let completion = self.intake.finish(id, self.now);
+        self.contents.finish(id, &completion);
+        self.finished.push(completion);
     }
 }
 

@@ -47,6 +47,16 @@ impl Stalled {
         self.queue(home).push_back((now, program));
     }
 
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+
+    /// Whether a program waits that may go where one of this home may go.
+    pub fn has_waiting(&self, home: Option<PlaneId>) -> bool {
+        !home.map_or(&self.anywhere, |plane| &self.at_home[plane.at()]).is_empty()
+    }
+
     /// The oldest program that a plane with free pages can serve: those that can go nowhere else
     /// come first.
     pub fn first_for(&self, plane: PlaneId) -> Option<Waiting> {

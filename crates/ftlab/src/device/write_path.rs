@@ -1,7 +1,7 @@
 //! A write on its way down: into the buffer, and from there, when the policy says so, merged with
 //! what is on flash, placed, programmed and committed.
 
-use super::{Contents, Device, PREFETCH_DISTANCE, PageProgram};
+use super::{Contents, Device, Outlet, PREFETCH_DISTANCE, PageProgram};
 use crate::cache::{SlotId, Waiting};
 use crate::host::{PageSpan, Pages, Request, RequestId};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
@@ -57,17 +57,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let Device { buffer, intake, finished, contents, now, .. } = self;
             if let Some(found) = buffer.find(span.page) {
                 contents.trim(found);
-                buffer.trim(found, |waiter| {
-                    // A write that was still on its way to flash: it is done, there is nothing to keep.
-                    if intake.settle(waiter) {
-                        let elapsed = *now - intake.get(waiter).submitted;
-                        intake.breakdown_mut(waiter).admission = elapsed;
-                        let completion = intake.finish(waiter, *now);
-                        contents.finish(waiter, &completion);
-                        finished.push(completion);
-                    }
-                });
+                // A write that was still on its way to flash is done: there is nothing to keep.
+                let mut outlet = Outlet { now: *now, intake, contents, finished };
+                buffer.trim(found, |waiter| outlet.settle(waiter, &Spent::default()));
             }
+            self.admit_next_version(span.page);
             self.ftl.trim(span.page);
         }
         self.relieve();
@@ -126,10 +120,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     fn take(&mut self, slot: SlotId) {
-        let taken = self.buffer.begin_write_back(slot);
+        let page = self.buffer.begin_write_back(slot);
         self.contents.begin_write_back(slot);
-        self.ftl.prefetch(taken.page);
-        self.recent.push_back(taken.page);
+        self.ftl.prefetch(page);
+        self.recent.push_back(page);
         if self.recent.len() > PREFETCH_DISTANCE
             && let Some(page) = self.recent.pop_front()
         {
@@ -159,9 +153,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
     fn issue(&mut self, program: CommandId) {
-        if !self.try_issue(program) {
-            let first = SlotId::new(self.loads.get(program, 0));
-            let home = self.ftl.home(self.buffer.page(first).page);
+        // Behind those that wait already, if it would take what they wait for.
+        if self.stalled.is_empty() && self.try_issue(program) {
+            return;
+        }
+        let first = SlotId::new(self.loads.get(program, 0));
+        let home = self.ftl.home(self.buffer.page(first).page);
+        if self.stalled.has_waiting(home) || !self.try_issue(program) {
             self.stalled.push(self.now, home, program);
         }
     }
@@ -231,6 +229,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.ftl.commit(page, Ppn::new(first.get() + unit));
             }
             self.end_write_back(slot, &spent);
+            self.admit_next_version(page);
         }
         self.ftl.programmed_for_host(first, units);
         self.buffer.program_ended();
@@ -243,22 +242,26 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Device { buffer, intake, finished, contents, now, .. } = self;
         let left = buffer.page(slot).dirty.is_empty();
         contents.end_write_back(slot, left);
-        buffer.end_write_back(slot, |waiter| {
-            if intake.settle(waiter) {
-                let elapsed = *now - intake.get(waiter).submitted;
-                *intake.breakdown_mut(waiter) = super::account(spent, elapsed);
-                let completion = intake.finish(waiter, *now);
-                contents.finish(waiter, &completion);
-                finished.push(completion);
-            }
-        });
+        let mut outlet = Outlet { now: *now, intake, contents, finished };
+        buffer.end_write_back(slot, |waiter| outlet.settle(waiter, spent));
+    }
+
+    /// A version of a page has left the staging area: the write that waited for that comes in.
+    fn admit_next_version(&mut self, page: Lpn) {
+        if self.buffer.find(page).is_some() {
+            return;
+        }
+        if let Some(Waiting { request, span, .. }) = self.buffer.next_version(page) {
+            let admitted = self.write_page(request, span);
+            debug_assert!(admitted, "nothing else can have come in");
+            let last = self.intake.settle(request);
+            debug_assert!(!last, "it waits for its program now");
+        }
     }
 
     /// Planes that were short of free blocks with nothing worth collecting may have something now.
     fn relieve(&mut self) {
-        if self.ftl.has_hungry_planes() {
-            let (collector, mut ground) = self.ground();
-            collector.feed_hungry(&mut ground);
-        }
+        let (collector, mut ground) = self.ground();
+        collector.feed_hungry(&mut ground);
     }
 }

@@ -66,6 +66,9 @@ impl Ftl {
         if free != counted as usize {
             return Err(format!("{plane:?} counts {counted} free blocks and has {free}"));
         }
+        if self.writable.planes[plane.at()] != self.is_writable(plane) {
+            return Err(format!("{plane:?} is noted as what it is not: writable, or full"));
+        }
         Ok(())
     }
 }

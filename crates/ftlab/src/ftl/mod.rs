@@ -78,8 +78,10 @@ pub struct Ftl {
     thresholds: Thresholds,
     planes: Vec<Plane>,
     writable: Writable,
-    /// Planes short of free blocks that had nothing worth collecting when they looked.
-    hungry: Vec<PlaneId>,
+    /// By plane: whether it was short of free blocks and had nothing worth collecting.
+    hungry: Vec<bool>,
+    /// Hungry planes in which something has become worth a look since.
+    fed: Vec<PlaneId>,
     counts: FtlCounts,
 }
 
@@ -102,7 +104,8 @@ impl Ftl {
             placement: setup.placement,
             victim: setup.victim,
             thresholds: setup.thresholds,
-            hungry: Vec::new(),
+            hungry: vec![false; geometry.planes() as usize],
+            fed: Vec::new(),
             counts: FtlCounts::default(),
             geometry,
         }
@@ -211,8 +214,8 @@ impl Ftl {
         if stream == WriteStream::Host {
             let state = &mut self.planes[plane.at()];
             state.host_credit = state.host_credit.saturating_sub(1);
-            self.refresh_writable(plane);
         }
+        self.refresh_writable(plane);
         Some(self.geometry.page_at(block, unit))
     }
 
@@ -228,12 +231,20 @@ impl Ftl {
         Some(())
     }
 
-    /// Notes whether the host may write to a plane, after anything changed on which that depends.
-    fn refresh_writable(&mut self, plane: PlaneId) {
+    /// Whether the host may write to a plane: there is a page for it, and it does not run ahead of
+    /// collection where blocks are scarce.
+    fn is_writable(&self, plane: PlaneId) -> bool {
         let state = &self.planes[plane.at()];
         let room = state.has_room(WriteStream::Host, self.geometry.units_per_block());
-        let paced = state.collection.is_some() && state.host_credit == 0;
-        let writable = !paced && (room || state.free_blocks() > self.thresholds.reserve);
+        // With blocks to spare the host need not wait, whatever it has been credited with.
+        let scarce = state.free_blocks() <= self.thresholds.reserve + 1;
+        let paced = scarce && state.collection.is_some() && state.host_credit == 0;
+        !paced && (room || state.free_blocks() > self.thresholds.reserve)
+    }
+
+    /// Notes whether the host may write to a plane, after anything changed on which that depends.
+    fn refresh_writable(&mut self, plane: PlaneId) {
+        let writable = self.is_writable(plane);
         if std::mem::replace(&mut self.writable.planes[plane.at()], writable) == writable {
             return;
         }
@@ -266,6 +277,7 @@ impl Ftl {
             self.blocks.set_state(block, BlockState::Closed);
             let plane = self.geometry.plane_of(block);
             self.victim.closed(plane, block, self.blocks.valid(block));
+            self.feed(plane);
         }
     }
 
@@ -296,24 +308,20 @@ impl Ftl {
         if self.blocks.state(block) == BlockState::Closed {
             let plane = self.geometry.plane_of(block);
             self.victim.lost_page(plane, block, self.blocks.valid(block));
+            self.feed(plane);
         }
     }
 
-    /// Whether planes wait for something worth collecting.
+    /// A candidate for collection appeared on a plane, or lost a page.
     #[inline]
-    #[must_use]
-    pub fn has_hungry_planes(&self) -> bool {
-        !self.hungry.is_empty()
+    fn feed(&mut self, plane: PlaneId) {
+        if std::mem::take(&mut self.hungry[plane.at()]) {
+            self.fed.push(plane);
+        }
     }
 
     fn mark_hungry(&mut self, plane: PlaneId) {
-        if !self.hungry.contains(&plane) {
-            self.hungry.push(plane);
-        }
-    }
-
-    fn take_hungry(&mut self) -> Vec<PlaneId> {
-        std::mem::take(&mut self.hungry)
+        self.hungry[plane.at()] = true;
     }
 
     /// Free blocks of a plane.

@@ -176,12 +176,6 @@ impl<P: Probe> Flash<P> {
         self.commands.insert(command)
     }
 
-    /// Places that handles of commands may name, for tables kept beside the commands.
-    #[inline]
-    pub fn command_places(&self) -> usize {
-        self.commands.places()
-    }
-
     /// Commands in flight, prepared ones included.
     pub fn in_flight(&self) -> usize {
         self.commands.in_use()

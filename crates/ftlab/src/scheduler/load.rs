@@ -73,9 +73,8 @@ impl Load {
     }
 
     /// Commands of a die, waiting or running.
-    #[inline]
-    #[must_use]
-    pub fn of(&self, die: DieId) -> u32 {
+    #[cfg(test)]
+    fn of(&self, die: DieId) -> u32 {
         self.commands[die.at()].count
     }
 

@@ -11,18 +11,17 @@ pub const PARTS: [&str; 7] = ["host_queue", "buffer", "admission", "queue", "gc"
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeParts {
     /// In the order of [`PARTS`].
-    pub sums_ns: [u64; PARTS.len()],
+    pub sums_ns: [u128; PARTS.len()],
 }
 
 impl TimeParts {
     #[inline]
     fn add(&mut self, waited: Nanos, parts: &Breakdown) {
         let Breakdown { buffer, admission, queue, gc, bus, cell } = *parts;
-        // A sum overflows after 584 years of waiting.
         for (sum, part) in
             self.sums_ns.iter_mut().zip([waited, buffer, admission, queue, gc, bus, cell])
         {
-            *sum += part.0;
+            *sum += u128::from(part.0);
         }
     }
 
@@ -162,7 +161,7 @@ mod tests {
         let mut stats = HostStats::default();
         stats.record(&completion(Op::Read, 100, parts), SimTime(93));
         let op = stats.op(Op::Read);
-        assert_eq!(u128::from(op.parts.sums_ns.iter().sum::<u64>()), op.latencies.sum_ns());
+        assert_eq!(op.parts.sums_ns.iter().sum::<u128>(), op.latencies.sum_ns());
         assert_eq!(op.parts.sums_ns, [7, 1, 2, 3, 4, 5, 6]);
     }
 }

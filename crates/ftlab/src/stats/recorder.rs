@@ -59,6 +59,9 @@ impl Recorder {
         measured: bool,
         device: &Device<P, C>,
     ) {
+        if measured && self.phases.last().is_none_or(|before| !before.measured) {
+            self.rounds.restart(device);
+        }
         let at_start = DeviceCounters::of(device);
         let (host, nothing) = (HostStats::default(), DeviceCounters::default());
         let stats = PhaseStats { name: name.to_owned(), measured, host, device: nothing };

@@ -353,7 +353,7 @@ fn mb_per_second(bytes: u64, duration: Nanos) -> Option<f64> {
 
 fn op_report(op: &OpStats, duration: Nanos) -> OpReport {
     let requests = op.latencies.count();
-    let share = |part: u64| part as f64 / op.latencies.sum_ns() as f64;
+    let share = |part: u128| part as f64 / op.latencies.sum_ns() as f64;
     let [host_queue, buffer, admission, queue, gc, bus, cell] = op.parts.sums_ns.map(share);
     let shares = TimeShares { host_queue, buffer, admission, queue, gc, bus, cell };
     OpReport {

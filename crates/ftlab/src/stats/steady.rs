@@ -99,7 +99,7 @@ pub struct SteadyReport {
     pub verdict: Verdict,
     /// What a round writes.
     pub round_bytes: u64,
-    /// Rounds that were written, preconditioning included.
+    /// Rounds that were written since measuring began.
     pub rounds: u64,
     /// Write amplification over the last rounds.
     pub write_amplification: Option<Steadiness>,
@@ -134,6 +134,11 @@ impl Rounds {
             last: [Round::default(); JUDGED],
             rounds: 0,
         }
+    }
+
+    /// Forgets what came before: a verdict speaks of what is measured, not of what prepared the device.
+    pub fn restart<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
+        *self = Rounds::new(device);
     }
 
     #[inline]

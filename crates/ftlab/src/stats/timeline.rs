@@ -18,7 +18,7 @@ pub struct WindowOp {
     pub requests: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// The sum of their latencies.
+    /// The sum of their latencies; stays at the largest number that fits, 584 years.
     pub latency_sum: Nanos,
     /// The longest of their latencies.
     pub latency_max: Nanos,
@@ -113,7 +113,7 @@ impl Timeline {
         let op = &mut self.open.ops[completion.request.op as usize];
         op.requests += 1;
         op.bytes += u64::from(completion.request.sectors) * SECTOR_BYTES;
-        op.latency_sum += latency;
+        op.latency_sum = Nanos(op.latency_sum.0.saturating_add(latency.0));
         op.latency_max = op.latency_max.max(latency);
     }
 

@@ -186,3 +186,15 @@ fn time_stands_still_for_whoever_waits() {
     device.advance_until(before + READ + UNIT, &mut done);
     assert_eq!(done.len(), 1, "an event at the limit is run");
 }
+
+/// Without a buffer nothing absorbs a write: each version of a page is programmed, one after the other.
+#[test]
+fn without_a_buffer_each_version_of_a_page_is_programmed() {
+    const WRITES: u64 = 64;
+    let mut device = assemble(Spec::small().setup());
+    let writes = (0..WRITES).map(|tag| request(Op::Write, 0, 8, tag as u32));
+    let done = closed_loop(&mut device, WRITES as usize, writes);
+    assert_eq!(device.ftl_counts().host_pages, WRITES);
+    let tags: Vec<u32> = done.iter().map(|completion| completion.request.tag).collect();
+    assert_eq!(tags, (0..WRITES as u32).collect::<Vec<_>>(), "versions finish in their order");
+}

@@ -35,11 +35,15 @@ pub struct Collection {
     /// Flash pages being copied.
     in_flight: u32,
     erasing: bool,
-    /// Flash pages that the collection makes free, net of its copies, and how many copies it takes.
+    /// Flash pages that the collection will make free, net of its copies, and how many copies that
+    /// takes, as it looked when it began.
     gain: u32,
     copies: u32,
     /// What of the gain is earned and not yet a whole page, in parts of a copy.
     earned: u32,
+    /// Copies that were made, and flash pages that were handed out for them.
+    copied: u32,
+    handed_out: u32,
 }
 
 impl Collection {
@@ -49,14 +53,20 @@ impl Collection {
         self.victim
     }
 
-    /// A copy is done: the flash pages that the host may take for it, so that by the last copy it may
-    /// take the whole gain. Pages that are overwritten while the collection runs save copies; the
-    /// gain is then a little larger, and the difference is not handed out.
+    /// A copy is done: the flash pages that the host may take for it.
     fn earn(&mut self) -> u32 {
+        self.copied += 1;
         self.earned += self.gain;
         let pages = self.earned / self.copies;
         self.earned %= self.copies;
+        self.handed_out += pages;
         pages
+    }
+
+    /// The victim is erased: what is left of its gain. Pages that were overwritten while the collection
+    /// ran have saved copies.
+    fn earn_rest(&self, pages_per_block: u32) -> u32 {
+        pages_per_block - self.copied - self.handed_out
     }
 }
 
@@ -77,6 +87,8 @@ impl Ftl {
             gain,
             copies,
             earned: 0,
+            copied: 0,
+            handed_out: 0,
         });
         self.refresh_writable(plane);
     }
@@ -211,9 +223,11 @@ impl Collector {
         }
     }
 
-    /// Tries again on the planes that were short of free blocks with nothing worth collecting.
+    /// Tries again on planes that were short of free blocks with nothing worth collecting, where
+    /// something has changed since.
+    #[inline]
     pub fn feed_hungry<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
-        for plane in on.ftl.take_hungry() {
+        while let Some(plane) = on.ftl.fed.pop() {
             self.start(plane, on);
         }
     }
@@ -300,9 +314,7 @@ impl Collector {
         on.ftl.blocks.reset(run.victim);
         let state = &mut on.ftl.planes[plane.at()];
         state.give_back(run.victim);
-        if run.copies == 0 {
-            state.host_credit += run.gain;
-        }
+        state.host_credit += run.earn_rest(on.ftl.geometry.shape().pages_per_block);
         if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop {
             self.next_victim(plane, on);
         }
