@@ -157,8 +157,8 @@ impl MapCounts {
 pub(super) struct Mapper {
     mapping: Mapping,
     capacity: u64,
-    /// The streams seen, in order; the place is the slice.
-    streams: Vec<u32>,
+    /// The slice of each stream seen.
+    streams: HashMap<u32, u64>,
     /// Where each touched extent lies. Only looked up, never iterated.
     packed: HashMap<u64, u64>,
 }
@@ -180,7 +180,7 @@ impl Mapper {
             }
             _ => {}
         }
-        Ok(Mapper { mapping, capacity, streams: Vec::new(), packed: HashMap::new() })
+        Ok(Mapper { mapping, capacity, streams: HashMap::new(), packed: HashMap::new() })
     }
 
     /// The request that reaches the device. `index` is its number, for messages.
@@ -230,18 +230,19 @@ impl Mapper {
 
     fn sliced(&mut self, index: u64, arrival: &Arrival, slices: u32) -> Result<Place, MapError> {
         let stream = arrival.stream;
-        let slice = match self.streams.iter().position(|&seen| seen == stream) {
-            Some(slice) => slice,
-            None if self.streams.len() < slices as usize => {
-                self.streams.push(stream);
-                self.streams.len() - 1
+        let seen = self.streams.len() as u64;
+        let slice = match self.streams.get(&stream) {
+            Some(&slice) => slice,
+            None if seen < u64::from(slices) => {
+                self.streams.insert(stream, seen);
+                seen
             }
             None => return Err(MapError::TooManyStreams { index, stream, slices }),
         };
         let even = self.capacity / u64::from(slices);
         // Whole extents where there is room for them, so that slices start aligned.
         let len = if even >= EXTENT_SECTORS { even - even % EXTENT_SECTORS } else { even };
-        Ok(Place::folded(arrival.lba.0, slice as u64 * len, len))
+        Ok(Place::folded(arrival.lba.0, slice * len, len))
     }
 
     fn compacted(&mut self, index: u64, arrival: &Arrival) -> Result<Place, MapError> {
