@@ -4,6 +4,7 @@ mod args;
 mod device;
 mod failure;
 mod human;
+mod interrupt;
 mod list;
 mod load;
 mod progress;

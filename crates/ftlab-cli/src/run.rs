@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ftlab::config::Config;
@@ -19,6 +19,7 @@ use ftlab_workload::trace::{self, Trace};
 
 use crate::args::{AddressKind, ReplayKind, RunArgs};
 use crate::failure::Failure;
+use crate::interrupt::{self, STOP};
 use crate::load::{self, Decoder, TraceFacts, short_name};
 use crate::progress::Bar;
 use crate::recording::Recording;
@@ -32,9 +33,6 @@ use crate::{device, table};
 const RESULTS: &str = "ftlab-results";
 /// How many requests `--replay asap` looks at together unless the user says.
 const ASAP_DEPTH: u32 = 256;
-
-/// Set by the first Ctrl-C.
-static STOP: AtomicBool = AtomicBool::new(false);
 
 /// What is played.
 enum Load {
@@ -78,18 +76,14 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let before = args.precondition.as_deref().map(load::workload).transpose()?;
     let mut ssd = assemble(DeviceSetup::new(&config, args.seed));
     let plan = Plan { options, arriving: arriving(args, &load), quiet: args.output.quiet };
+    interrupt::listen()?;
     let folder = prepare_folder(args, &config, &load)?;
     if !plan.quiet {
         device::warn(&config);
     }
-    // A second Ctrl-C does not wait for anything.
-    let handler = || {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    };
-    ctrlc::set_handler(handler)
-        .map_err(|error| Failure::usage(format!("can't listen for Ctrl-C: {error}")))?;
+    if let Some(folder) = &folder {
+        interrupt::removes(folder.path());
+    }
 
     let failed = Cell::new(false);
     let mut recording = Recording {
@@ -147,7 +141,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
             folder.write("config.toml", config.show().as_bytes())?;
             folder.write("run.json", to_json(&speed)?.as_bytes())?;
             folder.write(result::MARK, json.as_bytes())?;
-            Some(folder.publish(complete)?)
+            Some(interrupt::publishing(|| folder.publish(complete))?)
         }
         None => None,
     };

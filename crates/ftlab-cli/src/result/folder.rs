@@ -66,6 +66,11 @@ impl Folder {
         Ok(Folder { unfinished: builder.tempdir_in(&parent).map_err(failed)?, target })
     }
 
+    /// Where it is being written.
+    pub fn path(&self) -> &Path {
+        self.unfinished.path()
+    }
+
     /// Creates a file in it.
     pub fn create(&self, name: &str) -> Result<File, Failure> {
         let path = self.unfinished.path().join(name);

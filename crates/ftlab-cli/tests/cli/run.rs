@@ -281,12 +281,18 @@ fn a_place_that_cannot_be_written_is_found_before_the_run() {
 /// Interrupts a command, which has far more to do, after a while.
 #[cfg(unix)]
 fn interrupted(place: &Place, line: &str, stdin: std::process::Stdio) -> Done {
+    signalled(place, line, stdin, "kill -INT $0")
+}
+
+/// Runs a shell script on the process of a command after a while.
+#[cfg(unix)]
+fn signalled(place: &Place, line: &str, stdin: std::process::Stdio, script: &str) -> Done {
     use std::process::{Command, Stdio};
     let args: Vec<&str> = line.split_whitespace().collect();
     let mut command = place.command(&args);
     let child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1500));
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let kill = Command::new("sh").args(["-c", script, &child.id().to_string()]).status();
     assert!(kill.unwrap().success());
     Done::from(child.wait_with_output().unwrap())
 }
@@ -310,6 +316,18 @@ fn an_interrupted_run_says_what_was_measured_and_is_marked() {
     assert_eq!(result["complete"], false);
     assert_eq!(result["replay"]["ended"], "stopped");
     assert!(result["report"]["host"]["requests"].as_u64().unwrap() > 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn two_signals_at_once_count_as_one() {
+    let place = Place::new();
+    place.write("w.toml", ENDLESS);
+    let line = "run --device tiny --workload w.toml -o result";
+    let script = "kill -INT $0; sleep 0.05; kill -INT $0 || true";
+    let done = signalled(&place, line, std::process::Stdio::null(), script);
+    assert_eq!(done.code, 130, "{}", done.err);
+    assert_eq!(place.entries(), ["result.partial", "trace.csv", "w.toml"]);
 }
 
 #[cfg(unix)]
