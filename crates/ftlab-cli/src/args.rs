@@ -155,6 +155,35 @@ pub enum Event {
 }
 
 impl ReadingArgs {
+    /// The flags that were given.
+    pub fn given(&self) -> Vec<&'static str> {
+        let ReadingArgs {
+            format,
+            time_unit,
+            address_unit,
+            size_unit,
+            invert_ops,
+            blkparse_event,
+            skip_malformed,
+            accept_implausible,
+            order_window,
+            late,
+        } = self;
+        let flags = [
+            ("--format", format.is_some()),
+            ("--time-unit", time_unit.is_some()),
+            ("--address-unit", address_unit.is_some()),
+            ("--size-unit", size_unit.is_some()),
+            ("--invert-ops", *invert_ops),
+            ("--blkparse-event", blkparse_event.is_some()),
+            ("--skip-malformed", *skip_malformed),
+            ("--accept-implausible", *accept_implausible),
+            ("--order-window", order_window.is_some()),
+            ("--late", late.is_some()),
+        ];
+        flags.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
+    }
+
     /// As the reader of traces takes them.
     pub fn options(&self) -> trace::Options {
         let default = trace::Options::default();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ftlab::config::{Config, Layer, presets};
+use ftlab::config::{Config, Layer, Origin, all_options, presets};
 
 use crate::args::DeviceArg;
 use crate::failure::Failure;
@@ -37,6 +37,33 @@ fn layers(device: &str, sets: &[String]) -> Result<Vec<Layer>, Failure> {
     let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
     Ok(std::iter::once(base).chain(sets).collect())
 }
+
+/// What a device is called in the table: its name, and how many options were set on top of whatever
+/// gave it the name, which is a preset or a file.
+pub fn title(config: &Config) -> String {
+    let label = |path: &str| match config.origin(path) {
+        Some(Origin::Layer { label, .. }) => Some(label.as_str()),
+        _ => None,
+    };
+    let is_preset = |label: &str| {
+        label.strip_prefix("preset ").is_some_and(|name| presets::find(name).is_some())
+    };
+    let name = &config.options.device.name;
+    let Some(named_by) = label(NAME) else { return name.clone() };
+    let is_change = |path: &str| {
+        path != NAME && label(path).is_some_and(|label| label != named_by && !is_preset(label))
+    };
+    // Options and policies.
+    let options = all_options().iter().map(|option| option.path);
+    match options.filter(|path| is_change(path)).count() {
+        0 => name.clone(),
+        1 => format!("{name} with 1 option changed"),
+        more => format!("{name} with {more} options changed"),
+    }
+}
+
+/// The option that names the device.
+const NAME: &str = "device.name";
 
 /// Prints what is suspicious about a configuration.
 pub fn warn(config: &Config) {

@@ -33,6 +33,8 @@ use crate::{device, table};
 const RESULTS: &str = "ftlab-results";
 /// How many requests `--replay asap` looks at together unless the user says.
 const ASAP_DEPTH: u32 = 256;
+/// Of shorter runs no speed is told: the system counts processor time in steps too coarse for it.
+const SHORTEST_TIMED_S: f64 = 0.05;
 
 /// What is played.
 enum Load {
@@ -148,7 +150,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if args.output.json {
         out.write_all(json.as_bytes())?;
     } else if !plan.quiet {
-        table::print(&document, out)?;
+        table::print(&document, &device::title(&config), out)?;
     }
     out.flush()?;
     if !plan.quiet {
@@ -170,12 +172,15 @@ fn say_the_end(speed: &RunDocument, requests: u64, path: Option<&PathBuf>) {
     if let Some(path) = path {
         eprintln!("Result: {}", path.display());
     }
+    let rate = match crate::human::rate(speed.requests_per_cpu_s) {
+        rate if speed.cpu_s >= SHORTEST_TIMED_S => format!(": {rate} requests a second"),
+        _ => String::new(),
+    };
     eprintln!(
-        "{} requests in {:.2} s of processor time ({:.2} s on the clock): {} requests a second",
+        "{} requests in {:.2} s of processor time ({:.2} s on the clock){rate}",
         crate::human::count(requests),
         speed.cpu_s,
         speed.wall_s,
-        crate::human::rate(speed.requests_per_cpu_s),
     );
 }
 
@@ -185,9 +190,43 @@ fn open_load(args: &RunArgs) -> Result<Load, Failure> {
             let trace = load::open(file, args.reading.options())?;
             Ok(Load::Trace(file.clone(), Box::new(trace)))
         }
-        (None, Some(name)) => load::workload(name).map(Load::Workload),
+        (None, Some(name)) => {
+            let workload = load::workload(name)?;
+            refuse_what_has_no_effect(args, &workload)?;
+            Ok(Load::Workload(workload))
+        }
         (None, None) => Err(Failure::usage("say what is to be played: --trace or --workload")),
     }
+}
+
+/// Flags that a workload does not heed.
+fn refuse_what_has_no_effect(args: &RunArgs, workload: &Workload) -> Result<(), Failure> {
+    let reading = args.reading.given();
+    if !reading.is_empty() {
+        let (flags, verb, it) = (
+            reading.join(", "),
+            if reading.len() == 1 { "is" } else { "are" },
+            if reading.len() == 1 { "it" } else { "them" },
+        );
+        return Err(Failure::usage(format!(
+            "{flags} {verb} for reading traces: a workload is not read from one\n  remedy: leave {it} \
+             out, or give a trace with --trace"
+        )));
+    }
+    if args.pace.speed.is_some() && !has_times(workload) {
+        return Err(Failure::usage(format!(
+            "--speed changes the times of requests, and those of the workload {} follow \
+             completions\n  remedy: leave it out",
+            workload.name
+        )));
+    }
+    Ok(())
+}
+
+/// Whether a measured phase of a workload has requests at times of their own.
+fn has_times(workload: &Workload) -> bool {
+    let mut measured = workload.phases.iter().filter(|phase| phase.measure);
+    measured.any(|phase| !matches!(phase.arrivals, Arrivals::Closed { .. }))
 }
 
 fn pacing(args: &RunArgs) -> Result<Pacing, Failure> {
@@ -230,10 +269,7 @@ fn arriving(args: &RunArgs, load: &Load) -> Arriving {
     };
     let timed = match load {
         Load::Trace(..) => true,
-        Load::Workload(workload) => workload
-            .phases
-            .iter()
-            .any(|phase| phase.measure && !matches!(phase.arrivals, Arrivals::Closed { .. })),
+        Load::Workload(workload) => has_times(workload),
     };
     if open && timed { Arriving::ByTime } else { Arriving::AfterCompletions }
 }

@@ -25,6 +25,34 @@ fn a_run_prints_a_table_and_writes_a_result() {
 }
 
 #[test]
+fn the_head_of_the_table_tells_of_changed_options_and_important_notes() {
+    let place = Place::new();
+    let lines = |line: &str| {
+        let done = place.run(&format!("{line} --no-output"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.out.lines().take(3).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let plain = lines(RUN);
+    assert!(plain[0].starts_with("tiny, "), "{plain:?}");
+    assert!(plain[2].starts_with("Read the notes below: "), "{plain:?}");
+    assert!(plain[2].ends_with("of read pages never written; GC never started."), "{plain:?}");
+    let one = lines(&format!("{RUN} --set ftl.placement.policy=static"));
+    assert!(one[0].starts_with("tiny with 1 option changed, "), "{one:?}");
+    let sets = "--set ftl.placement.policy=static --set scheduler.policy=read-first";
+    let two = lines(&format!("{RUN} {sets}"));
+    assert!(two[0].starts_with("tiny with 2 options changed, "), "{two:?}");
+    place.write("changed.toml", b"base = 'tiny'\n[ftl.placement]\npolicy = 'static'\n");
+    let file = lines("run --device changed.toml --trace trace.csv");
+    assert!(file[0].starts_with("tiny with 1 option changed, "), "{file:?}");
+    place.write(
+        "named.toml",
+        b"base = 'tiny'\n[device]\nname = 'mine'\n[ftl.placement]\npolicy = 'static'\n",
+    );
+    let named = lines("run --device named.toml --trace trace.csv");
+    assert!(named[0].starts_with("mine, "), "{named:?}");
+}
+
+#[test]
 fn the_keys_of_the_result_stay_what_they_are() {
     let place = Place::new();
     assert_eq!(place.run(&format!("{RUN} -o result --quiet")).code, 0);
@@ -237,6 +265,24 @@ fn mistakes_are_named_with_their_remedy() {
     fails(&place, &with("--address scaled"), &["scaled", "compact"]);
     fails(&place, &with("--requests 0"), &["--requests"]);
     fails(&place, "run --device tiny --workload randread-4k --address fold", &["--address"]);
+    let generated = "run --device tiny --workload randread-4k";
+    for flag in [
+        "--format msr",
+        "--time-unit us",
+        "--address-unit sector",
+        "--size-unit byte",
+        "--invert-ops",
+        "--blkparse-event issue",
+        "--skip-malformed",
+        "--accept-implausible",
+        "--order-window 10",
+        "--late clamp",
+    ] {
+        let name = flag.split(' ').next().unwrap();
+        fails(&place, &format!("{generated} {flag}"), &[name, "is for reading traces", "remedy"]);
+    }
+    fails(&place, &format!("{generated} --format msr --late clamp"), &["--format, --late are"]);
+    fails(&place, &format!("{generated} --speed 2"), &["--speed", "completions"]);
     fails(&place, "run --device tiny --trace - --address scale", &["standard input", "scale:SIZE"]);
     fails(&place, &with("--no-output"), &["--no-output", "--output"]);
 }
