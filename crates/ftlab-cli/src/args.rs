@@ -225,7 +225,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME|FILE")]
     pub precondition: Option<String>,
     /// The seed of everything that is random.
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
+    #[arg(allow_negative_numbers = true)]
     pub seed: u64,
     /// Stop after so many requests. Those that are not measured do not count: --precondition's, and
     /// those of a workload's own unmeasured phases.
@@ -358,6 +359,13 @@ fn space_unit(name: &str) -> Result<SpaceUnit, String> {
 fn late(name: &str) -> Result<Late, String> {
     let found = Late::ALL.iter().find(|(known, _)| *known == name).map(|(_, late)| *late);
     choice(found, &Late::ALL.map(|(name, _)| name))
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| match text.starts_with('-') {
+        true => "a seed can't be negative: write a whole number from 0".to_owned(),
+        false => format!("a seed is a whole number from 0 to {}", u64::MAX),
+    })
 }
 
 fn speed(text: &str) -> Result<Ratio, String> {

@@ -6,11 +6,16 @@ use ftlab::config::{Config, Layer, Origin, all_options, presets};
 
 use crate::args::DeviceArg;
 use crate::failure::Failure;
+use crate::toml_file;
 
 /// Loads the configuration of a built-in device or a file. A built-in name goes first; `./NAME`
 /// is always a file.
 pub fn load(device: &str, sets: &[String]) -> Result<Config, Failure> {
     Config::load(&layers(device, sets)?).map_err(|error| {
+        if presets::find(device).is_none() && is_file(device) {
+            return toml_file::refused("device", Path::new(device), error);
+        }
+        let error = toml_file::told(error);
         let hint = "  a device is a built-in name (ftlab list devices) or a path to a TOML file\n";
         let unknown = presets::find(device).is_none() && !is_file(device);
         Failure::usage(format!("{error}{}", if unknown { hint } else { "" }))
@@ -28,8 +33,8 @@ fn layers(device: &str, sets: &[String]) -> Result<Vec<Layer>, Failure> {
     let base = match presets::find(device) {
         None if is_file(device) => {
             let path = Path::new(device);
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| Failure::file("can't read the device", path, &error))?;
+            let text = toml_file::read(path)
+                .map_err(|error| toml_file::unreadable("device", path, &error))?;
             Layer::file(device, &text)
         }
         _ => Layer::preset(device),
@@ -78,7 +83,8 @@ pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failur
         Ok(config) => config,
         Err(error) => {
             let found = error.problems.len();
-            write!(out, "{error}\n{found} {}\n", if found == 1 { "problem" } else { "problems" })?;
+            let told = toml_file::told(error);
+            write!(out, "{told}\n{found} {}\n", if found == 1 { "problem" } else { "problems" })?;
             return Err(Failure::Check);
         }
     };

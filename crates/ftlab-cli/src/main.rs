@@ -12,6 +12,7 @@ mod recording;
 mod result;
 mod run;
 mod table;
+mod toml_file;
 mod traces;
 
 use std::io::{self, Write};

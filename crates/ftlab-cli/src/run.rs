@@ -82,6 +82,10 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let folder = prepare_folder(args, &config, &load)?;
     if !plan.quiet {
         device::warn(&config);
+        for left in folder.iter().flat_map(Folder::abandoned) {
+            let left = left.display();
+            eprintln!("note: a run that seems to have been killed left {left}; remove it if so");
+        }
     }
     if let Some(folder) = &folder {
         interrupt::removes(folder.path());

@@ -104,7 +104,7 @@ fn convert(
 }
 
 fn print(found: &Inspection, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut line = |name: &str, text: String| writeln!(out, "{name:<17}{text}");
+    let mut line = |name: &str, text: String| writeln!(out, "{name:<19}{text}");
     line("Trace", found.file.clone())?;
     let compression = format!("{:?}", found.compression).to_lowercase();
     let packed = if compression == "none" { String::new() } else { format!(", {compression}") };

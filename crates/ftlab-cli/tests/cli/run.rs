@@ -242,7 +242,7 @@ fn mistakes_are_named_with_their_remedy() {
     let on = |trace: &str| format!("run --device tiny --trace {trace} -o result");
     let with = |rest: &str| format!("{RUN} -o result {rest}");
     fails(&place, &on("missing.csv"), &["missing.csv", "No such file", "remedy"]);
-    fails(&place, &on("folder"), &["folder", "remedy"]);
+    fails(&place, &on("folder"), &["folder: this is a directory", "remedy"]);
     fails(&place, &on("empty.csv"), &["empty.csv", "remedy"]);
     fails(&place, &on("binary.csv"), &["binary.csv", "remedy"]);
     fails(&place, &on("far.csv"), &["outside the device", "fold"]);
@@ -264,6 +264,20 @@ fn mistakes_are_named_with_their_remedy() {
     fails(&place, &with("--format msrr"), &["msrr", "did you mean"]);
     fails(&place, &with("--address scaled"), &["scaled", "compact"]);
     fails(&place, &with("--requests 0"), &["--requests"]);
+    fails(&place, &with("--seed -1"), &["--seed", "can't be negative"]);
+    fails(&place, &with("--seed 1.5"), &["--seed", "whole number"]);
+    let msr = "this is a trace (format msr), not a";
+    fails(
+        &place,
+        "run --device tiny --workload trace.csv",
+        &[msr, "workload", "--trace trace.csv"],
+    );
+    fails(&place, "run --device trace.csv --workload fill", &[msr, "device", "--trace trace.csv"]);
+    place.write("wrong.toml", "[[[\n".repeat(40).as_bytes());
+    for line in ["--device wrong.toml --workload fill", "--device tiny --workload wrong.toml"] {
+        fails(&place, &format!("run {line}"), &["wrong.toml:1:", "more problems of syntax follow"]);
+        assert_eq!(place.run(&format!("run {line}")).err.matches("error:").count(), 10);
+    }
     fails(&place, "run --device tiny --workload randread-4k --address fold", &["--address"]);
     let generated = "run --device tiny --workload randread-4k";
     for flag in [
@@ -314,6 +328,22 @@ fn a_finished_result_is_replaced_only_by_force_and_anything_else_never() {
     assert_eq!(place.read("precious/thesis.txt"), b"years of work");
     std::fs::create_dir(place.path("made")).unwrap();
     assert_eq!(place.run(&format!("{RUN} -o made --quiet")).code, 0, "an empty folder will do");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_killed_runs_left_is_mentioned() {
+    let place = Place::new();
+    // No process has so high a number.
+    let (gone, alive) =
+        (".ftlab-unfinished-4294967295-x", format!(".ftlab-unfinished-{}-x", std::process::id()));
+    for folder in [gone, &alive] {
+        std::fs::create_dir(place.path(folder)).unwrap();
+    }
+    let done = place.run(&format!("{RUN} -o result"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.contains(gone) && !done.err.contains(&alive), "{}", done.err);
+    assert_eq!(place.entries().len(), 4, "nothing is removed: {:?}", place.entries());
 }
 
 #[cfg(target_os = "linux")]
