@@ -155,6 +155,35 @@ pub enum Event {
 }
 
 impl ReadingArgs {
+    /// The flags that were given.
+    pub fn given(&self) -> Vec<&'static str> {
+        let ReadingArgs {
+            format,
+            time_unit,
+            address_unit,
+            size_unit,
+            invert_ops,
+            blkparse_event,
+            skip_malformed,
+            accept_implausible,
+            order_window,
+            late,
+        } = self;
+        let flags = [
+            ("--format", format.is_some()),
+            ("--time-unit", time_unit.is_some()),
+            ("--address-unit", address_unit.is_some()),
+            ("--size-unit", size_unit.is_some()),
+            ("--invert-ops", *invert_ops),
+            ("--blkparse-event", blkparse_event.is_some()),
+            ("--skip-malformed", *skip_malformed),
+            ("--accept-implausible", *accept_implausible),
+            ("--order-window", order_window.is_some()),
+            ("--late", late.is_some()),
+        ];
+        flags.into_iter().filter_map(|(flag, given)| given.then_some(flag)).collect()
+    }
+
     /// As the reader of traces takes them.
     pub fn options(&self) -> trace::Options {
         let default = trace::Options::default();
@@ -196,7 +225,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME|FILE")]
     pub precondition: Option<String>,
     /// The seed of everything that is random.
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
+    #[arg(allow_negative_numbers = true)]
     pub seed: u64,
     /// Stop after so many requests. Those that are not measured do not count: --precondition's, and
     /// those of a workload's own unmeasured phases.
@@ -329,6 +359,13 @@ fn space_unit(name: &str) -> Result<SpaceUnit, String> {
 fn late(name: &str) -> Result<Late, String> {
     let found = Late::ALL.iter().find(|(known, _)| *known == name).map(|(_, late)| *late);
     choice(found, &Late::ALL.map(|(name, _)| name))
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| match text.starts_with('-') {
+        true => "a seed can't be negative: write a whole number from 0".to_owned(),
+        false => format!("a seed is a whole number from 0 to {}", u64::MAX),
+    })
 }
 
 fn speed(text: &str) -> Result<Ratio, String> {

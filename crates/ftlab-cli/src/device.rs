@@ -2,15 +2,20 @@
 
 use std::path::Path;
 
-use ftlab::config::{Config, Layer, presets};
+use ftlab::config::{Config, Layer, Origin, all_options, presets};
 
 use crate::args::DeviceArg;
 use crate::failure::Failure;
+use crate::toml_file;
 
 /// Loads the configuration of a built-in device or a file. A built-in name goes first; `./NAME`
 /// is always a file.
 pub fn load(device: &str, sets: &[String]) -> Result<Config, Failure> {
     Config::load(&layers(device, sets)?).map_err(|error| {
+        if presets::find(device).is_none() && is_file(device) {
+            return toml_file::refused("device", Path::new(device), error);
+        }
+        let error = toml_file::told(error);
         let hint = "  a device is a built-in name (ftlab list devices) or a path to a TOML file\n";
         let unknown = presets::find(device).is_none() && !is_file(device);
         Failure::usage(format!("{error}{}", if unknown { hint } else { "" }))
@@ -28,8 +33,8 @@ fn layers(device: &str, sets: &[String]) -> Result<Vec<Layer>, Failure> {
     let base = match presets::find(device) {
         None if is_file(device) => {
             let path = Path::new(device);
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| Failure::file("can't read the device", path, &error))?;
+            let text = toml_file::read(path)
+                .map_err(|error| toml_file::unreadable("device", path, &error))?;
             Layer::file(device, &text)
         }
         _ => Layer::preset(device),
@@ -37,6 +42,33 @@ fn layers(device: &str, sets: &[String]) -> Result<Vec<Layer>, Failure> {
     let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
     Ok(std::iter::once(base).chain(sets).collect())
 }
+
+/// What a device is called in the table: its name, and how many options were set on top of whatever
+/// gave it the name, which is a preset or a file.
+pub fn title(config: &Config) -> String {
+    let label = |path: &str| match config.origin(path) {
+        Some(Origin::Layer { label, .. }) => Some(label.as_str()),
+        _ => None,
+    };
+    let is_preset = |label: &str| {
+        label.strip_prefix("preset ").is_some_and(|name| presets::find(name).is_some())
+    };
+    let name = &config.options.device.name;
+    let Some(named_by) = label(NAME) else { return name.clone() };
+    let is_change = |path: &str| {
+        path != NAME && label(path).is_some_and(|label| label != named_by && !is_preset(label))
+    };
+    // Options and policies.
+    let options = all_options().iter().map(|option| option.path);
+    match options.filter(|path| is_change(path)).count() {
+        0 => name.clone(),
+        1 => format!("{name} with 1 option changed"),
+        more => format!("{name} with {more} options changed"),
+    }
+}
+
+/// The option that names the device.
+const NAME: &str = "device.name";
 
 /// Prints what is suspicious about a configuration.
 pub fn warn(config: &Config) {
@@ -51,7 +83,8 @@ pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failur
         Ok(config) => config,
         Err(error) => {
             let found = error.problems.len();
-            write!(out, "{error}\n{found} {}\n", if found == 1 { "problem" } else { "problems" })?;
+            let told = toml_file::told(error);
+            write!(out, "{told}\n{found} {}\n", if found == 1 { "problem" } else { "problems" })?;
             return Err(Failure::Check);
         }
     };

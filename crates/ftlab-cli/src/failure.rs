@@ -4,6 +4,9 @@ use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
 
+/// The exit code of an interrupted program, as shells have it.
+pub const INTERRUPTED: u8 = 130;
+
 /// Why a command stops.
 #[derive(Debug)]
 pub enum Failure {
@@ -11,7 +14,7 @@ pub enum Failure {
     Usage(String),
     /// What was to be checked is not in order; everything has been said. Exit code 1.
     Check,
-    /// The user interrupted it; everything has been said. Exit code 130, as shells have it.
+    /// The user interrupted it; everything has been said. Exit code 130.
     Interrupted,
     /// Nobody reads the output any more (`ftlab ... | head`): no reason to complain.
     ClosedPipe,
@@ -47,7 +50,7 @@ impl Failure {
                 ExitCode::from(2)
             }
             Failure::Check => ExitCode::from(1),
-            Failure::Interrupted => ExitCode::from(130),
+            Failure::Interrupted => ExitCode::from(INTERRUPTED),
             Failure::ClosedPipe => ExitCode::SUCCESS,
         }
     }

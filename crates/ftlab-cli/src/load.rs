@@ -11,6 +11,7 @@ use ftlab_workload::replay::SourceError;
 use ftlab_workload::trace::{Digest, Facts, Location, Record, Trace, TraceError};
 
 use crate::failure::Failure;
+use crate::toml_file;
 
 /// How many batches are decoded ahead.
 const AHEAD: usize = 4;
@@ -125,13 +126,14 @@ pub fn workload(name: &str) -> Result<Workload, Failure> {
     };
     let text = match preset(name) {
         Some(preset) => preset.text.to_owned(),
-        None => std::fs::read_to_string(path).map_err(|error| unreadable(name, path, &error))?,
+        None => toml_file::read(path).map_err(|error| unreadable(name, path, &error))?,
     };
-    Workload::parse(name, &text, &mut fetch).map_err(Failure::usage)
+    Workload::parse(name, &text, &mut fetch)
+        .map_err(|problems| toml_file::refused("workload", path, problems))
 }
 
 fn unreadable(name: &str, path: &Path, error: &std::io::Error) -> Failure {
-    let failure = Failure::file("can't read the workload", path, error);
+    let failure = toml_file::unreadable("workload", path, error);
     let Failure::Usage(text) = failure else { return failure };
     if path.exists() || path.components().count() > 1 || path.extension().is_some() {
         return Failure::Usage(text);

@@ -4,6 +4,7 @@ mod args;
 mod device;
 mod failure;
 mod human;
+mod interrupt;
 mod list;
 mod load;
 mod progress;
@@ -11,6 +12,7 @@ mod recording;
 mod result;
 mod run;
 mod table;
+mod toml_file;
 mod traces;
 
 use std::io::{self, Write};

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ftlab::config::Config;
@@ -19,6 +19,7 @@ use ftlab_workload::trace::{self, Trace};
 
 use crate::args::{AddressKind, ReplayKind, RunArgs};
 use crate::failure::Failure;
+use crate::interrupt::{self, STOP};
 use crate::load::{self, Decoder, TraceFacts, short_name};
 use crate::progress::Bar;
 use crate::recording::Recording;
@@ -32,9 +33,8 @@ use crate::{device, table};
 const RESULTS: &str = "ftlab-results";
 /// How many requests `--replay asap` looks at together unless the user says.
 const ASAP_DEPTH: u32 = 256;
-
-/// Set by the first Ctrl-C.
-static STOP: AtomicBool = AtomicBool::new(false);
+/// Of shorter runs no speed is told: the system counts processor time in steps too coarse for it.
+const SHORTEST_TIMED_S: f64 = 0.05;
 
 /// What is played.
 enum Load {
@@ -78,18 +78,18 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let before = args.precondition.as_deref().map(load::workload).transpose()?;
     let mut ssd = assemble(DeviceSetup::new(&config, args.seed));
     let plan = Plan { options, arriving: arriving(args, &load), quiet: args.output.quiet };
+    interrupt::listen()?;
     let folder = prepare_folder(args, &config, &load)?;
     if !plan.quiet {
         device::warn(&config);
-    }
-    // A second Ctrl-C does not wait for anything.
-    let handler = || {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+        for left in folder.iter().flat_map(Folder::abandoned) {
+            let left = left.display();
+            eprintln!("note: a run that seems to have been killed left {left}; remove it if so");
         }
-    };
-    ctrlc::set_handler(handler)
-        .map_err(|error| Failure::usage(format!("can't listen for Ctrl-C: {error}")))?;
+    }
+    if let Some(folder) = &folder {
+        interrupt::removes(folder.path());
+    }
 
     let failed = Cell::new(false);
     let mut recording = Recording {
@@ -147,14 +147,14 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
             folder.write("config.toml", config.show().as_bytes())?;
             folder.write("run.json", to_json(&speed)?.as_bytes())?;
             folder.write(result::MARK, json.as_bytes())?;
-            Some(folder.publish(complete)?)
+            Some(interrupt::publishing(|| folder.publish(complete))?)
         }
         None => None,
     };
     if args.output.json {
         out.write_all(json.as_bytes())?;
     } else if !plan.quiet {
-        table::print(&document, out)?;
+        table::print(&document, &device::title(&config), out)?;
     }
     out.flush()?;
     if !plan.quiet {
@@ -176,12 +176,15 @@ fn say_the_end(speed: &RunDocument, requests: u64, path: Option<&PathBuf>) {
     if let Some(path) = path {
         eprintln!("Result: {}", path.display());
     }
+    let rate = match crate::human::rate(speed.requests_per_cpu_s) {
+        rate if speed.cpu_s >= SHORTEST_TIMED_S => format!(": {rate} requests a second"),
+        _ => String::new(),
+    };
     eprintln!(
-        "{} requests in {:.2} s of processor time ({:.2} s on the clock): {} requests a second",
+        "{} requests in {:.2} s of processor time ({:.2} s on the clock){rate}",
         crate::human::count(requests),
         speed.cpu_s,
         speed.wall_s,
-        crate::human::rate(speed.requests_per_cpu_s),
     );
 }
 
@@ -191,9 +194,43 @@ fn open_load(args: &RunArgs) -> Result<Load, Failure> {
             let trace = load::open(file, args.reading.options())?;
             Ok(Load::Trace(file.clone(), Box::new(trace)))
         }
-        (None, Some(name)) => load::workload(name).map(Load::Workload),
+        (None, Some(name)) => {
+            let workload = load::workload(name)?;
+            refuse_what_has_no_effect(args, &workload)?;
+            Ok(Load::Workload(workload))
+        }
         (None, None) => Err(Failure::usage("say what is to be played: --trace or --workload")),
     }
+}
+
+/// Flags that a workload does not heed.
+fn refuse_what_has_no_effect(args: &RunArgs, workload: &Workload) -> Result<(), Failure> {
+    let reading = args.reading.given();
+    if !reading.is_empty() {
+        let (flags, verb, it) = (
+            reading.join(", "),
+            if reading.len() == 1 { "is" } else { "are" },
+            if reading.len() == 1 { "it" } else { "them" },
+        );
+        return Err(Failure::usage(format!(
+            "{flags} {verb} for reading traces: a workload is not read from one\n  remedy: leave {it} \
+             out, or give a trace with --trace"
+        )));
+    }
+    if args.pace.speed.is_some() && !has_times(workload) {
+        return Err(Failure::usage(format!(
+            "--speed changes the times of requests, and those of the workload {} follow \
+             completions\n  remedy: leave it out",
+            workload.name
+        )));
+    }
+    Ok(())
+}
+
+/// Whether a measured phase of a workload has requests at times of their own.
+fn has_times(workload: &Workload) -> bool {
+    let mut measured = workload.phases.iter().filter(|phase| phase.measure);
+    measured.any(|phase| !matches!(phase.arrivals, Arrivals::Closed { .. }))
 }
 
 fn pacing(args: &RunArgs) -> Result<Pacing, Failure> {
@@ -236,10 +273,7 @@ fn arriving(args: &RunArgs, load: &Load) -> Arriving {
     };
     let timed = match load {
         Load::Trace(..) => true,
-        Load::Workload(workload) => workload
-            .phases
-            .iter()
-            .any(|phase| phase.measure && !matches!(phase.arrivals, Arrivals::Closed { .. })),
+        Load::Workload(workload) => has_times(workload),
     };
     if open && timed { Arriving::ByTime } else { Arriving::AfterCompletions }
 }

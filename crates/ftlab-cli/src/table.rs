@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
-use ftlab::stats::{LatencyReport, OpReport, Report, Spread};
+use ftlab::stats::{LatencyReport, OpReport, Report, Spread, Verdict};
 
 use crate::human::{bytes, count, digits, percent, rate, span, time};
 use crate::result::{Document, LoadDocument};
@@ -14,10 +14,14 @@ const NONE: &str = "-";
 /// How wide lines of text are.
 const WIDTH: usize = 79;
 
-/// Prints it.
-pub fn print(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+/// Reads of pages that were never written are announced if they are more than this share of all.
+const UNWRITTEN_SHARE: f64 = 0.1;
+
+/// Prints it; `device_name` is what the device is called.
+pub fn print(document: &Document, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
     let report = &document.report;
-    head(document, out)?;
+    head(document, device_name, out)?;
+    announce(document, out)?;
     host(report, out)?;
     latencies(report, out)?;
     shares(report, out)?;
@@ -34,7 +38,7 @@ pub fn print(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn head(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+fn head(document: &Document, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
     let name = |load: &LoadDocument| match load {
         LoadDocument::Trace { name, format, .. } => format!("trace {name} ({format})"),
         LoadDocument::Workload { name, .. } => format!("workload {name}"),
@@ -44,7 +48,7 @@ fn head(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let device = &document.device;
     let text = format!(
         "{}, {}: {}{before}, seed {}",
-        device.name,
+        device_name,
         bytes(device.capacity_bytes),
         name(&document.load),
         document.seed
@@ -52,6 +56,29 @@ fn head(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     wrapped(out, "", &text)?;
     let simulated = span(document.report.host.duration_ns);
     writeln!(out, "{simulated} of simulated time measured")
+}
+
+/// Says beforehand what makes the figures mean something else than one thinks.
+fn announce(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    let report = &document.report;
+    let mut news = Vec::new();
+    if !document.complete {
+        news.push("interrupted".to_owned());
+    }
+    let unwritten = report.unwritten_read_pages as f64 / report.read_pages.max(1) as f64;
+    if unwritten > UNWRITTEN_SHARE {
+        news.push(format!("{} of read pages never written", percent(unwritten)));
+    }
+    match report.steady_state.verdict {
+        Verdict::GcNeverStarted => news.push("GC never started".to_owned()),
+        Verdict::TooLittleWritten => news.push("too little written to be steady".to_owned()),
+        Verdict::NotSteady => news.push("not in a steady state".to_owned()),
+        Verdict::NothingWritten | Verdict::Steady => {}
+    }
+    if news.is_empty() || report.notes.is_empty() {
+        return Ok(());
+    }
+    wrapped(out, "", &format!("Read the notes below: {}.", news.join("; ")))
 }
 
 /// A table of words on the left and figures on the right.

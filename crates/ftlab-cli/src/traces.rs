@@ -24,6 +24,7 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
             Ok(print(&inspection, out)?)
         }
         TraceCommand::Convert { input, output, to, drop_unsupported, force, reading } => {
+            refuse_special(output)?;
             let format = target_format(*to, output)?;
             refuse_to_overwrite(output, *force)?;
             let mut trace = load::open(input, reading.options())?;
@@ -47,6 +48,24 @@ fn target_format(to: Option<&'static Format>, output: &Path) -> Result<&'static 
             names.join(", ")
         ))
     })
+}
+
+/// What is no file can't be replaced by one: not a device, a pipe or a folder, nor standard output.
+fn refuse_special(output: &Path) -> Result<(), Failure> {
+    if output.as_os_str() == "-" {
+        return Err(Failure::usage(
+            "a trace can't be written to standard output\n  remedy: name a file; one that is really \
+             called - is ./-",
+        ));
+    }
+    // Of a link, what it leads to counts.
+    if std::fs::metadata(output).is_ok_and(|there| !there.is_file()) {
+        return Err(Failure::usage(format!(
+            "{} is not a regular file and is not replaced by one\n  remedy: name another file",
+            output.display()
+        )));
+    }
+    Ok(())
 }
 
 fn refuse_to_overwrite(output: &Path, force: bool) -> Result<(), Failure> {
@@ -85,7 +104,7 @@ fn convert(
 }
 
 fn print(found: &Inspection, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut line = |name: &str, text: String| writeln!(out, "{name:<17}{text}");
+    let mut line = |name: &str, text: String| writeln!(out, "{name:<19}{text}");
     line("Trace", found.file.clone())?;
     let compression = format!("{:?}", found.compression).to_lowercase();
     let packed = if compression == "none" { String::new() } else { format!(", {compression}") };

@@ -16,6 +16,10 @@ use crate::failure::Failure;
 pub const MARK: &str = "result.json";
 /// What is added to the name of an interrupted run.
 const PARTIAL: &str = ".partial";
+/// What the name of an unfinished result begins with; then comes the number of its process.
+const UNFINISHED: &str = ".ftlab-unfinished-";
+/// Where the system shows its processes, if it does.
+const PROCESSES: &str = "/proc";
 
 /// Where the result is to go.
 #[derive(Clone, Debug)]
@@ -60,10 +64,35 @@ impl Folder {
         let failed = |error| Failure::file("can't write into", &parent, &error);
         fs::create_dir_all(&parent).map_err(failed)?;
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".ftlab-unfinished-");
+        let prefix = format!("{UNFINISHED}{}-", std::process::id());
+        builder.prefix(&prefix);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
         Ok(Folder { unfinished: builder.tempdir_in(&parent).map_err(failed)?, target })
+    }
+
+    /// Where it is being written.
+    pub fn path(&self) -> &Path {
+        self.unfinished.path()
+    }
+
+    /// Unfinished results beside this one whose processes are gone, as far as the system tells. They
+    /// are not removed: in a folder that several machines share, they may be alive on another.
+    pub fn abandoned(&self) -> Vec<PathBuf> {
+        let processes = Path::new(PROCESSES);
+        let Some(parent) = self.path().parent().filter(|_| processes.join("self").exists()) else {
+            return Vec::new();
+        };
+        let is_abandoned = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            let process = name.and_then(|name| name.strip_prefix(UNFINISHED)?.split_once('-'));
+            let process = process.and_then(|(process, _)| process.parse::<u32>().ok());
+            process.is_some_and(|process| !processes.join(process.to_string()).exists())
+        };
+        let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+        let mut found: Vec<_> = entries.map(|entry| entry.path()).filter(is_abandoned).collect();
+        found.sort();
+        found
     }
 
     /// Creates a file in it.

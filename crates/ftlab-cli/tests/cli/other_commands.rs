@@ -49,6 +49,27 @@ fn converting_keeps_the_records() {
     assert!(done.err.contains("--to") && done.err.contains("mqsim"), "{}", done.err);
 }
 
+#[cfg(unix)]
+#[test]
+fn converting_replaces_regular_files_only() {
+    use std::os::unix::fs::symlink;
+    let place = Place::new();
+    symlink("/dev/null", place.path("link")).unwrap();
+    std::fs::create_dir(place.path("folder")).unwrap();
+    let socket = std::os::unix::net::UnixListener::bind(place.path("socket")).unwrap();
+    let before = place.entries();
+    for target in ["link", "folder", "socket"] {
+        let done = place.run(&format!("trace convert trace.csv {target} --to msr --force"));
+        assert_eq!(done.code, 2, "{target}: {}", done.err);
+        assert!(done.err.contains("not a regular file"), "{target}: {}", done.err);
+    }
+    let done = place.run("trace convert trace.csv - --to msr");
+    assert_eq!(done.code, 2);
+    assert!(done.err.contains("standard output") && done.err.contains("name a file"));
+    assert_eq!(place.entries(), before);
+    drop(socket);
+}
+
 #[test]
 fn malformed_lines_are_refused_or_counted() {
     let place = Place::new();

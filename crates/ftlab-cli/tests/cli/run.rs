@@ -25,6 +25,34 @@ fn a_run_prints_a_table_and_writes_a_result() {
 }
 
 #[test]
+fn the_head_of_the_table_tells_of_changed_options_and_important_notes() {
+    let place = Place::new();
+    let lines = |line: &str| {
+        let done = place.run(&format!("{line} --no-output"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.out.lines().take(3).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let plain = lines(RUN);
+    assert!(plain[0].starts_with("tiny, "), "{plain:?}");
+    assert!(plain[2].starts_with("Read the notes below: "), "{plain:?}");
+    assert!(plain[2].ends_with("of read pages never written; GC never started."), "{plain:?}");
+    let one = lines(&format!("{RUN} --set ftl.placement.policy=static"));
+    assert!(one[0].starts_with("tiny with 1 option changed, "), "{one:?}");
+    let sets = "--set ftl.placement.policy=static --set scheduler.policy=read-first";
+    let two = lines(&format!("{RUN} {sets}"));
+    assert!(two[0].starts_with("tiny with 2 options changed, "), "{two:?}");
+    place.write("changed.toml", b"base = 'tiny'\n[ftl.placement]\npolicy = 'static'\n");
+    let file = lines("run --device changed.toml --trace trace.csv");
+    assert!(file[0].starts_with("tiny with 1 option changed, "), "{file:?}");
+    place.write(
+        "named.toml",
+        b"base = 'tiny'\n[device]\nname = 'mine'\n[ftl.placement]\npolicy = 'static'\n",
+    );
+    let named = lines("run --device named.toml --trace trace.csv");
+    assert!(named[0].starts_with("mine, "), "{named:?}");
+}
+
+#[test]
 fn the_keys_of_the_result_stay_what_they_are() {
     let place = Place::new();
     assert_eq!(place.run(&format!("{RUN} -o result --quiet")).code, 0);
@@ -214,7 +242,7 @@ fn mistakes_are_named_with_their_remedy() {
     let on = |trace: &str| format!("run --device tiny --trace {trace} -o result");
     let with = |rest: &str| format!("{RUN} -o result {rest}");
     fails(&place, &on("missing.csv"), &["missing.csv", "No such file", "remedy"]);
-    fails(&place, &on("folder"), &["folder", "remedy"]);
+    fails(&place, &on("folder"), &["folder: this is a directory", "remedy"]);
     fails(&place, &on("empty.csv"), &["empty.csv", "remedy"]);
     fails(&place, &on("binary.csv"), &["binary.csv", "remedy"]);
     fails(&place, &on("far.csv"), &["outside the device", "fold"]);
@@ -236,7 +264,39 @@ fn mistakes_are_named_with_their_remedy() {
     fails(&place, &with("--format msrr"), &["msrr", "did you mean"]);
     fails(&place, &with("--address scaled"), &["scaled", "compact"]);
     fails(&place, &with("--requests 0"), &["--requests"]);
+    fails(&place, &with("--seed -1"), &["--seed", "can't be negative"]);
+    fails(&place, &with("--seed 1.5"), &["--seed", "whole number"]);
+    let msr = "this is a trace (format msr), not a";
+    fails(
+        &place,
+        "run --device tiny --workload trace.csv",
+        &[msr, "workload", "--trace trace.csv"],
+    );
+    fails(&place, "run --device trace.csv --workload fill", &[msr, "device", "--trace trace.csv"]);
+    place.write("wrong.toml", "[[[\n".repeat(40).as_bytes());
+    for line in ["--device wrong.toml --workload fill", "--device tiny --workload wrong.toml"] {
+        fails(&place, &format!("run {line}"), &["wrong.toml:1:", "more problems of syntax follow"]);
+        assert_eq!(place.run(&format!("run {line}")).err.matches("error:").count(), 10);
+    }
     fails(&place, "run --device tiny --workload randread-4k --address fold", &["--address"]);
+    let generated = "run --device tiny --workload randread-4k";
+    for flag in [
+        "--format msr",
+        "--time-unit us",
+        "--address-unit sector",
+        "--size-unit byte",
+        "--invert-ops",
+        "--blkparse-event issue",
+        "--skip-malformed",
+        "--accept-implausible",
+        "--order-window 10",
+        "--late clamp",
+    ] {
+        let name = flag.split(' ').next().unwrap();
+        fails(&place, &format!("{generated} {flag}"), &[name, "is for reading traces", "remedy"]);
+    }
+    fails(&place, &format!("{generated} --format msr --late clamp"), &["--format, --late are"]);
+    fails(&place, &format!("{generated} --speed 2"), &["--speed", "completions"]);
     fails(&place, "run --device tiny --trace - --address scale", &["standard input", "scale:SIZE"]);
     fails(&place, &with("--no-output"), &["--no-output", "--output"]);
 }
@@ -272,6 +332,22 @@ fn a_finished_result_is_replaced_only_by_force_and_anything_else_never() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn what_killed_runs_left_is_mentioned() {
+    let place = Place::new();
+    // No process has so high a number.
+    let (gone, alive) =
+        (".ftlab-unfinished-4294967295-x", format!(".ftlab-unfinished-{}-x", std::process::id()));
+    for folder in [gone, &alive] {
+        std::fs::create_dir(place.path(folder)).unwrap();
+    }
+    let done = place.run(&format!("{RUN} -o result"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.contains(gone) && !done.err.contains(&alive), "{}", done.err);
+    assert_eq!(place.entries().len(), 4, "nothing is removed: {:?}", place.entries());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_place_that_cannot_be_written_is_found_before_the_run() {
     let place = Place::new();
     // Not even root can make a folder there.
@@ -281,12 +357,18 @@ fn a_place_that_cannot_be_written_is_found_before_the_run() {
 /// Interrupts a command, which has far more to do, after a while.
 #[cfg(unix)]
 fn interrupted(place: &Place, line: &str, stdin: std::process::Stdio) -> Done {
+    signalled(place, line, stdin, "kill -INT $0")
+}
+
+/// Runs a shell script on the process of a command after a while.
+#[cfg(unix)]
+fn signalled(place: &Place, line: &str, stdin: std::process::Stdio, script: &str) -> Done {
     use std::process::{Command, Stdio};
     let args: Vec<&str> = line.split_whitespace().collect();
     let mut command = place.command(&args);
     let child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1500));
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let kill = Command::new("sh").args(["-c", script, &child.id().to_string()]).status();
     assert!(kill.unwrap().success());
     Done::from(child.wait_with_output().unwrap())
 }
@@ -310,6 +392,18 @@ fn an_interrupted_run_says_what_was_measured_and_is_marked() {
     assert_eq!(result["complete"], false);
     assert_eq!(result["replay"]["ended"], "stopped");
     assert!(result["report"]["host"]["requests"].as_u64().unwrap() > 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn two_signals_at_once_count_as_one() {
+    let place = Place::new();
+    place.write("w.toml", ENDLESS);
+    let line = "run --device tiny --workload w.toml -o result";
+    let script = "kill -INT $0; sleep 0.05; kill -INT $0 || true";
+    let done = signalled(&place, line, std::process::Stdio::null(), script);
+    assert_eq!(done.code, 130, "{}", done.err);
+    assert_eq!(place.entries(), ["result.partial", "trace.csv", "w.toml"]);
 }
 
 #[cfg(unix)]

@@ -95,8 +95,8 @@ impl Unfinished {
         let Some(name) = path.file_name() else {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "this is no file name"));
         };
-        if path.is_dir() {
-            return Err(io::Error::other("this is a directory"));
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return Err(io::Error::other("this is not a regular file"));
         }
         let mut unfinished = std::ffi::OsString::from(".");
         unfinished.push(name);

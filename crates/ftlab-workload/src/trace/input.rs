@@ -159,6 +159,10 @@ pub(crate) fn open(
     let name = location.name();
     let failed = |error: io::Error| TraceError::io(&name, "can't read it", &error);
     let mut reader: Box<dyn Read + Send> = match location {
+        Location::File(path) if path.is_dir() => {
+            let remedy = "name a file, such as one of those in it";
+            return Err(TraceError::new(ErrorKind::Io, &name, "this is a directory", remedy));
+        }
         Location::File(path) => {
             let file = File::open(path).map_err(failed)?;
             let length = file.metadata().map_or(0, |metadata| metadata.len());

@@ -291,7 +291,11 @@ impl Trace {
             ));
         }
         if self.source.skipped() > 0 {
-            all.push(format!("{} wrong lines were left out", self.source.skipped()));
+            let lines = match self.source.skipped() {
+                1 => "1 wrong line was".to_owned(),
+                more => format!("{more} wrong lines were"),
+            };
+            all.push(format!("{lines} left out"));
         }
         if remarks.widened > 0 {
             all.push(format!(

@@ -1,0 +1,90 @@
+//! Ctrl-C: the first stops the run at its next step, so that what was measured is kept; one that
+//! comes later stops it at once.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::failure::{Failure, INTERRUPTED};
+
+/// Signals so soon after the first belong to it: `timeout` sends one to the program and another to
+/// its group, and who presses twice at once does not mean anything else.
+const SAME: Duration = Duration::from_secs(1);
+
+/// Set by the first signal.
+pub static STOP: AtomicBool = AtomicBool::new(false);
+/// When that was.
+static FIRST: OnceLock<Instant> = OnceLock::new();
+/// The unfinished result, if there is one.
+static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// From now on signals stop the run.
+pub fn listen() -> Result<(), Failure> {
+    ctrlc::set_handler(signalled)
+        .map_err(|error| Failure::usage(format!("can't listen for Ctrl-C: {error}")))
+}
+
+fn signalled() {
+    let first = FIRST.get_or_init(Instant::now);
+    STOP.store(true, Ordering::Relaxed);
+    if is_another(first.elapsed()) {
+        // As long as this is held, the folder is not given its name.
+        let unfinished = unfinished();
+        discard(unfinished.as_deref());
+        std::process::exit(INTERRUPTED.into());
+    }
+}
+
+fn is_another(since_first: Duration) -> bool {
+    since_first >= SAME
+}
+
+fn discard(unfinished: Option<&Path>) {
+    let kept = if let Some(folder) = unfinished {
+        // What can't be removed is mentioned by the next run.
+        let _ = std::fs::remove_dir_all(folder);
+        ", nothing kept"
+    } else {
+        ""
+    };
+    eprintln!("Interrupted again: stopped at once{kept}.");
+}
+
+fn unfinished() -> MutexGuard<'static, Option<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Names the folder to be removed if the run is stopped at once.
+pub fn removes(folder: &Path) {
+    *unfinished() = Some(folder.to_owned());
+}
+
+/// Publishes the folder, which is not to be removed any more then.
+pub fn publishing<T>(publish: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let mut unfinished = unfinished();
+    let published = publish()?;
+    *unfinished = None;
+    Ok(published)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_within_a_second_are_one() {
+        assert!(!is_another(Duration::ZERO) && !is_another(Duration::from_millis(900)));
+        assert!(is_another(Duration::from_millis(1_100)));
+    }
+
+    #[test]
+    fn the_unfinished_result_is_discarded() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("unfinished");
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("requests.parquet"), b"half").unwrap();
+        discard(Some(&folder));
+        assert!(!folder.exists() && parent.path().exists());
+    }
+}
