@@ -25,7 +25,7 @@ const SECTORS_PER_PAGE: u32 = 8;
 const PAGES_PER_BLOCK: u32 = 256;
 const DIES: u32 = 64;
 /// Physical capacity by 100 of logical: about 2 in write amplification.
-const PHYSICAL_PERCENT: u64 = 132;
+const PHYSICAL_PERCENT: u64 = 138;
 const QUEUE_DEPTH: u32 = 64;
 /// How far ahead of its submission a request is announced to the device.
 const LOOK_AHEAD: usize = 32;

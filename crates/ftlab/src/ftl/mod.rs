@@ -204,18 +204,25 @@ impl Ftl {
     fn take_page(&mut self, plane: PlaneId, stream: WriteStream) -> Option<Ppn> {
         let step = self.geometry.units_per_page();
         let whole = self.geometry.units_per_block();
+        let mut opened = false;
         let (block, unit) = match self.planes[plane.at()].next_page(stream, step, whole) {
             Some(place) => place,
             None => {
                 self.open_block(plane, stream)?;
+                opened = true;
                 self.planes[plane.at()].next_page(stream, step, whole)?
             }
         };
+        let last = unit + step == whole;
+        let mut spent = false;
         if stream == WriteStream::Host {
             let state = &mut self.planes[plane.at()];
             state.host_credit = state.host_credit.saturating_sub(1);
+            spent = state.host_credit == 0;
         }
-        self.refresh_writable(plane);
+        if opened || last || spent {
+            self.refresh_writable(plane);
+        }
         Some(self.geometry.page_at(block, unit))
     }
 

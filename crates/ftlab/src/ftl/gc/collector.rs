@@ -244,7 +244,11 @@ impl Collector {
                 self.read_done(plane, id, on);
                 return Freed::Nothing;
             }
-            Kind::Program => self.copy_done(plane, id, on),
+            Kind::Program => {
+                if self.copy_done(plane, id, on) == 0 {
+                    return Freed::Nothing;
+                }
+            }
             Kind::Erase => self.erase_done(plane, on),
         }
         on.ftl.refresh_writable(plane);
@@ -277,12 +281,13 @@ impl Collector {
         on.flash.submit(on.now, program);
     }
 
+    /// Returns the flash pages that the host may take for the copy.
     fn copy_done<P: Probe, C: Contents>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
         on: &mut Ground<'_, P, C>,
-    ) {
+    ) -> u32 {
         let Command { page: first, units, .. } = *on.flash.command(id);
         for unit in 0..units {
             let from = self.source(id, unit);
@@ -300,11 +305,14 @@ impl Collector {
         on.ftl.counts.gc_pages += u64::from(units);
         on.ftl.programmed(first, units);
         let state = &mut on.ftl.planes[plane.at()];
+        let mut earned = 0;
         if let Some(run) = state.collection.as_mut() {
             run.in_flight -= 1;
-            state.host_credit += run.earn();
+            earned = run.earn();
+            state.host_credit += earned;
         }
         self.proceed(plane, on);
+        earned
     }
 
     fn erase_done<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
