@@ -305,13 +305,16 @@ impl fmt::Display for OptionInfo {
         line("kind", &format!("{}, written like {}", self.kind.name(), self.example()))?;
         line("unit", self.unit)?;
         line("default", self.default.unwrap_or("none: it must be set"))?;
-        if let Some((low, high)) = self.range {
-            line("range", &format!("{low} to {high}"))?;
+        match self.range {
+            Some((low, high)) => line("range", &format!("{low} to {high}"))?,
+            None if self.choices.is_empty() => {}
+            None => line("range", "one of the choices below")?,
         }
         if let Some(applies_to) = &self.applies_to {
             line("applies to", &applies_to.to_string())?;
         }
-        line("source", self.source)?;
+        let by_choice = self.source.is_empty() && self.seam.is_some();
+        line("source", if by_choice { "in brackets, for each choice" } else { self.source })?;
         let width = self.choices.iter().map(|choice| choice.name.len()).max().unwrap_or(0) + 2;
         for (at, choice) in self.choices.iter().enumerate() {
             let head = if at == 0 { "choices:" } else { "" };
