@@ -1,24 +1,17 @@
 //! Quantities as people read them: three or four digits and a unit.
 
-/// Sizes that `--address scale:SIZE` takes.
-const SIZES: [(&str, u64); 8] = [
-    ("KiB", 1 << 10),
-    ("MiB", 1 << 20),
-    ("GiB", 1 << 30),
-    ("TiB", 1 << 40),
-    ("kB", 1_000),
-    ("MB", 1_000_000),
-    ("GB", 1_000_000_000),
-    ("TB", 1_000_000_000_000),
-];
+use ftlab::config::value::Value;
+use ftlab::units::Bytes;
 
-/// A size with its unit, in bytes.
+/// A size with its unit, in bytes, as configurations write it; never nothing.
 pub fn parse_size(text: &str) -> Result<u64, String> {
-    let help = || format!("`{text}` is no size: write a number and a unit, such as 512GiB or 2TB");
-    let found = SIZES.iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, size)));
-    let (number, unit) = found.ok_or_else(help)?;
-    let number: u64 = number.trim().parse().map_err(|_| help())?;
-    number.checked_mul(*unit).filter(|bytes| *bytes > 0).ok_or_else(help)
+    match Bytes::parse(text) {
+        Ok(Bytes(0)) => {
+            Err("a size of nothing: write a number and a unit, such as 512GiB".to_owned())
+        }
+        Ok(Bytes(bytes)) => Ok(bytes),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// A latency: `840 ns`, `61.2 us`, `1.53 ms`, `2.40 s`.

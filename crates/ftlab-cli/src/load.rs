@@ -1,5 +1,6 @@
 //! What is played: a trace, decoded and fingerprinted on a thread of its own, or a workload.
 
+use ftlab::config::text::nearest;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -139,10 +140,7 @@ fn unreadable(name: &str, path: &Path, error: &std::io::Error) -> Failure {
         return Failure::Usage(text);
     }
     let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-    let near = names
-        .iter()
-        .min_by_key(|known| strsim::damerau_levenshtein(known, name))
-        .filter(|known| strsim::damerau_levenshtein(known, name) <= name.len() / 3)
+    let near = nearest(name, names.iter().copied())
         .map_or(String::new(), |near| format!("did you mean {near}? "));
     Failure::usage(format!(
         "there is no workload {name}, neither built in nor as a file\n  remedy: {near}built in: {}",
