@@ -215,6 +215,19 @@ pub struct RunArgs {
     /// Set an option of the device; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
+    /// The seed of everything that is random.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
+    #[arg(allow_negative_numbers = true)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub load: LoadArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What is played, after what, and how.
+#[derive(Debug, Args)]
+pub struct LoadArgs {
     /// The trace to replay, in any known format, compressed or not; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub trace: Option<String>,
@@ -224,18 +237,12 @@ pub struct RunArgs {
     /// A workload to play first, without measuring it; `fill` writes the whole device once.
     #[arg(long, value_name = "NAME|FILE")]
     pub precondition: Option<String>,
-    /// The seed of everything that is random.
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
-    #[arg(allow_negative_numbers = true)]
-    pub seed: u64,
     /// Stop after so many requests. Those that are not measured do not count: --precondition's, and
     /// those of a workload's own unmeasured phases.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
     #[command(flatten)]
     pub pace: PaceArgs,
-    #[command(flatten)]
-    pub output: OutputArgs,
     #[command(flatten)]
     pub reading: ReadingArgs,
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod device;
+mod experiment;
 mod failure;
 mod human;
 mod interrupt;

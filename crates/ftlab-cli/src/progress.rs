@@ -7,6 +7,8 @@ use ftlab_workload::replay::Progress;
 use ftlab_workload::trace::Meter;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::experiment::Watcher;
+
 /// How often the bar is brought up to date: asking the clock more often would cost more.
 const EVERY: Duration = Duration::from_millis(100);
 /// Steps of a bar.
@@ -69,5 +71,40 @@ impl Bar {
     /// Takes it off the screen.
     pub fn finish(self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// The bars of one run: one for each thing that is played.
+pub struct Bars {
+    wanted: bool,
+    bar: Option<Bar>,
+}
+
+impl Bars {
+    /// None yet.
+    pub fn new(wanted: bool) -> Bars {
+        Bars { wanted, bar: None }
+    }
+}
+
+impl Watcher for Bars {
+    fn begins(&mut self, name: &str, meter: Option<Arc<Meter>>) {
+        let bar = Bar::new(name, self.wanted);
+        self.bar = Some(match meter {
+            Some(meter) => bar.metered(meter),
+            None => bar,
+        });
+    }
+
+    fn goes_on(&mut self, progress: &Progress) {
+        if let Some(bar) = &mut self.bar {
+            bar.show(progress);
+        }
+    }
+
+    fn ended(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish();
+        }
     }
 }

@@ -18,7 +18,7 @@ pub struct Document {
     /// Whether the run went to its end.
     pub complete: bool,
     /// The version of ftlab.
-    pub ftlab_version: &'static str,
+    pub ftlab_version: String,
     /// What was measured.
     pub report: Report,
     /// What it was measured on.

@@ -12,7 +12,41 @@ mod folder;
 mod requests;
 mod timeline;
 
+use ftlab::config::Config;
+use parquet::errors::ParquetError;
+
+use crate::experiment::Measured;
+use crate::failure::Failure;
+
 pub use document::{DeviceDocument, Document, LoadDocument, ReplayDocument, RunDocument};
 pub use folder::{Folder, MARK, Target};
 pub use requests::Requests;
-pub use timeline::write as write_timeline;
+
+/// Writes what a run came to into a folder that is being written, or into one within it if `within`
+/// is not empty; [`MARK`] last.
+pub fn write(
+    folder: &Folder,
+    within: &str,
+    config: &Config,
+    measured: &Measured,
+    run: &RunDocument,
+) -> Result<(), Failure> {
+    let name = |file: &str| format!("{within}{file}");
+    let timeline = folder.create(&name("timeline.parquet"))?;
+    timeline::write(timeline, measured.recorder.timeline())
+        .map_err(unwritten("timeline.parquet"))?;
+    folder.write(&name("config.toml"), config.show().as_bytes())?;
+    folder.write(&name("run.json"), to_json(run)?.as_bytes())?;
+    folder.write(&name(MARK), to_json(&measured.document)?.as_bytes())
+}
+
+/// The failure to write a file of columns.
+pub fn unwritten(name: &'static str) -> impl Fn(ParquetError) -> Failure {
+    move |error| Failure::usage(format!("can't write {name}: {error}"))
+}
+
+/// JSON as files hold it.
+pub fn to_json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(value);
+    text.map(|text| text + "\n").map_err(Failure::usage)
+}

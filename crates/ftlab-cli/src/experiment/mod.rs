@@ -1,0 +1,251 @@
+//! One experiment: a device, what it goes through first, and what is played on it. Performing it
+//! gives a result and touches nothing else, so it can be done many times, on any thread.
+//!
+//! `ftlab run` performs one; `ftlab compare` performs one for each variant and seed. What differs
+//! between them (folders, bars, tables) stays with them. A new kind of load goes into `load.rs`, a
+//! new way to prepare a device into `preparation.rs`; both commands have it then.
+
+mod load;
+mod pace;
+mod preparation;
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use ftlab::config::Config;
+use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::host::Host;
+use ftlab::stats::{Arriving, Circumstances, Recorder, SCHEMA_VERSION};
+use ftlab_workload::generate::{Generator, Workload};
+use ftlab_workload::replay::{self, Batches, Ended, Progress, Replay, Source};
+use ftlab_workload::trace::Meter;
+
+use crate::args::LoadArgs;
+use crate::failure::Failure;
+use crate::interrupt::STOP;
+use crate::load::{Decoder, TraceFacts};
+use crate::recording::Recording;
+use crate::result::{DeviceDocument, Document, LoadDocument, ReplayDocument, Requests};
+
+pub use load::{Load, LoadSource};
+pub use preparation::Preparation;
+
+/// What is done to devices, whichever they are.
+pub struct Experiment {
+    /// What is played.
+    pub load: LoadSource,
+    /// What a device goes through first.
+    pub preparation: Preparation,
+    /// How it is played.
+    pub options: replay::Options,
+    /// What decides when requests arrive.
+    pub arriving: Arriving,
+}
+
+/// Hears how far a performance is.
+pub trait Watcher {
+    /// Something called `name` begins to be played; `meter` tells how much of a trace was read.
+    fn begins(&mut self, name: &str, meter: Option<Arc<Meter>>);
+    /// So far it is.
+    fn goes_on(&mut self, progress: &Progress);
+    /// It has ended.
+    fn ended(&mut self);
+}
+
+/// What a performance came to.
+pub struct Measured {
+    /// The result.
+    pub document: Document,
+    /// What was measured, histograms and time series included.
+    pub recorder: Recorder,
+    /// The file of requests, as far as it was asked for; to be finished.
+    pub requests: Option<Requests>,
+    /// What it cost.
+    pub spent: Spent,
+}
+
+impl Measured {
+    /// Requests played, preconditioning included.
+    pub fn requests_played(&self) -> u64 {
+        self.recorder.phases().iter().map(|phase| phase.host.requests()).sum()
+    }
+}
+
+/// What was played last.
+struct Outcome {
+    load: LoadDocument,
+    replayed: replay::Report,
+    assumed: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Experiment {
+    /// What the command line asks for.
+    pub fn new(args: &LoadArgs) -> Result<Experiment, Failure> {
+        let load = LoadSource::new(args)?;
+        Ok(Experiment {
+            options: pace::options(args)?,
+            arriving: pace::arriving(args, &load),
+            preparation: Preparation::new(args)?,
+            load,
+        })
+    }
+
+    /// Performs it on a device made anew. `load` comes from [`LoadSource::open`]; each request is
+    /// written to `requests`, if there is such a file.
+    ///
+    /// # Errors
+    /// Interrupted before anything was measured; or the load or the file of requests failed.
+    pub fn perform(
+        &self,
+        load: Load,
+        config: &Config,
+        seed: u64,
+        requests: Option<Requests>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Measured, Failure> {
+        let mut ssd = assemble(DeviceSetup::new(config, seed));
+        let failed = Cell::new(false);
+        let mut recording = Recording {
+            recorder: Recorder::new(&ssd),
+            requests,
+            error: None,
+            failed: &failed,
+            names: Vec::new(),
+            measuring: false,
+            phases_before: 0,
+        };
+        let clock = Clock::start();
+        self.preparation.carry_out(seed, &mut ssd, &mut recording, watcher)?;
+        recording.measuring = true;
+        let outcome = self.play(load, seed, &mut ssd, &mut recording, watcher)?;
+        let spent = clock.stop();
+        recording.recorder.phase_ended(&ssd);
+        if let Some(error) = recording.error {
+            return Err(Failure::usage(format!("can't write requests.parquet: {error}")));
+        }
+        let complete = outcome.replayed.ended != Ended::Stopped;
+        let circumstances = Circumstances { arriving: self.arriving, interrupted: !complete };
+        let limit = self.options.limits.requests;
+        let document = Document {
+            schema_version: SCHEMA_VERSION,
+            complete,
+            ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
+            report: recording.recorder.report(&ssd, &circumstances),
+            device: DeviceDocument::new(config, ssd.capacity_sectors()),
+            seed,
+            load: outcome.load,
+            precondition: self.preparation.document(),
+            replay: ReplayDocument::new(&self.options, limit, &outcome.replayed),
+            assumed: outcome.assumed,
+            warnings: outcome.warnings,
+        };
+        let Recording { recorder, requests, .. } = recording;
+        Ok(Measured { document, recorder, requests, spent })
+    }
+
+    fn play(
+        &self,
+        load: Load,
+        seed: u64,
+        ssd: &mut Device,
+        recording: &mut Recording<'_>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Outcome, Failure> {
+        let name = self.load.name();
+        let addresses = format!("addresses: {}", self.options.mapping.describe());
+        match load {
+            Load::Workload(workload) => {
+                let mut source = Generator::new(&workload, ssd.capacity_sectors(), seed)
+                    .map_err(Failure::usage)?;
+                recording.names = phase_names(&workload);
+                watcher.begins(&name, None);
+                let replayed = play_source(ssd, &mut source, recording, self.options, watcher)?;
+                let load = LoadDocument::workload(&workload);
+                Ok(Outcome { load, replayed, assumed: vec![addresses], warnings: Vec::new() })
+            }
+            Load::Trace(file, trace) => {
+                recording.names = vec!["trace".to_owned()];
+                watcher.begins(&name, Some(trace.meter()));
+                let limit = self.options.limits.requests;
+                let mut decoder = Decoder::start(*trace, limit);
+                let fill = |batch: &mut _| decoder.fill(batch, &STOP);
+                let mut source = Batches::new(fill, limit);
+                let replayed = play_source(ssd, &mut source, recording, self.options, watcher)?;
+                drop(source);
+                let TraceFacts { facts, digest, requests } = decoder.finish();
+                let mut assumed = facts.assumed.clone();
+                assumed.push(addresses);
+                let warnings = facts.warnings.clone();
+                let load = LoadDocument::trace(&file, &TraceFacts { facts, digest, requests });
+                Ok(Outcome { load, replayed, assumed, warnings })
+            }
+        }
+    }
+}
+
+fn phase_names(workload: &Workload) -> Vec<String> {
+    workload.phases.iter().map(|phase| phase.name.clone()).collect()
+}
+
+/// Plays a source, unless Ctrl-C has been pressed before.
+fn play_source<S: Source>(
+    ssd: &mut Device,
+    source: &mut S,
+    recording: &mut Recording<'_>,
+    options: replay::Options,
+    watcher: &mut dyn Watcher,
+) -> Result<replay::Report, Failure> {
+    let failed = recording.failed;
+    let mut watch = |progress: &Progress| {
+        watcher.goes_on(progress);
+        let stop = STOP.load(Ordering::Relaxed) || failed.get();
+        if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let replay = Replay { host: ssd, source, sink: recording, options };
+    let report = replay.run(&mut watch);
+    watcher.ended();
+    let mut report = report.map_err(Failure::usage)?;
+    // A source that was stopped while it waited for input looks as if it had come to its end.
+    if STOP.load(Ordering::Relaxed) {
+        report.ended = Ended::Stopped;
+    }
+    Ok(report)
+}
+
+/// Measures time on the clock and on the processor.
+struct Clock {
+    started: Instant,
+    cpu: Option<Duration>,
+}
+
+/// What was spent.
+#[derive(Clone, Copy, Debug)]
+pub struct Spent {
+    /// On the clock.
+    pub wall: Duration,
+    /// On the processor.
+    pub cpu: Duration,
+}
+
+impl Clock {
+    fn start() -> Clock {
+        Clock { started: Instant::now(), cpu: processor_time() }
+    }
+
+    /// Where the system does not tell processor time, it is time on the clock.
+    fn stop(self) -> Spent {
+        let wall = self.started.elapsed();
+        let cpu = self.cpu.zip(processor_time()).map_or(wall, |(from, to)| to - from);
+        Spent { wall, cpu }
+    }
+}
+
+/// Processor time of this thread so far, where the system tells: Linux does.
+fn processor_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+}

@@ -1,0 +1,105 @@
+//! From the flags about replaying to how it is done.
+
+use ftlab::stats::Arriving;
+use ftlab::units::{Nanos, Ratio};
+use ftlab_workload::replay::{self, Limits, Mapping, Pacing};
+use ftlab_workload::trace;
+
+use super::LoadSource;
+use crate::args::{AddressKind, LoadArgs, ReplayKind};
+use crate::failure::Failure;
+use crate::load;
+
+/// How many requests `--replay asap` looks at together unless the user says.
+const ASAP_DEPTH: u32 = 256;
+
+/// How the load is played.
+pub fn options(args: &LoadArgs) -> Result<replay::Options, Failure> {
+    Ok(replay::Options {
+        pacing: pacing(args)?,
+        mapping: mapping(args)?,
+        limits: Limits { requests: args.requests, time: None },
+    })
+}
+
+fn pacing(args: &LoadArgs) -> Result<Pacing, Failure> {
+    let pace = &args.pace;
+    let Pacing::Source { queue_limit, .. } = Pacing::default() else {
+        return Ok(Pacing::default());
+    };
+    let closed = |depth| Pacing::Closed { depth, think_time: Nanos::ZERO };
+    let kind = match (pace.replay, pace.queue_depth) {
+        (None, Some(_)) => ReplayKind::Closed,
+        (kind, _) => kind.unwrap_or(ReplayKind::Open),
+    };
+    if pace.speed.is_some() && kind != ReplayKind::Open {
+        return Err(Failure::usage(
+            "--speed changes the times of requests, and this replay does not follow them\n  \
+             remedy: leave out --speed, or --queue-depth and --replay",
+        ));
+    }
+    match (kind, pace.queue_depth) {
+        (ReplayKind::Open, depth) => Ok(Pacing::Source {
+            speed: pace.speed.unwrap_or(Ratio::ONE),
+            queue_limit: depth.unwrap_or(queue_limit),
+        }),
+        (ReplayKind::Closed, Some(depth)) => Ok(closed(depth)),
+        (ReplayKind::Asap, depth) => {
+            Ok(Pacing::Dependencies { depth: depth.unwrap_or(ASAP_DEPTH) })
+        }
+        (ReplayKind::Closed, None) if args.workload.is_some() => Ok(Pacing::default()),
+        (ReplayKind::Closed, None) => Err(Failure::usage(
+            "a closed loop keeps a number of requests outstanding, but how many?\n  remedy: say \
+             --queue-depth, for example --queue-depth 32",
+        )),
+    }
+}
+
+/// What decides when requests arrive.
+pub fn arriving(args: &LoadArgs, load: &LoadSource) -> Arriving {
+    let open = match (args.pace.replay, args.pace.queue_depth) {
+        (None, None) | (Some(ReplayKind::Open), _) => true,
+        (Some(ReplayKind::Closed | ReplayKind::Asap), _) | (None, Some(_)) => false,
+    };
+    if open && load.has_times() { Arriving::ByTime } else { Arriving::AfterCompletions }
+}
+
+/// Scaling and partitioning may have to know the whole trace first.
+fn mapping(args: &LoadArgs) -> Result<Mapping, Failure> {
+    let kind = args.pace.address;
+    let Some(file) = &args.trace else {
+        return match kind {
+            AddressKind::AsIs => Ok(Mapping::AsIs),
+            _ => Err(Failure::usage(
+                "--address is for traces: a workload is laid out for the device anyway\n  remedy: \
+                 leave it out",
+            )),
+        };
+    };
+    match kind {
+        AddressKind::AsIs => Ok(Mapping::AsIs),
+        AddressKind::Fold => Ok(Mapping::Fold),
+        AddressKind::Compact => Ok(Mapping::Compact),
+        AddressKind::Scale(Some(span_sectors)) => Ok(Mapping::Scale { span_sectors }),
+        AddressKind::Partition(Some(slices)) => Ok(Mapping::Partition { slices }),
+        AddressKind::Scale(None) | AddressKind::Partition(None) if file == "-" => {
+            Err(Failure::usage(
+                "standard input can be read only once, and this needs to know the whole trace \
+                 first\n  remedy: say scale:SIZE or partition:N, or save the trace to a file",
+            ))
+        }
+        AddressKind::Scale(None) => {
+            let span_sectors = look_through(file, args)?.max_lba_end;
+            Ok(Mapping::Scale { span_sectors })
+        }
+        AddressKind::Partition(None) => {
+            let streams = look_through(file, args)?.streams;
+            Ok(Mapping::Partition { slices: u32::try_from(streams).unwrap_or(u32::MAX) })
+        }
+    }
+}
+
+fn look_through(file: &str, args: &LoadArgs) -> Result<trace::Inspection, Failure> {
+    let mut trace = load::open(file, args.reading.options())?;
+    trace::inspect(&mut trace).map_err(Failure::usage)
+}
