@@ -15,7 +15,7 @@ use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
 use ftlab::ftl::mapping::{Mapping, PageMap};
 use ftlab::ftl::placement::{Dynamic, Placement};
 use ftlab::host::{Host, Op, Request};
-use ftlab::nand::timing::{Bus, Plain, Timing};
+use ftlab::nand::timing::{Bus, OneBit, Plain, Prices, Timing};
 use ftlab::nand::{Geometry, Shape};
 use ftlab::scheduler::{Fifo, FlashSetup, Scheduler};
 use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime};
@@ -84,11 +84,16 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
         program: Nanos::from_micros(500),
         erase: Nanos::from_micros(3_000),
     });
+    let one_bit = OneBit {
+        read: Nanos::from_micros(25),
+        program: Nanos::from_micros(200),
+        erase: Nanos::from_micros(3_000),
+    };
     assemble(DeviceSetup {
         flash: FlashSetup {
             bus: Bus::new(BytesPerSec(800_000_000), PAGE, &shape),
             geometry: geometry.clone(),
-            timing,
+            timing: Prices { native: timing, one_bit },
             scheduler: Scheduler::Fifo(Fifo),
         },
         ftl: FtlSetup {

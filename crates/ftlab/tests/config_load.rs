@@ -83,18 +83,18 @@ fn a_config_becomes_the_parts_of_a_device() {
         setup.flash.geometry.page_at(BlockId::new(0), page * setup.flash.geometry.units_per_page())
     };
     assert_eq!(
-        setup.flash.timing.read(&setup.flash.geometry, flash_page(0)),
+        setup.flash.timing.native.read(&setup.flash.geometry, flash_page(0)),
         Nanos::from_micros(41)
     );
     assert_eq!(
-        setup.flash.timing.read(&setup.flash.geometry, flash_page(5)),
+        setup.flash.timing.native.read(&setup.flash.geometry, flash_page(5)),
         Nanos::from_micros(77)
     );
     assert_eq!(
-        setup.flash.timing.program(&setup.flash.geometry, flash_page(4)),
+        setup.flash.timing.native.program(&setup.flash.geometry, flash_page(4)),
         Nanos::from_micros(575)
     );
-    assert_eq!(setup.flash.timing.erase(), Nanos::from_micros(5_000));
+    assert_eq!(setup.flash.timing.native.erase(), Nanos::from_micros(5_000));
     assert_eq!(setup.buffer.capacity, Some(256));
     assert_eq!(setup.buffer.write_back_above, 128);
     assert_eq!(setup.buffer.programs_in_flight, Some(16));

@@ -37,7 +37,11 @@ options! {
 
 options! {
     /// The flash: its geometry and its cells.
-    pub struct NandOptions at "nand" with { timing: TimingOptions, bus: BusOptions } {
+    pub struct NandOptions at "nand" with {
+        timing: TimingOptions,
+        slc_mode: SlcModeOptions,
+        bus: BusOptions,
+    } {
         /// Channels of the device. Each has a bus of its own.
         channels: u32 = required, in "1"..="128", unit "channels",
             source "range: 4 to 32 are built; 128 leaves room for studies";
@@ -100,6 +104,22 @@ options! {
     pub struct TimingOptions at "nand.timing" with { policy: TimingChoice } {
         /// Erasing a block (tBERS).
         erase: Nanos = required, in "1us"..="1s", source "the part";
+    }
+}
+
+options! {
+    /// How long the operations of a die take in blocks that are used with one bit a cell. Only an SLC
+    /// cache uses such blocks.
+    pub struct SlcModeOptions at "nand.slc_mode" {
+        /// Sensing a flash page (tR).
+        read: Nanos = "25us", in "100ns"..="100ms",
+            source "Grupp et al., MICRO 2009: SLC parts sense in 25 us";
+        /// Programming a flash page (tPROG).
+        program: Nanos = "200us", in "1us"..="1s",
+            source "Grupp et al., MICRO 2009: SLC parts program in about 200 us";
+        /// Erasing a block (tBERS).
+        erase: Nanos = "3ms", in "1us"..="1s",
+            source "assumed: as native blocks of the presets, within 1.5 ms to 5 ms";
     }
 }
 

@@ -10,7 +10,7 @@ use crate::ftl::gc::{Collector, Thresholds};
 use crate::ftl::{Cargo, Ftl, FtlSetup};
 use crate::host::Intake;
 use crate::nand::Geometry;
-use crate::nand::timing::Bus;
+use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, Probe};
 use crate::units::SimTime;
@@ -40,7 +40,14 @@ impl DeviceSetup {
         DeviceSetup {
             flash: FlashSetup {
                 geometry: geometry.clone(),
-                timing: nand.timing.policy.build(&parts),
+                timing: Prices {
+                    native: nand.timing.policy.build(&parts),
+                    one_bit: OneBit {
+                        read: nand.slc_mode.read,
+                        program: nand.slc_mode.program,
+                        erase: nand.slc_mode.erase,
+                    },
+                },
                 bus: Bus::new(nand.bus.rate, nand.codeword, &shape),
                 scheduler: options.scheduler.policy.build(&parts),
             },

@@ -6,8 +6,10 @@
 mod channel;
 mod die;
 mod geometry;
+mod mode;
 pub mod timing;
 
 pub use channel::Channel;
 pub use die::{Die, Phase};
 pub use geometry::{Geometry, Shape};
+pub use mode::CellMode;

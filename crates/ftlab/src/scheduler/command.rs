@@ -2,6 +2,7 @@
 
 use crate::engine::Handle;
 use crate::host::RequestId;
+use crate::nand::CellMode;
 use crate::units::{DieId, Nanos, PlaneId, Ppn, SimTime};
 
 /// What the die does.
@@ -13,11 +14,21 @@ pub enum Kind {
     Program,
     /// Erase a block.
     Erase,
+    /// Move a whole flash page to another one of its plane without the bus: sense it, and program
+    /// what was sensed. The data is not corrected on the way.
+    Copyback,
 }
 
 impl Kind {
     /// All kinds, in the order in which counters list them.
-    pub const ALL: [Kind; 3] = [Kind::Read, Kind::Program, Kind::Erase];
+    pub const ALL: [Kind; 4] = [Kind::Read, Kind::Program, Kind::Erase, Kind::Copyback];
+
+    /// Whether it programs a flash page.
+    #[inline]
+    #[must_use]
+    pub const fn programs(self) -> bool {
+        matches!(self, Kind::Program | Kind::Copyback)
+    }
 }
 
 /// On whose account the work is done.
@@ -96,6 +107,10 @@ pub struct Command {
     pub codewords: u32,
     /// Its page; of a flash page or a block the first one. A program has one only once it is placed.
     pub page: Ppn,
+    /// The flash page that a copyback senses.
+    pub source: Option<Ppn>,
+    /// How the cells of its block are used.
+    pub mode: CellMode,
     /// The command that waits for this one.
     pub then: Option<CommandId>,
     /// How many commands this one still waits for.
@@ -124,6 +139,8 @@ impl Command {
             units: 0,
             codewords: 0,
             page,
+            source: None,
+            mode: CellMode::Native,
             then: None,
             waits_for: 0,
             spent: Spent::default(),

@@ -4,7 +4,7 @@ use super::command::{Command, CommandId, Kind, Origin};
 use super::lanes::Lanes;
 use super::{Arrival, Load, Scheduler};
 use crate::engine::{EventQueue, Slab};
-use crate::nand::timing::{Bus, Timing};
+use crate::nand::timing::{Bus, Prices};
 use crate::nand::{Channel, Die, Geometry, Phase};
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
 
@@ -52,13 +52,22 @@ impl Probe for () {
 /// Commands done, by origin and kind.
 pub type CommandCounts = [[u64; Kind::ALL.len()]; Origin::ALL.len()];
 
+/// Flash pages programmed, whoever asked for it.
+#[must_use]
+pub fn flash_pages_programmed(done: &CommandCounts) -> u64 {
+    let of = |kinds: &[u64; Kind::ALL.len()]| -> u64 {
+        Kind::ALL.iter().filter(|kind| kind.programs()).map(|&kind| kinds[kind as usize]).sum()
+    };
+    done.iter().map(of).sum()
+}
+
 /// What [`Flash`] is made of.
 #[derive(Clone, Debug)]
 pub struct FlashSetup {
     /// The shape of the device.
     pub geometry: Geometry,
     /// The price of the cells' work.
-    pub timing: Timing,
+    pub timing: Prices,
     /// The price of transfers.
     pub bus: Bus,
     /// The order of commands.
@@ -88,7 +97,7 @@ struct Line {
 #[derive(Clone, Debug)]
 pub struct Flash<P = ()> {
     geometry: Geometry,
-    timing: Timing,
+    timing: Prices,
     bus: Bus,
     scheduler: Scheduler,
     commands: Slab<Command>,
@@ -247,12 +256,18 @@ impl<P: Probe> Flash<P> {
         let command = &self.commands[id];
         match command.kind {
             Kind::Read => {
-                let span = self.timing.read(&self.geometry, command.page);
+                let span = self.timing.read(&self.geometry, command.page, command.mode);
                 self.occupy(now, die, id, Phase::Sensing, span);
             }
             Kind::Erase => {
-                let span = self.timing.erase();
+                let span = self.timing.erase(command.mode);
                 self.occupy(now, die, id, Phase::Working, span);
+            }
+            Kind::Copyback => {
+                let source = command.source.unwrap_or(command.page);
+                let sense = self.timing.read(&self.geometry, source, command.mode);
+                let program = self.timing.program(&self.geometry, command.page, command.mode);
+                self.occupy(now, die, id, Phase::Working, sense + program);
             }
             Kind::Program => self.want_bus(now, die, id),
         }
@@ -361,7 +376,7 @@ impl<P: Probe> Flash<P> {
             station.die.proceed(Phase::Sending);
             self.events.schedule(now, arrived, Event::Die(die));
         } else {
-            let program = self.timing.program(&self.geometry, command.page);
+            let program = self.timing.program(&self.geometry, command.page, command.mode);
             command.spent.cell += program;
             station.die.start(now, Phase::Working, command.is_gc());
             self.events.schedule(now, arrived + program, Event::Die(die));

@@ -1,7 +1,7 @@
 //! What waits for one die: a first-in-first-out lane for each origin and kind of command, threaded
 //! through the commands themselves.
 //!
-//! Within a lane, ranks never fall, so the next command is the best of at most nine heads, however
+//! Within a lane, ranks never fall, so the next command is the best of a few heads, however
 //! many thousands wait.
 
 use super::command::{Command, CommandId, Kind, Origin};
@@ -13,7 +13,7 @@ const LANES: usize = Kind::ALL.len() * Origin::ALL.len();
 #[derive(Clone, Debug, Default)]
 pub struct Lanes {
     /// A bit for each lane that holds something.
-    occupied: u16,
+    occupied: u32,
     head: [Option<CommandId>; LANES],
     tail: [Option<CommandId>; LANES],
 }

@@ -18,7 +18,7 @@ mod read_first;
 
 pub use command::{Command, CommandId, Kind, Origin, Spent, Task};
 pub use fifo::Fifo;
-pub use flash::{Activity, CommandCounts, Flash, FlashSetup, Probe};
+pub use flash::{Activity, CommandCounts, Flash, FlashSetup, Probe, flash_pages_programmed};
 pub use load::{DieSet, Load};
 pub use read_first::ReadFirst;
 

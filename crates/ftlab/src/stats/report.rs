@@ -8,7 +8,7 @@ use super::steady::{Rounds, SteadyReport};
 use super::{Circumstances, DeviceCounters, Latencies, PhaseStats};
 use crate::device::{Contents, Device};
 use crate::host::{Host, Op};
-use crate::scheduler::{Kind, Origin, Probe};
+use crate::scheduler::{Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{Nanos, SECTOR_BYTES};
 
 /// The version of the report's layout. It changes when a key is renamed, removed or changes its
@@ -258,6 +258,8 @@ pub struct Commands {
     pub programs: u64,
     /// Blocks erased.
     pub erases: u64,
+    /// Flash pages moved within their plane without the bus.
+    pub copybacks: u64,
 }
 
 /// One phase in short.
@@ -379,8 +381,7 @@ fn latency_report(latencies: &Latencies) -> LatencyReport {
 }
 
 fn flash_bytes(counters: &DeviceCounters, page_bytes: u64) -> u64 {
-    let programs = counters.commands.iter().map(|kinds| kinds[Kind::Program as usize]);
-    programs.sum::<u64>() * page_bytes
+    flash_pages_programmed(&counters.commands) * page_bytes
 }
 
 fn write_amplification<P: Probe, C: Contents>(
@@ -460,7 +461,12 @@ fn spread(busy: &[Nanos], span: Nanos) -> Option<Spread> {
 
 fn commands(counters: &DeviceCounters, origin: Origin) -> Commands {
     let of = |kind: Kind| counters.commands[origin as usize][kind as usize];
-    Commands { reads: of(Kind::Read), programs: of(Kind::Program), erases: of(Kind::Erase) }
+    Commands {
+        reads: of(Kind::Read),
+        programs: of(Kind::Program),
+        erases: of(Kind::Erase),
+        copybacks: of(Kind::Copyback),
+    }
 }
 
 fn phase_summary(phase: &PhaseStats, page_bytes: u64) -> PhaseSummary {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::DeviceCounters;
 use crate::device::{Contents, Device};
 use crate::host::{Completion, Host, Op};
-use crate::scheduler::{Kind, Probe};
+use crate::scheduler::{Probe, flash_pages_programmed};
 use crate::units::{Nanos, Ratio, SECTOR_BYTES};
 
 /// The share of the logical capacity that a round writes.
@@ -198,7 +198,7 @@ impl Rounds {
 }
 
 fn programs<P: Probe, C: Contents>(device: &Device<P, C>) -> u64 {
-    device.flash().done().iter().map(|kinds| kinds[Kind::Program as usize]).sum()
+    flash_pages_programmed(device.flash().done())
 }
 
 #[cfg(test)]

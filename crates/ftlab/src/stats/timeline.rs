@@ -141,7 +141,7 @@ impl Timeline {
         open.host_pages += seen.host_pages - before.host_pages;
         open.gc_pages += seen.gc_pages - before.gc_pages;
         open.reads += grown(Kind::Read);
-        open.programs += grown(Kind::Program);
+        open.programs += grown(Kind::Program) + grown(Kind::Copyback);
         open.erases += grown(Kind::Erase);
         open.die_busy += Nanos(seen.die_busy.0 - before.die_busy.0);
         open.channel_busy += Nanos(seen.channel_busy.0 - before.channel_busy.0);

@@ -12,7 +12,7 @@ use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
 use ftlab::ftl::mapping::{Mapping, PageMap};
 use ftlab::ftl::placement::{Dynamic, Level, Placement, StaticStripe};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
-use ftlab::nand::timing::{Bus, PageTimes, PageType, Plain, Timing};
+use ftlab::nand::timing::{Bus, OneBit, PageTimes, PageType, Plain, Prices, Timing};
 use ftlab::nand::{Geometry, Shape};
 use ftlab::scheduler::{Fifo, FlashSetup, Probe, ReadFirst, Scheduler};
 use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime};
@@ -77,6 +77,9 @@ pub const PAGE_TIMES: [PageTimes; 3] = [
     PageTimes { read: Nanos(55_000), program: Nanos(700_000) },
     PageTimes { read: Nanos(85_000), program: Nanos(1_900_000) },
 ];
+/// Times of blocks with one bit a cell.
+pub const ONE_BIT: OneBit =
+    OneBit { read: Nanos(20_000), program: Nanos(150_000), erase: Nanos(2_000_000) };
 /// DRAM takes this long.
 pub const DRAM: Nanos = Nanos(1_500);
 
@@ -146,7 +149,7 @@ impl Spec {
         let geometry = self.geometry();
         DeviceSetup {
             flash: FlashSetup {
-                timing: timing(self.timing),
+                timing: Prices { native: timing(self.timing), one_bit: ONE_BIT },
                 bus: Bus::new(self.bus, self.codeword, &self.shape),
                 scheduler: match self.scheduler {
                     SchedulerKind::Fifo => Scheduler::Fifo(Fifo),

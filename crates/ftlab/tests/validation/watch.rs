@@ -188,6 +188,18 @@ impl Log {
         die.busy += a.until - a.from;
     }
 
+    fn copyback_begins(&mut self, a: &Activity) {
+        self.at(a.from);
+        self.begins(a, a.from);
+        let block = self.geometry.block_of(a.page);
+        let (pages, _) = self.programmed[block.at()];
+        assert_eq!(self.geometry.flash_page_in_block(a.page), pages, "out of order: {a:?}");
+        self.programmed[block.at()] = (pages + 1, a.until);
+        let die = &mut self.dies[a.die.at()];
+        die.free_at = a.until;
+        die.busy += a.until - a.from;
+    }
+
     fn transfers(&mut self, a: &Activity) {
         self.at(a.from);
         let (channel, _) = self.geometry.channel_of(a.die);
@@ -226,6 +238,7 @@ impl Probe for Watcher {
             Kind::Read => log.read_begins(activity),
             Kind::Program => log.program_begins(activity),
             Kind::Erase => log.erase_begins(activity),
+            Kind::Copyback => log.copyback_begins(activity),
         }
     }
 

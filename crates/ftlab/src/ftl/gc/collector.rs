@@ -244,7 +244,7 @@ impl Collector {
                 self.read_done(plane, id, on);
                 return Freed::Nothing;
             }
-            Kind::Program => {
+            Kind::Program | Kind::Copyback => {
                 if self.copy_done(plane, id, on) == 0 {
                     return Freed::Nothing;
                 }

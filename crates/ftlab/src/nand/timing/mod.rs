@@ -2,9 +2,11 @@
 
 mod page_type;
 mod plain;
+mod prices;
 
 pub use page_type::{PageTimes, PageType, PageTypeOptions};
 pub use plain::{Plain, PlainOptions};
+pub use prices::{OneBit, Prices};
 
 use crate::engine::Divisor;
 use crate::host::SectorMask;
