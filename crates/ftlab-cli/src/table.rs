@@ -219,7 +219,10 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Channels in use", &used(usage.channels_ratio))?;
     line(out, "Dies in use", &used(usage.dies_ratio))?;
     let commands = &report.flash_commands;
-    for (name, of) in [("host", commands.host), ("merge", commands.merge), ("GC", commands.gc)] {
+    let always = [("host", commands.host), ("merge", commands.merge), ("GC", commands.gc)];
+    let some = [("wear levelling", commands.wear), ("SLC cache", commands.fold)];
+    let some = some.into_iter().filter(|(_, of)| of.reads + of.programs + of.erases > 0);
+    for (name, of) in always.into_iter().chain(some) {
         let text = format!(
             "{} reads, {} programs, {} erases",
             count(of.reads),

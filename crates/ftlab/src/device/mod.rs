@@ -16,7 +16,7 @@ pub use contents::{Contents, FlashRead, PageProgram};
 
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, SlotId};
-use crate::ftl::gc::{Collector, Freed, Ground};
+use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
 use crate::ftl::{Cargo, Ftl, FtlCounts};
 use crate::host::{Advanced, Breakdown, Completion, Host, Intake, Op, Request, RequestId};
 use crate::scheduler::{CommandId, Flash, Probe, Spent, Task};
@@ -143,6 +143,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn consider_collecting(&mut self, plane: PlaneId) {
         let (collector, mut ground) = self.ground();
         collector.start(plane, &mut ground);
+    }
+
+    /// Asks for a block to be emptied for a purpose of the caller's. Its plane does so after what it
+    /// is collecting; time has to pass for that. False if there is nothing to empty: the block is
+    /// free, bad, being filled, or being collected at this moment.
+    pub fn collect(&mut self, wanted: Wanted) -> bool {
+        let (collector, mut ground) = self.ground();
+        collector.collect(wanted, &mut ground)
     }
 
     fn submit_flush(&mut self, id: RequestId) {

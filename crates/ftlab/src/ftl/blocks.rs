@@ -16,14 +16,21 @@ pub enum BlockState {
     Open,
     /// Full and programmed to the last page: a candidate for collection.
     Closed,
-    /// Being collected.
+    /// Being collected, or about to be.
     Collecting,
+    /// Never used again.
+    Bad,
 }
 
 impl BlockState {
     /// All states, in the order of their numbers.
-    const ALL: [BlockState; 4] =
-        [BlockState::Free, BlockState::Open, BlockState::Closed, BlockState::Collecting];
+    const ALL: [BlockState; 5] = [
+        BlockState::Free,
+        BlockState::Open,
+        BlockState::Closed,
+        BlockState::Collecting,
+        BlockState::Bad,
+    ];
 }
 
 /// One block's record. All zero for an erased block that was never used, so that a table of them
@@ -105,6 +112,12 @@ impl Blocks {
         let record = &mut self.records[block.at()];
         assert_eq!(record[VALID], 0, "{block:?} was erased with valid pages on it");
         *record = [0, 0, record[ERASES] + 1, BlockState::Free as u32];
+    }
+
+    /// The block is empty and goes out of use.
+    pub(super) fn retire(&mut self, block: BlockId) {
+        assert_eq!(self.valid(block), 0, "{block:?} was given up with valid pages on it");
+        self.set_state(block, BlockState::Bad);
     }
 
     /// How often each block was erased, in the order of their numbers.

@@ -18,7 +18,7 @@ pub use cargo::Cargo;
 pub use plane::{Plane, WriteStream};
 pub use spare::Spare;
 
-use gc::{Thresholds, Victim};
+use gc::{Purpose, PurposeCounts, Thresholds, Victim};
 use mapping::Mapping;
 use placement::{Placement, PlacementView, Writable};
 
@@ -61,6 +61,8 @@ pub struct FtlCounts {
     pub gc_runs: u64,
     /// Valid pages that the collected blocks held when they were chosen.
     pub gc_victim_valid: u64,
+    /// Runs and copied pages by purpose, in the order of [`Purpose::ALL`].
+    pub by_purpose: [PurposeCounts; Purpose::ALL.len()],
     /// Pages that a host read found empty: never written, or deallocated. They cost no flash read.
     pub unwritten_reads: u64,
 }
@@ -227,7 +229,7 @@ impl Ftl {
     }
 
     fn open_block(&mut self, plane: PlaneId, stream: WriteStream) -> Option<()> {
-        let reserve = if stream == WriteStream::Host { self.thresholds.reserve } else { 0 };
+        let reserve = if stream == WriteStream::Host { self.reserve(plane) } else { 0 };
         let state = &mut self.planes[plane.at()];
         if state.free_blocks() <= reserve {
             return None;
@@ -238,6 +240,14 @@ impl Ftl {
         Some(())
     }
 
+    /// Free blocks of a plane that the host may not take: one more while a block is being given up,
+    /// whose pages may fill one and which returns none.
+    fn reserve(&self, plane: PlaneId) -> u32 {
+        let run = self.planes[plane.at()].collection.as_ref();
+        let giving_up = run.is_some_and(|run| !run.purpose().frees_block());
+        self.thresholds.reserve + u32::from(giving_up)
+    }
+
     /// Whether the host may write to a plane: there is a page for it, and it does not run ahead of
     /// collection where blocks are scarce.
     fn is_writable(&self, plane: PlaneId) -> bool {
@@ -246,7 +256,7 @@ impl Ftl {
         // With blocks to spare the host need not wait, whatever it has been credited with.
         let scarce = state.free_blocks() <= self.thresholds.reserve + 1;
         let paced = scarce && state.collection.is_some() && state.host_credit == 0;
-        !paced && (room || state.free_blocks() > self.thresholds.reserve)
+        !paced && (room || state.free_blocks() > self.reserve(plane))
     }
 
     /// Notes whether the host may write to a plane, after anything changed on which that depends.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::gc::Collection;
+use super::gc::{Collection, Wanted};
 use crate::units::BlockId;
 
 /// Data that is kept in blocks of its own.
@@ -31,6 +31,8 @@ pub struct Plane {
     /// Erased blocks, longest erased first.
     erased: VecDeque<BlockId>,
     pub(super) collection: Option<Collection>,
+    /// Blocks that are to be collected, in the order of asking.
+    pub(super) wanted: VecDeque<Wanted>,
     /// Flash pages that the host may still take while the plane collects.
     pub(super) host_credit: u32,
 }
@@ -39,8 +41,15 @@ impl Plane {
     /// A plane of so many erased blocks.
     #[must_use]
     pub fn new(blocks: u32) -> Plane {
-        let erased = VecDeque::new();
-        Plane { open: [None; 2], unused_from: 0, blocks, erased, collection: None, host_credit: 0 }
+        Plane {
+            open: [None; 2],
+            unused_from: 0,
+            blocks,
+            erased: VecDeque::new(),
+            collection: None,
+            wanted: VecDeque::new(),
+            host_credit: 0,
+        }
     }
 
     /// Blocks that are erased and not in use.

@@ -40,11 +40,16 @@ pub enum Origin {
     Merge,
     /// Garbage collection.
     Gc,
+    /// Moving data for the sake of the blocks: wear levelling, and emptying blocks that go bad.
+    Wear,
+    /// Moving data from the SLC cache to blocks of full density.
+    Fold,
 }
 
 impl Origin {
     /// All origins, in the order in which counters list them.
-    pub const ALL: [Origin; 3] = [Origin::Host, Origin::Merge, Origin::Gc];
+    pub const ALL: [Origin; 5] =
+        [Origin::Host, Origin::Merge, Origin::Gc, Origin::Wear, Origin::Fold];
 }
 
 /// Who is told when the command is done.
@@ -152,7 +157,9 @@ impl Command {
         }
     }
 
+    /// Whether the collector issued it, for whatever purpose: who waits behind it waits for
+    /// collection.
     pub(super) fn is_gc(&self) -> bool {
-        self.origin == Origin::Gc
+        matches!(self.origin, Origin::Gc | Origin::Wear | Origin::Fold)
     }
 }

@@ -4,6 +4,7 @@
 use crate::cache::BufferCounts;
 use crate::device::{Contents, Device};
 use crate::ftl::FtlCounts;
+use crate::ftl::gc::PurposeCounts;
 use crate::host::Host;
 use crate::scheduler::{CommandCounts, Probe};
 use crate::units::{Nanos, SimTime};
@@ -54,6 +55,11 @@ impl DeviceCounters {
 
     fn zip(&self, other: &DeviceCounters, f: fn(u64, u64) -> u64) -> DeviceCounters {
         let (a, b) = (&self.ftl, &other.ftl);
+        let mut by_purpose = a.by_purpose;
+        for (one, other) in by_purpose.iter_mut().zip(&b.by_purpose) {
+            let runs = f(one.runs, other.runs);
+            *one = PurposeCounts { runs, pages: f(one.pages, other.pages) };
+        }
         let ftl = FtlCounts {
             host_pages: f(a.host_pages, b.host_pages),
             gc_pages: f(a.gc_pages, b.gc_pages),
@@ -62,6 +68,7 @@ impl DeviceCounters {
             trimmed: f(a.trimmed, b.trimmed),
             gc_runs: f(a.gc_runs, b.gc_runs),
             gc_victim_valid: f(a.gc_victim_valid, b.gc_victim_valid),
+            by_purpose,
             unwritten_reads: f(a.unwritten_reads, b.unwritten_reads),
         };
         let (a, b) = (&self.buffer, &other.buffer);

@@ -7,6 +7,8 @@ use super::notes;
 use super::steady::{Rounds, SteadyReport};
 use super::{Circumstances, DeviceCounters, Latencies, PhaseStats};
 use crate::device::{Contents, Device};
+use crate::ftl::FtlCounts;
+use crate::ftl::gc::{Purpose, PurposeCounts};
 use crate::host::{Host, Op};
 use crate::scheduler::{Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{Nanos, SECTOR_BYTES};
@@ -165,7 +167,7 @@ pub struct WriteAmplification {
     pub page_bytes: u64,
 }
 
-/// Garbage collection.
+/// Garbage collection, for whatever purpose a block was emptied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gc {
     /// Blocks chosen.
@@ -180,6 +182,32 @@ pub struct Gc {
     pub valid_pages_per_victim: Option<f64>,
     /// The same as a share of the block.
     pub valid_ratio_per_victim: Option<f64>,
+    /// Why blocks were emptied.
+    pub by_purpose: GcPurposes,
+}
+
+/// Collections by purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct GcPurposes {
+    /// A plane was short of free blocks.
+    pub space: GcPurpose,
+    /// The device was idle.
+    pub background: GcPurpose,
+    /// Static wear levelling.
+    pub wear_level: GcPurpose,
+    /// The block was going bad.
+    pub retire: GcPurpose,
+    /// The block belonged to the SLC cache.
+    pub fold: GcPurpose,
+}
+
+/// Collections for one purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct GcPurpose {
+    /// Blocks emptied.
+    pub runs: u64,
+    /// Pages copied.
+    pub copied_pages: u64,
 }
 
 /// Erases of each block since the device was new.
@@ -247,6 +275,10 @@ pub struct FlashCommands {
     pub merge: Commands,
     /// Garbage collection.
     pub gc: Commands,
+    /// Static wear levelling, and emptying blocks that go bad.
+    pub wear: Commands,
+    /// Moving data out of the SLC cache.
+    pub fold: Commands,
 }
 
 /// Flash commands of one origin.
@@ -321,6 +353,8 @@ pub(super) fn build<P: Probe, C: Contents>(
             host: commands(&counters, Origin::Host),
             merge: commands(&counters, Origin::Merge),
             gc: commands(&counters, Origin::Gc),
+            wear: commands(&counters, Origin::Wear),
+            fold: commands(&counters, Origin::Fold),
         },
         steady_state: rounds.report(host.op(Op::Write).bytes(), &counters),
         phases: phases.iter().map(|phase| phase_summary(phase, page_bytes)).collect(),
@@ -412,10 +446,22 @@ fn gc(counters: &DeviceCounters, units_per_block: u32) -> Gc {
         runs: ftl.gc_runs,
         copied_pages: ftl.gc_pages,
         stale_copied_pages: ftl.gc_stale,
-        erased_blocks: counters.commands[Origin::Gc as usize][Kind::Erase as usize],
+        erased_blocks: counters.commands.iter().map(|row| row[Kind::Erase as usize]).sum(),
         valid_pages_per_victim: valid,
         valid_ratio_per_victim: valid.map(|valid| valid / f64::from(units_per_block)),
+        by_purpose: GcPurposes {
+            space: purpose(ftl, Purpose::Space),
+            background: purpose(ftl, Purpose::Background),
+            wear_level: purpose(ftl, Purpose::WearLevel),
+            retire: purpose(ftl, Purpose::Retire),
+            fold: purpose(ftl, Purpose::Fold),
+        },
     }
+}
+
+fn purpose(ftl: &FtlCounts, purpose: Purpose) -> GcPurpose {
+    let PurposeCounts { runs, pages } = ftl.by_purpose[purpose as usize];
+    GcPurpose { runs, copied_pages: pages }
 }
 
 fn wear<P: Probe, C: Contents>(device: &Device<P, C>) -> Wear {

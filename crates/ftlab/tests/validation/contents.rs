@@ -5,8 +5,11 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use ftlab::device::{Device, assemble_with};
+use ftlab::engine::Stream;
+use ftlab::ftl::BlockState;
+use ftlab::ftl::gc::{Purpose, Wanted};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
-use ftlab::units::{Bytes, Lpn, SimTime};
+use ftlab::units::{BlockId, Bytes, Lpn, PlaneId, SimTime};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -160,6 +163,11 @@ impl Bench {
     }
 
     fn run(&mut self, depth: usize, steps: &[Step]) -> Result<(), String> {
+        self.steps(depth, steps)?;
+        self.finish()
+    }
+
+    fn steps(&mut self, depth: usize, steps: &[Step]) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         for (number, step) in steps.iter().enumerate() {
             while self.device.requests_in_flight() >= depth {
@@ -175,7 +183,7 @@ impl Bench {
                 self.audit()?;
             }
         }
-        self.finish()
+        Ok(())
     }
 
     /// Everything done, then everything flushed, then everything read.
@@ -223,6 +231,71 @@ proptest! {
         let mut bench = Bench::new(&spec, None);
         let checked = bench.run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
+/// Asks for blocks of a device to be emptied, now and then: any block for wear levelling and folding,
+/// one block of each plane to be given up.
+struct Asker {
+    stream: Stream,
+    blocks: u32,
+    /// By plane: the block that is given up.
+    doomed: Vec<Option<BlockId>>,
+}
+
+impl Asker {
+    fn ask(&mut self, bench: &mut Bench) {
+        let block = BlockId::new(self.stream.below(self.blocks.into()) as u32);
+        let plane = bench.device.flash().geometry().plane_of(block);
+        let doomed = &mut self.doomed[plane.at()];
+        let purpose = match self.stream.below(3) {
+            0 => Purpose::WearLevel,
+            1 => Purpose::Fold,
+            _ if doomed.is_none_or(|known| known == block) => Purpose::Retire,
+            _ => return,
+        };
+        let accepted = bench.device.collect(Wanted { block, purpose });
+        if accepted && purpose == Purpose::Retire {
+            *doomed = Some(block);
+        }
+    }
+
+    fn check(&self, bench: &Bench) {
+        let ftl = bench.device.ftl();
+        for (plane, doomed) in self.doomed.iter().enumerate() {
+            let plane = PlaneId::new(plane as u32);
+            let Some(block) = *doomed else { continue };
+            assert_eq!(ftl.collecting(plane), None, "collection goes on at rest");
+            assert_eq!(ftl.blocks().state(block), BlockState::Bad);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    /// Blocks may be emptied at any time and for any reason: nothing is lost, nothing stands still, and
+    /// a block that is given up is empty and stays out of use.
+    #[test]
+    fn nothing_is_lost_when_blocks_are_collected_on_request(
+        (mut spec, depth, steps) in random::run(200), seed in any::<u64>()
+    ) {
+        spec.shape.blocks_per_plane += 1;
+        let mut bench = Bench::new(&spec, None);
+        let geometry = spec.geometry();
+        let mut asker = Asker {
+            stream: Stream::new(seed, "asker"),
+            blocks: geometry.blocks(),
+            doomed: vec![None; geometry.planes() as usize],
+        };
+        for few in steps.chunks(4) {
+            let checked = bench.steps(depth, few);
+            prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+            asker.ask(&mut bench);
+        }
+        let checked = bench.finish();
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+        asker.check(&bench);
     }
 }
 

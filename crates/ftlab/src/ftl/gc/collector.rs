@@ -1,11 +1,13 @@
 //! The collector of a plane: copies the valid pages of a victim into the plane's collection block and
-//! erases the victim, until enough blocks are free.
+//! erases the victim, until enough blocks are free. It also empties blocks that others name, for a
+//! purpose of theirs ([`Purpose`]).
 //!
 //! It copies a flash page's worth at a time: reads that gather as many valid pages as a flash page
 //! holds, then one program. A copy is committed when it is programmed, and only if the page has not
 //! been overwritten meanwhile. The victim is erased when nothing of it is left in flight.
 
-use super::super::{BlockState, Cargo, Ftl, WriteStream};
+use super::super::{BlockState, Cargo, Ftl};
+use super::Purpose;
 use crate::device::Contents;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, PlaneId, Ppn, SimTime};
@@ -30,10 +32,12 @@ pub struct Thresholds {
 #[derive(Clone, Debug)]
 pub struct Collection {
     victim: BlockId,
+    purpose: Purpose,
     /// The next page of the victim to look at.
     next_unit: u32,
     /// Flash pages being copied.
     in_flight: u32,
+    /// Nothing is left to copy: the victim is on its way out.
     erasing: bool,
     /// Flash pages that the collection will make free, net of its copies, and how many copies that
     /// takes, as it looked when it began.
@@ -53,6 +57,12 @@ impl Collection {
         self.victim
     }
 
+    /// What it is being collected for.
+    #[must_use]
+    pub fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
     /// A copy is done: the flash pages that the host may take for it.
     fn earn(&mut self) -> u32 {
         self.copied += 1;
@@ -70,17 +80,31 @@ impl Collection {
     }
 }
 
+/// A block that somebody wants emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The block.
+    pub block: BlockId,
+    /// What for.
+    pub purpose: Purpose,
+}
+
 impl Ftl {
-    /// Notes that `victim` is being collected, and what that will yield.
-    fn begin_collection(&mut self, plane: PlaneId, victim: BlockId) {
+    /// Notes that a block is being collected, and what that will yield.
+    fn begin_collection(&mut self, plane: PlaneId, Wanted { block: victim, purpose }: Wanted) {
         let valid = self.blocks.valid(victim);
         let copies = valid.div_ceil(self.geometry.units_per_page());
-        let gain = self.geometry.shape().pages_per_block - copies;
+        let gain = match purpose.frees_block() {
+            true => self.geometry.shape().pages_per_block - copies,
+            false => 0,
+        };
         self.blocks.set_state(victim, BlockState::Collecting);
         self.counts.gc_runs += 1;
         self.counts.gc_victim_valid += u64::from(valid);
+        self.counts.by_purpose[purpose as usize].runs += 1;
         self.planes[plane.at()].collection = Some(Collection {
             victim,
+            purpose,
             next_unit: 0,
             in_flight: 0,
             erasing: false,
@@ -91,6 +115,57 @@ impl Ftl {
             handed_out: 0,
         });
         self.refresh_writable(plane);
+    }
+
+    /// Takes note that a block is to be emptied for a purpose. One that waits for that already takes
+    /// the new purpose, unless it is to be given up. False if there is nothing to collect: the block is free, bad, being filled,
+    /// or being collected at this moment.
+    fn want(&mut self, wanted: Wanted) -> bool {
+        let plane = self.geometry.plane_of(wanted.block);
+        let queue = &mut self.planes[plane.at()].wanted;
+        if let Some(waiting) = queue.iter_mut().find(|waiting| waiting.block == wanted.block) {
+            if waiting.purpose.frees_block() {
+                *waiting = wanted;
+            }
+            return true;
+        }
+        if self.blocks.state(wanted.block) != BlockState::Closed {
+            return false;
+        }
+        queue.push_back(wanted);
+        self.victim.withdrawn(plane, wanted.block, self.blocks.valid(wanted.block));
+        self.blocks.set_state(wanted.block, BlockState::Collecting);
+        true
+    }
+
+    fn has_wanted(&self, plane: PlaneId) -> bool {
+        !self.planes[plane.at()].wanted.is_empty()
+    }
+
+    /// The block that a plane empties next. What others asked for goes first. A block that is given up
+    /// waits while only the reserve is left: it returns none for the one that its pages may fill.
+    fn next_to_collect(&mut self, plane: PlaneId) -> Option<Wanted> {
+        let state = &mut self.planes[plane.at()];
+        let to_spare = state.free_blocks() > self.thresholds.reserve;
+        let may_go = |wanted: &Wanted| to_spare || wanted.purpose.frees_block();
+        if let Some(at) = state.wanted.iter().position(may_go) {
+            return state.wanted.remove(at);
+        }
+        let block = self.victim.choose(plane)?;
+        Some(Wanted { block, purpose: Purpose::Space })
+    }
+
+    /// The victim is empty: what becomes of it, and what its end is worth to the host.
+    fn end_collection(&mut self, plane: PlaneId, run: &Collection) {
+        let state = &mut self.planes[plane.at()];
+        if run.purpose.frees_block() {
+            self.blocks.reset(run.victim);
+            state.give_back(run.victim);
+            state.host_credit += run.earn_rest(self.geometry.shape().pages_per_block);
+        } else {
+            self.blocks.retire(run.victim);
+            self.refresh_writable(plane);
+        }
     }
 }
 
@@ -135,13 +210,32 @@ impl Collector {
         let short = on.ftl.free_blocks(plane) <= on.ftl.thresholds.start;
         if short && on.ftl.planes[plane.at()].collection.is_none() {
             on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
-            self.next_victim(plane, on);
+            self.next(plane, on);
         }
     }
 
-    fn next_victim<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
-        let Some(victim) = on.ftl.victim.choose(plane) else { return on.ftl.mark_hungry(plane) };
-        on.ftl.begin_collection(plane, victim);
+    /// Empties a block for a purpose, after those that were asked for before; copies are in flight
+    /// when this returns, if the plane was not collecting. False if there is nothing to
+    /// collect: the block is free, bad, being filled, or being collected at this moment.
+    pub fn collect<P: Probe, C: Contents>(
+        &mut self,
+        wanted: Wanted,
+        on: &mut Ground<'_, P, C>,
+    ) -> bool {
+        let accepted = on.ftl.want(wanted);
+        let plane = on.ftl.geometry.plane_of(wanted.block);
+        if on.ftl.planes[plane.at()].collection.is_none() && on.ftl.has_wanted(plane) {
+            on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
+            self.next(plane, on);
+        }
+        accepted
+    }
+
+    fn next<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+        let Some(wanted) = on.ftl.next_to_collect(plane) else {
+            return on.ftl.mark_hungry(plane);
+        };
+        on.ftl.begin_collection(plane, wanted);
         self.proceed(plane, on);
     }
 
@@ -154,13 +248,15 @@ impl Collector {
                 return;
             }
             let (victim, from) = (run.victim, run.next_unit);
+            let origin = run.purpose.origin();
             match on.ftl.blocks.next_valid(victim, from) {
-                Some(first) => self.copy_page(plane, victim, first, on),
+                Some(first) => self.copy_page(plane, origin, victim, first, on),
                 None if run.in_flight > 0 => return,
+                None if !run.purpose.frees_block() => return self.ended(plane, on),
                 None => {
                     run.erasing = true;
                     let page = on.ftl.geometry.page_at(victim, 0);
-                    let erase = Command::new(Kind::Erase, Origin::Gc, Task::Collect(plane), page);
+                    let erase = Command::new(Kind::Erase, origin, Task::Collect(plane), page);
                     let id = on.flash.prepare(erase);
                     return on.flash.submit(on.now, id);
                 }
@@ -172,13 +268,14 @@ impl Collector {
     fn copy_page<P: Probe, C: Contents>(
         &mut self,
         plane: PlaneId,
+        origin: Origin,
         victim: BlockId,
         first: u32,
         on: &mut Ground<'_, P, C>,
     ) {
         let task = Task::Collect(plane);
         let place = on.ftl.geometry.page_at(victim, 0);
-        let mut program = Command::new(Kind::Program, Origin::Gc, task, place);
+        let mut program = Command::new(Kind::Program, origin, task, place);
         program.codewords = on.flash.bus().page_codewords();
         let program = on.flash.prepare(program);
         let units_per_page = on.ftl.geometry.units_per_page();
@@ -200,7 +297,7 @@ impl Collector {
                     if let Some((_, id)) = read {
                         on.flash.submit(on.now, id);
                     }
-                    let mut command = Command::new(Kind::Read, Origin::Gc, task, source);
+                    let mut command = Command::new(Kind::Read, origin, task, source);
                     command.then = Some(program);
                     on.flash.command_mut(program).waits_for += 1;
                     on.flash.prepare(command)
@@ -245,7 +342,8 @@ impl Collector {
                 return Freed::Nothing;
             }
             Kind::Program | Kind::Copyback => {
-                if self.copy_done(plane, id, on) == 0 {
+                let earned = self.copy_done(plane, id, on);
+                if earned == 0 && on.ftl.planes[plane.at()].collection.is_some() {
                     return Freed::Nothing;
                 }
             }
@@ -268,7 +366,9 @@ impl Collector {
             return;
         }
         let units = command.units;
-        let first = on.ftl.take_page(plane, WriteStream::Gc);
+        let Some(run) = &on.ftl.planes[plane.at()].collection else { return };
+        let stream = run.purpose.stream();
+        let first = on.ftl.take_page(plane, stream);
         let first = first.expect("the reserve leaves collection a free block");
         for unit in 0..units {
             let from = self.source(program, unit);
@@ -308,6 +408,7 @@ impl Collector {
         let mut earned = 0;
         if let Some(run) = state.collection.as_mut() {
             run.in_flight -= 1;
+            on.ftl.counts.by_purpose[run.purpose as usize].pages += u64::from(units);
             earned = run.earn();
             state.host_credit += earned;
         }
@@ -316,15 +417,18 @@ impl Collector {
     }
 
     fn erase_done<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
-        let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
-        let first = on.ftl.geometry.page_at(run.victim, 0);
+        let Some(victim) = on.ftl.collecting(plane) else { return };
+        let first = on.ftl.geometry.page_at(victim, 0);
         on.contents.erase(first, on.ftl.geometry.units_per_block());
-        on.ftl.blocks.reset(run.victim);
-        let state = &mut on.ftl.planes[plane.at()];
-        state.give_back(run.victim);
-        state.host_credit += run.earn_rest(on.ftl.geometry.shape().pages_per_block);
-        if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop {
-            self.next_victim(plane, on);
+        self.ended(plane, on);
+    }
+
+    /// The victim is empty, and erased unless it is given up.
+    fn ended<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+        let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
+        on.ftl.end_collection(plane, &run);
+        if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop || on.ftl.has_wanted(plane) {
+            self.next(plane, on);
         }
     }
 

@@ -112,6 +112,10 @@ impl Greedy {
         self.append(plane, block, valid);
     }
 
+    pub(super) fn withdrawn(&mut self, plane: PlaneId, block: BlockId, valid: u32) {
+        self.unlink(plane, block, valid);
+    }
+
     pub(super) fn choose(&mut self, plane: PlaneId) -> Option<BlockId> {
         let start = plane.at() * self.words_per_plane;
         let words = &self.occupied[start..start + self.words_per_plane];
@@ -149,7 +153,7 @@ mod tests {
         /// Against a list that is searched from end to end.
         #[test]
         fn it_chooses_the_longest_closed_of_the_emptiest(
-            steps in proptest::collection::vec((0u32..4, 0u32..32), 1..600)
+            steps in proptest::collection::vec((0u32..5, 0u32..32), 1..600)
         ) {
             let geometry = geometry();
             let mut greedy = Greedy::new(&geometry);
@@ -168,6 +172,10 @@ mod tests {
                         let (_, valid) = naive.remove(at);
                         greedy.lost_page(plane, block, valid - 1);
                         naive.push((block, valid - 1));
+                    }
+                    (4, Some(at)) => {
+                        let (_, valid) = naive.remove(at);
+                        greedy.withdrawn(plane, block, valid);
                     }
                     (3, _) => {
                         let expected = naive

@@ -3,16 +3,19 @@
 
 mod collector;
 mod greedy;
+mod purpose;
 
-pub use collector::{Collection, Collector, Freed, Ground, Thresholds};
+pub use collector::{Collection, Collector, Freed, Ground, Thresholds, Wanted};
 pub use greedy::Greedy;
+pub use purpose::{Purpose, PurposeCounts};
 
 use crate::policy::seam;
 use crate::units::{BlockId, PlaneId};
 
 seam! {
     /// Picks the block that is collected next. It is told when a block becomes a candidate, when a
-    /// candidate loses a valid page, and it gives candidates up by choosing them.
+    /// candidate loses a valid page, and when one is collected without being chosen; it gives
+    /// candidates up by choosing them.
     pub enum Victim ("ftl.gc.victim" = "greedy") as VictimChoice, with victim_policy {
         Greedy(Greedy),
     }
@@ -29,6 +32,12 @@ impl Victim {
     #[inline]
     pub fn lost_page(&mut self, plane: PlaneId, block: BlockId, valid: u32) {
         victim_policy!(self, policy => policy.lost_page(plane, block, valid));
+    }
+
+    /// A candidate of `plane` with `valid` pages is collected for another reason: it is none any more.
+    #[inline]
+    pub fn withdrawn(&mut self, plane: PlaneId, block: BlockId, valid: u32) {
+        victim_policy!(self, policy => policy.withdrawn(plane, block, valid));
     }
 
     /// Chooses a candidate of `plane` that has an invalid page, and drops it from the candidates.

@@ -1,0 +1,63 @@
+//! What a collection is for. From that follow on whose account its commands run, where the copies go,
+//! and what becomes of the block.
+
+use super::super::WriteStream;
+use crate::scheduler::Origin;
+
+/// Why a block is emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// The plane is short of free blocks.
+    Space,
+    /// The device is idle: blocks are made free before they are needed.
+    Background,
+    /// Static wear levelling: the block is worn less than others, because its data lies still.
+    WearLevel,
+    /// The block is going bad: it is emptied and never used again.
+    Retire,
+    /// The block belongs to the SLC cache: its data moves to blocks of full density.
+    Fold,
+}
+
+impl Purpose {
+    /// All purposes, in the order in which counters list them.
+    pub const ALL: [Purpose; 5] =
+        [Purpose::Space, Purpose::Background, Purpose::WearLevel, Purpose::Retire, Purpose::Fold];
+
+    /// On whose account its commands run.
+    #[must_use]
+    pub const fn origin(self) -> Origin {
+        match self {
+            Purpose::Space | Purpose::Background => Origin::Gc,
+            Purpose::WearLevel | Purpose::Retire => Origin::Wear,
+            Purpose::Fold => Origin::Fold,
+        }
+    }
+
+    /// Where its copies go.
+    #[must_use]
+    pub const fn stream(self) -> WriteStream {
+        match self {
+            Purpose::Space
+            | Purpose::Background
+            | Purpose::WearLevel
+            | Purpose::Retire
+            | Purpose::Fold => WriteStream::Gc,
+        }
+    }
+
+    /// Whether the block is erased and used again.
+    #[must_use]
+    pub const fn frees_block(self) -> bool {
+        !matches!(self, Purpose::Retire)
+    }
+}
+
+/// What collections for one purpose did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PurposeCounts {
+    /// Blocks collected.
+    pub runs: u64,
+    /// Pages (mapping units) copied.
+    pub pages: u64,
+}
