@@ -10,6 +10,7 @@ pub mod device;
 pub mod engine;
 pub mod ftl;
 pub mod host;
+pub mod image;
 pub mod nand;
 pub mod policy;
 pub mod scheduler;

@@ -7,6 +7,7 @@
 
 use crate::config::declare::Node;
 use crate::config::{Options, catalog::Builder, reader::Reader, show::Printer};
+use crate::image::{self, Damage, Writer};
 use crate::nand::Geometry;
 
 /// What a policy says of itself; the option reference and `ftlab list policies` print it.
@@ -23,6 +24,17 @@ pub trait Policy: Sized {
 
     /// The policy for a device.
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self;
+
+    /// Writes what it remembers while the device is at rest, beyond what it was built from and what
+    /// the core tells it again on loading. Take `self` apart without `..`, so that a field that is
+    /// added later can't be forgotten; most policies have nothing to say (`keeps_nothing!`).
+    fn save(&self, out: &mut Writer);
+
+    /// Takes up what [`save`](Self::save) wrote, in a policy that was just built with the same options.
+    ///
+    /// # Errors
+    /// What is wrong with it. It may come from anywhere: nothing may panic, now or later.
+    fn load(&mut self, from: &mut image::Reader<'_>) -> Result<(), Damage>;
 }
 
 /// What a policy may be built from, besides its own options.
@@ -141,6 +153,25 @@ macro_rules! seam {
                     $(Self::$Variant(options) => {
                         $Seam::$Variant(<$Type as $crate::policy::Policy>::build(options, parts))
                     })+
+                }
+            }
+        }
+
+        impl $Seam {
+            /// Writes what the policy remembers.
+            pub(crate) fn save(&self, out: &mut $crate::image::Writer) {
+                match self {
+                    $(Self::$Variant(policy) => $crate::policy::Policy::save(policy, out)),+
+                }
+            }
+
+            /// Takes up what the same policy wrote.
+            pub(crate) fn load(
+                &mut self,
+                from: &mut $crate::image::Reader<'_>,
+            ) -> Result<(), $crate::image::Damage> {
+                match self {
+                    $(Self::$Variant(policy) => $crate::policy::Policy::load(policy, from)),+
                 }
             }
         }

@@ -10,6 +10,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use super::WriteBuffer;
 use crate::engine::{Handle, Slab};
 use crate::host::{PageSpan, RequestId, SectorMask};
+use crate::image::{Damage, Reader, Writer};
 use crate::units::{Lpn, Nanos};
 
 /// A handle to a page in the buffer.
@@ -208,6 +209,41 @@ impl Buffer {
     fn may_write_back(&self, slot: SlotId) -> bool {
         let page = &self.pages[slot];
         !page.dirty.is_empty() && page.flushing.is_empty()
+    }
+
+    /// Forgets the places of pages that have left, so that those to come are numbered from the first on:
+    /// a host flush goes by their numbers. For a buffer that holds nothing.
+    pub fn rest(&mut self) {
+        let Buffer {
+            setup: _,
+            pages,
+            index,
+            waiters,
+            waiting,
+            behind,
+            drain,
+            dirty,
+            flushing,
+            programs,
+            counts: _,
+        } = self;
+        let empty = index.is_empty() && waiting.is_empty() && behind.is_empty();
+        assert!(empty && *dirty + *flushing + *programs == 0, "a buffer at rest holds nothing");
+        (*pages, *waiters) = (Slab::default(), Slab::default());
+        drain.clear();
+    }
+
+    /// Writes what the policy remembers; of a buffer at rest, nothing else outlives.
+    pub fn save(&self, out: &mut Writer) {
+        self.setup.policy.save(out);
+    }
+
+    /// Takes up what the policy remembered.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        self.setup.policy.load(from)
     }
 
     /// Counts a read of a page, and tells the policy if the page was there.

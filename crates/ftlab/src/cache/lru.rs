@@ -3,6 +3,7 @@
 use super::SlotId;
 use super::order::Order;
 use crate::config::BufferOptions;
+use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 
 /// Pages by last use.
@@ -20,6 +21,8 @@ impl Policy for Lru {
     fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
         Lru::default()
     }
+
+    keeps_nothing!(Lru { order });
 }
 
 impl Lru {

@@ -3,6 +3,7 @@
 
 use super::SlotId;
 use super::order::Order;
+use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
 /// Pages in the order in which they came.
@@ -20,6 +21,8 @@ impl Policy for WriteThrough {
     fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
         WriteThrough::default()
     }
+
+    keeps_nothing!(WriteThrough { order });
 }
 
 impl WriteThrough {

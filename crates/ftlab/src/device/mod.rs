@@ -5,6 +5,7 @@
 
 mod assemble;
 mod contents;
+mod image;
 mod read_path;
 mod stalled;
 mod write_path;

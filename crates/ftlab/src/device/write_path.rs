@@ -260,7 +260,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Planes that were short of free blocks with nothing worth collecting may have something now.
-    fn relieve(&mut self) {
+    pub(super) fn relieve(&mut self) {
         let (collector, mut ground) = self.ground();
         collector.feed_hungry(&mut ground);
     }

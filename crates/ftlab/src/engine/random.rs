@@ -6,6 +6,8 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::image::{Damage, Reader, Writer};
+
 /// One component's source of random numbers. Integers only, so that every machine agrees.
 #[derive(Clone, Debug)]
 pub struct Stream {
@@ -21,6 +23,26 @@ impl Stream {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
         Stream { generator: Xoshiro256PlusPlus::seed_from_u64(seed ^ hash.rotate_left(17)) }
+    }
+
+    /// Writes where the stream stands.
+    pub fn save(&self, out: &mut Writer) {
+        let Stream { generator } = self;
+        out.raw(&generator.state());
+    }
+
+    /// Goes on where a saved stream stood; or, in a run with another seed, begins anew.
+    ///
+    /// # Errors
+    /// The bytes end.
+    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        let mut state = <Xoshiro256PlusPlus as SeedableRng>::Seed::default();
+        let bytes = from.raw(state.as_ref().len())?;
+        state.as_mut().copy_from_slice(bytes);
+        if from.resumes_random() {
+            self.generator = Xoshiro256PlusPlus::from_seed(state);
+        }
+        Ok(())
     }
 
     /// Any 64-bit number.

@@ -2,6 +2,7 @@
 //! erased. Policies read this; only the FTL's core changes it.
 
 use crate::engine::prefetch;
+use crate::image::{Damage, Reader, Writer};
 use crate::nand::Geometry;
 use crate::units::{BlockId, Ppn};
 
@@ -45,6 +46,9 @@ const ERASES: usize = 2;
 /// The state.
 const STATE: usize = 3;
 
+/// No block lives so long; an image that says so is damaged.
+const MOST_ERASES: u64 = 1 << 31;
+
 /// All blocks.
 #[derive(Clone, Debug)]
 pub struct Blocks {
@@ -52,6 +56,10 @@ pub struct Blocks {
     /// A bit for each page: whether it is the current copy of its logical page.
     valid: Vec<u64>,
     words_per_block: usize,
+    /// By block: how many had closed, it included, when it closed for the last time.
+    closings: Vec<u64>,
+    /// How many have closed.
+    closed: u64,
 }
 
 impl Blocks {
@@ -63,6 +71,8 @@ impl Blocks {
             records: vec![Record::default(); geometry.blocks() as usize],
             valid: vec![0; geometry.blocks() as usize * words_per_block],
             words_per_block,
+            closings: vec![0; geometry.blocks() as usize],
+            closed: 0,
         }
     }
 
@@ -97,6 +107,24 @@ impl Blocks {
     #[inline]
     pub(super) fn set_state(&mut self, block: BlockId, state: BlockState) {
         self.records[block.at()][STATE] = state as u32;
+    }
+
+    /// A block is full, and a candidate for collection.
+    #[inline]
+    pub(super) fn close(&mut self, block: BlockId) {
+        self.set_state(block, BlockState::Closed);
+        self.closed += 1;
+        self.closings[block.at()] = self.closed;
+    }
+
+    /// The closed blocks, the one that closed longest ago first.
+    #[must_use]
+    pub fn by_closing(&self) -> Vec<BlockId> {
+        let all = (0u32..).map(BlockId::new).take(self.records.len());
+        let mut closed: Vec<_> =
+            all.filter(|&block| self.state(block) == BlockState::Closed).collect();
+        closed.sort_unstable_by_key(|block| self.closings[block.at()]);
+        closed
     }
 
     /// Counts `units` more as programmed; returns how many are now.
@@ -154,6 +182,18 @@ impl Blocks {
         Some(at as u32 * u64::BITS + word.trailing_zeros())
     }
 
+    /// The valid pages of a block.
+    pub fn valid_pages<'a>(
+        &'a self,
+        geometry: &'a Geometry,
+        block: BlockId,
+    ) -> impl Iterator<Item = Ppn> + Clone + 'a {
+        // A block without any is not looked into, which leaves untouched memory alone.
+        let first = (self.valid(block) > 0).then(|| self.next_valid(block, 0)).flatten();
+        let units = std::iter::successors(first, move |unit| self.next_valid(block, unit + 1));
+        units.map(move |unit| geometry.page_at(block, unit))
+    }
+
     #[inline]
     pub(super) fn set_valid(&mut self, block: BlockId, unit: u32) {
         let (word, bit) = self.bit(block, unit);
@@ -168,6 +208,133 @@ impl Blocks {
         assert!(self.valid[word] & bit != 0, "{block:?} page {unit} was invalid already");
         self.valid[word] &= !bit;
         self.records[block.at()][VALID] -= 1;
+    }
+
+    /// Whether a block was ever used.
+    pub(super) fn is_used(&self, block: BlockId) -> bool {
+        self.records[block.at()] != Record::default()
+    }
+
+    /// Writes every block that was ever used; `pages` writes what lies on one.
+    pub(super) fn save(
+        &self,
+        geometry: &Geometry,
+        out: &mut Writer,
+        pages: impl Fn(BlockId, &mut Writer),
+    ) {
+        // The order of closing is written apart, as the blocks in that order.
+        let Blocks { records, valid, words_per_block, closings: _, closed: _ } = self;
+        let used = (0..records.len() as u32).map(BlockId::new).filter(|&block| self.is_used(block));
+        out.number(used.clone().count() as u64);
+        let mut before = 0;
+        for block in used {
+            let [_, programmed, erases, _] = records[block.at()];
+            out.difference(before, block.get());
+            before = block.get();
+            out.number(self.state(block) as u32);
+            out.number(programmed / geometry.units_per_page());
+            out.number(erases);
+            let first = block.at() * words_per_block;
+            let words = programmed.div_ceil(u64::BITS) as usize;
+            valid[first..first + words].iter().for_each(|word| out.raw(&word.to_le_bytes()));
+            pages(block, out);
+        }
+    }
+
+    /// Reads what [`save`](Self::save) wrote; `page` reads what lies on a block.
+    pub(super) fn load(
+        &mut self,
+        geometry: &Geometry,
+        from: &mut Reader<'_>,
+        mut pages: impl FnMut(&Blocks, BlockId, &mut Reader<'_>) -> Result<(), Damage>,
+    ) -> Result<(), Damage> {
+        let used = from.below(u64::from(geometry.blocks()) + 1, "the number of blocks")?;
+        let mut next = 0;
+        for at in 0..used {
+            let block = from.difference(if at == 0 { 0 } else { next - 1 }, "a block")?;
+            if block < next || block >= geometry.blocks() {
+                return Err(Damage(format!("block {block} is out of order, or not on the device")));
+            }
+            next = block + 1;
+            let block = BlockId::new(block);
+            let programmed = self.load_record(block, geometry, from)?;
+            self.load_valid(block, programmed, from)?;
+            pages(self, block, from)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the record of a block but for its valid pages. Returns how much is programmed.
+    fn load_record(
+        &mut self,
+        block: BlockId,
+        geometry: &Geometry,
+        from: &mut Reader<'_>,
+    ) -> Result<u32, Damage> {
+        let state = from.below(BlockState::ALL.len() as u64, "the state of a block")?;
+        let state = BlockState::ALL[state as usize];
+        let pages = u64::from(geometry.shape().pages_per_block);
+        let programmed = from.below(pages + 1, "a block's number of programmed pages")?;
+        let erases = from.below(MOST_ERASES, "a block's number of erases")?;
+        let programmed = programmed * geometry.units_per_page();
+        let fits = match state {
+            BlockState::Free => programmed == 0,
+            BlockState::Open => programmed < geometry.units_per_block(),
+            // Nothing is collected at rest, but a block may wait for it.
+            BlockState::Closed | BlockState::Collecting => programmed == geometry.units_per_block(),
+            BlockState::Bad => true,
+        };
+        if !fits {
+            return Err(Damage(format!(
+                "{block:?} can't be {state:?} with {programmed} units programmed"
+            )));
+        }
+        self.records[block.at()] = [0, programmed, erases, state as u32];
+        if !self.is_used(block) {
+            return Err(Damage(format!("{block:?} is listed, though it was never used")));
+        }
+        Ok(programmed)
+    }
+
+    fn load_valid(
+        &mut self,
+        block: BlockId,
+        programmed: u32,
+        from: &mut Reader<'_>,
+    ) -> Result<(), Damage> {
+        let first = block.at() * self.words_per_block;
+        for at in 0..programmed.div_ceil(u64::BITS) {
+            let mut bytes = [0; size_of::<u64>()];
+            bytes.copy_from_slice(from.raw(size_of::<u64>())?);
+            let word = u64::from_le_bytes(bytes);
+            let units = programmed - at * u64::BITS;
+            if units < u64::BITS && word >> units != 0 {
+                return Err(Damage(format!("{block:?} has valid pages that are not programmed")));
+            }
+            self.valid[first + at as usize] = word;
+            self.records[block.at()][VALID] += word.count_ones();
+        }
+        if self.state(block) == BlockState::Bad && self.valid(block) > 0 {
+            return Err(Damage(format!("{block:?} is bad and holds valid pages")));
+        }
+        Ok(())
+    }
+
+    /// Notes the order in which the closed blocks closed; each must be listed once.
+    pub(super) fn load_closing(&mut self, order: &[BlockId]) -> Result<(), Damage> {
+        for &block in order {
+            if self.state(block) != BlockState::Closed || self.closings[block.at()] != 0 {
+                return Err(Damage(format!("{block:?} is not closed, or listed twice")));
+            }
+            self.closed += 1;
+            self.closings[block.at()] = self.closed;
+        }
+        let closed =
+            self.records.iter().filter(|record| record[STATE] == BlockState::Closed as u32);
+        match closed.count() == order.len() {
+            true => Ok(()),
+            false => Err(Damage::new("a closed block is missing in the order of closing")),
+        }
     }
 
     /// Brings what an invalidation of `page` will touch closer to the processor.

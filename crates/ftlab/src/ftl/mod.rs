@@ -8,6 +8,7 @@ mod audit;
 mod blocks;
 mod cargo;
 pub mod gc;
+mod image;
 pub mod mapping;
 pub mod placement;
 mod plane;
@@ -291,7 +292,7 @@ impl Ftl {
         let block = self.geometry.block_of(first);
         let programmed = self.blocks.add_programmed(block, units_per_page);
         if programmed == self.geometry.units_per_block() {
-            self.blocks.set_state(block, BlockState::Closed);
+            self.blocks.close(block);
             let plane = self.geometry.plane_of(block);
             self.victim.closed(plane, block, self.blocks.valid(block));
             self.feed(plane);

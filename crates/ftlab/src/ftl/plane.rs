@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::gc::{Collection, Wanted};
+use super::BlockState;
+use super::gc::{Collection, Purpose, Wanted};
+use crate::image::{Damage, Reader, Writer};
 use crate::units::BlockId;
 
 /// Data that is kept in blocks of its own.
@@ -13,6 +15,9 @@ pub enum WriteStream {
     /// What collection copied: it has lived longer, and tends to live on.
     Gc,
 }
+
+/// No device has so many streams; an image that says so is damaged.
+const MOST_STREAMS: u64 = 1 << 12;
 
 /// A block that is being filled.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +86,79 @@ impl Plane {
 
     pub(super) fn open(&mut self, stream: WriteStream, block: BlockId) {
         self.open[stream as usize] = Some(OpenBlock { block, next_unit: 0 });
+    }
+
+    /// Writes which blocks are free and which are being filled: those that have room.
+    pub(super) fn save(&self, out: &mut Writer, units_per_block: u32) {
+        // Nothing is collected at rest, so nobody is paced. How far an open block is filled stands in
+        // its record.
+        let Plane { open, unused_from, blocks: _, erased, collection: _, wanted, host_credit: _ } =
+            self;
+        out.number(*unused_from);
+        out.list(erased.iter().map(|block| block.get()));
+        out.number(open.len() as u64);
+        for open in open {
+            let open = open.filter(|open| open.next_unit < units_per_block);
+            out.number(open.map_or(0, |open| open.block.to_raw()));
+        }
+        out.number(wanted.len() as u64);
+        for Wanted { block, purpose } in wanted {
+            out.number(block.get());
+            out.number(*purpose as u64);
+        }
+    }
+
+    /// Reads what [`save`](Self::save) wrote. `check` says where a block stands in its life and how far
+    /// it is filled, if it lies on this plane. Returns open blocks for which this plane has no stream:
+    /// the device that saved had more of them.
+    pub(super) fn load(
+        &mut self,
+        from: &mut Reader<'_>,
+        check: impl Fn(u32) -> Result<(BlockId, BlockState, u32), Damage>,
+    ) -> Result<Vec<BlockId>, Damage> {
+        self.unused_from = from.below(u64::from(self.blocks) + 1, "the number of used blocks")?;
+        for block in from.list(BlockId::MAX_INDEX, "a free block")? {
+            let (block, state, _) = check(block)?;
+            if state != BlockState::Free {
+                return Err(Damage(format!("{block:?} is {state:?} and listed as free")));
+            }
+            self.erased.push_back(block);
+        }
+        let mut left_over = Vec::new();
+        for stream in 0..from.below(MOST_STREAMS, "the number of streams")? as usize {
+            let raw = from.below(u64::from(u32::MAX), "an open block")?;
+            let Some(block) = raw.checked_sub(1) else { continue };
+            let (block, state, next_unit) = check(block)?;
+            if state != BlockState::Open {
+                return Err(Damage(format!("{block:?} is {state:?} and listed as open")));
+            }
+            match self.open.get_mut(stream) {
+                Some(place) => *place = Some(OpenBlock { block, next_unit }),
+                None => left_over.push(block),
+            }
+        }
+        for _ in 0..from.below(u64::from(self.blocks) + 1, "the number of wanted blocks")? {
+            let (block, state, _) = check(from.below(u64::from(u32::MAX), "a wanted block")?)?;
+            if state != BlockState::Collecting {
+                return Err(Damage(format!("{block:?} is {state:?} and waits to be collected")));
+            }
+            let purpose = from.below(Purpose::ALL.len() as u64, "the purpose of a collection")?;
+            self.wanted.push_back(Wanted { block, purpose: Purpose::ALL[purpose as usize] });
+        }
+        Ok(left_over)
+    }
+
+    /// The erased blocks, the open ones and those that wait to be collected. Those that were never used
+    /// are not among them.
+    pub(super) fn listed(&self) -> impl Iterator<Item = BlockId> {
+        let open = self.open.iter().flatten().map(|open| open.block);
+        let wanted = self.wanted.iter().map(|wanted| wanted.block);
+        self.erased.iter().copied().chain(open).chain(wanted)
+    }
+
+    /// Blocks that were used at some time.
+    pub(super) fn used(&self) -> u32 {
+        self.unused_from
     }
 
     /// Whether the open block of a stream has a flash page left.

@@ -4,6 +4,7 @@
 
 use crate::engine::prefetch;
 use crate::host::SectorMask;
+use crate::image::{Damage, Reader, Writer};
 use crate::units::{Lpn, Ppn};
 
 /// Marks an owner whose page holds only some sectors; their mask is then kept beside.
@@ -75,6 +76,70 @@ impl Spare {
         let mut bytes = [0; size_of::<u128>()];
         bytes[..self.mask_bytes].copy_from_slice(&self.masks[start..start + self.mask_bytes]);
         SectorMask(u128::from_le_bytes(bytes))
+    }
+
+    /// Writes what these pages were programmed with.
+    pub(super) fn save(&self, pages: impl Iterator<Item = Ppn> + Clone, out: &mut Writer) {
+        let Spare { owners, masks: _, mask_bytes, full: _ } = self;
+        let mut before = 0;
+        for at in pages.clone() {
+            // Neighbours mostly belong to neighbours.
+            let owner = owners[at.at()] & !PARTIAL;
+            out.difference(before + 1, owner);
+            before = owner;
+        }
+        let partial = pages.enumerate().filter(|(_, at)| owners[at.at()] & PARTIAL != 0);
+        out.number(partial.clone().count() as u64);
+        let mut next = 0;
+        for (number, at) in partial {
+            out.difference(next, number as u32);
+            next = number as u32 + 1;
+            out.raw(&self.sectors(at).0.to_le_bytes()[..*mask_bytes]);
+        }
+    }
+
+    /// Reads what [`save`](Self::save) wrote. Owners lie below `logical_pages`.
+    pub(super) fn load(
+        &mut self,
+        pages: impl Iterator<Item = Ppn> + Clone,
+        logical_pages: u32,
+        from: &mut Reader<'_>,
+    ) -> Result<(), Damage> {
+        let mut before = 0;
+        for at in pages.clone() {
+            let owner = from.difference(before + 1, "the owner of a page")?;
+            if owner == 0 || owner > logical_pages {
+                return Err(Damage(format!("{at:?} belongs to no page of the device")));
+            }
+            self.owners[at.at()] = owner;
+            before = owner;
+        }
+        let mut left = pages.enumerate();
+        let mut next = 0;
+        for _ in 0..from.number()? {
+            let number = from.difference(next, "a partial page")?;
+            let ahead = number.checked_sub(next).and_then(|ahead| left.nth(ahead as usize));
+            let Some((_, at)) = ahead else {
+                return Err(Damage(format!("partial page {number} is out of order")));
+            };
+            next = number + 1;
+            self.load_mask(at, from)?;
+        }
+        Ok(())
+    }
+
+    fn load_mask(&mut self, at: Ppn, from: &mut Reader<'_>) -> Result<(), Damage> {
+        let mut bytes = [0; size_of::<u128>()];
+        bytes[..self.mask_bytes].copy_from_slice(from.raw(self.mask_bytes)?);
+        let mask = SectorMask(u128::from_le_bytes(bytes));
+        let Some(owner) = self.owner(at) else {
+            return Err(Damage(format!("{at:?} holds sectors of nothing")));
+        };
+        if mask == self.full || !self.full.covers(mask) {
+            return Err(Damage(format!("{at:?} holds sectors that are not those of a part")));
+        }
+        self.record(at, owner, mask);
+        Ok(())
     }
 
     /// Brings the owners a little behind a page closer to the processor: collection comes to them next.

@@ -1,6 +1,7 @@
 //! First in, first out: each die takes its commands in the order of their arrival.
 
 use super::Arrival;
+use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
 /// The textbook baseline.
@@ -16,6 +17,8 @@ impl Policy for Fifo {
     fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
         Fifo
     }
+
+    keeps_nothing!(Fifo {});
 }
 
 impl Fifo {

@@ -4,6 +4,7 @@ use super::command::{Command, CommandId, Kind, Origin};
 use super::lanes::Lanes;
 use super::{Arrival, Load, Scheduler};
 use crate::engine::{EventQueue, Slab};
+use crate::image::{Damage, Reader, Resume, Writer, take_up};
 use crate::nand::timing::{Bus, Prices};
 use crate::nand::{Channel, Die, Geometry, Phase};
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
@@ -165,6 +166,34 @@ impl<P: Probe> Flash<P> {
     /// Time that each bus was occupied until `now`.
     pub fn channel_busy(&self, now: SimTime) -> impl Iterator<Item = Nanos> {
         self.lines.iter().map(move |line| line.channel.busy_until(now))
+    }
+
+    /// Writes what the policies remember. Nothing is in flight at rest, and accounts of time count
+    /// from the load on.
+    pub(crate) fn save(&self, out: &mut Writer) {
+        let Flash {
+            geometry: _,
+            timing,
+            bus: _,
+            scheduler,
+            commands: _,
+            stations: _,
+            lines: _,
+            load: _,
+            events: _,
+            // Only the order of arrival counts, not the number.
+            arrivals: _,
+            done: _,
+            probe: _,
+        } = self;
+        out.nested(|out| timing.native.save(out));
+        out.nested(|out| scheduler.save(out));
+    }
+
+    /// Takes up what the policies remembered.
+    pub(crate) fn take_up(&mut self, from: &mut Reader<'_>, resume: Resume) -> Result<(), Damage> {
+        take_up(from, resume.timing, |from| self.timing.native.load(from))?;
+        take_up(from, resume.scheduler, |from| self.scheduler.load(from))
     }
 
     /// A command in flight.

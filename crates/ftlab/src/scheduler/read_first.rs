@@ -2,6 +2,7 @@
 //! Everything else keeps the order of arrival. No bound: writes starve as long as reads arrive.
 
 use super::{Arrival, Kind, Origin};
+use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
 /// Added to the rank of what is not a host read: larger than any sequence number.
@@ -20,6 +21,8 @@ impl Policy for ReadFirst {
     fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
         ReadFirst
     }
+
+    keeps_nothing!(ReadFirst {});
 }
 
 impl ReadFirst {

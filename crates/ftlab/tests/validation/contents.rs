@@ -9,13 +9,14 @@ use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
 use ftlab::ftl::gc::{Purpose, Wanted};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::image::Resume;
 use ftlab::units::{BlockId, Bytes, Lpn, PlaneId, SimTime};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::common::random::{self, Step};
-use crate::common::{Spec, WriteBufferKind, assert_no_standstill, lru, request};
+use crate::common::{PlacementKind, Spec, WriteBufferKind, assert_no_standstill, lru, request};
 use crate::reference::Reference;
 use crate::versions::{Fault, Found, Versions};
 use crate::watch::{Log, Watch, Watcher};
@@ -56,6 +57,20 @@ impl Bench {
             next_tag: 1,
             write_through: spec.buffer.policy == WriteBufferKind::None,
         }
+    }
+
+    /// The device is saved, and its state and data are taken up by another one, of the same shape.
+    fn reload(self, spec: &Spec) -> Result<Bench, String> {
+        let mut bench = self;
+        bench.device.rest(&mut Vec::new());
+        bench.device.contents_mut().take_finished();
+        let snapshot = bench.device.save();
+        bench.watch.borrow_mut().go_on(spec);
+        let versions = bench.device.contents().clone();
+        let mut device = assemble_with(spec.setup(), Watcher(bench.watch.clone()), versions);
+        device.load(&snapshot, Resume::NONE).map_err(|damage| damage.to_string())?;
+        let write_through = spec.buffer.policy == WriteBufferKind::None;
+        Ok(Bench { device, write_through, ..bench })
     }
 
     fn submit(&mut self, op: Op, range: Range<u64>) {
@@ -340,4 +355,47 @@ fn the_busy_device_collects_merges_and_pads() {
     assert!(counts.gc_runs > 20 && counts.gc_pages > 100 && counts.trimmed > 20, "{counts:?}");
     let buffer = bench.device.buffer_counts();
     assert!(buffer.write_hits > 20 && buffer.read_hits > 10 && buffer.waited > 20, "{buffer:?}");
+}
+
+/// What may differ between the device that was saved and the one that loads.
+fn with_other_policies(spec: &Spec, other: &Spec) -> Spec {
+    let placement = match other.placement {
+        // Its pages would lie where static placement never puts them.
+        PlacementKind::Static => spec.placement,
+        other => other,
+    };
+    let loading = Spec {
+        bus: other.bus,
+        codeword: spec.codeword,
+        timing: other.timing,
+        scheduler: other.scheduler,
+        placement,
+        victim: other.victim,
+        thresholds: other.thresholds,
+        buffer: other.buffer.clone(),
+        ..spec.clone()
+    };
+    match loading.logical_pages <= loading.most_logical_pages() {
+        true => loading,
+        false => Spec { thresholds: spec.thresholds, placement: spec.placement, ..loading },
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases().cases / 4, ..cases() })]
+
+    #[test]
+    fn an_image_in_another_device_still_holds_what_was_written(
+        (spec, depth, steps) in random::run(400),
+        other in random::spec(),
+    ) {
+        let (before, after) = steps.split_at(steps.len() / 2);
+        let mut bench = Bench::new(&spec, None);
+        let checked = bench.run(depth, before).and_then(|()| {
+            let mut bench = bench.reload(&with_other_policies(&spec, &other))?;
+            bench.audit()?;
+            bench.run(depth, after)
+        });
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
 }

@@ -8,6 +8,7 @@ mod common;
 mod contents;
 mod determinism;
 mod idle;
+mod images;
 mod misuse;
 mod queueing;
 mod reference;

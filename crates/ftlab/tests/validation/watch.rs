@@ -79,6 +79,14 @@ impl Log {
         }))
     }
 
+    /// Another device goes on with the same flash, its own rules, and accounts of time of its own.
+    pub fn go_on(&mut self, spec: &Spec) {
+        self.prices = Bus::new(spec.bus, spec.codeword, &spec.shape);
+        self.scheduler = spec.scheduler;
+        self.dies.iter_mut().for_each(|die| die.busy = Nanos::ZERO);
+        self.buses.iter_mut().for_each(|bus| bus.busy = Nanos::ZERO);
+    }
+
     fn die_of(&self, page: Ppn) -> usize {
         self.geometry.die_of(self.geometry.plane_of(self.geometry.block_of(page))).at()
     }

@@ -7,6 +7,7 @@
 //! Source: Rosenblum and Ousterhout, "The Design and Implementation of a Log-Structured File System",
 //! SOSP 1991 (greedy); the lists are the usual firmware technique.
 
+use crate::image::keeps_nothing;
 use crate::nand::Geometry;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{BlockId, PlaneId};
@@ -42,6 +43,8 @@ impl Policy for Greedy {
     fn build(_options: &Self::Options, parts: &Parts<'_>) -> Self {
         Greedy::new(parts.geometry)
     }
+
+    keeps_nothing!(Greedy { links, lists, occupied, most_valid, lists_per_plane, words_per_plane });
 }
 
 impl Greedy {
@@ -114,6 +117,19 @@ impl Greedy {
 
     pub(super) fn withdrawn(&mut self, plane: PlaneId, block: BlockId, valid: u32) {
         self.unlink(plane, block, valid);
+    }
+
+    /// List by list, each from its head.
+    pub(super) fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
+        let mut found = Vec::new();
+        for valid in 0..self.lists_per_plane {
+            let mut next = self.lists[self.list(plane, valid as u32)][HEADWARD];
+            while let Some(block) = BlockId::from_raw(next) {
+                found.push(block);
+                next = self.links[block.at()][TAILWARD];
+            }
+        }
+        found
     }
 
     pub(super) fn choose(&mut self, plane: PlaneId) -> Option<BlockId> {

@@ -40,6 +40,13 @@ impl Victim {
         victim_policy!(self, policy => policy.withdrawn(plane, block, valid));
     }
 
+    /// The candidates of a plane, in an order in which telling a new policy of them
+    /// ([`closed`](Self::closed)) makes it what this one is.
+    #[must_use]
+    pub fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
+        victim_policy!(self, policy => policy.candidates(plane))
+    }
+
     /// Chooses a candidate of `plane` that has an invalid page, and drops it from the candidates.
     #[inline]
     pub fn choose(&mut self, plane: PlaneId) -> Option<BlockId> {

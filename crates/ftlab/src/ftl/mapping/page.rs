@@ -4,6 +4,7 @@
 //! memory only where it was touched: a device of many terabytes starts at once.
 
 use crate::engine::prefetch;
+use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{Lpn, Ppn};
 
@@ -22,6 +23,8 @@ impl Policy for PageMap {
     fn build(_options: &Self::Options, parts: &Parts<'_>) -> Self {
         PageMap::new(parts.logical_pages)
     }
+
+    keeps_nothing!(PageMap { table });
 }
 
 impl PageMap {

@@ -6,6 +6,7 @@
 //! ACM TOMPECS 2016.
 
 use super::PlacementView;
+use crate::image::{Damage, Reader, Writer};
 use crate::nand::Geometry;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{DieId, Lpn, PlaneId};
@@ -28,6 +29,21 @@ impl Policy for Dynamic {
 
     fn build(_options: &Self::Options, parts: &Parts<'_>) -> Self {
         Dynamic::new(parts.geometry)
+    }
+
+    fn save(&self, out: &mut Writer) {
+        let Dynamic { geometry: _, next_turn, plane_turn } = self;
+        out.number(*next_turn);
+        plane_turn.iter().for_each(|&turn| out.number(turn));
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        self.next_turn = from.below(u64::from(self.geometry.dies()), "the turn of a die")?;
+        let planes = u64::from(self.geometry.planes_per_die());
+        for turn in &mut self.plane_turn {
+            *turn = from.below(planes, "the turn of a plane")?;
+        }
+        Ok(())
     }
 }
 

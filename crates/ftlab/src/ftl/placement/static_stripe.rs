@@ -6,6 +6,7 @@
 
 use super::PlacementView;
 use crate::engine::Divisor;
+use crate::image::keeps_nothing;
 use crate::nand::Geometry;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{DieId, Lpn, PlaneId};
@@ -56,6 +57,8 @@ impl Policy for StaticStripe {
     fn build(_options: &Self::Options, parts: &Parts<'_>) -> Self {
         StaticStripe::new(parts.geometry, parts.config.ftl.placement.order.levels())
     }
+
+    keeps_nothing!(StaticStripe { stripe, places, units_per_page });
 }
 
 impl StaticStripe {

@@ -4,6 +4,7 @@
 //! simplified: real parts shift the order at a block's edges.
 
 use crate::config::declare::options;
+use crate::image::keeps_nothing;
 use crate::nand::Geometry;
 use crate::policy::{Parts, Policy};
 use crate::units::{Nanos, Ppn};
@@ -50,6 +51,8 @@ impl Policy for PageType {
             erase: parts.config.nand.timing.erase,
         }
     }
+
+    keeps_nothing!(PageType { types, erase });
 }
 
 impl PageType {

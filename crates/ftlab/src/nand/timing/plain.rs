@@ -1,6 +1,7 @@
 //! Plain timing: one time for each kind of operation, as data sheets print typical values.
 
 use crate::config::declare::options;
+use crate::image::keeps_nothing;
 use crate::nand::Geometry;
 use crate::policy::{Parts, Policy};
 use crate::units::{Nanos, Ppn};
@@ -39,6 +40,8 @@ impl Policy for Plain {
             erase: parts.config.nand.timing.erase,
         }
     }
+
+    keeps_nothing!(Plain { read, program, erase });
 }
 
 impl Plain {

@@ -1,0 +1,227 @@
+//! The FTL's part of an image: see [`image`](crate::image).
+//!
+//! What lies on flash is read first. From that follow the mapping, which is told of every valid page as
+//! of a commit, and the counts; then the planes, checked against the blocks; then the candidates,
+//! of which the victim policy is told as of blocks that close.
+
+use super::{BlockState, Ftl};
+use crate::image::{Damage, Part, Reader, Resume, Snapshot, Writer, take_up};
+use crate::units::{BlockId, PlaneId};
+
+impl Ftl {
+    /// Writes what an FTL at rest remembers. Everything is taken apart, so that a new field does not
+    /// compile until somebody has decided whether it outlives rest.
+    pub(crate) fn save(&self, to: &mut Snapshot) {
+        let Ftl {
+            geometry,
+            // Derived from the configuration.
+            logical_pages: _,
+            thresholds: _,
+            // Follows from owners and valid bits; what else the policy knows is a part of its own.
+            mapping: _,
+            placement: _,
+            blocks,
+            spare,
+            victim,
+            planes,
+            // Follows from the planes.
+            writable: _,
+            hungry,
+            fed,
+            // What is measured counts from the load on.
+            counts: _,
+        } = self;
+        to.write(Part::Blocks, |out| {
+            // What invalid pages hold matters to nobody any more.
+            blocks.save(geometry, out, |block, out| {
+                spare.save(blocks.valid_pages(geometry, block), out);
+            });
+        });
+        to.write(Part::Planes, |out| {
+            let units = geometry.units_per_block();
+            planes.iter().for_each(|plane| plane.save(out, units));
+            hungry.iter().for_each(|&hungry| out.flag(hungry));
+            out.list(fed.iter().map(|plane| plane.get()));
+        });
+        to.write(Part::Closed, |out| {
+            out.list(blocks.by_closing().iter().map(|block| block.get()));
+            for plane in (0..geometry.planes()).map(PlaneId::new) {
+                out.list(victim.candidates(plane).iter().map(|block| block.get()));
+            }
+        });
+    }
+
+    /// Writes what the policies remember.
+    pub(crate) fn save_policies(&self, out: &mut Writer) {
+        out.nested(|out| self.mapping.save(out));
+        out.nested(|out| self.placement.save(out));
+        out.nested(|out| self.victim.save(out));
+    }
+
+    /// Takes the state up, in an FTL that was just built.
+    pub(crate) fn load(&mut self, from: &Snapshot, resume: Resume) -> Result<(), Damage> {
+        from.read(Part::Blocks, resume.random, |from| {
+            self.load_blocks(from)?;
+            self.load_mapping()
+        })?;
+        let left_over =
+            from.read(Part::Planes, resume.random, |from| self.load_planes(from, resume))?;
+        from.read(Part::Closed, resume.random, |from| self.load_closed(from, &left_over, resume))?;
+        (0..self.geometry.planes()).map(PlaneId::new).for_each(|at| self.refresh_writable(at));
+        Ok(())
+    }
+
+    /// Reads what the policies remember; those that do not resume begin anew.
+    pub(crate) fn load_policies(
+        &mut self,
+        from: &mut Reader<'_>,
+        resume: Resume,
+    ) -> Result<(), Damage> {
+        take_up(from, resume.mapping, |from| self.mapping.load(from))?;
+        take_up(from, resume.placement, |from| self.placement.load(from))?;
+        take_up(from, resume.victim, |from| self.victim.load(from))
+    }
+
+    fn load_blocks(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        let Ftl { geometry, logical_pages, blocks, spare, .. } = self;
+        blocks.load(geometry, from, |blocks, block, from| {
+            spare.load(blocks.valid_pages(geometry, block), *logical_pages, from)
+        })
+    }
+
+    /// Tells the mapping of every valid page.
+    fn load_mapping(&mut self) -> Result<(), Damage> {
+        let Ftl { geometry, mapping, placement, blocks, spare, .. } = self;
+        for block in (0..geometry.blocks()).map(BlockId::new) {
+            let plane = geometry.plane_of(block);
+            for at in blocks.valid_pages(geometry, block) {
+                let Some(page) = spare.owner(at) else { continue };
+                if placement.home(page).is_some_and(|home| home != plane) {
+                    return Err(Damage(format!(
+                        "{page:?} lies on {plane:?}, where this placement never puts it: static \
+                         placement takes up only what static placement of the same order has placed"
+                    )));
+                }
+                if let Some(other) = mapping.commit(page, at) {
+                    return Err(Damage(format!("{page:?} lies at {other:?} and at {at:?}")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the planes. Returns open blocks that no stream goes on filling.
+    fn load_planes(
+        &mut self,
+        from: &mut Reader<'_>,
+        resume: Resume,
+    ) -> Result<Vec<BlockId>, Damage> {
+        let mut left_over = Vec::new();
+        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
+            let Ftl { geometry, blocks, planes, .. } = self;
+            let check = |block| {
+                let on_device = block < geometry.blocks();
+                match on_device.then(|| BlockId::new(block)) {
+                    Some(block) if geometry.plane_of(block) == plane => {
+                        Ok((block, blocks.state(block), blocks.programmed(block)))
+                    }
+                    _ => Err(Damage(format!("block {block} is not one of {plane:?}"))),
+                }
+            };
+            let more = planes[plane.at()].load(from, check)?;
+            self.check_plane(plane, &more)?;
+            left_over.extend(more);
+        }
+        for plane in 0..self.hungry.len() {
+            self.hungry[plane] = from.flag("whether a plane is hungry")? && resume.collection;
+        }
+        let fed = from.list(self.geometry.planes(), "a plane with something to collect")?;
+        if resume.collection {
+            self.fed.extend(fed.into_iter().map(PlaneId::new));
+        } else {
+            // Other rules: every plane looks anew whether it is short of free blocks.
+            self.fed.extend((0..self.geometry.planes()).map(PlaneId::new));
+        }
+        Ok(left_over)
+    }
+
+    /// Every block of a plane is listed once, as what it is.
+    fn check_plane(&self, plane: PlaneId, left_over: &[BlockId]) -> Result<(), Damage> {
+        let state = &self.planes[plane.at()];
+        let mut listed: Vec<BlockId> = state.listed().chain(left_over.iter().copied()).collect();
+        let number = listed.len();
+        listed.sort_unstable();
+        listed.dedup();
+        let all = (0..self.geometry.shape().blocks_per_plane)
+            .map(|index| (index < state.used(), self.geometry.block_in(plane, index)));
+        let mut waiting = 0;
+        for (used, block) in all {
+            match self.blocks.state(block) {
+                BlockState::Bad => {}
+                _ if used != self.blocks.is_used(block) => {
+                    return Err(Damage(format!("{block:?} is used or not, contrary to its plane")));
+                }
+                BlockState::Free | BlockState::Open | BlockState::Collecting => {
+                    waiting += usize::from(used);
+                }
+                BlockState::Closed => {}
+            }
+        }
+        if listed.len() != number || number != waiting {
+            return Err(Damage(format!("{plane:?} lists a block twice or not at all")));
+        }
+        // Collection needs somewhere to copy to.
+        match state.free_blocks() {
+            0 => Err(Damage(format!("{plane:?} has no free block for collection"))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads the order in which blocks closed, and tells the victim policy of them: in its own order if
+    /// it resumes. Open blocks that nobody fills are closed as they are.
+    fn load_closed(
+        &mut self,
+        from: &mut Reader<'_>,
+        left_over: &[BlockId],
+        resume: Resume,
+    ) -> Result<(), Damage> {
+        let blocks = self.geometry.blocks();
+        let to_blocks = |list: Vec<u32>| list.into_iter().map(BlockId::new).collect::<Vec<_>>();
+        let order = to_blocks(from.list(blocks, "a closed block")?);
+        self.blocks.load_closing(&order)?;
+        let mut candidates = Vec::with_capacity(order.len());
+        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
+            let list = to_blocks(from.list(blocks, "a candidate for collection")?);
+            if let Some(stray) = list.iter().find(|&&block| self.geometry.plane_of(block) != plane)
+            {
+                return Err(Damage(format!("{stray:?} is a candidate of {plane:?}")));
+            }
+            candidates.extend(list);
+        }
+        let (mut sorted, mut closed) = (candidates.clone(), order.clone());
+        sorted.sort_unstable();
+        closed.sort_unstable();
+        if sorted != closed {
+            return Err(Damage::new("candidates for collection are not the closed blocks"));
+        }
+        for block in if resume.victim { candidates } else { order } {
+            let plane = self.geometry.plane_of(block);
+            self.victim.closed(plane, block, self.blocks.valid(block));
+        }
+        for &block in left_over {
+            let rest = self.geometry.units_per_block() - self.blocks.programmed(block);
+            self.blocks.add_programmed(block, rest);
+            self.blocks.close(block);
+            let plane = self.geometry.plane_of(block);
+            self.victim.closed(plane, block, self.blocks.valid(block));
+        }
+        Ok(())
+    }
+
+    /// Logical pages that lie on flash.
+    #[must_use]
+    pub fn mapped_pages(&self) -> u64 {
+        let blocks = (0..self.geometry.blocks()).map(BlockId::new);
+        blocks.map(|block| u64::from(self.blocks.valid(block))).sum()
+    }
+}

@@ -1,0 +1,118 @@
+//! Images: the state of a device at rest, as bytes, so that many experiments share one ageing.
+//!
+//! An image holds two things. What lies on flash and what the FTL keeps beside it (the *physical*
+//! state: wear, valid pages with their owners and sectors, free and open blocks, the order in which
+//! blocks closed) is restored into any device of the same shape. What policies remember (the *policy* state) is restored
+//! where the loading device has the same policy with the same options; another policy is told
+//! what it would have been told: which blocks are closed, in the order in which they closed.
+//!
+//! Each owner of state writes and reads its own part, with [`Writer`] and [`Reader`], and takes
+//! itself apart without `..`: a new field does not compile until somebody has decided whether it
+//! outlives rest. Facts are stored once: what follows from others (the mapping, counts) is derived
+//! while loading, so bytes that load make a consistent device.
+
+mod code;
+mod snapshot;
+
+pub use code::{Damage, Reader, Writer};
+pub use snapshot::{Part, Snapshot};
+
+use crate::config::Options;
+
+/// Which policies find themselves again, with the same options, in the loading device, and so take up
+/// their own state. The others are told what happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resume {
+    /// The mapping.
+    pub mapping: bool,
+    /// Placement.
+    pub placement: bool,
+    /// The choice of victims.
+    pub victim: bool,
+    /// The write buffer.
+    pub cache: bool,
+    /// The scheduler.
+    pub scheduler: bool,
+    /// The timing of the cells.
+    pub timing: bool,
+    /// Everything else that decides when collection starts and stops.
+    pub collection: bool,
+    /// Random streams go on where they stood. Otherwise they begin anew, from the seed of the run.
+    pub random: bool,
+}
+
+impl Resume {
+    /// All of them: the device that loads is the device that was saved.
+    pub const ALL: Resume = Resume {
+        mapping: true,
+        placement: true,
+        victim: true,
+        cache: true,
+        scheduler: true,
+        timing: true,
+        collection: true,
+        random: true,
+    };
+
+    /// None of them.
+    pub const NONE: Resume = Resume {
+        mapping: false,
+        placement: false,
+        victim: false,
+        cache: false,
+        scheduler: false,
+        timing: false,
+        collection: false,
+        random: false,
+    };
+
+    /// What two configurations have in common. Random streams go on if the seeds are the same, too.
+    #[must_use]
+    pub fn between(saved: &Options, loading: &Options, same_seed: bool) -> Resume {
+        let (a, b) = (saved, loading);
+        Resume {
+            mapping: a.ftl.mapping == b.ftl.mapping,
+            placement: a.ftl.placement == b.ftl.placement,
+            victim: a.ftl.gc.victim == b.ftl.gc.victim,
+            cache: a.cache == b.cache,
+            scheduler: a.scheduler == b.scheduler,
+            timing: a.nand.timing == b.nand.timing,
+            collection: a.ftl == b.ftl,
+            random: same_seed,
+        }
+    }
+}
+
+/// Reads what a policy remembers, or passes it over if another policy is to begin anew.
+pub(crate) fn take_up(
+    from: &mut Reader<'_>,
+    resumes: bool,
+    load: impl FnOnce(&mut Reader<'_>) -> Result<(), Damage>,
+) -> Result<(), Damage> {
+    let mut inner = from.nested()?;
+    if !resumes {
+        return Ok(());
+    }
+    load(&mut inner)?;
+    inner.end()
+}
+
+/// For a policy that remembers nothing between requests: the methods of
+/// [`Policy`](crate::policy::Policy) that save and load it. All its fields are listed, each of
+/// which comes from the configuration or is empty at rest.
+macro_rules! keeps_nothing {
+    ($Type:ident { $($field:ident),* $(,)? }) => {
+        fn save(&self, _out: &mut $crate::image::Writer) {
+            let $Type { $($field: _),* } = self;
+        }
+
+        fn load(
+            &mut self,
+            _from: &mut $crate::image::Reader<'_>,
+        ) -> Result<(), $crate::image::Damage> {
+            Ok(())
+        }
+    };
+}
+
+pub(crate) use keeps_nothing;

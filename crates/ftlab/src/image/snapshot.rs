@@ -1,0 +1,77 @@
+//! A snapshot: the parts of a device's state, each a run of bytes with a name.
+
+use super::{Damage, Reader, Writer};
+
+/// A part of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// What belongs to no layer: the clock.
+    Device,
+    /// Blocks that were ever used: state, wear, valid pages, owners, sector masks.
+    Blocks,
+    /// Planes: free and open blocks, in their order.
+    Planes,
+    /// Closed blocks in the order in which they closed, and in that of the victim policy.
+    Closed,
+    /// What policies remember.
+    Policies,
+}
+
+impl Part {
+    /// All parts, in the order in which they are written.
+    pub const ALL: [Part; 5] =
+        [Part::Device, Part::Blocks, Part::Planes, Part::Closed, Part::Policies];
+
+    /// Its name in a file.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Device => "device",
+            Part::Blocks => "blocks",
+            Part::Planes => "planes",
+            Part::Closed => "closed",
+            Part::Policies => "policies",
+        }
+    }
+}
+
+/// The state of a device at rest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    parts: [Vec<u8>; Part::ALL.len()],
+}
+
+impl Snapshot {
+    /// Writes a part.
+    pub fn write(&mut self, part: Part, write: impl FnOnce(&mut Writer)) {
+        let mut out = Writer::default();
+        write(&mut out);
+        self.parts[part as usize] = out.into_bytes();
+    }
+
+    /// Reads a part to its end.
+    ///
+    /// # Errors
+    /// What `read` finds wrong, or bytes that it leaves, with the name of the part.
+    pub fn read<T>(
+        &self,
+        part: Part,
+        resumes_random: bool,
+        read: impl FnOnce(&mut Reader<'_>) -> Result<T, Damage>,
+    ) -> Result<T, Damage> {
+        let mut from = Reader::new(self.part(part), resumes_random);
+        let read = read(&mut from).and_then(|read| from.end().map(|()| read));
+        read.map_err(|Damage(what)| Damage(format!("{}: {what}", part.name())))
+    }
+
+    /// The bytes of a part.
+    #[must_use]
+    pub fn part(&self, part: Part) -> &[u8] {
+        &self.parts[part as usize]
+    }
+
+    /// Puts the bytes of a part, as a file holds them.
+    pub fn put(&mut self, part: Part, bytes: Vec<u8>) {
+        self.parts[part as usize] = bytes;
+    }
+}

@@ -1,0 +1,185 @@
+//! A device that was saved and loaded goes on as if nothing had happened; another one with other policies
+//! takes the state up and keeps every promise; damaged bytes are refused and break nothing.
+
+use ftlab::device::{Device, assemble};
+use ftlab::host::{Advanced, Completion, Host, Op};
+use ftlab::image::{Part, Resume, Snapshot};
+use ftlab::units::SimTime;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+use crate::common::random::{self, Step};
+use crate::common::{
+    BufferSpec, NO_BUFFER, Spec, assert_no_standstill, closed_loop, fill, lru, request,
+};
+
+/// Performs steps, at most `depth` at once, and lets the device come to rest.
+fn perform(device: &mut Device, per_page: u32, depth: usize, steps: &[Step]) -> Vec<Completion> {
+    let capacity = device.capacity_sectors();
+    let mut done = Vec::new();
+    for (tag, step) in (0u32..).zip(steps) {
+        while device.requests_in_flight() >= depth {
+            if device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Idle {
+                assert_no_standstill(device);
+            }
+        }
+        let until = device.now() + step.pause;
+        while device.advance_until(until, &mut done) == Advanced::Completed {}
+        let range = step.range(capacity, per_page);
+        let sectors = (range.end - range.start) as u32;
+        device.submit(device.now(), request(step.op, range.start, sectors, tag));
+    }
+    device.rest(&mut done);
+    assert_no_standstill(device);
+    done
+}
+
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        rng_seed: RngSeed::Fixed(5),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// Every policy of every seam takes part in the random devices.
+fn goes_on(spec: &Spec, depth: usize, before: &[Step], after: &[Step]) -> Result<(), String> {
+    let per_page = spec.sectors_per_page();
+    let mut saved = assemble(spec.setup());
+    perform(&mut saved, per_page, depth, before);
+    let snapshot = saved.save();
+    let mut loaded = assemble(spec.setup());
+    loaded.load(&snapshot, Resume::ALL).map_err(|damage| damage.to_string())?;
+    loaded.ftl().audit()?;
+    if loaded.save() != snapshot {
+        return Err("what is loaded is saved as something else".to_owned());
+    }
+    let expected = perform(&mut saved, per_page, depth, after);
+    let got = perform(&mut loaded, per_page, depth, after);
+    if expected != got || saved.now() != loaded.now() {
+        let at = expected.iter().zip(&got).position(|(a, b)| a != b);
+        let at = at.map(|at| (expected[at], got[at]));
+        return Err(format!("the loaded device goes another way: {at:?}"));
+    }
+    match saved.save() == loaded.save() {
+        true => Ok(()),
+        false => Err("the loaded device ends in another state".to_owned()),
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(400))]
+
+    #[test]
+    fn a_loaded_device_goes_on_as_the_saved_one(
+        (spec, depth, steps) in random::run(500),
+        share in 0usize..=100,
+    ) {
+        let (before, after) = steps.split_at(steps.len() * share / 100);
+        let checked = goes_on(&spec, depth, before, after);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
+/// A device in use: collection has run, some pages are partial, some were trimmed.
+fn used() -> (Spec, Device) {
+    let mut spec = Spec::small();
+    spec.shape.channels = 2;
+    spec.buffer = lru(8);
+    spec.logical_pages = spec.most_logical_pages() / 100 * 90;
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 4, 0..spec.logical_pages, spec.sectors_per_page());
+    let pages = u64::from(spec.logical_pages);
+    let step = |n: u64| n * 37 % pages * 8;
+    closed_loop(&mut device, 8, (0..600).map(|n| request(Op::Write, step(n), 5, 0)));
+    closed_loop(&mut device, 8, (0..40).map(|n| request(Op::Trim, step(n * 3), 8, 0)));
+    device.rest(&mut Vec::new());
+    assert!(device.ftl_counts().gc_runs > 20 && device.ftl_counts().trimmed > 10);
+    (spec, device)
+}
+
+#[test]
+fn only_what_was_touched_takes_room() {
+    let mut spec = Spec::small();
+    (spec.shape.blocks_per_plane, spec.shape.pages_per_block) = (100_000, 1_024);
+    spec.logical_pages = 80_000_000;
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 4, 0..5_000, spec.sectors_per_page());
+    device.rest(&mut Vec::new());
+    let snapshot = device.save();
+    let bytes: usize = Part::ALL.iter().map(|&part| snapshot.part(part).len()).sum();
+    // An owner written in order takes a byte, a valid bit an eighth of one.
+    assert!(bytes < 5_000 * 10 / 8 + 1_000, "{bytes} bytes for 5000 pages");
+    let mut loaded = assemble(spec.setup());
+    assert_eq!(loaded.load(&snapshot, Resume::ALL), Ok(()));
+    assert_eq!(loaded.ftl().mapped_pages(), 5_000);
+}
+
+/// Other rules of collection than those under which the device was left, and no free block to spare.
+#[test]
+fn a_device_short_of_free_blocks_collects_when_it_is_loaded() {
+    let (mut spec, device) = used();
+    let snapshot = device.save();
+    spec.thresholds.start += 1;
+    spec.thresholds.stop += 2;
+    spec.thresholds.reserve += 1;
+    spec.buffer = BufferSpec { ..NO_BUFFER };
+    spec.logical_pages = device.ftl().logical_pages();
+    let mut loaded = assemble(spec.setup());
+    assert_eq!(loaded.load(&snapshot, Resume::NONE), Ok(()));
+    loaded.rest(&mut Vec::new());
+    assert_eq!(loaded.ftl().audit(), Ok(()));
+    let pages = u64::from(spec.logical_pages);
+    closed_loop(&mut loaded, 8, (0..600).map(|n| request(Op::Write, n * 37 % pages * 8, 8, 0)));
+    assert_eq!(loaded.ftl().audit(), Ok(()));
+}
+
+/// A device that refuses bytes says why; one that takes them works.
+fn survives(spec: &Spec, snapshot: &Snapshot, resume: Resume) -> bool {
+    let mut device = assemble(spec.setup());
+    match device.load(snapshot, resume) {
+        Err(damage) => {
+            assert!(damage.to_string().contains(": "), "no part is named: {damage}");
+            false
+        }
+        Ok(()) => {
+            assert_eq!(device.ftl().audit(), Ok(()));
+            let pages = u64::from(spec.logical_pages);
+            let next = |n: u64| request(Op::Write, n * 29 % pages * 8, 8, 0);
+            closed_loop(&mut device, 4, (0..400).map(next));
+            assert_eq!(device.ftl().audit(), Ok(()));
+            true
+        }
+    }
+}
+
+#[test]
+fn no_damage_breaks_the_device() {
+    let (spec, device) = used();
+    let snapshot = device.save();
+    assert!(survives(&spec, &snapshot, Resume::ALL) && survives(&spec, &snapshot, Resume::NONE));
+    let (mut refused, mut taken) = (0, 0);
+    for part in Part::ALL {
+        let bytes = snapshot.part(part).to_vec();
+        for at in 0..bytes.len() {
+            for change in [bytes[at] ^ 1, bytes[at] ^ 0x80, 0, 0xff, bytes[at].wrapping_add(2)] {
+                let mut damaged = bytes.clone();
+                damaged[at] = change;
+                let mut snapshot = snapshot.clone();
+                snapshot.put(part, damaged);
+                let resume = if at % 2 == 0 { Resume::ALL } else { Resume::NONE };
+                let taken_up = survives(&spec, &snapshot, resume);
+                *if taken_up { &mut taken } else { &mut refused } += 1;
+            }
+            let mut cut = snapshot.clone();
+            cut.put(part, bytes[..at].to_vec());
+            assert!(!survives(&spec, &cut, Resume::ALL), "{part:?} cut at {at} is taken for whole");
+        }
+        let mut longer = snapshot.clone();
+        longer.put(part, [&bytes[..], &[0]].concat());
+        assert!(!survives(&spec, &longer, Resume::ALL), "{part:?} is longer than it should be");
+    }
+    println!("{refused} damaged snapshots refused, {taken} taken up and working");
+    assert!(refused > 1_000 && taken > 100);
+}
