@@ -1,6 +1,5 @@
 //! The bar on a terminal; nothing elsewhere.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -97,11 +96,10 @@ impl Watcher for Bars {
         });
     }
 
-    fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {
+    fn goes_on(&mut self, progress: &Progress) {
         if let Some(bar) = &mut self.bar {
             bar.show(progress);
         }
-        ControlFlow::Continue(())
     }
 
     fn ended(&mut self) {

@@ -15,9 +15,9 @@ use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
 use ftlab::ftl::mapping::{Mapping, PageMap};
 use ftlab::ftl::placement::{Dynamic, Placement};
 use ftlab::host::{Host, Op, Request};
-use ftlab::nand::timing::{Bus, OneBit, Plain, Prices, Timing};
-use ftlab::nand::{Geometry, Shape};
-use ftlab::scheduler::{Fifo, FlashSetup, Scheduler};
+use ftlab::nand::timing::{Bus, OneBit, Plain, Prices, Rate, Timing, Transfers};
+use ftlab::nand::{Abilities, Geometry, Shape};
+use ftlab::scheduler::{Fifo, FlashSetup, PauseRule, Scheduler};
 use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime};
 
 const PAGE: Bytes = Bytes::from_kib(4);
@@ -84,6 +84,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
         program: Nanos::from_micros(500),
         erase: Nanos::from_micros(3_000),
     });
+    let transfers = Transfers::Rate(Rate { rate: BytesPerSec(800_000_000) });
     let one_bit = OneBit {
         read: Nanos::from_micros(25),
         program: Nanos::from_micros(200),
@@ -91,7 +92,9 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
     };
     assemble(DeviceSetup {
         flash: FlashSetup {
-            bus: Bus::new(BytesPerSec(800_000_000), PAGE, &shape),
+            bus: Bus::new(&transfers, Nanos::ZERO, PAGE, &shape),
+            abilities: Abilities::NONE,
+            pause: PauseRule::NEVER,
             geometry: geometry.clone(),
             timing: Prices { native: timing, one_bit },
             scheduler: Scheduler::Fifo(Fifo),

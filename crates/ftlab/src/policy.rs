@@ -157,6 +157,7 @@ macro_rules! seam {
             }
         }
 
+        #[allow(dead_code, reason = "some seams are asked while the device is built, and gone then")]
         impl $Seam {
             /// Writes what the policy remembers.
             pub(crate) fn save(&self, out: &mut $crate::image::Writer) {

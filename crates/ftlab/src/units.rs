@@ -159,6 +159,31 @@ impl fmt::Display for BytesPerSec {
     }
 }
 
+/// Transfers on a bus in a second: each moves as many bits as the bus is wide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct TransferRate(pub u64);
+
+impl TransferRate {
+    /// How long so many transfers take, rounded up to a whole nanosecond.
+    #[must_use]
+    pub fn time_for(self, transfers: u128) -> Nanos {
+        let ns = (transfers * 1_000_000_000).div_ceil(u128::from(self.0.max(1)));
+        Nanos(u64::try_from(ns).unwrap_or(u64::MAX))
+    }
+}
+
+impl fmt::Display for TransferRate {
+    /// In millions, as data sheets print them: `533MT/s`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(u64, &str); 2] = [(1_000_000, "MT/s"), (1_000, "kT/s")];
+        match UNITS.iter().find(|(size, _)| self.0 != 0 && self.0.is_multiple_of(*size)) {
+            Some((size, unit)) => write!(f, "{}{unit}", self.0 / size),
+            None => write!(f, "{}T/s", self.0),
+        }
+    }
+}
+
 /// A rate of requests, in requests in a thousand seconds: an integer, so that every machine agrees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct RequestRate {

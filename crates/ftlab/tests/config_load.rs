@@ -9,7 +9,7 @@ use ftlab::host::Host;
 use ftlab::nand::Geometry;
 use ftlab::nand::timing::TimingChoice;
 use ftlab::scheduler::SchedulerChoice;
-use ftlab::units::{Amount, BlockId, Bytes, BytesPerSec, Nanos, Ratio, RequestRate};
+use ftlab::units::{Amount, BlockId, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
 use proptest::prelude::*;
 
 fn load(layers: &[Layer]) -> Config {
@@ -160,6 +160,7 @@ fn parses(kind: Kind, text: &str) -> bool {
         Kind::Rate => BytesPerSec::parse(text).is_ok(),
         Kind::Share => Ratio::parse(text).is_ok(),
         Kind::RequestRate => RequestRate::parse(text).is_ok(),
+        Kind::TransferRate => TransferRate::parse(text).is_ok(),
         Kind::Amount => Amount::parse(text).is_ok(),
         Kind::Order => StripeOrder::parse(text).is_ok(),
         Kind::Text | Kind::Choice => true,

@@ -1,8 +1,8 @@
 //! The device presets in a table.
 
 use ftlab::config::presets::{self, Preset};
-use ftlab::config::{Config, Layer};
-use ftlab::nand::timing::TimingChoice;
+use ftlab::config::{BusOptions, Config, Layer};
+use ftlab::nand::timing::{TimingChoice, TransfersChoice};
 use ftlab::units::Nanos;
 
 use super::{Table, code, head};
@@ -51,7 +51,7 @@ fn section(preset: &Preset) -> String {
     row("Sensing a page (tR)", read);
     row("Programming a page (tPROG)", program);
     row("Erasing a block (tBERS)", nand.timing.erase.to_string());
-    row("Bus of a channel", nand.bus.rate.to_string());
+    row("Bus of a channel", bus(&nand.bus));
     row("Write buffer", options.cache.policy.name().to_owned());
     let source = &options.device.source;
     format!(
@@ -74,4 +74,15 @@ fn capacity(bytes: u64) -> String {
     let giga = bytes as f64 / 1e9;
     let gibi = bytes as f64 / f64::from(1 << 30);
     format!("{giga:.3} GB ({gibi:.3} GiB)")
+}
+
+/// How fast a bus is, as its preset says it.
+fn bus(bus: &BusOptions) -> String {
+    match &bus.policy {
+        TransfersChoice::Rate(rate) => rate.rate.to_string(),
+        TransfersChoice::Interface(interface) => {
+            format!("{} bits, {}", interface.width, interface.transfers)
+        }
+        TransfersChoice::PageTime(time) => format!("{} a flash page", time.page),
+    }
 }

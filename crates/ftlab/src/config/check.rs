@@ -7,7 +7,7 @@ use super::reader::Reader;
 use super::resolve::{Counts, shape};
 use super::text::quoted;
 use super::value::Value;
-use crate::nand::timing::TimingChoice;
+use crate::nand::timing::{Interface, PageTime, Rate, TimingChoice, Transfers, TransfersChoice};
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 
 /// Mapping units that a device can have: 32-bit indices, with room for marks.
@@ -300,11 +300,17 @@ impl Checker<'_, '_> {
         else {
             return;
         };
-        let paths = ["nand.bus.rate", "nand.page_size", "nand.timing.policy"];
-        if nand.bus.rate.0 == 0 {
+        let transfers = &nand.bus.policy;
+        let path = match transfers {
+            TransfersChoice::Rate(_) => "nand.bus.rate",
+            TransfersChoice::Interface(_) => "nand.bus.transfers",
+            TransfersChoice::PageTime(_) => "nand.bus.page",
+        };
+        let paths = [path, "nand.page_size", "nand.timing.policy"];
+        if !self.reader.sound(&paths) {
             return;
         }
-        let transfer = nand.bus.rate.time_for(nand.page_size);
+        let transfer = transfer_time(transfers, nand.page_size);
         let dies = u64::from(nand.chips_per_channel) * u64::from(nand.dies_per_chip);
         if transfer.0.saturating_mul(dies) > program.0 {
             let message = format!(
@@ -313,7 +319,7 @@ impl Checker<'_, '_> {
                 transfer.print(),
                 Nanos(program.0 / dies).print()
             );
-            let remedy = "raise nand.bus.rate, or put fewer dies on a channel".to_owned();
+            let remedy = "let the bus move more, or put fewer dies on a channel".to_owned();
             self.warn(&paths, message, remedy);
         } else if transfer.0 > read.0.saturating_mul(8) {
             let message = format!(
@@ -321,7 +327,7 @@ impl Checker<'_, '_> {
                 transfer.print(),
                 read.print()
             );
-            let remedy = "raise nand.bus.rate, if the part's interface allows it".to_owned();
+            let remedy = "let the bus move more, if the part's interface does".to_owned();
             self.warn(&paths, message, remedy);
         }
     }
@@ -390,4 +396,16 @@ const fn usual_times(cell: Cell) -> UsualTimes {
         Cell::Tlc => UsualTimes { read: micros(25, 250), program: micros(250, 5_000) },
         Cell::Qlc => UsualTimes { read: micros(40, 500), program: micros(700, 20_000) },
     }
+}
+
+/// How long a flash page takes on the bus.
+fn transfer_time(choice: &TransfersChoice, page: Bytes) -> Nanos {
+    let transfers = match choice {
+        TransfersChoice::Rate(options) => Transfers::Rate(Rate { rate: options.rate }),
+        TransfersChoice::Interface(options) => {
+            Transfers::Interface(Interface { width: options.width, transfers: options.transfers })
+        }
+        TransfersChoice::PageTime(options) => Transfers::PageTime(PageTime { page: options.page }),
+    };
+    transfers.time_for(page, page)
 }

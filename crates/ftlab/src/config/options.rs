@@ -8,9 +8,10 @@ use crate::cache::WriteBufferChoice;
 use crate::ftl::gc::VictimChoice;
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::placement::{Level, PlacementChoice};
-use crate::nand::timing::TimingChoice;
-use crate::scheduler::SchedulerChoice;
-use crate::units::{Bytes, BytesPerSec, Nanos, Ratio};
+use crate::nand::AddressRule;
+use crate::nand::timing::{TimingChoice, TransfersChoice};
+use crate::scheduler::{Pausable, SchedulerChoice};
+use crate::units::{Bytes, Nanos, Ratio};
 
 options! {
     /// A device.
@@ -41,6 +42,9 @@ options! {
         timing: TimingOptions,
         slc_mode: SlcModeOptions,
         bus: BusOptions,
+        multi_plane: MultiPlaneOptions,
+        cache_ops: CacheOpsOptions,
+        suspend: SuspendOptions,
     } {
         /// Channels of the device. Each has a bus of its own.
         channels: u32 = required, in "1"..="128", unit "channels",
@@ -125,10 +129,77 @@ options! {
 
 options! {
     /// The bus of a channel.
-    pub struct BusOptions at "nand.bus" {
-        /// What the bus moves each second. For an 8-bit bus as many MB/s as it has MT/s.
-        rate: BytesPerSec = required, in "1MB/s"..="100GB/s",
-            source "range: asynchronous ONFI moves 40 MB/s, ONFI 5 moves 2.4 GB/s";
+    pub struct BusOptions at "nand.bus" with { policy: TransfersChoice } {
+        /// What a command and its addresses take on the bus, for each plane, beside the data. Without
+        /// it, reads and erases begin without the bus.
+        command: Nanos = "0ns", in "0ns"..="100us",
+            source "default: not counted; seven cycles of 25 to 100 ns in asynchronous ONFI";
+    }
+}
+
+choices! {
+    /// Whether something is done.
+    pub enum Switch {
+        /// It is done.
+        On = "on",
+        /// It is not done.
+        Off = "off",
+    }
+}
+
+impl Switch {
+    /// Whether it is on.
+    #[must_use]
+    pub const fn is_on(self) -> bool {
+        matches!(self, Switch::On)
+    }
+}
+
+options! {
+    /// Commands that one operation serves together on several planes of a die. Only commands that wait
+    /// for the die at the same time can be.
+    pub struct MultiPlaneOptions at "nand.multi_plane" {
+        /// Reads of several planes share one sensing.
+        read: Switch = "off", source "default: the baseline of one plane at a time; see the part";
+        /// Programs of several planes share one programming.
+        program: Switch = "off", source "default: the baseline of one plane at a time; see the part";
+        /// Erases of several planes share one erasing.
+        erase: Switch = "off", source "default: the baseline of one plane at a time; see the part";
+        /// Which pages of different planes may be served together.
+        address: AddressRule = "same-page",
+            source "ONFI 4.0, section 3.1: the page address is the same in all planes of a command";
+        /// The pause between the addresses, or the data, of two planes (tDBSY).
+        gap: Nanos = "0ns", in "0ns"..="1ms",
+            source "default: not counted; ONFI 4.0 names 0.5 us to 1 us for tDBSY";
+    }
+}
+
+options! {
+    /// Cache operations: cells and transfers of a die at the same time.
+    pub struct CacheOpsOptions at "nand.cache_ops" {
+        /// The next page is sensed while the one before it is sent.
+        read: Switch = "off", source "default: the baseline without; see the part";
+        /// The next page is taken in while the one before it is programmed.
+        program: Switch = "off", source "default: the baseline without; see the part";
+        /// How much longer the cells take for an operation that follows another through the register
+        /// (tRCBSY, tCBSY).
+        busy: Nanos = "3us", in "0ns"..="1ms",
+            source "Micron MT29F32G08ABAAA data sheet: tRCBSY and tCBSY are 3 us at least";
+    }
+}
+
+options! {
+    /// What it costs to leave a program or an erase for a host read and to go on with it. The scheduler
+    /// decides whether that is done.
+    pub struct SuspendOptions at "nand.suspend" {
+        /// Leaving a program.
+        program: Nanos = "20us", in "0ns"..="10ms",
+            source "assumed; Wu and He, FAST 2012, wait for a program pulse of about 10 to 20 us";
+        /// Leaving an erase.
+        erase: Nanos = "100us", in "0ns"..="10ms",
+            source "assumed; Wu and He, FAST 2012, wait for a step of an erase pulse";
+        /// Going on.
+        resume: Nanos = "5us", in "0ns"..="10ms", source "assumed";
     }
 }
 
@@ -214,7 +285,15 @@ options! {
 
 options! {
     /// The order of flash commands beneath the FTL.
-    pub struct SchedulerOptions at "scheduler" with { policy: SchedulerChoice } {}
+    pub struct SchedulerOptions at "scheduler" with { policy: SchedulerChoice } {
+        /// Which operations of a die are left for a host read that arrives, and resumed when none waits
+        /// any more. What that costs is in nand.suspend.
+        suspend: Pausable = "none",
+            source "default: the baseline without; Wu and He, FAST 2012";
+        /// How often one operation is left, at the most.
+        suspend_limit: u32 = "4", in "1"..="1000", unit "times",
+            source "assumed: so that programs and erases end under any load of reads";
+    }
 }
 
 /// What is mapped as a whole.

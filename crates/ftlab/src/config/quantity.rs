@@ -3,7 +3,7 @@
 
 use super::text::{is_long, nearest, quoted, shown};
 use super::value::{Kind, Value, ValueError, ordered};
-use crate::units::{Amount, Bytes, BytesPerSec, Nanos, Ratio, RequestRate};
+use crate::units::{Amount, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
 
 /// A decimal number taken apart: 12.5 is 125 with one place.
 struct Decimal {
@@ -136,6 +136,18 @@ const RATE: Quantity = Quantity {
     guess: |number| match number.parse::<u64>() {
         Ok(rate) if rate >= 1_000_000 => BytesPerSec(rate).print(),
         _ => format!("{number}MB/s"),
+    },
+};
+
+const TRANSFER_RATE: Quantity = Quantity {
+    what: "a rate of transfers",
+    units: &[("MT/s", 1_000_000), ("GT/s", 1_000_000_000), ("kT/s", 1_000), ("T/s", 1)],
+    listed: "T/s, kT/s, MT/s, GT/s",
+    smallest: "T/s",
+    most: u64::MAX,
+    guess: |number| match number.parse::<u64>() {
+        Ok(rate) if rate >= 1_000_000 => TransferRate(rate).print(),
+        _ => format!("{number}MT/s"),
     },
 };
 
@@ -287,6 +299,18 @@ impl Value for Ratio {
     fn parse(text: &str) -> Result<Ratio, ValueError> {
         // The quantity's limit is what fits 32 bits.
         SHARE.parse(text).map(|ppm| Ratio { ppm: u32::try_from(ppm).unwrap_or(u32::MAX) })
+    }
+
+    fn print(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for TransferRate {
+    ordered!(TransferRate);
+
+    fn parse(text: &str) -> Result<TransferRate, ValueError> {
+        TRANSFER_RATE.parse(text).map(TransferRate)
     }
 
     fn print(&self) -> String {

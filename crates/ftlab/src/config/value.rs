@@ -50,6 +50,8 @@ pub enum Kind {
     Size,
     /// A transfer rate, with a unit.
     Rate,
+    /// A rate of transfers on a bus, with a unit.
+    TransferRate,
     /// A rate of requests, with a unit.
     RequestRate,
     /// A share, in per cent.
@@ -75,6 +77,7 @@ impl Kind {
             Kind::Time => "time",
             Kind::Size => "size",
             Kind::Rate => "rate",
+            Kind::TransferRate => "rate of transfers",
             Kind::RequestRate => "rate of requests",
             Kind::Share => "share",
             Kind::Amount => "amount",
@@ -98,6 +101,7 @@ impl Kind {
             Kind::Time => "\"200us\"",
             Kind::Size => "\"16KiB\"",
             Kind::Rate => "\"800MB/s\"",
+            Kind::TransferRate => "\"533MT/s\"",
             Kind::RequestRate => "\"50000/s\"",
             Kind::Share => "\"7%\"",
             Kind::Amount => "\"2GiB\" or \"50%\"",

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use super::stalled::Stalled;
 use super::{Contents, Device};
 use crate::cache::{Buffer, BufferSetup};
-use crate::config::Config;
+use crate::config::{Config, NandOptions};
 use crate::ftl::gc::{Collector, Thresholds};
 use crate::ftl::{Cargo, Ftl, FtlSetup};
 use crate::host::Intake;
-use crate::nand::Geometry;
 use crate::nand::timing::{Bus, OneBit, Prices};
+use crate::nand::{Abilities, CacheOps, Geometry, MultiPlane, PauseCost};
 use crate::policy::Parts;
-use crate::scheduler::{Flash, FlashSetup, Probe};
+use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
 use crate::units::SimTime;
 
 /// Everything that a device is made of.
@@ -48,7 +48,17 @@ impl DeviceSetup {
                         erase: nand.slc_mode.erase,
                     },
                 },
-                bus: Bus::new(nand.bus.rate, nand.codeword, &shape),
+                bus: Bus::new(
+                    &nand.bus.policy.build(&parts),
+                    nand.bus.command,
+                    nand.codeword,
+                    &shape,
+                ),
+                abilities: abilities(nand),
+                pause: PauseRule {
+                    which: options.scheduler.suspend,
+                    times: options.scheduler.suspend_limit,
+                },
                 scheduler: options.scheduler.policy.build(&parts),
             },
             ftl: FtlSetup {
@@ -67,6 +77,25 @@ impl DeviceSetup {
             },
             buffer: buffer(&parts),
         }
+    }
+}
+
+fn abilities(nand: &NandOptions) -> Abilities {
+    let (planes, cache, suspend) = (&nand.multi_plane, &nand.cache_ops, &nand.suspend);
+    Abilities {
+        multi_plane: MultiPlane {
+            read: planes.read.is_on(),
+            program: planes.program.is_on(),
+            erase: planes.erase.is_on(),
+            address: planes.address,
+            gap: planes.gap,
+        },
+        cache: CacheOps {
+            read: cache.read.is_on(),
+            program: cache.program.is_on(),
+            busy: cache.busy,
+        },
+        pause: PauseCost { program: suspend.program, erase: suspend.erase, resume: suspend.resume },
     }
 }
 

@@ -119,9 +119,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.from_buffer.push_back((self.now + latency, id));
     }
 
+    /// Flash commands are done that one operation served; their die takes its next one.
+    fn commands_done(&mut self, first: CommandId) {
+        let die = self.flash.die_of(first);
+        let mut next = Some(first);
+        while let Some(id) = next {
+            next = self.flash.next_completed(id);
+            self.command_done(id);
+        }
+        self.flash.go_on(self.now, die);
+    }
+
     /// One flash command is done: tell whom it was done for.
+    #[inline]
     fn command_done(&mut self, id: CommandId) {
-        let die = self.flash.die_of(id);
         match self.flash.command(id).task {
             Task::Request(request) => {
                 self.contents.read_flash(id);
@@ -137,7 +148,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
         }
         self.flash.release(id);
-        self.flash.go_on(self.now, die);
     }
 
     /// Collection may have become possible, or necessary, on a plane.
@@ -260,7 +270,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                     self.finish(id);
                 }
             } else if let Some((_, id)) = self.flash.step() {
-                self.command_done(id);
+                self.commands_done(id);
             }
         }
     }

@@ -207,6 +207,13 @@ impl Geometry {
         BlockId::new(plane.get() * self.shape.blocks_per_plane + index)
     }
 
+    /// The number of a block within its plane.
+    #[inline]
+    #[must_use]
+    pub fn index_in_plane(&self, block: BlockId) -> u32 {
+        self.blocks_per_plane.split(block.get()).1
+    }
+
     /// The die of a plane.
     #[inline]
     #[must_use]

@@ -3,13 +3,17 @@
 //! Nothing waits here: a die or a bus that is busy is simply busy, and the queues belong to
 //! [`scheduler`](crate::scheduler).
 
+mod abilities;
 mod channel;
 mod die;
 mod geometry;
 mod mode;
+mod operation;
 pub mod timing;
 
+pub use abilities::{Abilities, AddressRule, MultiPlane, PauseCost};
 pub use channel::Channel;
-pub use die::{Die, Phase};
+pub use die::{Accepts, CacheOps, Cells, Die, Register};
 pub use geometry::{Geometry, Shape};
 pub use mode::CellMode;
+pub use operation::Kind;

@@ -2,34 +2,8 @@
 
 use crate::engine::Handle;
 use crate::host::RequestId;
-use crate::nand::CellMode;
+use crate::nand::{CellMode, Kind};
 use crate::units::{DieId, Nanos, PlaneId, Ppn, SimTime};
-
-/// What the die does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// Sense a flash page and move codewords of it out.
-    Read,
-    /// Take a flash page in and program it.
-    Program,
-    /// Erase a block.
-    Erase,
-    /// Move a whole flash page to another one of its plane without the bus: sense it, and program
-    /// what was sensed. The data is not corrected on the way.
-    Copyback,
-}
-
-impl Kind {
-    /// All kinds, in the order in which counters list them.
-    pub const ALL: [Kind; 4] = [Kind::Read, Kind::Program, Kind::Erase, Kind::Copyback];
-
-    /// Whether it programs a flash page.
-    #[inline]
-    #[must_use]
-    pub const fn programs(self) -> bool {
-        matches!(self, Kind::Program | Kind::Copyback)
-    }
-}
 
 /// On whose account the work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,6 +99,9 @@ pub struct Command {
     pub(super) die: DieId,
     /// Its rank among what waits for the die, from the policy: smaller goes first.
     pub(super) key: u64,
+    /// How many commands arrived before it, over the whole device.
+    pub(super) arrival: u64,
+    /// The next one in its lane, then the next one that shares its operation.
     pub(super) next: Option<CommandId>,
     /// Since when it has been waiting for its die, then for the bus.
     pub(super) waiting_since: SimTime,
@@ -151,6 +128,7 @@ impl Command {
             spent: Spent::default(),
             die: DieId::new(0),
             key: 0,
+            arrival: 0,
             next: None,
             waiting_since: SimTime::ZERO,
             gc_mark: Nanos::ZERO,

@@ -1,17 +1,21 @@
-//! Flash commands from arrival to completion: the lanes, the dies and the buses together.
+//! Flash commands from arrival to completion: the lanes, the dies and the buses together. What a die
+//! does next is in [`station`](super::station), the buses in [`line`](super::line).
 
-use super::command::{Command, CommandId, Kind, Origin};
-use super::lanes::Lanes;
+use super::command::{Command, CommandId, Origin};
+use super::line::Line;
+use super::pause::PauseRule;
+use super::station::Station;
 use super::{Arrival, Load, Scheduler};
 use crate::engine::{EventQueue, Slab};
 use crate::image::{Damage, Reader, Resume, Writer, take_up};
+use crate::nand::Kind;
 use crate::nand::timing::{Bus, Prices};
-use crate::nand::{Channel, Die, Geometry, Phase};
+use crate::nand::{Abilities, Geometry};
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
 
 /// What happens next in the flash: a die is done with a step, or a bus that is wanted falls free.
 #[derive(Clone, Copy, Debug)]
-enum Event {
+pub(super) enum Event {
     Die(DieId),
     Bus(ChannelId),
 }
@@ -44,6 +48,9 @@ pub trait Probe {
     fn cell(&mut self, _activity: &Activity) {}
     /// The bus of a channel is busy.
     fn bus(&mut self, _activity: &Activity) {}
+    /// The cells leave what they were said to be busy with, at this moment. They will be said to be
+    /// busy with the rest when they go on.
+    fn pause(&mut self, _activity: &Activity, _at: SimTime) {}
 }
 
 impl Probe for () {
@@ -71,44 +78,47 @@ pub struct FlashSetup {
     pub timing: Prices,
     /// The price of transfers.
     pub bus: Bus,
+    /// What the dies can do beyond one thing at a time.
+    pub abilities: Abilities,
+    /// Which operations are left for a host read.
+    pub pause: PauseRule,
     /// The order of commands.
     pub scheduler: Scheduler,
 }
 
-/// A die, what waits for it, and what it does.
-#[derive(Clone, Debug, Default)]
-struct Station {
-    die: Die,
-    lanes: Lanes,
-    running: Option<CommandId>,
-    /// Whether it is on the list of dies that want the bus.
-    wants_bus: bool,
-    /// The channel's account of collection when it began to want the bus.
-    bus_gc_mark: Nanos,
-}
-
-/// A bus, and the dies that want it.
-#[derive(Clone, Debug, Default)]
-struct Line {
-    channel: Channel,
-    wanted_by: Vec<DieId>,
+/// How often the dies did more than one thing at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overlaps {
+    /// Commands that were served by an operation of another command, on another plane.
+    pub multi_plane: [u64; Kind::ALL.len()],
+    /// Pages sensed while the page before was in the register.
+    pub cached_reads: u64,
+    /// Pages taken in while the page before was programmed.
+    pub cached_programs: u64,
+    /// Programs left for host reads.
+    pub program_pauses: u64,
+    /// Erases left for host reads.
+    pub erase_pauses: u64,
 }
 
 /// The flash with everything that waits for it.
 #[derive(Clone, Debug)]
 pub struct Flash<P = ()> {
-    geometry: Geometry,
-    timing: Prices,
-    bus: Bus,
+    pub(super) geometry: Geometry,
+    pub(super) timing: Prices,
+    pub(super) bus: Bus,
+    pub(super) abilities: Abilities,
+    pub(super) pause: PauseRule,
     scheduler: Scheduler,
-    commands: Slab<Command>,
-    stations: Vec<Station>,
-    lines: Vec<Line>,
+    pub(super) commands: Slab<Command>,
+    pub(super) stations: Vec<Station>,
+    pub(super) lines: Vec<Line>,
     /// What dynamic placement balances.
-    load: Load,
-    events: EventQueue<Event>,
+    pub(super) load: Load,
+    pub(super) events: EventQueue<Event>,
     arrivals: u64,
-    done: CommandCounts,
+    pub(super) done: CommandCounts,
+    pub(super) overlaps: Overlaps,
     /// Sees every span of activity.
     pub probe: P,
 }
@@ -117,8 +127,11 @@ impl<P: Probe> Flash<P> {
     /// An idle flash.
     pub fn new(setup: FlashSetup, probe: P) -> Flash<P> {
         let dies = setup.geometry.dies() as usize;
-        let whole_page = setup.bus.transfer(setup.bus.page_codewords());
-        let reach = whole_page + setup.timing.longest();
+        let Abilities { cache, pause, .. } = setup.abilities;
+        let planes = setup.geometry.planes_per_die();
+        let in_bus = setup.bus.longest(planes, setup.abilities.multi_plane.gap);
+        let pauses = pause.program + pause.erase + pause.resume;
+        let reach = in_bus + setup.timing.longest() + cache.busy + pauses;
         Flash {
             stations: vec![Station::default(); dies],
             lines: vec![Line::default(); setup.geometry.channels() as usize],
@@ -126,11 +139,14 @@ impl<P: Probe> Flash<P> {
             geometry: setup.geometry,
             timing: setup.timing,
             bus: setup.bus,
+            abilities: setup.abilities,
+            pause: setup.pause,
             scheduler: setup.scheduler,
             commands: Slab::default(),
             events: EventQueue::new(reach),
             arrivals: 0,
             done: CommandCounts::default(),
+            overlaps: Overlaps::default(),
             probe,
         }
     }
@@ -158,6 +174,11 @@ impl<P: Probe> Flash<P> {
         &self.done
     }
 
+    /// How often the dies did more than one thing at a time.
+    pub fn overlaps(&self) -> &Overlaps {
+        &self.overlaps
+    }
+
     /// Time that each die was occupied until `now`.
     pub fn die_busy(&self, now: SimTime) -> impl Iterator<Item = Nanos> {
         self.stations.iter().map(move |station| station.die.busy_until(now))
@@ -175,6 +196,8 @@ impl<P: Probe> Flash<P> {
             geometry: _,
             timing,
             bus: _,
+            abilities: _,
+            pause: _,
             scheduler,
             commands: _,
             stations: _,
@@ -184,6 +207,7 @@ impl<P: Probe> Flash<P> {
             // Only the order of arrival counts, not the number.
             arrivals: _,
             done: _,
+            overlaps: _,
             probe: _,
         } = self;
         out.nested(|out| timing.native.save(out));
@@ -233,7 +257,9 @@ impl<P: Probe> Flash<P> {
         let station = &mut self.stations[die.at()];
         let command = &mut self.commands[id];
         let (kind, origin) = (command.kind, command.origin);
-        command.key = self.scheduler.rank(&Arrival { kind, origin, sequence: self.arrivals });
+        command.key =
+            self.scheduler.rank(&Arrival { kind, origin, at: now, sequence: self.arrivals });
+        command.arrival = self.arrivals;
         command.die = die;
         command.waiting_since = now;
         command.gc_mark = station.die.gc_until(now);
@@ -241,6 +267,9 @@ impl<P: Probe> Flash<P> {
         self.load.add(die);
         station.lanes.push(&mut self.commands, id);
         self.start(now, die);
+        if kind == Kind::Read && origin == Origin::Host {
+            self.pause_for_read(now, die);
+        }
     }
 
     /// When the next event is due.
@@ -249,8 +278,9 @@ impl<P: Probe> Flash<P> {
         self.events.next_time()
     }
 
-    /// Runs the next event. Returns the command that it completed, if any; the caller deals with it,
-    /// [`release`](Self::release)s it, and then lets the die [`go_on`](Self::go_on).
+    /// Runs the next event. Returns the command that it completed, if any, of which others hang that
+    /// one operation completed with it ([`next_completed`](Self::next_completed)). The caller deals
+    /// with each, [`release`](Self::release)s it, and then lets the die [`go_on`](Self::go_on).
     #[inline]
     pub fn step(&mut self) -> Option<(SimTime, CommandId)> {
         let (now, event) = self.events.pop()?;
@@ -261,6 +291,12 @@ impl<P: Probe> Flash<P> {
             }
             Event::Die(die) => self.advance(now, die).map(|id| (now, id)),
         }
+    }
+
+    /// The command that was completed together with this one, if there is one more.
+    #[inline]
+    pub fn next_completed(&self, id: CommandId) -> Option<CommandId> {
+        self.commands[id].next
     }
 
     /// Lets the die of a completed command take its next one.
@@ -275,163 +311,6 @@ impl<P: Probe> Flash<P> {
         self.commands[id].die
     }
 
-    /// Starts the best waiting command of an idle die, or lines the die up for the bus.
-    fn start(&mut self, now: SimTime, die: DieId) {
-        let station = &mut self.stations[die.at()];
-        if !station.die.is_idle() {
-            return;
-        }
-        let Some(id) = station.lanes.first(&self.commands) else { return };
-        let command = &self.commands[id];
-        match command.kind {
-            Kind::Read => {
-                let span = self.timing.read(&self.geometry, command.page, command.mode);
-                self.occupy(now, die, id, Phase::Sensing, span);
-            }
-            Kind::Erase => {
-                let span = self.timing.erase(command.mode);
-                self.occupy(now, die, id, Phase::Working, span);
-            }
-            Kind::Copyback => {
-                let source = command.source.unwrap_or(command.page);
-                let sense = self.timing.read(&self.geometry, source, command.mode);
-                let program = self.timing.program(&self.geometry, command.page, command.mode);
-                self.occupy(now, die, id, Phase::Working, sense + program);
-            }
-            Kind::Program => self.want_bus(now, die, id),
-        }
-    }
-
-    /// Takes a command off its lane and keeps the die's cells busy with it for `span`.
-    fn occupy(&mut self, now: SimTime, die: DieId, id: CommandId, phase: Phase, span: Nanos) {
-        self.leave_line(die);
-        let station = &mut self.stations[die.at()];
-        station.lanes.take(&self.commands, id);
-        station.running = Some(id);
-        let command = &mut self.commands[id];
-        let waited = now - command.waiting_since;
-        if waited > Nanos::ZERO {
-            let for_gc = station.die.gc_until(now).0 - command.gc_mark.0;
-            command.spent.account_wait(waited, Nanos(for_gc));
-        }
-        command.spent.cell += span;
-        station.die.start(now, phase, command.is_gc());
-        self.events.schedule(now, now + span, Event::Die(die));
-        self.report_cell(id, now, now + span);
-    }
-
-    /// Asks for the bus: at once if it is free and nobody waits for it, else in line.
-    fn want_bus(&mut self, now: SimTime, die: DieId, id: CommandId) {
-        let (channel, _) = self.geometry.channel_of(die);
-        let station = &mut self.stations[die.at()];
-        if station.wants_bus {
-            return;
-        }
-        let line = &mut self.lines[channel.at()];
-        station.bus_gc_mark = line.channel.gc_until(now);
-        if line.wanted_by.is_empty() {
-            if line.channel.is_free(now) {
-                return self.take_bus(now, die, channel, id);
-            }
-            self.events.schedule(now, line.channel.free_at(), Event::Bus(channel));
-        }
-        station.wants_bus = true;
-        line.wanted_by.push(die);
-    }
-
-    /// Takes a die off the line for the bus: it found something to do that needs no bus.
-    fn leave_line(&mut self, die: DieId) {
-        if std::mem::take(&mut self.stations[die.at()].wants_bus) {
-            let (channel, _) = self.geometry.channel_of(die);
-            self.lines[channel.at()].wanted_by.retain(|&waiting| waiting != die);
-        }
-    }
-
-    /// Gives a bus that fell free to the die whose command ranks best.
-    fn grant(&mut self, now: SimTime, channel: ChannelId) {
-        // A line that emptied and filled again leaves a second event behind.
-        if !self.lines[channel.at()].channel.is_free(now) {
-            return;
-        }
-        let mut best: Option<(u64, usize, CommandId)> = None;
-        for (place, &die) in self.lines[channel.at()].wanted_by.iter().enumerate() {
-            let id = self.bus_candidate(die);
-            let key = self.commands[id].key;
-            if best.is_none_or(|(least, ..)| key < least) {
-                best = Some((key, place, id));
-            }
-        }
-        let Some((_, place, id)) = best else { return };
-        let line = &mut self.lines[channel.at()];
-        let die = line.wanted_by.swap_remove(place);
-        self.stations[die.at()].wants_bus = false;
-        self.take_bus(now, die, channel, id);
-        let line = &mut self.lines[channel.at()];
-        if !line.wanted_by.is_empty() {
-            self.events.schedule(now, line.channel.free_at(), Event::Bus(channel));
-        }
-    }
-
-    /// The command for which a die wants the bus: the one whose data it holds, or its next program.
-    fn bus_candidate(&self, die: DieId) -> CommandId {
-        let station = &self.stations[die.at()];
-        match station.running {
-            Some(id) => id,
-            None => station.lanes.first(&self.commands).expect("a die wants the bus for something"),
-        }
-    }
-
-    /// Starts the transfer for which `die` wanted the bus.
-    fn take_bus(&mut self, now: SimTime, die: DieId, channel: ChannelId, id: CommandId) {
-        let station = &mut self.stations[die.at()];
-        let channel = &mut self.lines[channel.at()].channel;
-        let reading = self.commands[id].kind == Kind::Read;
-        if !reading {
-            station.lanes.take(&self.commands, id);
-            station.running = Some(id);
-        }
-        let command = &mut self.commands[id];
-        let waited = now - command.waiting_since;
-        if waited > Nanos::ZERO {
-            let bus_gc = channel.gc_until(now).0 - station.bus_gc_mark.0;
-            let die_gc = station.die.gc_until(now).0 - command.gc_mark.0;
-            let for_gc = if reading { bus_gc } else { bus_gc + die_gc };
-            command.spent.account_wait(waited, Nanos(for_gc));
-        }
-        let span = self.bus.transfer(command.codewords);
-        command.spent.bus += span;
-        let arrived = channel.transfer(now, span, command.is_gc());
-        if reading {
-            station.die.proceed(Phase::Sending);
-            self.events.schedule(now, arrived, Event::Die(die));
-        } else {
-            let program = self.timing.program(&self.geometry, command.page, command.mode);
-            command.spent.cell += program;
-            station.die.start(now, Phase::Working, command.is_gc());
-            self.events.schedule(now, arrived + program, Event::Die(die));
-            self.report_cell(id, arrived, arrived + program);
-        }
-        self.report_bus(id, now, arrived);
-    }
-
-    /// A die is done with a step: what it sensed goes to the bus, anything else is complete.
-    fn advance(&mut self, now: SimTime, die: DieId) -> Option<CommandId> {
-        let station = &mut self.stations[die.at()];
-        let id = station.running.expect("a die that is done was doing something");
-        if station.die.phase() == Phase::Sensing {
-            self.commands[id].waiting_since = now;
-            station.die.proceed(Phase::Holding);
-            self.want_bus(now, die, id);
-            return None;
-        }
-        station.die.finish(now);
-        station.running = None;
-        self.load.remove(die);
-        let command = &self.commands[id];
-        self.done[command.origin as usize][command.kind as usize] += 1;
-        Some(id)
-    }
-
     fn activity(&self, id: CommandId, from: SimTime, until: SimTime) -> Activity {
         let command = &self.commands[id];
         let (channel, _) = self.geometry.channel_of(command.die);
@@ -439,16 +318,33 @@ impl<P: Probe> Flash<P> {
         Activity { kind, origin, page, die, channel, from, until }
     }
 
+    /// Reports that the cells are busy with a command and those that share its operation.
     #[inline]
-    fn report_cell(&mut self, id: CommandId, from: SimTime, until: SimTime) {
+    pub(super) fn report_cell(&mut self, first: CommandId, from: SimTime, until: SimTime) {
         if P::ACTIVE {
-            let activity = self.activity(id, from, until);
-            self.probe.cell(&activity);
+            let mut next = Some(first);
+            while let Some(id) = next {
+                let activity = self.activity(id, from, until);
+                self.probe.cell(&activity);
+                next = self.commands[id].next;
+            }
         }
     }
 
     #[inline]
-    fn report_bus(&mut self, id: CommandId, from: SimTime, until: SimTime) {
+    pub(super) fn report_pause(&mut self, first: CommandId, from: SimTime, at: SimTime) {
+        if P::ACTIVE {
+            let mut next = Some(first);
+            while let Some(id) = next {
+                let activity = self.activity(id, from, at);
+                self.probe.pause(&activity, at);
+                next = self.commands[id].next;
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn report_bus(&mut self, id: CommandId, from: SimTime, until: SimTime) {
         if P::ACTIVE {
             let activity = self.activity(id, from, until);
             self.probe.bus(&activity);

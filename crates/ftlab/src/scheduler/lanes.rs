@@ -4,8 +4,9 @@
 //! Within a lane, ranks never fall, so the next command is the best of a few heads, however
 //! many thousands wait.
 
-use super::command::{Command, CommandId, Kind, Origin};
+use super::command::{Command, CommandId, Origin};
 use crate::engine::Slab;
+use crate::nand::Kind;
 
 const LANES: usize = Kind::ALL.len() * Origin::ALL.len();
 
@@ -19,8 +20,12 @@ pub struct Lanes {
 }
 
 impl Lanes {
+    const fn lane(origin: Origin, kind: Kind) -> usize {
+        origin as usize * Kind::ALL.len() + kind as usize
+    }
+
     fn lane_of(command: &Command) -> usize {
-        command.origin as usize * Kind::ALL.len() + command.kind as usize
+        Self::lane(command.origin, command.kind)
     }
 
     /// Puts a command at the end of its lane.
@@ -60,6 +65,12 @@ impl Lanes {
         best
     }
 
+    /// The command of an origin and a kind that goes next.
+    #[inline]
+    pub fn first_of(&self, origin: Origin, kind: Kind) -> Option<CommandId> {
+        self.head[Self::lane(origin, kind)]
+    }
+
     /// Takes out a command that is the head of its lane.
     #[inline]
     pub fn take(&mut self, commands: &Slab<Command>, id: CommandId) {
@@ -69,5 +80,39 @@ impl Lanes {
         if self.head[lane].is_none() {
             self.occupied &= !(1 << lane);
         }
+    }
+
+    /// Takes up to `depth` looks into the lane of `like`, which was its head and has been taken out,
+    /// and takes out the first command that `fits`.
+    pub fn take_fitting(
+        &mut self,
+        commands: &mut Slab<Command>,
+        like: CommandId,
+        depth: usize,
+        fits: impl Fn(&Command) -> bool,
+    ) -> Option<CommandId> {
+        let lane = Self::lane_of(&commands[like]);
+        let mut previous = None;
+        let mut next = self.head[lane];
+        for _ in 0..depth {
+            let id = next?;
+            next = commands[id].next;
+            if !fits(&commands[id]) {
+                previous = Some(id);
+                continue;
+            }
+            match previous {
+                Some(previous) => commands[previous].next = next,
+                None => self.head[lane] = next,
+            }
+            if next.is_none() {
+                self.tail[lane] = previous;
+            }
+            if self.head[lane].is_none() {
+                self.occupied &= !(1 << lane);
+            }
+            return Some(id);
+        }
+        None
     }
 }

@@ -10,25 +10,36 @@
 //! every policy must see to it.
 
 mod command;
+mod deadline;
 mod fifo;
 mod flash;
 mod lanes;
+mod line;
 mod load;
+mod pause;
 mod read_first;
+mod station;
 
-pub use command::{Command, CommandId, Kind, Origin, Spent, Task};
+pub use crate::nand::Kind;
+pub use command::{Command, CommandId, Origin, Spent, Task};
+pub use deadline::{Deadline, DeadlineOptions};
 pub use fifo::Fifo;
-pub use flash::{Activity, CommandCounts, Flash, FlashSetup, Probe, flash_pages_programmed};
+pub use flash::{
+    Activity, CommandCounts, Flash, FlashSetup, Overlaps, Probe, flash_pages_programmed,
+};
 pub use load::{DieSet, Load};
+pub use pause::{Pausable, PauseRule};
 pub use read_first::ReadFirst;
 
 use crate::policy::seam;
+use crate::units::SimTime;
 
 seam! {
     /// Decides in which order the commands of a die are served.
     pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy {
         Fifo(Fifo),
         ReadFirst(ReadFirst),
+        Deadline(Deadline),
     }
 }
 
@@ -39,13 +50,15 @@ pub struct Arrival {
     pub kind: Kind,
     /// On whose account.
     pub origin: Origin,
+    /// When it arrives.
+    pub at: SimTime,
     /// How many commands arrived before, over the whole device.
     pub sequence: u64,
 }
 
 impl Scheduler {
     /// The rank of an arriving command: smaller goes first. Ranks of commands of one origin and kind
-    /// must not fall from one to the next, and no two are equal.
+    /// must not fall from one to the next. Of equals, host work goes first, and reads among it.
     #[inline]
     pub fn rank(&mut self, arrival: &Arrival) -> u64 {
         scheduler_policy!(self, policy => policy.rank(arrival))

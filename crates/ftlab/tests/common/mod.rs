@@ -12,10 +12,14 @@ use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
 use ftlab::ftl::mapping::{Mapping, PageMap};
 use ftlab::ftl::placement::{Dynamic, Level, Placement, StaticStripe};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
-use ftlab::nand::timing::{Bus, OneBit, PageTimes, PageType, Plain, Prices, Timing};
-use ftlab::nand::{Geometry, Shape};
-use ftlab::scheduler::{Fifo, FlashSetup, Probe, ReadFirst, Scheduler};
-use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime};
+use ftlab::nand::timing::{
+    Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,
+};
+use ftlab::nand::{Abilities, Geometry, Shape};
+use ftlab::scheduler::{
+    Deadline, DeadlineOptions, Fifo, FlashSetup, PauseRule, Probe, ReadFirst, Scheduler,
+};
+use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime, TransferRate};
 
 /// The policies of a seam by name, as far as a description needs no more of them.
 macro_rules! kinds {
@@ -35,7 +39,8 @@ macro_rules! kinds {
 
 kinds! {
     TimingKind { Plain = "plain", PageType = "page-type" }
-    SchedulerKind { Fifo = "fifo", ReadFirst = "read-first" }
+    TransfersKind { Rate = "rate", Interface = "interface", PageTime = "page-time" }
+    SchedulerKind { Fifo = "fifo", ReadFirst = "read-first", Deadline = "deadline" }
     MappingKind { Page = "page" }
     PlacementKind { Static = "static", Dynamic = "dynamic" }
     VictimKind { Greedy = "greedy" }
@@ -58,6 +63,10 @@ pub struct Spec {
     pub shape: Shape,
     pub codeword: Bytes,
     pub bus: BytesPerSec,
+    /// How the bus is described; the rate is the same.
+    pub transfers: TransfersKind,
+    pub abilities: Abilities,
+    pub pause: PauseRule,
     pub timing: TimingKind,
     pub scheduler: SchedulerKind,
     pub mapping: MappingKind,
@@ -77,6 +86,9 @@ pub const PAGE_TIMES: [PageTimes; 3] = [
     PageTimes { read: Nanos(55_000), program: Nanos(700_000) },
     PageTimes { read: Nanos(85_000), program: Nanos(1_900_000) },
 ];
+/// Priorities by source.
+pub const DEADLINES: DeadlineOptions =
+    DeadlineOptions { host_read: Nanos::ZERO, host_write: Nanos(2_000_000), gc: Nanos(8_000_000) };
 /// Times of blocks with one bit a cell.
 pub const ONE_BIT: OneBit =
     OneBit { read: Nanos(20_000), program: Nanos(150_000), erase: Nanos(2_000_000) };
@@ -119,6 +131,9 @@ impl Spec {
             },
             codeword: Bytes::from_kib(1),
             bus: BytesPerSec(409_600_000),
+            transfers: TransfersKind::Rate,
+            abilities: Abilities::NONE,
+            pause: PauseRule::NEVER,
             timing: TimingKind::Plain,
             scheduler: SchedulerKind::Fifo,
             mapping: MappingKind::Page,
@@ -136,6 +151,21 @@ impl Spec {
         }
     }
 
+    /// The bus.
+    pub fn transfers(&self) -> Bus {
+        let transfers = match self.transfers {
+            TransfersKind::Rate => Transfers::Rate(Rate { rate: self.bus }),
+            TransfersKind::Interface => Transfers::Interface(Interface {
+                width: 16,
+                transfers: TransferRate(self.bus.0 / 2),
+            }),
+            TransfersKind::PageTime => {
+                Transfers::PageTime(PageTime { page: self.bus.time_for(self.shape.page_size) })
+            }
+        };
+        Bus::new(&transfers, Nanos::ZERO, self.codeword, &self.shape)
+    }
+
     pub fn geometry(&self) -> Geometry {
         Geometry::new(self.shape)
     }
@@ -150,10 +180,13 @@ impl Spec {
         DeviceSetup {
             flash: FlashSetup {
                 timing: Prices { native: timing(self.timing), one_bit: ONE_BIT },
-                bus: Bus::new(self.bus, self.codeword, &self.shape),
+                bus: self.transfers(),
+                abilities: self.abilities,
+                pause: self.pause,
                 scheduler: match self.scheduler {
                     SchedulerKind::Fifo => Scheduler::Fifo(Fifo),
                     SchedulerKind::ReadFirst => Scheduler::ReadFirst(ReadFirst),
+                    SchedulerKind::Deadline => Scheduler::Deadline(Deadline::new(&DEADLINES)),
                 },
                 geometry: geometry.clone(),
             },

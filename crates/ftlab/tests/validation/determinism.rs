@@ -8,8 +8,9 @@ use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Request};
 use ftlab::units::{Bytes, SimTime};
 
 use crate::common::{
-    BufferSpec, MappingKind, NO_BUFFER, PlacementKind, SchedulerKind, Spec, TimingKind, VictimKind,
-    WriteBufferKind, assert_no_standstill, closed_loop, lru, poisson, request, timed,
+    BufferSpec, MappingKind, NO_BUFFER, PlacementKind, SchedulerKind, Spec, TimingKind,
+    TransfersKind, VictimKind, WriteBufferKind, assert_no_standstill, closed_loop, lru, poisson,
+    request, timed,
 };
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
@@ -132,6 +133,7 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
     let base = base();
     Some(match path {
         "nand.timing.policy" => Spec { timing: TimingKind::named(name)?, ..base },
+        "nand.bus.policy" => Spec { transfers: TransfersKind::named(name)?, ..base },
         "scheduler.policy" => Spec { scheduler: SchedulerKind::named(name)?, ..base },
         "ftl.mapping.policy" => Spec { mapping: MappingKind::named(name)?, ..base },
         "ftl.placement.policy" => Spec { placement: PlacementKind::named(name)?, ..base },

@@ -13,6 +13,7 @@ mod misuse;
 mod queueing;
 mod reference;
 mod standstill;
+mod timelines;
 mod versions;
 mod watch;
 mod write_amplification;

@@ -20,7 +20,7 @@ enum State {
     Idle,
     /// Sensed; held until the bus has taken it.
     Holds(Activity),
-    /// The cells will take over when the transfer that is reported next is done.
+    /// The cells will take over when this transfer is done.
     TakesIn(Activity),
 }
 
@@ -68,7 +68,7 @@ impl Log {
     pub fn new(spec: &Spec) -> Watch {
         let geometry = spec.geometry();
         Rc::new(RefCell::new(Log {
-            prices: Bus::new(spec.bus, spec.codeword, &spec.shape),
+            prices: spec.transfers(),
             scheduler: spec.scheduler,
             now: SimTime::ZERO,
             dies: vec![DieLog::default(); geometry.dies() as usize],
@@ -81,7 +81,7 @@ impl Log {
 
     /// Another device goes on with the same flash, its own rules, and accounts of time of its own.
     pub fn go_on(&mut self, spec: &Spec) {
-        self.prices = Bus::new(spec.bus, spec.codeword, &spec.shape);
+        self.prices = spec.transfers();
         self.scheduler = spec.scheduler;
         self.dies.iter_mut().for_each(|die| die.busy = Nanos::ZERO);
         self.buses.iter_mut().for_each(|bus| bus.busy = Nanos::ZERO);
@@ -181,8 +181,14 @@ impl Log {
         let (pages, _) = self.programmed[block.at()];
         assert_eq!(page, pages, "a program out of order, or over old data: {a:?}");
         self.programmed[block.at()] = (pages + 1, a.until);
-        assert_eq!(self.dies[a.die.at()].state, State::Idle, "two things on one die: {a:?}");
-        self.dies[a.die.at()].state = State::TakesIn(*a);
+        let die = &mut self.dies[a.die.at()];
+        let State::TakesIn(transfer) = std::mem::take(&mut die.state) else {
+            panic!("a program without data: {a:?}");
+        };
+        assert_eq!((transfer.kind, transfer.page), (a.kind, a.page), "other data was sent");
+        assert_eq!(transfer.until, a.from, "the cells begin when the data is there");
+        die.free_at = a.until;
+        die.busy += a.until - transfer.from;
     }
 
     fn erase_begins(&mut self, a: &Activity) {
@@ -224,17 +230,14 @@ impl Log {
                 die.free_at = a.until;
                 die.busy += a.until - sensed.from;
             }
-            State::TakesIn(program) => {
+            State::Idle => {
+                assert_eq!(a.kind, Kind::Program, "a transfer for a die that does nothing: {a:?}");
                 self.begins(a, a.from);
-                assert_eq!((program.kind, program.page), (a.kind, a.page), "other data is sent");
-                assert_eq!(program.from, a.until, "the cells begin when the data is there");
                 let whole = self.prices.transfer(self.prices.page_codewords());
                 assert_eq!(a.until - a.from, whole, "a program takes a whole flash page");
-                let die = &mut self.dies[a.die.at()];
-                die.free_at = program.until;
-                die.busy += program.until - a.from;
+                self.dies[a.die.at()].state = State::TakesIn(*a);
             }
-            State::Idle => panic!("a transfer for a die that does nothing: {a:?}"),
+            State::TakesIn(other) => panic!("two things on one die: {a:?} and {other:?}"),
         }
     }
 }

@@ -1,18 +1,24 @@
 //! What an operation costs: times of the flash array and of the bus. Prices only; nothing waits here.
 
+mod bus;
+mod interface;
+mod page_time;
 mod page_type;
 mod plain;
 mod prices;
+mod rate;
 
+pub use bus::{Bus, Transfers, TransfersChoice};
+pub use interface::{Interface, InterfaceOptions};
+pub use page_time::{PageTime, PageTimeOptions};
 pub use page_type::{PageTimes, PageType, PageTypeOptions};
 pub use plain::{Plain, PlainOptions};
 pub use prices::{OneBit, Prices};
+pub use rate::{Rate, RateOptions};
 
-use crate::engine::Divisor;
-use crate::host::SectorMask;
-use crate::nand::{Geometry, Shape};
+use crate::nand::Geometry;
 use crate::policy::seam;
-use crate::units::{Bytes, BytesPerSec, Nanos, Ppn};
+use crate::units::{Nanos, Ppn};
 
 seam! {
     /// The time that the cells of a die are busy with an operation.
@@ -48,58 +54,5 @@ impl Timing {
     #[must_use]
     pub fn erase(&self) -> Nanos {
         timing_policy!(self, model => model.erase)
-    }
-}
-
-/// The bus of a channel: how long a transfer of so many ECC codewords takes.
-#[derive(Clone, Debug)]
-pub struct Bus {
-    /// Transfer time by number of codewords, from none to a whole flash page.
-    by_codewords: Vec<Nanos>,
-    sectors_per_codeword: Divisor,
-    codewords_per_unit: u32,
-}
-
-impl Bus {
-    /// The bus that moves `rate` and serves the flash pages of a shape in units of `codeword`, which
-    /// divides the mapping unit.
-    #[must_use]
-    pub fn new(rate: BytesPerSec, codeword: Bytes, shape: &Shape) -> Bus {
-        let in_page = shape.page_size.0 / codeword.0;
-        Bus {
-            by_codewords: (0..=in_page).map(|n| rate.time_for(Bytes(n * codeword.0))).collect(),
-            sectors_per_codeword: Divisor::new(codeword.sectors() as u32),
-            codewords_per_unit: (shape.mapping_unit.0 / codeword.0) as u32,
-        }
-    }
-
-    /// How long `codewords` take.
-    #[inline]
-    #[must_use]
-    pub fn transfer(&self, codewords: u32) -> Nanos {
-        self.by_codewords[codewords as usize]
-    }
-
-    /// Codewords in a whole flash page.
-    #[inline]
-    #[must_use]
-    pub fn page_codewords(&self) -> u32 {
-        self.by_codewords.len() as u32 - 1
-    }
-
-    /// Codewords in a page (mapping unit).
-    #[inline]
-    #[must_use]
-    pub fn codewords_per_unit(&self) -> u32 {
-        self.codewords_per_unit
-    }
-
-    /// Codewords from the first to the last of these sectors of a page: what must cross the bus to
-    /// read them. A gap between them is read along.
-    #[inline]
-    #[must_use]
-    pub fn codewords_of(&self, sectors: SectorMask) -> u32 {
-        let Some((first, last)) = sectors.ends() else { return 0 };
-        self.sectors_per_codeword.of(last) - self.sectors_per_codeword.of(first) + 1
     }
 }

@@ -1,0 +1,104 @@
+//! What the dies can do beyond one operation on one plane at a time: multi-plane commands, cache
+//! operations, and leaving an operation for a read. Which of them a part offers is in its data sheet.
+
+use super::die::CacheOps;
+use super::geometry::Geometry;
+use super::operation::Kind;
+use crate::config::declare::choices;
+use crate::units::{Nanos, Ppn};
+
+choices! {
+    /// Which pages of different planes one command may serve.
+    pub enum AddressRule {
+        /// Pages of the same number in blocks of the same number.
+        SameBlockAndPage = "same-block-and-page",
+        /// Pages of the same number in any block.
+        SamePage = "same-page",
+        /// Any pages.
+        Any = "any",
+    }
+}
+
+/// Commands that one operation serves together, on several planes of a die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MultiPlane {
+    /// Reads.
+    pub read: bool,
+    /// Programs.
+    pub program: bool,
+    /// Erases.
+    pub erase: bool,
+    /// Which pages go together.
+    pub address: AddressRule,
+    /// The pause on the bus between the addresses, or the data, of two planes (tDBSY).
+    pub gap: Nanos,
+}
+
+impl MultiPlane {
+    /// One plane at a time.
+    pub const NONE: MultiPlane = MultiPlane {
+        read: false,
+        program: false,
+        erase: false,
+        address: AddressRule::SamePage,
+        gap: Nanos::ZERO,
+    };
+
+    /// Whether commands of this kind may share an operation.
+    #[inline]
+    #[must_use]
+    pub fn allows(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Read => self.read,
+            Kind::Program => self.program,
+            Kind::Erase => self.erase,
+            Kind::Copyback => false,
+        }
+    }
+
+    /// Whether two pages on different planes of a die may be served together. Blocks are erased
+    /// whole: there only the block counts.
+    #[must_use]
+    pub fn fits(&self, geometry: &Geometry, kind: Kind, one: Ppn, other: Ppn) -> bool {
+        let page = |page| geometry.flash_page_in_block(page);
+        let block = |page| geometry.index_in_plane(geometry.block_of(page));
+        match self.address {
+            AddressRule::Any => true,
+            AddressRule::SamePage => kind == Kind::Erase || page(one) == page(other),
+            AddressRule::SameBlockAndPage => {
+                block(one) == block(other) && (kind == Kind::Erase || page(one) == page(other))
+            }
+        }
+    }
+}
+
+/// What it costs to leave an operation for a while.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PauseCost {
+    /// From the command until a program has been left (tPSUS, tPRSL...).
+    pub program: Nanos,
+    /// From the command until an erase has been left.
+    pub erase: Nanos,
+    /// From the command to go on until the operation goes on.
+    pub resume: Nanos,
+}
+
+/// What the dies of a device can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Abilities {
+    /// Several planes at once.
+    pub multi_plane: MultiPlane,
+    /// Cells and transfers at once.
+    pub cache: CacheOps,
+    /// Operations left for reads: the scheduler decides whether.
+    pub pause: PauseCost,
+}
+
+impl Abilities {
+    /// One operation on one plane, from its beginning to its end.
+    pub const NONE: Abilities = Abilities {
+        multi_plane: MultiPlane::NONE,
+        cache: CacheOps { read: false, program: false, busy: Nanos::ZERO },
+        pause: PauseCost { program: Nanos::ZERO, erase: Nanos::ZERO, resume: Nanos::ZERO },
+    };
+}

@@ -1,0 +1,51 @@
+//! A bus by its width and its transfers a second, as interface standards define it: NV-DDR3 of ONFI
+//! 4.0 with 8 bits and 800 MT/s moves 800 MB/s.
+//!
+//! Source: Open NAND Flash Interface Specification, revision 4.0, 2014, section 4 (data interfaces).
+
+use crate::config::declare::options;
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+use crate::units::{Bytes, Nanos, TransferRate};
+
+/// Width and transfers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Bits that move at once.
+    pub width: u32,
+    /// How often.
+    pub transfers: TransferRate,
+}
+
+options! {
+    /// Width and transfers a second.
+    pub struct InterfaceOptions at "nand.bus" {
+        /// Bits that move at once: data lines of the bus.
+        width: u32 = "8", in "8"..="16", unit "bits",
+            source "ONFI 4.0: 8 bits; 16 in asynchronous parts";
+        /// How often bits move each second. With double data rate, twice the clock.
+        transfers: TransferRate = required, in "1MT/s"..="10GT/s",
+            source "ONFI: 10 to 50 MT/s asynchronous, 20 to 200 in NV-DDR, to 800 in NV-DDR3, 3600 in ONFI 5.1";
+    }
+}
+
+impl Policy for Interface {
+    const NAME: &'static str = "interface";
+    const SUMMARY: &'static str = "by width and transfers a second (ONFI, Toggle)";
+    const SOURCE: &'static str = "ONFI 4.0, section 4";
+    type Options = InterfaceOptions;
+
+    fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        Interface { width: options.width, transfers: options.transfers }
+    }
+
+    keeps_nothing!(Interface { width, transfers });
+}
+
+impl Interface {
+    pub(super) fn time_for(&self, size: Bytes, _page: Bytes) -> Nanos {
+        let bits = u128::from(size.0) * u128::from(u8::BITS);
+        let transfers = bits.div_ceil(u128::from(self.width));
+        self.transfers.time_for(transfers)
+    }
+}

@@ -1,0 +1,44 @@
+//! A bus by the time that a whole flash page takes on it, as papers state it; a part of a page takes its
+//! share.
+
+use crate::config::declare::options;
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+use crate::units::{Bytes, Nanos};
+
+/// The time of a flash page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageTime {
+    /// A whole flash page.
+    pub page: Nanos,
+}
+
+options! {
+    /// The time of a flash page.
+    pub struct PageTimeOptions at "nand.bus" {
+        /// Moving a whole flash page.
+        page: Nanos = required, in "0ns"..="10ms",
+            source "range: nothing, for models without a bus, to 64 KiB at 7 MB/s";
+    }
+}
+
+impl Policy for PageTime {
+    const NAME: &'static str = "page-time";
+    const SUMMARY: &'static str = "a time for a flash page, its share for a part";
+    const SOURCE: &'static str = "papers that state a transfer time";
+    type Options = PageTimeOptions;
+
+    fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        PageTime { page: options.page }
+    }
+
+    keeps_nothing!(PageTime { page });
+}
+
+impl PageTime {
+    pub(super) fn time_for(&self, size: Bytes, page: Bytes) -> Nanos {
+        let share = u128::from(self.page.0) * u128::from(size.0);
+        let time = share.div_ceil(u128::from(page.0.max(1)));
+        Nanos(u64::try_from(time).unwrap_or(u64::MAX))
+    }
+}

@@ -1,0 +1,41 @@
+//! A bus that moves so many bytes a second, as data sheets print it.
+
+use crate::config::declare::options;
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+use crate::units::{Bytes, BytesPerSec, Nanos};
+
+/// A rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// Bytes a second.
+    pub rate: BytesPerSec,
+}
+
+options! {
+    /// A rate.
+    pub struct RateOptions at "nand.bus" {
+        /// What the bus moves each second. For an 8-bit bus as many MB/s as it has MT/s.
+        rate: BytesPerSec = required, in "1MB/s"..="100GB/s",
+            source "range: asynchronous ONFI moves 40 MB/s, ONFI 5 moves 2.4 GB/s";
+    }
+}
+
+impl Policy for Rate {
+    const NAME: &'static str = "rate";
+    const SUMMARY: &'static str = "so many bytes a second";
+    const SOURCE: &'static str = "data sheets";
+    type Options = RateOptions;
+
+    fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        Rate { rate: options.rate }
+    }
+
+    keeps_nothing!(Rate { rate });
+}
+
+impl Rate {
+    pub(super) fn time_for(&self, size: Bytes, _page: Bytes) -> Nanos {
+        self.rate.time_for(size)
+    }
+}

@@ -1,0 +1,73 @@
+//! Priorities by source, as deadlines: a command is due some time after it arrived, depending on whose
+//! it is, and a die takes the command that is due first.
+//!
+//! With delays far apart the sources have strict priorities as long as nobody waits that long; nobody
+//! waits forever. An erase is due when the latest of all reads that arrived with it would be, so it
+//! passes none of them.
+//!
+//! Source: earliest deadline first, Liu and Layland, "Scheduling Algorithms for Multiprogramming in a
+//! Hard-Real-Time Environment", JACM 1973; with a deadline for each kind of I/O as in the deadline
+//! scheduler of Linux.
+
+use super::{Arrival, Kind, Origin};
+use crate::config::declare::options;
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+use crate::units::Nanos;
+
+/// Delays by source.
+#[derive(Clone, Debug)]
+pub struct Deadline {
+    host_read: Nanos,
+    host_write: Nanos,
+    gc: Nanos,
+    last: Nanos,
+}
+
+options! {
+    /// When commands are due.
+    pub struct DeadlineOptions at "scheduler" {
+        /// A host read is due so long after it arrived.
+        host_read: Nanos = "0ns", in "0ns"..="100s", source "reads first: somebody waits for them";
+        /// A program for the host, or the read of a partial write, is due so long after it arrived.
+        host_write: Nanos = "5ms", in "0ns"..="100s",
+            source "ten times as long as a read, in proportion to the 500 ms and 5 s of Linux";
+        /// A command of the device's own, such as collection, is due so long after it arrived.
+        gc: Nanos = "20ms", in "0ns"..="100s",
+            source "assumed: behind the host, but not for long enough to run out of free blocks";
+    }
+}
+
+impl Policy for Deadline {
+    const NAME: &'static str = "deadline";
+    const SUMMARY: &'static str =
+        "priorities for host reads, host writes and collection, as deadlines";
+    const SOURCE: &'static str = "Liu and Layland, JACM 1973; Linux's deadline scheduler";
+    type Options = DeadlineOptions;
+
+    fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        Deadline::new(options)
+    }
+
+    keeps_nothing!(Deadline { host_read, host_write, gc, last });
+}
+
+impl Deadline {
+    /// Priorities with these delays.
+    #[must_use]
+    pub fn new(options: &DeadlineOptions) -> Deadline {
+        let DeadlineOptions { host_read, host_write, gc } = *options;
+        Deadline { host_read, host_write, gc, last: host_read.max(host_write).max(gc) }
+    }
+
+    pub(super) fn rank(&mut self, arrival: &Arrival) -> u64 {
+        let due = match (arrival.kind, arrival.origin) {
+            // Behind the reads of the same moment, too.
+            (Kind::Erase, _) => arrival.at + self.last + Nanos(1),
+            (Kind::Read, Origin::Host) => arrival.at + self.host_read,
+            (_, Origin::Host | Origin::Merge) => arrival.at + self.host_write,
+            _ => arrival.at + self.gc,
+        };
+        due.0
+    }
+}

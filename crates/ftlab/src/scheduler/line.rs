@@ -1,0 +1,212 @@
+//! The buses: which die gets one next, and what it then does with it.
+
+use super::command::CommandId;
+use super::flash::{Event, Flash, Probe};
+use super::station::Operation;
+use crate::nand::Kind;
+use crate::nand::{Accepts, Cells, Channel, Register};
+use crate::units::{ChannelId, DieId, Nanos, SimTime};
+
+/// A bus, and the dies that want it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Line {
+    pub channel: Channel,
+    pub wanted_by: Vec<DieId>,
+}
+
+/// What a die wants the bus for.
+#[derive(Clone, Copy, Debug)]
+enum Wish {
+    /// To send what its register holds for this command.
+    Send(CommandId),
+    /// To begin with this command, which waits in its lane.
+    Begin(CommandId),
+}
+
+impl Wish {
+    fn command(self) -> CommandId {
+        match self {
+            Wish::Send(id) | Wish::Begin(id) => id,
+        }
+    }
+}
+
+impl<P: Probe> Flash<P> {
+    /// What a die wants the bus for at present. What was sensed goes out first.
+    #[inline]
+    fn wish(&self, die: DieId) -> Option<Wish> {
+        let station = &self.stations[die.at()];
+        if station.die.register() == Register::Holding {
+            return station.in_register.map(Wish::Send);
+        }
+        let next = self.next_command(die)?;
+        self.needs_bus(self.commands[next].kind).then_some(Wish::Begin(next))
+    }
+
+    /// Whether a command of this kind needs the bus to begin.
+    #[inline]
+    pub(super) fn needs_bus(&self, kind: Kind) -> bool {
+        kind == Kind::Program || self.bus.command() > Nanos::ZERO
+    }
+
+    /// Asks for the bus: at once if it is free and nobody waits for it, else in line.
+    #[inline]
+    pub(super) fn want_bus(&mut self, now: SimTime, die: DieId) {
+        let (channel, _) = self.geometry.channel_of(die);
+        let station = &mut self.stations[die.at()];
+        if station.wants_bus {
+            return;
+        }
+        let line = &mut self.lines[channel.at()];
+        station.bus_gc_mark = line.channel.gc_until(now);
+        if line.wanted_by.is_empty() {
+            if line.channel.is_free(now) {
+                if let Some(wish) = self.wish(die) {
+                    self.take_bus(now, die, channel, wish);
+                }
+                return;
+            }
+            self.events.schedule(now, line.channel.free_at(), Event::Bus(channel));
+        }
+        station.wants_bus = true;
+        line.wanted_by.push(die);
+    }
+
+    /// Takes a die off the line if it found something to do that needs no bus.
+    #[inline]
+    pub(super) fn leave_line_unless_wanted(&mut self, die: DieId) {
+        if self.stations[die.at()].wants_bus && self.wish(die).is_none() {
+            self.stations[die.at()].wants_bus = false;
+            let (channel, _) = self.geometry.channel_of(die);
+            self.lines[channel.at()].wanted_by.retain(|&waiting| waiting != die);
+        }
+    }
+
+    /// Gives a bus that fell free to the die whose command ranks best.
+    pub(super) fn grant(&mut self, now: SimTime, channel: ChannelId) {
+        // A line that emptied and filled again leaves a second event behind.
+        if !self.lines[channel.at()].channel.is_free(now) {
+            return;
+        }
+        let mut best: Option<(u64, usize, Wish)> = None;
+        for (place, &die) in self.lines[channel.at()].wanted_by.iter().enumerate() {
+            let wish = self.wish(die).expect("a die in line wants the bus for something");
+            let key = self.commands[wish.command()].key;
+            if best.is_none_or(|(least, ..)| key < least) {
+                best = Some((key, place, wish));
+            }
+        }
+        let Some((_, place, wish)) = best else { return };
+        let line = &mut self.lines[channel.at()];
+        let die = line.wanted_by.swap_remove(place);
+        self.stations[die.at()].wants_bus = false;
+        self.take_bus(now, die, channel, wish);
+        let line = &mut self.lines[channel.at()];
+        if !line.wanted_by.is_empty() {
+            self.events.schedule(now, line.channel.free_at(), Event::Bus(channel));
+        }
+    }
+
+    fn take_bus(&mut self, now: SimTime, die: DieId, channel: ChannelId, wish: Wish) {
+        match wish {
+            Wish::Send(id) => self.send(now, die, channel, id),
+            Wish::Begin(first) => self.begin_on_bus(now, die, channel, first),
+        }
+        // With cache operations the die may go on: with a page to sense, or one to take in.
+        let cache = &self.abilities.cache;
+        if cache.read || cache.program {
+            self.start(now, die);
+        }
+    }
+
+    /// Moves what the register holds for a command out.
+    fn send(&mut self, now: SimTime, die: DieId, channel: ChannelId, id: CommandId) {
+        self.account_wait(now, die, id, WaitedFor::Bus);
+        let command = &mut self.commands[id];
+        let span = self.bus.transfer(command.codewords);
+        command.spent.bus += span;
+        let for_gc = command.is_gc();
+        let arrived = self.lines[channel.at()].channel.transfer(now, span, for_gc);
+        let station = &mut self.stations[die.at()];
+        station.die.send();
+        station.sent_at = arrived;
+        self.events.schedule(now, arrived, Event::Die(die));
+        self.report_bus(id, now, arrived);
+    }
+
+    /// Begins the next command of a die, and those that share its operation, on the bus: addresses,
+    /// and the data of programs.
+    fn begin_on_bus(&mut self, now: SimTime, die: DieId, channel: ChannelId, first: CommandId) {
+        let follows = self.stations[die.at()].die.accepts(&self.abilities.cache);
+        self.take_together(die, first);
+        let kind = self.commands[first].kind;
+        let mut from = now;
+        let mut next = Some(first);
+        while let Some(id) = next {
+            self.account_wait(now, die, id, WaitedFor::DieAndBus);
+            let command = &self.commands[id];
+            let data = if kind == Kind::Program { command.codewords } else { 0 };
+            let until = from + self.bus.command() + self.bus.transfer(data);
+            next = command.next;
+            self.report_bus(id, from, until);
+            from = if next.is_some() { until + self.abilities.multi_plane.gap } else { until };
+        }
+        let span = from - now;
+        let for_gc = self.commands[first].is_gc();
+        let arrived = self.lines[channel.at()].channel.transfer(now, span, for_gc);
+        let mut next = Some(first);
+        while let Some(id) = next {
+            self.commands[id].spent.bus += span;
+            next = self.commands[id].next;
+        }
+        if follows == Accepts::Programs {
+            let station = &mut self.stations[die.at()];
+            station.die.load(now);
+            station.in_register = Some(first);
+            station.loaded_at = arrived;
+            self.overlaps.cached_programs += 1;
+            return;
+        }
+        self.begin_in_cells(Operation { now, die, first, cells_from: arrived });
+    }
+
+    /// Accounts for the time that a command has waited until `now`.
+    #[inline]
+    pub(super) fn account_wait(&mut self, now: SimTime, die: DieId, id: CommandId, of: WaitedFor) {
+        let command = &mut self.commands[id];
+        let waited = now - command.waiting_since;
+        if waited == Nanos::ZERO {
+            return;
+        }
+        let station = &self.stations[die.at()];
+        let bus = || {
+            let (channel, _) = self.geometry.channel_of(die);
+            self.lines[channel.at()].channel.gc_until(now).0 - station.bus_gc_mark.0
+        };
+        let cells = station.die.gc_until(now).0 - command.gc_mark.0;
+        let for_gc = match of {
+            WaitedFor::Die => cells,
+            WaitedFor::Bus => bus(),
+            WaitedFor::DieAndBus => bus() + cells,
+        };
+        command.spent.account_wait(waited, Nanos(for_gc));
+    }
+}
+
+/// What a command waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum WaitedFor {
+    Die,
+    Bus,
+    DieAndBus,
+}
+
+/// The cells' state while they do a command of this kind.
+pub(super) fn cells_for(kind: Kind) -> Cells {
+    match kind {
+        Kind::Read => Cells::Sensing,
+        Kind::Program => Cells::Programming,
+        Kind::Erase => Cells::Erasing,
+        Kind::Copyback => Cells::Copying,
+    }
+}

@@ -1,0 +1,295 @@
+//! A die at work: which of its commands it begins next, alone or together with others on its other
+//! planes, and what happens when its cells or its register are done with something.
+
+use super::command::{Command, CommandId, Origin};
+use super::flash::{Event, Flash, Probe};
+use super::lanes::Lanes;
+use super::line::{WaitedFor, cells_for};
+use crate::nand::Kind;
+use crate::nand::{Accepts, Cells, Die, Register};
+use crate::units::{DieId, Nanos, SimTime};
+
+/// How far into a lane one looks for commands for the other planes, for each of these.
+const LOOKS_PER_PLANE: u32 = 4;
+
+/// A die, what waits for it, and what it does.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Station {
+    pub die: Die,
+    pub lanes: Lanes,
+    /// What the cells do: the first of the commands that share the operation.
+    pub in_cells: Option<CommandId>,
+    /// Since when the cells are at it: before that, addresses and data move in.
+    pub cells_from: SimTime,
+    /// When the cells are done.
+    pub cells_until: SimTime,
+    /// Whose data the register holds: the first command, likewise.
+    pub in_register: Option<CommandId>,
+    /// When what the register sends has left it.
+    pub sent_at: SimTime,
+    /// When what the register takes in has arrived.
+    pub loaded_at: SimTime,
+    /// What was left for host reads.
+    pub paused: Option<super::pause::Paused>,
+    /// How often the operation in the cells was left.
+    pub pauses: u32,
+    /// Whether it is on the list of dies that want the bus.
+    pub wants_bus: bool,
+    /// The channel's account of collection when it began to want the bus.
+    pub bus_gc_mark: Nanos,
+}
+
+/// An operation that begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Operation {
+    pub now: SimTime,
+    pub die: DieId,
+    /// The first of the commands that share it.
+    pub first: CommandId,
+    /// When the cells begin: when addresses and data are there.
+    pub cells_from: SimTime,
+}
+
+impl<P: Probe> Flash<P> {
+    /// The command that a die may begin next, in the state in which it is.
+    #[inline]
+    pub(super) fn next_command(&self, die: DieId) -> Option<CommandId> {
+        let station = &self.stations[die.at()];
+        let first = || station.lanes.first(&self.commands);
+        let of = |kind| first().filter(|&id| self.commands[id].kind == kind);
+        match station.die.accepts(&self.abilities.cache) {
+            Accepts::Anything => first(),
+            Accepts::Nothing => None,
+            Accepts::Reads => of(Kind::Read),
+            Accepts::Programs => of(Kind::Program),
+            Accepts::HostReads => station.lanes.first_of(Origin::Host, Kind::Read),
+        }
+    }
+
+    /// Begins what the die can begin now, or lines it up for the bus.
+    #[inline]
+    pub(super) fn start(&mut self, now: SimTime, die: DieId) {
+        self.pass_on(now, die);
+        let station = &self.stations[die.at()];
+        if station.die.register() == Register::Holding && !station.wants_bus {
+            self.want_bus(now, die);
+        }
+        let Some(id) = self.next_command(die) else {
+            if self.stations[die.at()].die.accepts(&self.abilities.cache) == Accepts::HostReads {
+                self.resume(now, die);
+            }
+            return;
+        };
+        if self.needs_bus(self.commands[id].kind) {
+            return self.want_bus(now, die);
+        }
+        self.take_together(die, id);
+        let mut next = Some(id);
+        while let Some(command) = next {
+            self.account_wait(now, die, command, WaitedFor::Die);
+            next = self.commands[command].next;
+        }
+        self.begin_in_cells(Operation { now, die, first: id, cells_from: now });
+        self.leave_line_unless_wanted(die);
+    }
+
+    /// Moves on what waits between cells and register: a sensed page to the register that fell free, a
+    /// page that was taken in to the cells.
+    #[inline]
+    fn pass_on(&mut self, now: SimTime, die: DieId) {
+        let station = &mut self.stations[die.at()];
+        match (station.die.cells(), station.die.register()) {
+            (Cells::Sensed, Register::Empty) => self.hold(now, die),
+            (Cells::Idle, Register::Loaded) => {
+                let Some(first) = station.in_register.take() else { return };
+                // A page that has been there for a while goes on as a cache program; one that is
+                // still on its way is programmed as any other.
+                let followed = station.loaded_at <= now;
+                let busy = if followed { self.abilities.cache.busy } else { Nanos::ZERO };
+                let cells_from = station.loaded_at.max(now + busy);
+                let waited = now.saturating_since(station.loaded_at) + busy;
+                station.die.unload(now, self.commands[first].is_gc());
+                self.run_cells(Operation { now, die, first, cells_from }, waited);
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes a command out of its lane, and with it those on other planes that its operation can serve
+    /// too; they hang from it.
+    #[inline]
+    pub(super) fn take_together(&mut self, die: DieId, first: CommandId) {
+        let lanes = &mut self.stations[die.at()].lanes;
+        lanes.take(&self.commands, first);
+        self.commands[first].next = None;
+        if self.abilities.multi_plane.allows(self.commands[first].kind) {
+            self.gather(die, first);
+        }
+    }
+
+    fn gather(&mut self, die: DieId, first: CommandId) {
+        let Flash { geometry, abilities, commands, stations, overlaps, .. } = self;
+        let lanes = &mut stations[die.at()].lanes;
+        let planes = geometry.planes_per_die();
+        let Command { kind, page, mode, .. } = commands[first];
+        // An erase goes before no read that arrived earlier.
+        let reads = Origin::ALL.into_iter().filter_map(|origin| lanes.first_of(origin, Kind::Read));
+        let oldest_read = reads.map(|id| commands[id].arrival).min().unwrap_or(u64::MAX);
+        let plane_of = |page| geometry.plane_of(geometry.block_of(page));
+        let mut taken = 1_u32 << (plane_of(page).get() % planes);
+        let mut last = first;
+        for _ in 1..planes {
+            let found =
+                lanes.take_fitting(commands, first, (planes * LOOKS_PER_PLANE) as usize, |other| {
+                    taken & (1 << (plane_of(other.page).get() % planes)) == 0
+                        && other.mode == mode
+                        && (kind != Kind::Erase || other.arrival < oldest_read)
+                        && abilities.multi_plane.fits(geometry, kind, page, other.page)
+                });
+            let Some(id) = found else { break };
+            commands[id].next = None;
+            commands[last].next = Some(id);
+            taken |= 1 << (plane_of(commands[id].page).get() % planes);
+            overlaps.multi_plane[kind as usize] += 1;
+            last = id;
+        }
+    }
+
+    /// The cells begin an operation, once addresses and data are there.
+    #[inline]
+    pub(super) fn begin_in_cells(&mut self, operation: Operation) {
+        let Operation { now, die, first, .. } = operation;
+        let command = &self.commands[first];
+        let station = &mut self.stations[die.at()];
+        let follows = station.die.register() != Register::Empty;
+        let wait = if follows { self.abilities.cache.busy } else { Nanos::ZERO };
+        self.overlaps.cached_reads += u64::from(follows);
+        station.die.begin(now, cells_for(command.kind), command.is_gc());
+        let cells_from = operation.cells_from + wait;
+        self.run_cells(Operation { cells_from, ..operation }, wait);
+    }
+
+    /// Occupies the cells, which have begun, for as long as the slowest of the pages takes. Each
+    /// command has `waited` since its data arrived.
+    #[inline]
+    fn run_cells(&mut self, operation: Operation, waited: Nanos) {
+        let Operation { now, die, first, cells_from } = operation;
+        let mut span = Nanos::ZERO;
+        let mut next = Some(first);
+        while let Some(id) = next {
+            span = span.max(self.price(id));
+            next = self.commands[id].next;
+        }
+        let mut next = Some(first);
+        while let Some(id) = next {
+            let spent = &mut self.commands[id].spent;
+            spent.cell += span;
+            spent.queue += waited;
+            next = self.commands[id].next;
+        }
+        let station = &mut self.stations[die.at()];
+        station.in_cells = Some(first);
+        if !station.die.is_paused() {
+            station.pauses = 0;
+        }
+        station.cells_from = cells_from;
+        station.cells_until = cells_from + span;
+        self.events.schedule(now, cells_from + span, Event::Die(die));
+        self.report_cell(first, cells_from, cells_from + span);
+    }
+
+    #[inline]
+    fn price(&self, id: CommandId) -> Nanos {
+        let Command { kind, page, source, mode, .. } = self.commands[id];
+        match kind {
+            Kind::Read => self.timing.read(&self.geometry, page, mode),
+            Kind::Program => self.timing.program(&self.geometry, page, mode),
+            Kind::Erase => self.timing.erase(mode),
+            Kind::Copyback => {
+                let source = source.expect("a copyback says what it copies");
+                let sensing = self.timing.read(&self.geometry, source, mode);
+                sensing + self.timing.program(&self.geometry, page, mode)
+            }
+        }
+    }
+
+    /// Something that a die does is done. Returns the first of the commands that it completed.
+    #[inline]
+    pub(super) fn advance(&mut self, now: SimTime, die: DieId) -> Option<CommandId> {
+        let station = &mut self.stations[die.at()];
+        if station.die.register() == Register::Sending && station.sent_at == now {
+            return self.sent(now, die);
+        }
+        // What was paused meanwhile left an event behind.
+        if station.cells_until != now {
+            self.pause_for_waiting(now, die);
+            return None;
+        }
+        match station.die.cells() {
+            Cells::Sensing if station.die.register() == Register::Empty => {
+                self.hold(now, die);
+                self.start(now, die);
+                None
+            }
+            Cells::Sensing => {
+                station.die.wait_for_register();
+                None
+            }
+            Cells::Programming | Cells::Erasing | Cells::Copying => self.worked(now, die),
+            Cells::Pausing => {
+                station.die.paused();
+                self.start(now, die);
+                None
+            }
+            Cells::Idle | Cells::Sensed => None,
+        }
+    }
+
+    /// What the cells sensed moves to the register, and waits for the bus.
+    #[inline]
+    fn hold(&mut self, now: SimTime, die: DieId) {
+        let station = &mut self.stations[die.at()];
+        let sensed = station.in_cells.take();
+        station.in_register = sensed;
+        station.die.hold(now);
+        // What waited for the register has waited since it was sensed.
+        let since = station.cells_until;
+        let mut next = sensed;
+        while let Some(id) = next {
+            self.commands[id].waiting_since = since;
+            next = self.commands[id].next;
+        }
+    }
+
+    /// A page has left the register.
+    #[inline]
+    fn sent(&mut self, now: SimTime, die: DieId) -> Option<CommandId> {
+        let station = &mut self.stations[die.at()];
+        let id = station.in_register.expect("a die that sends has something to send");
+        station.in_register = self.commands[id].next.take();
+        station.die.sent(now, station.in_register.is_some());
+        self.count_done(die, id);
+        Some(id)
+    }
+
+    /// The cells have programmed, erased or copied.
+    #[inline]
+    fn worked(&mut self, now: SimTime, die: DieId) -> Option<CommandId> {
+        let station = &mut self.stations[die.at()];
+        let first = station.in_cells.take();
+        station.die.finish(now);
+        let mut next = first;
+        while let Some(id) = next {
+            self.count_done(die, id);
+            next = self.commands[id].next;
+        }
+        first
+    }
+
+    #[inline]
+    fn count_done(&mut self, die: DieId, id: CommandId) {
+        let command = &self.commands[id];
+        self.load.remove(die);
+        self.done[command.origin as usize][command.kind as usize] += 1;
+    }
+}

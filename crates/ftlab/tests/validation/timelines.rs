@@ -1,0 +1,365 @@
+//! Multi-plane commands, cache operations, copyback, suspension and command cycles against timelines
+//! that were drawn by hand, to the nanosecond.
+//!
+//! Sensing takes 50 us, programming 600 us, erasing 3 ms; the bus moves a flash page in 10 us unless a
+//! test says otherwise. All moments are in microseconds.
+
+use ftlab::nand::timing::{Bus, PageTime, Prices, Transfers};
+use ftlab::nand::{Abilities, AddressRule, CacheOps, CellMode, Geometry, MultiPlane, PauseCost};
+use ftlab::scheduler::{
+    Command, CommandId, Deadline, Fifo, Flash, FlashSetup, Kind, Origin, Pausable, PauseRule,
+    ReadFirst, Scheduler, Task,
+};
+use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
+
+use crate::common::{DEADLINES, ONE_BIT, Spec, TimingKind, timing};
+
+const US: u64 = 1_000;
+const PAGES_PER_BLOCK: u32 = 12;
+const BLOCKS_PER_PLANE: u32 = 16;
+
+/// What a timeline needs to know of the flash.
+#[derive(Clone)]
+struct Set {
+    planes: u32,
+    dies: u32,
+    abilities: Abilities,
+    pause: PauseRule,
+    command: Nanos,
+    page: Nanos,
+    scheduler: Scheduler,
+}
+
+fn plain() -> Set {
+    Set {
+        planes: 1,
+        dies: 1,
+        abilities: Abilities::NONE,
+        pause: PauseRule::NEVER,
+        command: Nanos::ZERO,
+        page: Nanos(10 * US),
+        scheduler: Scheduler::Fifo(Fifo),
+    }
+}
+
+fn two_planes(multi_plane: MultiPlane) -> Set {
+    Set { planes: 2, abilities: Abilities { multi_plane, ..Abilities::NONE }, ..plain() }
+}
+
+const ALL_KINDS: MultiPlane = MultiPlane {
+    read: true,
+    program: true,
+    erase: true,
+    address: AddressRule::SamePage,
+    gap: Nanos(US),
+};
+
+fn cached(read: bool, program: bool) -> Set {
+    let cache = CacheOps { read, program, busy: Nanos(3 * US) };
+    Set { abilities: Abilities { cache, ..Abilities::NONE }, ..plain() }
+}
+
+fn suspending(which: Pausable, times: u32) -> Set {
+    let pause =
+        PauseCost { program: Nanos(20 * US), erase: Nanos(100 * US), resume: Nanos(5 * US) };
+    Set {
+        abilities: Abilities { pause, ..Abilities::NONE },
+        pause: PauseRule { which, times },
+        ..plain()
+    }
+}
+
+/// A command that was put in.
+struct Put {
+    id: CommandId,
+    name: &'static str,
+    at: u64,
+}
+
+/// A flash, the commands that were put into it, and when each was done.
+struct Table {
+    flash: Flash,
+    waiting: Vec<Put>,
+    done: Vec<(&'static str, u64)>,
+}
+
+/// Page `page` of block `block` of plane `plane`, planes counted over all dies.
+fn at(plane: u32, block: u32, page: u32) -> Ppn {
+    Ppn::new((plane * BLOCKS_PER_PLANE + block) * PAGES_PER_BLOCK + page)
+}
+
+impl Table {
+    fn new(set: Set) -> Table {
+        let mut shape = Spec::small().shape;
+        shape.dies_per_chip = set.dies;
+        shape.planes_per_die = set.planes;
+        let transfers = Transfers::PageTime(PageTime { page: set.page });
+        let setup = FlashSetup {
+            geometry: Geometry::new(shape),
+            timing: Prices { native: timing(TimingKind::Plain), one_bit: ONE_BIT },
+            bus: Bus::new(&transfers, set.command, Bytes::from_kib(4), &shape),
+            abilities: set.abilities,
+            pause: set.pause,
+            scheduler: set.scheduler,
+        };
+        Table { flash: Flash::new(setup, ()), waiting: Vec::new(), done: Vec::new() }
+    }
+
+    /// A host command at a moment.
+    fn put(&mut self, moment: u64, name: &'static str, kind: Kind, page: Ppn) -> &mut Table {
+        self.put_as(moment, name, Command::new(kind, Origin::Host, Task::WriteBack, page))
+    }
+
+    fn put_as(&mut self, moment: u64, name: &'static str, mut command: Command) -> &mut Table {
+        self.run_until(moment * US);
+        command.codewords = 1;
+        command.source = (command.kind == Kind::Copyback).then_some(command.page);
+        let id = self.flash.prepare(command);
+        self.waiting.push(Put { id, name, at: moment * US });
+        self.flash.submit(SimTime(moment * US), id);
+        self
+    }
+
+    fn run_until(&mut self, limit: u64) {
+        while self.flash.next_time().is_some_and(|next| next.0 <= limit) {
+            let Some((now, first)) = self.flash.step() else { continue };
+            let die = self.flash.die_of(first);
+            let mut next = Some(first);
+            while let Some(id) = next {
+                next = self.flash.next_completed(id);
+                let place = self.waiting.iter().position(|put| put.id == id).unwrap();
+                let Put { name, at, .. } = self.waiting.remove(place);
+                let spent = self.flash.command(id).spent.total();
+                assert_eq!(spent.0, now.0 - at, "{name} does not account for its time");
+                self.done.push((name, now.0));
+                self.flash.release(id);
+            }
+            self.flash.go_on(now, die);
+        }
+    }
+
+    /// When each command was done, in the order in which they were.
+    fn done(&mut self) -> Vec<(&'static str, u64)> {
+        self.run_until(u64::MAX);
+        assert!(self.waiting.is_empty(), "something was never done");
+        assert!(self.done.iter().all(|(_, at)| at % US == 0), "{:?}", self.done);
+        self.done.iter().map(|&(name, at)| (name, at / US)).collect()
+    }
+}
+
+#[test]
+fn a_cache_read_senses_while_the_page_before_is_sent() {
+    let mut table = Table::new(cached(true, false));
+    for (page, name) in ["a", "b", "c"].into_iter().enumerate() {
+        table.put(0, name, Kind::Read, at(0, 0, page as u32));
+    }
+    // a: cells 0-50, bus 50-60. b: cells 53-103, bus 103-113. c: cells 106-156, bus 156-166.
+    assert_eq!(table.done(), [("a", 60), ("b", 113), ("c", 166)]);
+    assert_eq!(table.flash.overlaps().cached_reads, 2);
+}
+
+#[test]
+fn a_cache_read_waits_for_the_register() {
+    let mut table = Table::new(Set { page: Nanos(80 * US), ..cached(true, false) });
+    for (page, name) in ["a", "b", "c"].into_iter().enumerate() {
+        table.put(0, name, Kind::Read, at(0, 0, page as u32));
+    }
+    // a: cells 0-50, bus 50-130. b: cells 53-103, register from 130, bus 130-210. c: cells 133-183,
+    // bus 210-290.
+    assert_eq!(table.done(), [("a", 130), ("b", 210), ("c", 290)]);
+}
+
+#[test]
+fn only_reads_overlap_with_what_a_read_sends() {
+    let mut table = Table::new(cached(true, true));
+    table.put(0, "a", Kind::Read, at(0, 0, 0)).put(0, "p", Kind::Program, at(0, 1, 0));
+    table.put(0, "b", Kind::Read, at(0, 0, 1));
+    // a: cells 0-50, bus 50-60. p: bus 60-70, cells 70-670. b: cells 670-720, bus 720-730.
+    assert_eq!(table.done(), [("a", 60), ("p", 670), ("b", 730)]);
+}
+
+#[test]
+fn a_cache_program_takes_data_in_while_the_page_before_is_programmed() {
+    let mut table = Table::new(cached(false, true));
+    for (page, name) in ["a", "b", "c"].into_iter().enumerate() {
+        table.put(0, name, Kind::Program, at(0, 0, page as u32));
+    }
+    // a: bus 0-10, cells 10-610. b: bus 10-20, cells 613-1213. c: bus 610-620, cells 1216-1816.
+    assert_eq!(table.done(), [("a", 610), ("b", 1213), ("c", 1816)]);
+    assert_eq!(table.flash.overlaps().cached_programs, 2);
+}
+
+#[test]
+fn a_cache_program_waits_for_its_data() {
+    let mut table = Table::new(Set { page: Nanos(700 * US), ..cached(false, true) });
+    for (page, name) in ["a", "b", "c"].into_iter().enumerate() {
+        table.put(0, name, Kind::Program, at(0, 0, page as u32));
+    }
+    // a: bus 0-700, cells 700-1300. b: bus 700-1400, cells 1400-2000. c: bus 1400-2100, cells 2100-2700.
+    assert_eq!(table.done(), [("a", 1300), ("b", 2000), ("c", 2700)]);
+}
+
+/// A read keeps the die busy until 60 while two programs come to wait.
+fn two_programs(set: Set, one: Ppn, other: Ppn) -> Vec<(&'static str, u64)> {
+    let mut table = Table::new(set);
+    table.put(0, "r", Kind::Read, at(0, 0, 5));
+    table.put(0, "a", Kind::Program, one).put(0, "b", Kind::Program, other).done()
+}
+
+#[test]
+fn programs_of_two_planes_share_the_cells() {
+    let together = [("r", 60), ("a", 681), ("b", 681)];
+    let apart = [("r", 60), ("a", 670), ("b", 1280)];
+    let set = |address| two_planes(MultiPlane { address, ..ALL_KINDS });
+    let same_page = || set(AddressRule::SamePage);
+    // Bus 60-70 and 71-81, cells 81-681; apart: bus 60-70, cells 70-670; bus 670-680, cells 680-1280.
+    assert_eq!(two_programs(same_page(), at(0, 1, 2), at(1, 4, 2)), together);
+    assert_eq!(two_programs(same_page(), at(0, 1, 2), at(1, 4, 3)), apart, "another page");
+    assert_eq!(two_programs(same_page(), at(0, 1, 2), at(0, 4, 2)), apart, "the same plane");
+    let strict = || set(AddressRule::SameBlockAndPage);
+    assert_eq!(two_programs(strict(), at(0, 1, 2), at(1, 1, 2)), together);
+    assert_eq!(two_programs(strict(), at(0, 1, 2), at(1, 4, 2)), apart, "another block");
+    assert_eq!(two_programs(set(AddressRule::Any), at(0, 1, 2), at(1, 4, 3)), together);
+    assert_eq!(two_programs(two_planes(MultiPlane::NONE), at(0, 1, 2), at(1, 4, 2)), apart);
+}
+
+#[test]
+fn reads_of_two_planes_share_the_sensing_only() {
+    let mut table = Table::new(two_planes(ALL_KINDS));
+    table.put(0, "r", Kind::Read, at(0, 0, 5));
+    table.put(0, "a", Kind::Read, at(0, 1, 2)).put(0, "b", Kind::Read, at(0, 1, 3));
+    table.put(0, "c", Kind::Read, at(1, 4, 2));
+    // r: 0-60. a and c: cells 60-110, bus 110-120 and 120-130. b: cells 130-180, bus 180-190.
+    assert_eq!(table.done(), [("r", 60), ("a", 120), ("c", 130), ("b", 190)]);
+    assert_eq!(table.flash.overlaps().multi_plane[Kind::Read as usize], 1);
+}
+
+#[test]
+fn erases_of_two_planes_share_the_cells_but_pass_no_read() {
+    let mut table = Table::new(two_planes(ALL_KINDS));
+    table.put(0, "r", Kind::Read, at(0, 0, 5));
+    table.put(0, "a", Kind::Erase, at(0, 1, 0)).put(0, "b", Kind::Erase, at(1, 4, 0));
+    assert_eq!(table.done(), [("r", 60), ("a", 3060), ("b", 3060)]);
+
+    let mut table = Table::new(two_planes(ALL_KINDS));
+    table.put(0, "r", Kind::Read, at(0, 0, 5)).put(0, "a", Kind::Erase, at(0, 1, 0));
+    table.put(0, "s", Kind::Read, at(1, 4, 0)).put(0, "b", Kind::Erase, at(1, 4, 0));
+    // s reads what b erases.
+    assert_eq!(table.done(), [("r", 60), ("a", 3060), ("s", 3120), ("b", 6120)]);
+}
+
+#[test]
+fn pages_of_one_bit_are_not_programmed_with_others() {
+    let mut table = Table::new(two_planes(ALL_KINDS));
+    let mut program = Command::new(Kind::Program, Origin::Host, Task::WriteBack, at(1, 4, 2));
+    table.put(0, "r", Kind::Read, at(0, 0, 5)).put(0, "a", Kind::Program, at(0, 1, 2));
+    program.mode = CellMode::Slc;
+    table.put_as(0, "b", program);
+    // b: bus 670-680, cells 680-830 with one bit a cell.
+    assert_eq!(table.done(), [("r", 60), ("a", 670), ("b", 830)]);
+}
+
+#[test]
+fn a_copyback_needs_no_bus() {
+    let mut table = Table::new(Set { dies: 2, ..plain() });
+    table.put(0, "c", Kind::Copyback, at(0, 1, 2)).put(0, "p", Kind::Program, at(1, 0, 0));
+    assert_eq!(table.done(), [("p", 610), ("c", 650)]);
+}
+
+#[test]
+fn a_program_is_left_for_host_reads() {
+    let program = |set: Set, reads: &[u64]| {
+        let mut table = Table::new(set);
+        table.put(0, "p", Kind::Program, at(0, 1, 0));
+        for (page, &moment) in reads.iter().enumerate() {
+            table.put(moment, ["r", "s"][page], Kind::Read, at(0, 0, page as u32));
+        }
+        table.done()
+    };
+    let set = || suspending(Pausable::ProgramAndErase, 4);
+    // Left 100-120, read 120-180, resumed 180-185, the other 510 until 695.
+    assert_eq!(program(set(), &[100]), [("r", 180), ("p", 695)]);
+    assert_eq!(program(set(), &[100, 130]), [("r", 180), ("s", 240), ("p", 755)]);
+    // Left, resumed at 185, left again at 300 with 395 to go: 320-380, 385-780.
+    assert_eq!(program(set(), &[100, 300]), [("r", 180), ("s", 380), ("p", 780)]);
+    // Data moves in until 10; nothing can be left before that. 10-30, 30-90, 95-695.
+    assert_eq!(program(set(), &[5]), [("r", 90), ("p", 695)]);
+    // 15 are left, and leaving takes 20.
+    assert_eq!(program(set(), &[595]), [("p", 610), ("r", 670)]);
+    // Once only.
+    let once = suspending(Pausable::ProgramAndErase, 1);
+    assert_eq!(program(once, &[100, 300]), [("r", 180), ("p", 695), ("s", 755)]);
+    let erases = suspending(Pausable::Erase, 4);
+    assert_eq!(program(erases, &[100]), [("p", 610), ("r", 670)]);
+}
+
+#[test]
+fn an_erase_is_left_for_host_reads_alone() {
+    let mut table = Table::new(suspending(Pausable::Erase, 4));
+    table.put(0, "e", Kind::Erase, at(0, 1, 0)).put(1000, "r", Kind::Read, at(0, 0, 0));
+    // Left 1000-1100, read 1100-1160, resumed 1160-1165, the other 2000 until 3165.
+    assert_eq!(table.done(), [("r", 1160), ("e", 3165)]);
+    assert_eq!(table.flash.overlaps().erase_pauses, 1);
+
+    let mut table = Table::new(suspending(Pausable::Erase, 4));
+    let read = Command::new(Kind::Read, Origin::Gc, Task::WriteBack, at(0, 0, 0));
+    table.put(0, "e", Kind::Erase, at(0, 1, 0)).put_as(1000, "r", read);
+    assert_eq!(table.done(), [("e", 3000), ("r", 3060)]);
+}
+
+#[test]
+fn what_waits_while_an_operation_is_left_goes_after_it() {
+    let mut table = Table::new(suspending(Pausable::ProgramAndErase, 4));
+    table.put(0, "p", Kind::Program, at(0, 1, 0)).put(50, "q", Kind::Program, at(0, 1, 1));
+    table.put(100, "r", Kind::Read, at(0, 0, 0));
+    // p until 695 as above; q: bus 695-705, cells 705-1305.
+    assert_eq!(table.done(), [("r", 180), ("p", 695), ("q", 1305)]);
+}
+
+#[test]
+fn commands_take_the_bus_too() {
+    let set = || Set { command: Nanos(US), dies: 2, ..plain() };
+    let mut table = Table::new(set());
+    table.put(0, "a", Kind::Read, at(0, 0, 0)).put(0, "b", Kind::Read, at(1, 0, 0));
+    // a: bus 0-1, cells 1-51, bus 51-61. b: bus 1-2, cells 2-52, bus 61-71.
+    assert_eq!(table.done(), [("a", 61), ("b", 71)]);
+    let mut table = Table::new(set());
+    table.put(0, "e", Kind::Erase, at(0, 0, 0)).put(0, "p", Kind::Program, at(1, 0, 0));
+    // e: bus 0-1, cells 1-3001. p: bus 1-12, cells 12-612.
+    assert_eq!(table.done(), [("p", 612), ("e", 3001)]);
+    let planes = Set { command: Nanos(US), ..two_planes(ALL_KINDS) };
+    // r: bus 0-1, cells 1-51, bus 51-61. Then bus 61-72 and 73-84, cells 84-684.
+    let expected = [("r", 61), ("a", 684), ("b", 684)];
+    assert_eq!(two_programs(planes, at(0, 1, 2), at(1, 4, 2)), expected);
+}
+
+#[test]
+fn deadlines_order_by_source_and_starve_nobody() {
+    let scheduler = Scheduler::Deadline(Deadline::new(&DEADLINES));
+    let mut table = Table::new(Set { scheduler, ..plain() });
+    let gc = |page| Command::new(Kind::Read, Origin::Gc, Task::WriteBack, page);
+    table.put(0, "x", Kind::Program, at(0, 1, 0)).put_as(1, "g", gc(at(0, 0, 1)));
+    table.put(2, "w", Kind::Program, at(0, 1, 1)).put(3, "r", Kind::Read, at(0, 0, 2));
+    // Due: r at 3, w at 2002, g at 8001.
+    assert_eq!(table.done(), [("x", 610), ("r", 670), ("w", 1280), ("g", 1340)]);
+
+    let scheduler = Scheduler::Deadline(Deadline::new(&DEADLINES));
+    let mut table = Table::new(Set { scheduler, ..plain() });
+    table.put_as(0, "g", gc(at(0, 0, 1))).put_as(0, "h", gc(at(0, 0, 2)));
+    for moment in 0..160 {
+        table.put(moment * 60, "r", Kind::Read, at(0, 0, 3));
+    }
+    // h is due at 8000 and goes before the reads that arrive after that.
+    let h = table.done().iter().find(|(name, _)| *name == "h").unwrap().1;
+    assert!((8_000..8_200).contains(&h), "{h}");
+}
+
+#[test]
+fn reads_first_and_suspension_go_together() {
+    let scheduler = Scheduler::ReadFirst(ReadFirst);
+    let set = Set { scheduler, ..suspending(Pausable::ProgramAndErase, 4) };
+    let mut table = Table::new(set);
+    table.put(0, "p", Kind::Program, at(0, 1, 0)).put(0, "q", Kind::Program, at(0, 1, 1));
+    table.put(100, "r", Kind::Read, at(0, 0, 0));
+    assert_eq!(table.done(), [("r", 180), ("p", 695), ("q", 1305)]);
+}
