@@ -1,5 +1,6 @@
 //! The bar on a terminal; nothing elsewhere.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -96,10 +97,11 @@ impl Watcher for Bars {
         });
     }
 
-    fn goes_on(&mut self, progress: &Progress) {
+    fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {
         if let Some(bar) = &mut self.bar {
             bar.show(progress);
         }
+        ControlFlow::Continue(())
     }
 
     fn ended(&mut self) {

@@ -197,3 +197,54 @@ fn phases_that_are_not_measured_stay_out_of_the_report() {
     assert_eq!(names, [("fill", false), ("read", true)]);
     assert_eq!(report.phases[0].write_amplification_total_ratio, Some(1.0));
 }
+
+#[test]
+fn the_map_of_blocks_agrees_with_the_counters() {
+    let mut device = device(&[]);
+    let (recorder, _) = run(&mut device, 60_000, 0);
+    let report = report(&recorder, &device);
+    let map = recorder.block_map(&device);
+    let geometry = device.flash().geometry();
+    assert_eq!(map.len(), geometry.blocks() as usize, "a small device has a row for each block");
+    assert!(map.iter().all(|row| row.blocks == 1 && row.states.iter().sum::<u32>() == 1));
+    assert!(map.iter().all(|row| row.erases_min == row.erases_max));
+    let sum = |of: fn(&ftlab::stats::BlockGroup) -> u64| map.iter().map(of).sum::<u64>();
+    assert!(report.gc.runs > 100);
+    assert_eq!(sum(|row| row.measured_collections), report.gc.runs);
+    assert_eq!(sum(|row| row.measured_erases), report.gc.erased_blocks);
+    assert_eq!(sum(|row| row.erases), report.gc.erased_blocks);
+    assert_eq!(map.iter().map(|row| row.erases_max).max(), Some(report.wear.erases_per_block_max));
+    let mapped = (0..device.ftl().logical_pages())
+        .filter(|&page| device.ftl().look_up(ftlab::units::Lpn::new(page)).is_some());
+    assert_eq!(sum(|row| row.valid), mapped.count() as u64);
+    let free: u32 = map.iter().map(|row| row.states[0]).sum();
+    let planes = (0..geometry.planes()).map(ftlab::units::PlaneId::new);
+    assert_eq!(free, planes.map(|plane| device.ftl().free_blocks(plane)).sum::<u32>());
+}
+
+#[test]
+fn the_percentile_of_a_window_bounds_its_latencies() {
+    let mut device = device(&[]);
+    let (recorder, all) = run(&mut device, 60_000, 30);
+    let timeline = recorder.timeline();
+    let length = timeline.window_length().0;
+    assert!(length > 1 << 20, "windows were merged");
+    let mut windows = 0;
+    for (at, (start, window)) in timeline.windows().enumerate() {
+        let in_window = |done: &&Completion| {
+            done.request.op == Op::Write && (start.0..start.0 + length).contains(&done.finished.0)
+        };
+        let mut ns: Vec<u64> = all.iter().filter(in_window).map(|done| done.latency().0).collect();
+        ns.sort_unstable();
+        assert_eq!(window.op(Op::Write).requests, ns.len() as u64);
+        let stated = timeline.latency_p99(at, Op::Write).map(|p99| p99.0);
+        let Some(rank) = ((ns.len() as f64 * 0.99).ceil() as usize).checked_sub(1) else {
+            assert_eq!(stated, None);
+            continue;
+        };
+        let (exact, stated) = (ns[rank], stated.unwrap());
+        assert!(stated >= exact && stated as f64 <= exact as f64 * 1.063, "{stated} {exact}");
+        windows += 1;
+    }
+    assert!(windows > 100);
+}

@@ -8,7 +8,8 @@ use crate::files::File;
 
 const ABOUT: &str = "\
 A result folder holds `result.json`, which depends on nothing but device, load and seed, `run.json`, which holds \
-what differs from run to run, `config.toml`, and the time series as Parquet. Every key carries its unit; what can't be \
+what differs from run to run, `config.toml`, and tables as Parquet \
+(time series, latencies, blocks), whose metadata holds the meaning of each column. Every key carries its unit; what can't be \
 known is null. `schema_version` changes when a key is renamed, removed or changes its meaning.";
 
 /// The types that stand at the top of a file.

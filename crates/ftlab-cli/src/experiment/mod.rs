@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::host::Host;
-use ftlab::stats::{Arriving, Circumstances, Recorder, SCHEMA_VERSION};
+use ftlab::stats::{Arriving, BlockGroup, Circumstances, Recorder, SCHEMA_VERSION};
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{self, Batches, Ended, Progress, Replay, Source};
 use ftlab_workload::trace::Meter;
@@ -49,8 +49,8 @@ pub struct Experiment {
 pub trait Watcher {
     /// Something called `name` begins to be played; `meter` tells how much of a trace was read.
     fn begins(&mut self, name: &str, meter: Option<Arc<Meter>>);
-    /// So far it is.
-    fn goes_on(&mut self, progress: &Progress);
+    /// So far it is. Breaking off stops it, as Ctrl-C does.
+    fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()>;
     /// It has ended.
     fn ended(&mut self);
 }
@@ -61,6 +61,8 @@ pub struct Measured {
     pub document: Document,
     /// What was measured, histograms and time series included.
     pub recorder: Recorder,
+    /// How each block fared.
+    pub blocks: Vec<BlockGroup>,
     /// The file of requests, as far as it was asked for; to be finished.
     pub requests: Option<Requests>,
     /// What it cost.
@@ -144,7 +146,8 @@ impl Experiment {
             warnings: outcome.warnings,
         };
         let Recording { recorder, requests, .. } = recording;
-        Ok(Measured { document, recorder, requests, spent })
+        let blocks = recorder.block_map(&ssd);
+        Ok(Measured { document, recorder, blocks, requests, spent })
     }
 
     fn play(
@@ -201,8 +204,8 @@ fn play_source<S: Source>(
 ) -> Result<replay::Report, Failure> {
     let failed = recording.failed;
     let mut watch = |progress: &Progress| {
-        watcher.goes_on(progress);
-        let stop = STOP.load(Ordering::Relaxed) || failed.get();
+        let stop = watcher.goes_on(progress).is_break();
+        let stop = stop || STOP.load(Ordering::Relaxed) || failed.get();
         if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let replay = Replay { host: ssd, source, sink: recording, options };

@@ -4,11 +4,15 @@
 //!   fingerprint, the seed and what was assumed. The same run gives the same bytes.
 //! - `config.toml`: the configuration in full, and where each value comes from.
 //! - `timeline.parquet`: how things changed over time; `requests.parquet`: every request, on demand.
+//! - `latencies.parquet`: the distribution of latencies; `blocks.parquet`: erases, collections and valid
+//!   pages of each block.
 //! - `run.json`: what differs from run to run: command line, duration, speed.
 
+mod blocks;
 mod columns;
 mod document;
 mod folder;
+mod latencies;
 mod requests;
 mod timeline;
 
@@ -35,6 +39,10 @@ pub fn write(
     let timeline = folder.create(&name("timeline.parquet"))?;
     timeline::write(timeline, measured.recorder.timeline())
         .map_err(unwritten("timeline.parquet"))?;
+    let latencies = folder.create(&name("latencies.parquet"))?;
+    latencies::write(latencies, &measured.recorder).map_err(unwritten("latencies.parquet"))?;
+    let blocks = folder.create(&name("blocks.parquet"))?;
+    blocks::write(blocks, &measured.blocks).map_err(unwritten("blocks.parquet"))?;
     folder.write(&name("config.toml"), config.show().as_bytes())?;
     folder.write(&name("run.json"), to_json(run)?.as_bytes())?;
     folder.write(&name(MARK), to_json(&measured.document)?.as_bytes())

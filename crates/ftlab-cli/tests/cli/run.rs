@@ -18,7 +18,17 @@ fn a_run_prints_a_table_and_writes_a_result() {
     assert!(!done.out.contains('\x1b') && !done.err.contains('\x1b'), "no colours in a pipe");
     assert!(done.err.contains("ftlab-results/tiny-trace-1"), "{}", done.err);
     let folder = place.path("ftlab-results/tiny-trace-1");
-    assert_eq!(entries(&folder), ["config.toml", "result.json", "run.json", "timeline.parquet"]);
+    assert_eq!(
+        entries(&folder),
+        [
+            "blocks.parquet",
+            "config.toml",
+            "latencies.parquet",
+            "result.json",
+            "run.json",
+            "timeline.parquet"
+        ]
+    );
     // The next one counts up.
     assert_eq!(place.run(RUN).code, 0);
     assert_eq!(entries(&place.path("ftlab-results")), ["tiny-trace-1", "tiny-trace-2"]);
@@ -103,7 +113,13 @@ fn the_same_run_gives_the_same_bytes() {
             let done = place.run(&format!("{line} --seed {seed} --records --force -o {folder}"));
             assert_eq!(done.code, 0, "{}", done.err);
         }
-        for file in ["result.json", "timeline.parquet", "requests.parquet"] {
+        for file in [
+            "result.json",
+            "timeline.parquet",
+            "latencies.parquet",
+            "blocks.parquet",
+            "requests.parquet",
+        ] {
             let (a, b) = (place.read(&format!("a/{file}")), place.read(&format!("b/{file}")));
             assert!(a == b, "{file} of {line}");
         }

@@ -25,7 +25,7 @@ pub enum BlockState {
 
 impl BlockState {
     /// All states, in the order of their numbers.
-    const ALL: [BlockState; 5] = [
+    pub const ALL: [BlockState; 5] = [
         BlockState::Free,
         BlockState::Open,
         BlockState::Closed,
@@ -60,6 +60,8 @@ pub struct Blocks {
     closings: Vec<u64>,
     /// How many have closed.
     closed: u64,
+    /// By block: how often collection chose it. A statistic, not state: no image keeps it.
+    collections: Vec<u32>,
 }
 
 impl Blocks {
@@ -73,6 +75,7 @@ impl Blocks {
             words_per_block,
             closings: vec![0; geometry.blocks() as usize],
             closed: 0,
+            collections: vec![0; geometry.blocks() as usize],
         }
     }
 
@@ -146,6 +149,21 @@ impl Blocks {
     pub(super) fn retire(&mut self, block: BlockId) {
         assert_eq!(self.valid(block), 0, "{block:?} was given up with valid pages on it");
         self.set_state(block, BlockState::Bad);
+    }
+
+    /// How often collection chose a block.
+    #[must_use]
+    pub fn collections(&self, block: BlockId) -> u32 {
+        self.collections[block.at()]
+    }
+
+    pub(super) fn count_collection(&mut self, block: BlockId) {
+        self.collections[block.at()] += 1;
+    }
+
+    /// How often collection chose each block, in the order of their numbers.
+    pub fn all_collections(&self) -> impl Iterator<Item = u32> {
+        self.collections.iter().copied()
     }
 
     /// How often each block was erased, in the order of their numbers.

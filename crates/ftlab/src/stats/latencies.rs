@@ -56,6 +56,13 @@ impl Latencies {
         self.sum_ns
     }
 
+    /// The latencies that occurred, as at most 0.1 % larger bounds in rising order, each with how
+    /// many requests took no longer than it and longer than the one before.
+    pub fn counts(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
+        let buckets = self.histogram.iter_recorded();
+        buckets.map(|at| (Nanos(at.value_iterated_to()).min(self.max), at.count_at_value()))
+    }
+
     /// The exact mean, in nanoseconds; none if there is no latency.
     #[must_use]
     pub fn mean_ns(&self) -> Option<f64> {
@@ -114,6 +121,16 @@ mod tests {
         assert_eq!(latencies.sum_ns(), u128::from(sum));
         assert_eq!(latencies.mean_ns(), Some(sum as f64 / 200_000.0));
         assert_eq!(latencies.max(), Some(Nanos(*all.last().unwrap())));
+    }
+
+    #[test]
+    fn the_counts_are_all_that_was_recorded() {
+        let mut latencies = Latencies::default();
+        [3, 3, 70_001, 5_000_000].iter().for_each(|&ns| latencies.record(Nanos(ns)));
+        let counts: Vec<(Nanos, u64)> = latencies.counts().collect();
+        assert_eq!(counts.iter().map(|&(_, count)| count).collect::<Vec<_>>(), [2, 1, 1]);
+        assert_eq!((counts[0].0, counts[2].0), (Nanos(3), Nanos(5_000_000)));
+        assert!((70_001..=70_071).contains(&counts[1].0.0), "{:?}", counts[1]);
     }
 
     #[test]

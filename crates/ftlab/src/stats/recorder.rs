@@ -1,5 +1,6 @@
 //! Puts the measurements of a run together: statistics for every phase, the timeline, the rounds.
 
+use super::block_map::{self, BlockGroup, BlockMarks};
 use super::report::{self, Report};
 use super::steady::Rounds;
 use super::{Circumstances, DeviceCounters, HostStats, Timeline};
@@ -38,6 +39,8 @@ pub struct Recorder {
     open: Option<Open>,
     timeline: Timeline,
     rounds: Rounds,
+    /// The blocks when the first measured phase began.
+    blocks: Option<BlockMarks>,
 }
 
 impl Recorder {
@@ -49,6 +52,7 @@ impl Recorder {
             open: None,
             timeline: Timeline::new(device),
             rounds: Rounds::new(device),
+            blocks: None,
         }
     }
 
@@ -61,6 +65,9 @@ impl Recorder {
     ) {
         if measured && self.phases.last().is_none_or(|before| !before.measured) {
             self.rounds.restart(device);
+        }
+        if measured && self.blocks.is_none() {
+            self.blocks = Some(BlockMarks::of(device));
         }
         let at_start = DeviceCounters::of(device);
         let (host, nothing) = (HostStats::default(), DeviceCounters::default());
@@ -108,6 +115,12 @@ impl Recorder {
     #[must_use]
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
+    }
+
+    /// How each block fared, plane by plane; neighbours are put together if there are very many.
+    #[must_use]
+    pub fn block_map<P: Probe, C: Contents>(&self, device: &Device<P, C>) -> Vec<BlockGroup> {
+        block_map::groups(device, self.blocks.as_ref())
     }
 
     /// The report over the measured phases that have ended.

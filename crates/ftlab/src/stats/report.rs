@@ -303,6 +303,9 @@ pub struct PhaseSummary {
     pub measured: bool,
     /// Requests finished.
     pub requests: u64,
+    /// When the first request arrived, counted from when the device was switched on; null without
+    /// requests.
+    pub started_ns: Option<u64>,
     /// From the first arrival to the last completion.
     pub duration_ns: u64,
     /// Requests a second.
@@ -522,6 +525,7 @@ fn phase_summary(phase: &PhaseStats, page_bytes: u64) -> PhaseSummary {
         name: phase.name.clone(),
         measured: phase.measured,
         requests: host.requests(),
+        started_ns: host.span().map(|(first, _)| first.0),
         duration_ns: duration.0,
         iops: per_second(host.requests(), duration),
         throughput_mb_per_s: mb_per_second(read + written, duration),

@@ -99,6 +99,7 @@ impl Ftl {
             false => 0,
         };
         self.blocks.set_state(victim, BlockState::Collecting);
+        self.blocks.count_collection(victim);
         self.counts.gc_runs += 1;
         self.counts.gc_victim_valid += u64::from(valid);
         self.counts.by_purpose[purpose as usize].runs += 1;
