@@ -241,7 +241,8 @@ impl Blocks {
         pages: impl Fn(BlockId, &mut Writer),
     ) {
         // The order of closing is written apart, as the blocks in that order.
-        let Blocks { records, valid, words_per_block, closings: _, closed: _ } = self;
+        let Blocks { records, valid, words_per_block, closings: _, closed: _, collections: _ } =
+            self;
         let used = (0..records.len() as u32).map(BlockId::new).filter(|&block| self.is_used(block));
         out.number(used.clone().count() as u64);
         let mut before = 0;
