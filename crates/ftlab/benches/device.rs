@@ -14,6 +14,7 @@ use ftlab::ftl::FtlSetup;
 use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
 use ftlab::ftl::mapping::{Mapping, PageMap};
 use ftlab::ftl::placement::{Dynamic, Placement};
+use ftlab::ftl::streams::{Single, Streams};
 use ftlab::host::{Host, Op, Request};
 use ftlab::nand::timing::{Bus, OneBit, Plain, Prices, Rate, Timing, Transfers};
 use ftlab::nand::{Abilities, Geometry, Shape};
@@ -103,6 +104,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
             logical_pages: logical,
             mapping: Mapping::Page(PageMap::new(logical)),
             placement: Placement::Dynamic(Dynamic::new(&geometry)),
+            streams: Streams::Single(Single::new(1)),
             victim: Victim::Greedy(Greedy::new(&geometry)),
             thresholds: Thresholds {
                 start: 2,

@@ -80,6 +80,7 @@ fn overrides() {
             "nand.timing.read=[1]",
             "device.name=7",
             "nand.cell=TLC",
+            "ftl.placement.policy=static",
             "ftl.placement.order=plane"
         ],
     )));

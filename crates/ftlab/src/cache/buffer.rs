@@ -42,6 +42,8 @@ pub struct Page {
     pub flushing: SectorMask,
     /// What is on its way was deallocated meanwhile and must not become current.
     pub discard: bool,
+    /// What the host said of the write that came last, as far as streams go by that.
+    pub tag: u8,
     /// Requests that wait until what is dirty now is on flash.
     dirty_waiters: Option<WaiterId>,
     /// Requests that wait for what is on its way.
@@ -262,7 +264,7 @@ impl Buffer {
 
     /// Takes a page of a write in, or returns none if it has to wait.
     #[inline]
-    pub fn write(&mut self, span: PageSpan) -> Option<SlotId> {
+    pub fn write(&mut self, span: PageSpan, tag: u8) -> Option<SlotId> {
         if let Some(slot) = self.find(span.page) {
             if !self.acknowledges_early() {
                 return None;
@@ -271,6 +273,7 @@ impl Buffer {
             let page = &mut self.pages[slot];
             let was_dirty = !page.dirty.is_empty();
             page.dirty = page.dirty.and_also(span.sectors);
+            page.tag = tag;
             match (page.flushing.is_empty(), was_dirty) {
                 (true, true) => self.setup.policy.written(slot),
                 (true, false) => self.make_candidate(slot),
@@ -288,6 +291,7 @@ impl Buffer {
             dirty: span.sectors,
             flushing: SectorMask::EMPTY,
             discard: false,
+            tag,
             dirty_waiters: None,
             flushing_waiters: None,
         });
@@ -387,11 +391,11 @@ impl Buffer {
         None
     }
 
-    /// Another page that may share a flash page with those chosen: the policy's next.
+    /// The pages that may be written back, in the order in which the policy would have it done.
     #[inline]
-    #[must_use]
-    pub fn companion(&self) -> Option<SlotId> {
-        self.setup.policy.choose()
+    pub fn candidates(&self) -> impl Iterator<Item = SlotId> {
+        let policy = &self.setup.policy;
+        std::iter::successors(policy.choose(), |&slot| policy.after(slot))
     }
 
     /// Begins the write-back of what is dirty in a slot. Returns its logical page.

@@ -48,4 +48,8 @@ impl Lru {
     pub(super) fn choose(&self) -> Option<SlotId> {
         self.order.oldest()
     }
+
+    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+        self.order.after(slot)
+    }
 }

@@ -72,4 +72,11 @@ impl WriteBuffer {
     pub fn choose(&self) -> Option<SlotId> {
         buffer_policy!(self, policy => policy.choose())
     }
+
+    /// The page to write back after `slot`, which may be written back itself.
+    #[inline]
+    #[must_use]
+    pub fn after(&self, slot: SlotId) -> Option<SlotId> {
+        buffer_policy!(self, policy => policy.after(slot))
+    }
 }

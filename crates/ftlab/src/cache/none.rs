@@ -41,4 +41,8 @@ impl WriteThrough {
     pub(super) fn choose(&self) -> Option<SlotId> {
         self.order.oldest()
     }
+
+    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+        self.order.after(slot)
+    }
 }

@@ -65,6 +65,12 @@ impl Order {
     pub fn oldest(&self) -> Option<SlotId> {
         slot(self.oldest)
     }
+
+    /// The slot that is the next newer to `given`, which must be in the list.
+    #[inline]
+    pub fn after(&self, given: SlotId) -> Option<SlotId> {
+        slot(self.links[given.at()].newer)
+    }
 }
 
 #[cfg(test)]

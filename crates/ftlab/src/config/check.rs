@@ -12,8 +12,6 @@ use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 
 /// Mapping units that a device can have: 32-bit indices, with room for marks.
 const MOST_UNITS: u64 = (1 << 31) - 1;
-/// Blocks of a plane that are open for writing: one for the host, one for collection.
-const OPEN_BLOCKS: u64 = 2;
 /// Blocks of a plane that must be left over, so that collection gains something.
 const SPARE_BLOCKS: u64 = 1;
 
@@ -188,13 +186,14 @@ impl Checker<'_, '_> {
         let share = self.options.ftl.over_provisioning;
         let logical = counts.logical_blocks_per_plane(share);
         let blocks = u64::from(self.options.nand.blocks_per_plane);
-        let kept = u64::from(gc.start) + OPEN_BLOCKS + SPARE_BLOCKS;
-        let mut paths = vec!["ftl.over_provisioning", "ftl.gc.start"];
+        let open = self.open_blocks();
+        let kept = u64::from(gc.start) + open + SPARE_BLOCKS;
+        let mut paths = vec!["ftl.over_provisioning", "ftl.gc.start", "ftl.streams.policy"];
         paths.extend(GEOMETRY);
         if logical + kept > blocks {
             let message = format!(
                 "the logical share of a plane fills {logical} of its {blocks} blocks, but {kept} \
-                 must be left: {} at which collection starts, {OPEN_BLOCKS} open ones and \
+                 must be left: {} at which collection starts, {open} open ones and \
                  {SPARE_BLOCKS} to spare",
                 gc.start
             );
@@ -214,24 +213,32 @@ impl Checker<'_, '_> {
                 None => "map whole flash pages (ftl.mapping.unit = \"flash-page\")".to_owned(),
             };
             self.fail(&paths, message, remedy);
-        } else if logical + u64::from(gc.stop) + OPEN_BLOCKS > blocks {
+        } else if logical + u64::from(gc.stop) + open > blocks {
             paths[1] = "ftl.gc.stop";
             paths.swap(0, 1);
             let message = format!(
                 "a full device has only {} free blocks in a plane, so collection never rests",
-                blocks - logical - OPEN_BLOCKS
+                blocks - logical - open
             );
             let remedy = "lower ftl.gc.stop, or raise ftl.over_provisioning".to_owned();
             self.warn(&paths, message, remedy);
         }
     }
 
+    /// Blocks of a plane that may be partly filled: one for each stream.
+    fn open_blocks(&self) -> u64 {
+        u64::from(self.options.ftl.streams.policy.counts().open_blocks())
+    }
+
     /// With fewer logical units on a plane than this, something is always worth collecting. When the
-    /// host waits for a plane, all its blocks are closed but the reserve and one of collection; each
-    /// is worth collecting unless its stale units are fewer than a flash page holds.
+    /// host waits for a plane, all its blocks are closed but the reserve and those that streams have
+    /// open, except that of the stream which waits, unless copies go there, too. Each is worth collecting unless its stale units are fewer than a flash page holds.
     fn sure_units(&self, counts: &Counts) -> u64 {
         let blocks = u64::from(self.options.nand.blocks_per_plane);
-        let closed = blocks.saturating_sub(u64::from(self.options.ftl.gc.reserve) + 1);
+        let counts_of_streams = self.options.ftl.streams.policy.counts();
+        let full = u64::from(counts_of_streams.copies > 0);
+        let open = self.open_blocks() - full;
+        let closed = blocks.saturating_sub(u64::from(self.options.ftl.gc.reserve) + open);
         closed * (counts.units_per_block - counts.units_per_page + 1)
     }
 

@@ -8,6 +8,7 @@ use crate::cache::WriteBufferChoice;
 use crate::ftl::gc::VictimChoice;
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::placement::{Level, PlacementChoice};
+use crate::ftl::streams::StreamsChoice;
 use crate::nand::AddressRule;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
 use crate::scheduler::{Pausable, SchedulerChoice};
@@ -208,6 +209,7 @@ options! {
     pub struct FtlOptions at "ftl" with {
         mapping: MappingOptions,
         placement: PlacementOptions,
+        streams: StreamsOptions,
         gc: GcOptions,
     } {
         /// Physical capacity beyond the logical, as a share of the logical: at 7% a device with
@@ -228,12 +230,12 @@ options! {
 
 options! {
     /// Where a logical page is written next.
-    pub struct PlacementOptions at "ftl.placement" with { policy: PlacementChoice } {
-        /// In which order consecutive pages spread over the device. The level named first changes
-        /// fastest.
-        order: StripeOrder = "channel-chip-die-plane",
-            source "channels first, chips next: CWDP in MQSim, which calls chips ways";
-    }
+    pub struct PlacementOptions at "ftl.placement" with { policy: PlacementChoice } {}
+}
+
+options! {
+    /// Which pages share blocks: a stream has an open block of its own in each plane.
+    pub struct StreamsOptions at "ftl.streams" with { policy: StreamsChoice } {}
 }
 
 options! {

@@ -66,6 +66,7 @@ impl DeviceSetup {
                 logical_pages,
                 mapping: ftl.mapping.policy.build(&parts),
                 placement: ftl.placement.policy.build(&parts),
+                streams: ftl.streams.policy.build(&parts),
                 victim: ftl.gc.victim.build(&parts),
                 thresholds: Thresholds {
                     start: ftl.gc.start,
@@ -139,7 +140,6 @@ pub fn assemble_with<P: Probe, C: Contents>(
     contents: C,
 ) -> Device<P, C> {
     let geometry = &setup.ftl.geometry;
-    let planes = geometry.planes();
     let units_per_page = geometry.units_per_page();
     let sectors_per_page = geometry.sectors_per_unit();
     Device {
@@ -149,12 +149,12 @@ pub fn assemble_with<P: Probe, C: Contents>(
         units_per_page,
         intake: Intake::default(),
         buffer: Buffer::new(setup.buffer),
+        stalled: Stalled::new(setup.ftl.placement.pools(), setup.ftl.streams.host_streams()),
         ftl: Ftl::new(setup.ftl),
         collector: Collector::new(units_per_page),
         flash: Flash::new(setup.flash, probe),
         contents,
         loads: Cargo::new(units_per_page),
-        stalled: Stalled::new(planes),
         from_buffer: VecDeque::new(),
         finished: Vec::new(),
         batch: Vec::new(),

@@ -2,19 +2,25 @@
 
 use std::collections::VecDeque;
 
+use crate::ftl::streams::WriteStream;
 use crate::scheduler::CommandId;
-use crate::units::{Nanos, PlaneId, SimTime};
+use crate::units::{Nanos, SimTime};
 
-/// A stalled program, and when it first looked for a page.
-type Waiting = (SimTime, CommandId);
+/// A stalled program.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting {
+    /// When it first looked for a page.
+    pub since: SimTime,
+    /// The program.
+    pub program: CommandId,
+}
 
 /// The programs that wait for collection to make pages free, oldest first.
 #[derive(Clone, Debug)]
 pub struct Stalled {
-    /// Those that may go to one plane only, by plane.
-    at_home: Vec<VecDeque<Waiting>>,
-    /// Those that may go anywhere.
-    anywhere: VecDeque<Waiting>,
+    /// By pool of planes to which they may go, then by stream.
+    queues: Vec<VecDeque<Waiting>>,
+    streams: usize,
     waiting: usize,
     /// Time during which at least one program was stalled, as of the last change.
     total: Nanos,
@@ -23,28 +29,30 @@ pub struct Stalled {
 }
 
 impl Stalled {
-    /// Nothing waits, on so many planes.
-    pub fn new(planes: u32) -> Stalled {
+    /// Nothing waits, for so many pools of planes and streams of the host.
+    pub fn new(pools: u32, streams: u8) -> Stalled {
+        let streams = usize::from(streams);
         Stalled {
-            at_home: vec![VecDeque::new(); planes as usize],
-            anywhere: VecDeque::new(),
+            queues: vec![VecDeque::new(); pools as usize * streams],
+            streams,
             waiting: 0,
             total: Nanos::ZERO,
             since: SimTime::ZERO,
         }
     }
 
-    fn queue(&mut self, home: Option<PlaneId>) -> &mut VecDeque<Waiting> {
-        home.map_or(&mut self.anywhere, |plane| &mut self.at_home[plane.at()])
+    fn at(&self, pool: u32, stream: WriteStream) -> usize {
+        pool as usize * self.streams + stream.at()
     }
 
-    /// A program finds nothing free.
-    pub fn push(&mut self, now: SimTime, home: Option<PlaneId>, program: CommandId) {
+    /// A program of `stream` finds nothing free in `pool`.
+    pub fn push(&mut self, now: SimTime, program: CommandId, pool: u32, stream: WriteStream) {
         if self.waiting == 0 {
             self.since = now;
         }
         self.waiting += 1;
-        self.queue(home).push_back((now, program));
+        let at = self.at(pool, stream);
+        self.queues[at].push_back(Waiting { since: now, program });
     }
 
     /// Whether nothing waits.
@@ -52,21 +60,30 @@ impl Stalled {
         self.waiting == 0
     }
 
-    /// Whether a program waits that may go where one of this home may go.
-    pub fn has_waiting(&self, home: Option<PlaneId>) -> bool {
-        !home.map_or(&self.anywhere, |plane| &self.at_home[plane.at()]).is_empty()
+    /// Whether a program of this stream waits for this pool.
+    pub fn has_waiting(&self, pool: u32, stream: WriteStream) -> bool {
+        !self.queues[self.at(pool, stream)].is_empty()
     }
 
-    /// The oldest program that a plane with free pages can serve: those that can go nowhere else
-    /// come first.
-    pub fn first_for(&self, plane: PlaneId) -> Option<Waiting> {
-        self.at_home[plane.at()].front().or(self.anywhere.front()).copied()
+    /// The oldest program that waits for a pool, among the streams that `may` write.
+    pub fn oldest(
+        &self,
+        pool: u32,
+        may: impl Fn(WriteStream) -> bool,
+    ) -> Option<(Waiting, WriteStream)> {
+        let first = self.at(pool, WriteStream::new(0));
+        let queues = self.queues[first..first + self.streams].iter();
+        queues
+            .enumerate()
+            .filter_map(|(at, queue)| Some((*queue.front()?, WriteStream::new(at as u8))))
+            .filter(|&(_, stream)| may(stream))
+            .min_by_key(|&(waiting, _)| waiting.since)
     }
 
-    /// The program that [`first_for`](Self::first_for) names waits no more.
-    pub fn forget_first_for(&mut self, now: SimTime, plane: PlaneId) {
-        let home = (!self.at_home[plane.at()].is_empty()).then_some(plane);
-        if self.queue(home).pop_front().is_none() {
+    /// The program that [`oldest`](Self::oldest) named waits no more.
+    pub fn forget_oldest(&mut self, now: SimTime, pool: u32, stream: WriteStream) {
+        let at = self.at(pool, stream);
+        if self.queues[at].pop_front().is_none() {
             return;
         }
         self.waiting -= 1;

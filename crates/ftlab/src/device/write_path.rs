@@ -3,9 +3,13 @@
 
 use super::{Contents, Device, Outlet, PREFETCH_DISTANCE, PageProgram};
 use crate::cache::{SlotId, Waiting};
+use crate::ftl::streams::WriteStream;
 use crate::host::{PageSpan, Pages, Request, RequestId};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
 use crate::units::{Lpn, Nanos, PlaneId, Ppn};
+
+/// How many pages of the buffer are looked at to find one of the same stream.
+const COMPANIONS: usize = 64;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn submit_write(&mut self, id: RequestId, request: &Request) {
@@ -21,8 +25,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Puts a page of a write into the buffer, if there is room.
     fn write_page(&mut self, id: RequestId, span: PageSpan) -> bool {
-        let Some(slot) = self.buffer.write(span) else { return false };
-        self.contents.write(&self.intake.get(id).request, span.page, span.sectors, slot);
+        let request = &self.intake.get(id).request;
+        let tag = self.ftl.streams().tag_of(request.stream);
+        let Some(slot) = self.buffer.write(span, tag) else { return false };
+        self.contents.write(request, span.page, span.sectors, slot);
         if !self.buffer.acknowledges_early() {
             self.intake.wait_for_one(id);
             self.buffer.wait_for_page(slot, id);
@@ -101,22 +107,46 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn take_together(&mut self, first: SlotId) {
         self.batch.clear();
         let group = self.ftl.group(self.buffer.page(first).page);
-        self.take(first);
         if self.units_per_page == 1 {
-            return;
+            return self.take(first);
         }
+        let stream = self.stream_of(first);
+        self.take(first);
         if let Some(group) = group {
             for page in (group.get()..group.get() + self.units_per_page).map(Lpn::new) {
-                if let Some(slot) = self.buffer.find_dirty(page) {
+                let slot = self.buffer.find_dirty(page);
+                if let Some(slot) = slot.filter(|&slot| self.stream_of(slot) == stream) {
                     self.take(slot);
                 }
             }
             return;
         }
         while (self.batch.len() as u32) < self.units_per_page {
-            let Some(slot) = self.buffer.companion() else { break };
+            let Some(slot) = self.companion(stream) else { break };
             self.take(slot);
         }
+    }
+
+    /// Another page that may share a flash page with those of `stream`: the policy's next, looked for
+    /// among the first few if there are several streams.
+    fn companion(&self, stream: WriteStream) -> Option<SlotId> {
+        if self.ftl.streams().host_streams() == 1 {
+            return self.buffer.candidates().next();
+        }
+        let mut near = self.buffer.candidates().take(COMPANIONS);
+        near.find(|&slot| self.stream_of(slot) == stream)
+    }
+
+    /// The stream to which a page of the buffer belongs as things stand.
+    #[inline]
+    fn stream_of(&self, slot: SlotId) -> WriteStream {
+        let page = self.buffer.page(slot);
+        self.ftl.streams().host_stream(page.page, page.tag)
+    }
+
+    /// The stream of a program: that of its first page.
+    fn stream_of_program(&self, program: CommandId) -> WriteStream {
+        self.stream_of(SlotId::new(self.loads.get(program, 0)))
     }
 
     fn take(&mut self, slot: SlotId) {
@@ -153,21 +183,24 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
     fn issue(&mut self, program: CommandId) {
+        let stream = self.stream_of_program(program);
         // Behind those that wait already, if it would take what they wait for.
-        if self.stalled.is_empty() && self.try_issue(program) {
+        if self.stalled.is_empty() && self.try_issue(program, stream) {
             return;
         }
         let first = SlotId::new(self.loads.get(program, 0));
-        let home = self.ftl.home(self.buffer.page(first).page);
-        if self.stalled.has_waiting(home) || !self.try_issue(program) {
-            self.stalled.push(self.now, home, program);
+        let pool = self.ftl.pool(self.buffer.page(first).page);
+        if self.stalled.has_waiting(pool, stream) || !self.try_issue(program, stream) {
+            self.stalled.push(self.now, program, pool, stream);
         }
     }
 
-    fn try_issue(&mut self, program: CommandId) -> bool {
+    fn try_issue(&mut self, program: CommandId, stream: WriteStream) -> bool {
         let first_slot = SlotId::new(self.loads.get(program, 0));
         let first_page = self.buffer.page(first_slot).page;
-        let Some(first) = self.ftl.place(first_page, self.flash.load()) else { return false };
+        let Some(first) = self.ftl.place(first_page, stream, self.flash.load()) else {
+            return false;
+        };
         let whole = self.ftl.full_page();
         for unit in 0..self.flash.command(program).units {
             let slot = SlotId::new(self.loads.get(program, unit));
@@ -193,12 +226,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The host may write to a plane again: programs that found nothing free go there, as far as it
     /// has room, oldest first.
     pub(super) fn retry_stalled(&mut self, plane: PlaneId) {
-        while let Some((since, program)) = self.stalled.first_for(plane) {
-            if !self.try_issue(program) {
+        let pool = self.ftl.placement().pool_of(plane);
+        loop {
+            let oldest = self.stalled.oldest(pool, |stream| self.ftl.may_write(plane, stream));
+            let Some((waiting, stream)) = oldest else { return };
+            if !self.try_issue(waiting.program, stream) {
                 return;
             }
-            self.flash.command_mut(program).spent.gc += self.now - since;
-            self.stalled.forget_first_for(self.now, plane);
+            self.flash.command_mut(waiting.program).spent.gc += self.now - waiting.since;
+            self.stalled.forget_oldest(self.now, pool, stream);
         }
     }
 

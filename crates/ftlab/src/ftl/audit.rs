@@ -66,8 +66,10 @@ impl Ftl {
         if free != counted as usize {
             return Err(format!("{plane:?} counts {counted} free blocks and has {free}"));
         }
-        if self.writable.planes[plane.at()] != self.is_writable(plane) {
-            return Err(format!("{plane:?} is noted as what it is not: writable, or full"));
+        for stream in self.streams.all_host_streams() {
+            if self.may_write(plane, stream) != self.is_writable(plane, stream) {
+                return Err(format!("{plane:?} is noted as what it is not: writable, or full"));
+            }
         }
         Ok(())
     }

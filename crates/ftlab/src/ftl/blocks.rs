@@ -1,6 +1,7 @@
 //! The blocks: how many valid pages each holds and which, how far it is programmed, how often it was
 //! erased. Policies read this; only the FTL's core changes it.
 
+use super::streams::{MOST_STREAMS, WriteStream};
 use crate::engine::prefetch;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::Geometry;
@@ -43,8 +44,11 @@ const VALID: usize = 0;
 const PROGRAMMED: usize = 1;
 /// Times erased.
 const ERASES: usize = 2;
-/// The state.
+/// The state, and above it the stream that the block was opened for.
 const STATE: usize = 3;
+/// The state's part of its word.
+const STATE_BITS: u32 = 8;
+const STATE_MASK: u32 = (1 << STATE_BITS) - 1;
 
 /// No block lives so long; an image that says so is damaged.
 const MOST_ERASES: u64 = 1 << 31;
@@ -104,12 +108,31 @@ impl Blocks {
     #[inline]
     #[must_use]
     pub fn state(&self, block: BlockId) -> BlockState {
-        BlockState::ALL[self.records[block.at()][STATE] as usize]
+        BlockState::ALL[(self.records[block.at()][STATE] & STATE_MASK) as usize]
+    }
+
+    /// The stream that a block which is not free was opened for.
+    #[inline]
+    #[must_use]
+    pub fn stream(&self, block: BlockId) -> WriteStream {
+        WriteStream::new((self.records[block.at()][STATE] >> STATE_BITS) as u8)
     }
 
     #[inline]
     pub(super) fn set_state(&mut self, block: BlockId, state: BlockState) {
-        self.records[block.at()][STATE] = state as u32;
+        let word = &mut self.records[block.at()][STATE];
+        *word = *word >> STATE_BITS << STATE_BITS | state as u32;
+    }
+
+    pub(super) fn set_stream(&mut self, block: BlockId, stream: WriteStream) {
+        let state = self.state(block);
+        self.records[block.at()][STATE] = (stream.at() as u32) << STATE_BITS | state as u32;
+    }
+
+    /// A free block is opened for a stream.
+    pub(super) fn open(&mut self, block: BlockId, stream: WriteStream) {
+        self.records[block.at()][STATE] =
+            (stream.at() as u32) << STATE_BITS | BlockState::Open as u32;
     }
 
     /// A block is full, and a candidate for collection.
@@ -251,6 +274,7 @@ impl Blocks {
             out.difference(before, block.get());
             before = block.get();
             out.number(self.state(block) as u32);
+            out.number(self.stream(block).at() as u64);
             out.number(programmed / geometry.units_per_page());
             out.number(erases);
             let first = block.at() * words_per_block;
@@ -292,6 +316,7 @@ impl Blocks {
     ) -> Result<u32, Damage> {
         let state = from.below(BlockState::ALL.len() as u64, "the state of a block")?;
         let state = BlockState::ALL[state as usize];
+        let stream = from.below(MOST_STREAMS as u64, "the stream of a block")?;
         let pages = u64::from(geometry.shape().pages_per_block);
         let programmed = from.below(pages + 1, "a block's number of programmed pages")?;
         let erases = from.below(MOST_ERASES, "a block's number of erases")?;
@@ -308,7 +333,7 @@ impl Blocks {
                 "{block:?} can't be {state:?} with {programmed} units programmed"
             )));
         }
-        self.records[block.at()] = [0, programmed, erases, state as u32];
+        self.records[block.at()] = [0, programmed, erases, stream << STATE_BITS | state as u32];
         if !self.is_used(block) {
             return Err(Damage(format!("{block:?} is listed, though it was never used")));
         }
@@ -348,8 +373,10 @@ impl Blocks {
             self.closed += 1;
             self.closings[block.at()] = self.closed;
         }
-        let closed =
-            self.records.iter().filter(|record| record[STATE] == BlockState::Closed as u32);
+        let closed = self
+            .records
+            .iter()
+            .filter(|record| record[STATE] & STATE_MASK == BlockState::Closed as u32);
         match closed.count() == order.len() {
             true => Ok(()),
             false => Err(Damage::new("a closed block is missing in the order of closing")),

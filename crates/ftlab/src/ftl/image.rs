@@ -4,6 +4,7 @@
 //! of a commit, and the counts; then the planes, checked against the blocks; then the candidates,
 //! of which the victim policy is told as of blocks that close.
 
+use super::streams::WriteStream;
 use super::{BlockState, Ftl};
 use crate::image::{Damage, Part, Reader, Resume, Snapshot, Writer, take_up};
 use crate::units::{BlockId, PlaneId};
@@ -20,6 +21,7 @@ impl Ftl {
             // Follows from owners and valid bits; what else the policy knows is a part of its own.
             mapping: _,
             placement: _,
+            streams: _,
             blocks,
             spare,
             victim,
@@ -55,6 +57,7 @@ impl Ftl {
     pub(crate) fn save_policies(&self, out: &mut Writer) {
         out.nested(|out| self.mapping.save(out));
         out.nested(|out| self.placement.save(out));
+        out.nested(|out| self.streams.save(out));
         out.nested(|out| self.victim.save(out));
     }
 
@@ -67,6 +70,7 @@ impl Ftl {
         let left_over =
             from.read(Part::Planes, resume.random, |from| self.load_planes(from, resume))?;
         from.read(Part::Closed, resume.random, |from| self.load_closed(from, &left_over, resume))?;
+        self.note_streams(resume);
         (0..self.geometry.planes()).map(PlaneId::new).for_each(|at| self.refresh_writable(at));
         Ok(())
     }
@@ -79,6 +83,7 @@ impl Ftl {
     ) -> Result<(), Damage> {
         take_up(from, resume.mapping, |from| self.mapping.load(from))?;
         take_up(from, resume.placement, |from| self.placement.load(from))?;
+        take_up(from, resume.streams, |from| self.streams.load(from))?;
         take_up(from, resume.victim, |from| self.victim.load(from))
     }
 
@@ -96,10 +101,10 @@ impl Ftl {
             let plane = geometry.plane_of(block);
             for at in blocks.valid_pages(geometry, block) {
                 let Some(page) = spare.owner(at) else { continue };
-                if placement.home(page).is_some_and(|home| home != plane) {
+                if placement.pool(page) != placement.pool_of(plane) {
                     return Err(Damage(format!(
-                        "{page:?} lies on {plane:?}, where this placement never puts it: static \
-                         placement takes up only what static placement of the same order has placed"
+                        "{page:?} lies on {plane:?}, where this placement never puts it: one that goes \
+                         by addresses takes up only what one with the same order of levels has placed"
                     )));
                 }
                 if let Some(other) = mapping.commit(page, at) {
@@ -117,6 +122,7 @@ impl Ftl {
         resume: Resume,
     ) -> Result<Vec<BlockId>, Damage> {
         let mut left_over = Vec::new();
+        let streams = self.streams.open_blocks();
         for plane in (0..self.geometry.planes()).map(PlaneId::new) {
             let Ftl { geometry, blocks, planes, .. } = self;
             let check = |block| {
@@ -128,7 +134,7 @@ impl Ftl {
                     _ => Err(Damage(format!("block {block} is not one of {plane:?}"))),
                 }
             };
-            let more = planes[plane.at()].load(from, check)?;
+            let more = planes[plane.at()].load(from, streams, check)?;
             self.check_plane(plane, &more)?;
             left_over.extend(more);
         }
@@ -216,6 +222,27 @@ impl Ftl {
             self.victim.closed(plane, block, self.blocks.valid(block));
         }
         Ok(())
+    }
+
+    /// Notes where each stream goes on, and to which a block belongs: a policy that begins anew takes
+    /// everything that is full for written by the host.
+    fn note_streams(&mut self, resume: Resume) {
+        let first = WriteStream::new(0);
+        if !resume.streams {
+            for block in (0..self.geometry.blocks()).map(BlockId::new) {
+                if self.blocks.stream(block) != first {
+                    self.blocks.set_stream(block, first);
+                }
+            }
+        }
+        for (plane, state) in self.planes.iter().enumerate() {
+            for (stream, block, next_unit) in state.open_blocks() {
+                self.blocks.set_stream(block, stream);
+                if let Some(writable) = self.writable.get_mut(stream.at()) {
+                    writable.next_unit[plane] = next_unit;
+                }
+            }
+        }
     }
 
     /// Logical pages that lie on flash.

@@ -13,15 +13,17 @@ pub mod mapping;
 pub mod placement;
 mod plane;
 mod spare;
+pub mod streams;
 
 pub use blocks::{BlockState, Blocks};
 pub use cargo::Cargo;
-pub use plane::{Plane, WriteStream};
+pub use plane::Plane;
 pub use spare::Spare;
 
 use gc::{Purpose, PurposeCounts, Thresholds, Victim};
 use mapping::Mapping;
 use placement::{Placement, PlacementView, Writable};
+use streams::{Streams, WriteStream};
 
 use crate::host::SectorMask;
 use crate::nand::Geometry;
@@ -39,6 +41,8 @@ pub struct FtlSetup {
     pub mapping: Mapping,
     /// Where writes go.
     pub placement: Placement,
+    /// Which writes share blocks.
+    pub streams: Streams,
     /// What is collected.
     pub victim: Victim,
     /// When it is collected.
@@ -77,10 +81,12 @@ pub struct Ftl {
     blocks: Blocks,
     spare: Spare,
     placement: Placement,
+    streams: Streams,
     victim: Victim,
     thresholds: Thresholds,
     planes: Vec<Plane>,
-    writable: Writable,
+    /// By stream of the host: where it may write.
+    writable: Vec<Writable>,
     /// By plane: whether it was short of free blocks and had nothing worth collecting.
     hungry: Vec<bool>,
     /// Hungry planes in which something has become worth a look since.
@@ -94,17 +100,20 @@ impl Ftl {
     pub fn new(setup: FtlSetup) -> Ftl {
         let geometry = setup.geometry;
         let blocks_per_plane = geometry.shape().blocks_per_plane;
+        let everywhere = Writable {
+            planes: vec![true; geometry.planes() as usize],
+            dies: DieSet::all(&geometry),
+            next_unit: vec![0; geometry.planes() as usize],
+        };
         Ftl {
             blocks: Blocks::new(&geometry),
             spare: Spare::new(geometry.physical_pages(), geometry.sectors_per_unit()),
             planes: vec![Plane::new(blocks_per_plane); geometry.planes() as usize],
-            writable: Writable {
-                planes: vec![true; geometry.planes() as usize],
-                dies: DieSet::all(&geometry),
-            },
+            writable: vec![everywhere; setup.streams.host_streams() as usize],
             logical_pages: setup.logical_pages,
             mapping: setup.mapping,
             placement: setup.placement,
+            streams: setup.streams,
             victim: setup.victim,
             thresholds: setup.thresholds,
             hungry: vec![false; geometry.planes() as usize],
@@ -189,55 +198,99 @@ impl Ftl {
         self.placement.group(page)
     }
 
-    /// The one plane to which a page may go, if its address decides that.
+    /// Where a page may go.
     #[must_use]
-    pub fn home(&self, page: Lpn) -> Option<PlaneId> {
-        self.placement.home(page)
+    pub fn pool(&self, page: Lpn) -> u32 {
+        self.placement.pool(page)
     }
 
-    /// Chooses where the flash page that begins with logical page `page` goes, and takes it. None if nothing that may be used is free.
+    /// Which writes share blocks.
     #[inline]
-    pub fn place(&mut self, page: Lpn, load: &Load) -> Option<Ppn> {
-        let view = PlacementView { load, writable: &self.writable };
-        let plane = self.placement.choose(page, &view)?;
-        self.take_page(plane, WriteStream::Host)
+    #[must_use]
+    pub fn streams(&self) -> &Streams {
+        &self.streams
     }
 
-    /// Takes the next flash page of a plane's open block; opens another block when it is full.
-    fn take_page(&mut self, plane: PlaneId, stream: WriteStream) -> Option<Ppn> {
+    /// Where planes are written, and where a page may go.
+    #[must_use]
+    pub fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// Whether the host may write pages of a stream to a plane at present.
+    #[must_use]
+    pub fn may_write(&self, plane: PlaneId, stream: WriteStream) -> bool {
+        self.writable[stream.at()].planes[plane.at()]
+    }
+
+    /// Whether the host may write to a plane at present, in any stream.
+    #[must_use]
+    pub fn may_write_any(&self, plane: PlaneId) -> bool {
+        self.writable.iter().any(|writable| writable.planes[plane.at()])
+    }
+
+    /// Chooses where the flash page that begins with logical page `page` goes, and takes it. None if
+    /// nothing that may be used is free.
+    #[inline]
+    pub fn place(&mut self, page: Lpn, stream: WriteStream, load: &Load) -> Option<Ppn> {
+        let view = PlacementView { load, writable: &self.writable[stream.at()] };
+        let plane = self.placement.choose(page, &view)?;
+        let at = self.take_page(plane, stream, self.reserve(plane))?;
+        let state = &mut self.planes[plane.at()];
+        let had_credit = state.host_credit > 0;
+        state.host_credit = state.host_credit.saturating_sub(1);
+        if had_credit && state.host_credit == 0 {
+            self.refresh_writable(plane);
+        }
+        Some(at)
+    }
+
+    /// A flash page for copies of what lies at `from`. If its own stream can get no block, it goes
+    /// beside other copies: what the reserve holds is enough for a victim only as a whole.
+    fn place_copy(&mut self, plane: PlaneId, from: Ppn) -> Option<Ppn> {
+        let source = self.blocks.stream(self.geometry.block_of(from));
+        let page = self.spare.owner(from)?;
+        let stream = self.streams.copy_stream(page, source);
+        self.take_page(plane, stream, 0).or_else(|| {
+            let mut others = self.streams.all_copy_streams();
+            others.find_map(|stream| self.take_page(plane, stream, 0))
+        })
+    }
+
+    /// Takes the next flash page of a plane's open block; opens another block when it is full, if more
+    /// than `reserve` are free.
+    #[inline]
+    fn take_page(&mut self, plane: PlaneId, stream: WriteStream, reserve: u32) -> Option<Ppn> {
         let step = self.geometry.units_per_page();
         let whole = self.geometry.units_per_block();
         let mut opened = false;
         let (block, unit) = match self.planes[plane.at()].next_page(stream, step, whole) {
             Some(place) => place,
             None => {
-                self.open_block(plane, stream)?;
+                self.open_block(plane, stream, reserve)?;
                 opened = true;
                 self.planes[plane.at()].next_page(stream, step, whole)?
             }
         };
-        let last = unit + step == whole;
-        let mut spent = false;
-        if stream == WriteStream::Host {
-            let state = &mut self.planes[plane.at()];
-            state.host_credit = state.host_credit.saturating_sub(1);
-            spent = state.host_credit == 0;
+        let next = unit + step;
+        if let Some(writable) = self.writable.get_mut(stream.at()) {
+            writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
         }
-        if opened || last || spent {
+        if opened || next == whole {
             self.refresh_writable(plane);
         }
         Some(self.geometry.page_at(block, unit))
     }
 
-    fn open_block(&mut self, plane: PlaneId, stream: WriteStream) -> Option<()> {
-        let reserve = if stream == WriteStream::Host { self.reserve(plane) } else { 0 };
+    fn open_block(&mut self, plane: PlaneId, stream: WriteStream, reserve: u32) -> Option<()> {
         let state = &mut self.planes[plane.at()];
         if state.free_blocks() <= reserve {
             return None;
         }
         let block = state.take_free(|index| self.geometry.block_in(plane, index))?;
         state.open(stream, block);
-        self.blocks.set_state(block, BlockState::Open);
+        self.blocks.open(block, stream);
+        self.streams.opened(block, stream);
         Some(())
     }
 
@@ -249,34 +302,41 @@ impl Ftl {
         self.thresholds.reserve + u32::from(giving_up)
     }
 
-    /// Whether the host may write to a plane: there is a page for it, and it does not run ahead of
-    /// collection where blocks are scarce.
-    fn is_writable(&self, plane: PlaneId) -> bool {
+    /// Whether the host may write to a plane in a stream: there is a page for it, and it does not run
+    /// ahead of collection where blocks are scarce.
+    fn is_writable(&self, plane: PlaneId, stream: WriteStream) -> bool {
         let state = &self.planes[plane.at()];
-        let room = state.has_room(WriteStream::Host, self.geometry.units_per_block());
+        let (free, reserve) = (state.free_blocks(), self.thresholds.reserve);
+        // Where copies go into the host's blocks, those that came out of the reserve are for them.
+        let room_is_its_own = self.streams.copy_streams() > 0 || free >= reserve;
+        let room = room_is_its_own && state.has_room(stream, self.geometry.units_per_block());
         // With blocks to spare the host need not wait, whatever it has been credited with.
-        let scarce = state.free_blocks() <= self.thresholds.reserve + 1;
+        let scarce = free <= reserve + 1;
         let paced = scarce && state.collection.is_some() && state.host_credit == 0;
-        !paced && (room || state.free_blocks() > self.reserve(plane))
+        !paced && (room || free > self.reserve(plane))
     }
 
     /// Notes whether the host may write to a plane, after anything changed on which that depends.
     fn refresh_writable(&mut self, plane: PlaneId) {
-        let writable = self.is_writable(plane);
-        if std::mem::replace(&mut self.writable.planes[plane.at()], writable) == writable {
-            return;
+        for stream in self.streams.all_host_streams() {
+            let writable = self.is_writable(plane, stream);
+            let noted = &mut self.writable[stream.at()];
+            if std::mem::replace(&mut noted.planes[plane.at()], writable) == writable {
+                continue;
+            }
+            let die = self.geometry.die_of(plane);
+            let first = self.geometry.plane_in(die, 0).at();
+            let planes = &noted.planes[first..first + self.geometry.planes_per_die() as usize];
+            let any = planes.contains(&true);
+            noted.dies.put(self.geometry.turn_of(die), any);
         }
-        let die = self.geometry.die_of(plane);
-        let first = self.geometry.plane_in(die, 0).at();
-        let planes = &self.writable.planes[first..first + self.geometry.planes_per_die() as usize];
-        let any = planes.contains(&true);
-        self.writable.dies.put(self.geometry.turn_of(die), any);
     }
 
-    /// Records on flash what a placed page is programmed with.
+    /// Records on flash what a placed page of the host is programmed with.
     #[inline]
     pub fn record(&mut self, at: Ppn, page: Lpn, sectors: SectorMask) {
         self.spare.record(at, page, sectors);
+        self.streams.wrote(page);
     }
 
     /// The flash page that begins at `first` is programmed, with `units` pages of the host on it.

@@ -4,20 +4,9 @@ use std::collections::VecDeque;
 
 use super::BlockState;
 use super::gc::{Collection, Purpose, Wanted};
+use super::streams::{MOST_STREAMS, WriteStream};
 use crate::image::{Damage, Reader, Writer};
 use crate::units::BlockId;
-
-/// Data that is kept in blocks of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WriteStream {
-    /// What the host wrote.
-    Host,
-    /// What collection copied: it has lived longer, and tends to live on.
-    Gc,
-}
-
-/// No device has so many streams; an image that says so is damaged.
-const MOST_STREAMS: u64 = 1 << 12;
 
 /// A block that is being filled.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +18,7 @@ struct OpenBlock {
 /// One plane.
 #[derive(Clone, Debug)]
 pub struct Plane {
-    open: [Option<OpenBlock>; 2],
+    open: [Option<OpenBlock>; MOST_STREAMS],
     /// Blocks from this one on were never used.
     unused_from: u32,
     blocks: u32,
@@ -47,7 +36,7 @@ impl Plane {
     #[must_use]
     pub fn new(blocks: u32) -> Plane {
         Plane {
-            open: [None; 2],
+            open: [None; MOST_STREAMS],
             unused_from: 0,
             blocks,
             erased: VecDeque::new(),
@@ -85,7 +74,7 @@ impl Plane {
     }
 
     pub(super) fn open(&mut self, stream: WriteStream, block: BlockId) {
-        self.open[stream as usize] = Some(OpenBlock { block, next_unit: 0 });
+        self.open[stream.at()] = Some(OpenBlock { block, next_unit: 0 });
     }
 
     /// Writes which blocks are free and which are being filled: those that have room.
@@ -110,10 +99,11 @@ impl Plane {
 
     /// Reads what [`save`](Self::save) wrote. `check` says where a block stands in its life and how far
     /// it is filled, if it lies on this plane. Returns open blocks for which this plane has no stream:
-    /// the device that saved had more of them.
+    /// the device that saved had more of them than `streams`.
     pub(super) fn load(
         &mut self,
         from: &mut Reader<'_>,
+        streams: u32,
         check: impl Fn(u32) -> Result<(BlockId, BlockState, u32), Damage>,
     ) -> Result<Vec<BlockId>, Damage> {
         self.unused_from = from.below(u64::from(self.blocks) + 1, "the number of used blocks")?;
@@ -125,16 +115,16 @@ impl Plane {
             self.erased.push_back(block);
         }
         let mut left_over = Vec::new();
-        for stream in 0..from.below(MOST_STREAMS, "the number of streams")? as usize {
+        for stream in 0..from.below(MOST_STREAMS as u64 + 1, "the number of streams")? {
             let raw = from.below(u64::from(u32::MAX), "an open block")?;
             let Some(block) = raw.checked_sub(1) else { continue };
             let (block, state, next_unit) = check(block)?;
             if state != BlockState::Open {
                 return Err(Damage(format!("{block:?} is {state:?} and listed as open")));
             }
-            match self.open.get_mut(stream) {
-                Some(place) => *place = Some(OpenBlock { block, next_unit }),
-                None => left_over.push(block),
+            match stream < streams {
+                true => self.open[stream as usize] = Some(OpenBlock { block, next_unit }),
+                false => left_over.push(block),
             }
         }
         for _ in 0..from.below(u64::from(self.blocks) + 1, "the number of wanted blocks")? {
@@ -156,6 +146,13 @@ impl Plane {
         self.erased.iter().copied().chain(open).chain(wanted)
     }
 
+    /// The open blocks, with their streams and the place of the next flash page.
+    pub(super) fn open_blocks(&self) -> impl Iterator<Item = (WriteStream, BlockId, u32)> {
+        let open = self.open.iter().zip(0..);
+        open.filter_map(|(open, at)| Some((WriteStream::new(at), (*open)?)))
+            .map(|(stream, OpenBlock { block, next_unit })| (stream, block, next_unit))
+    }
+
     /// Blocks that were used at some time.
     pub(super) fn used(&self) -> u32 {
         self.unused_from
@@ -164,7 +161,7 @@ impl Plane {
     /// Whether the open block of a stream has a flash page left.
     #[inline]
     pub(super) fn has_room(&self, stream: WriteStream, units_per_block: u32) -> bool {
-        self.open[stream as usize].is_some_and(|open| open.next_unit < units_per_block)
+        self.open[stream.at()].is_some_and(|open| open.next_unit < units_per_block)
     }
 
     /// Takes the next flash page of a stream's open block, if it has one left.
@@ -175,7 +172,7 @@ impl Plane {
         units_per_page: u32,
         units_per_block: u32,
     ) -> Option<(BlockId, u32)> {
-        let open = self.open[stream as usize].as_mut()?;
+        let open = self.open[stream.at()].as_mut()?;
         if open.next_unit >= units_per_block {
             return None;
         }

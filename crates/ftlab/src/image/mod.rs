@@ -27,6 +27,8 @@ pub struct Resume {
     pub mapping: bool,
     /// Placement.
     pub placement: bool,
+    /// Which pages share blocks.
+    pub streams: bool,
     /// The choice of victims.
     pub victim: bool,
     /// The write buffer.
@@ -46,6 +48,7 @@ impl Resume {
     pub const ALL: Resume = Resume {
         mapping: true,
         placement: true,
+        streams: true,
         victim: true,
         cache: true,
         scheduler: true,
@@ -58,6 +61,7 @@ impl Resume {
     pub const NONE: Resume = Resume {
         mapping: false,
         placement: false,
+        streams: false,
         victim: false,
         cache: false,
         scheduler: false,
@@ -73,6 +77,10 @@ impl Resume {
         Resume {
             mapping: a.ftl.mapping == b.ftl.mapping,
             placement: a.ftl.placement == b.ftl.placement,
+            // What they know of pages is as long as the device has pages.
+            streams: a.ftl.streams == b.ftl.streams
+                && a.ftl.mapping == b.ftl.mapping
+                && a.ftl.over_provisioning == b.ftl.over_provisioning,
             victim: a.ftl.gc.victim == b.ftl.gc.victim,
             cache: a.cache == b.cache,
             scheduler: a.scheduler == b.scheduler,

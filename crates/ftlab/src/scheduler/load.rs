@@ -73,8 +73,9 @@ impl Load {
     }
 
     /// Commands of a die, waiting or running.
-    #[cfg(test)]
-    fn of(&self, die: DieId) -> u32 {
+    #[inline]
+    #[must_use]
+    pub fn of(&self, die: DieId) -> u32 {
         self.commands[die.at()].count
     }
 

@@ -10,7 +10,11 @@ use ftlab::engine::Stream;
 use ftlab::ftl::FtlSetup;
 use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
 use ftlab::ftl::mapping::{Mapping, PageMap};
-use ftlab::ftl::placement::{Dynamic, Level, Placement, StaticStripe};
+use ftlab::ftl::placement::{Dynamic, Level, PartlyDynamic, Placement, StaticStripe};
+use ftlab::ftl::streams::{
+    ByHostStream, CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, SepBit,
+    Single, StreamCounts, Streams,
+};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::nand::timing::{
     Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,
@@ -42,7 +46,11 @@ kinds! {
     TransfersKind { Rate = "rate", Interface = "interface", PageTime = "page-time" }
     SchedulerKind { Fifo = "fifo", ReadFirst = "read-first", Deadline = "deadline" }
     MappingKind { Page = "page" }
-    PlacementKind { Static = "static", Dynamic = "dynamic" }
+    PlacementKind { Static = "static", Dynamic = "dynamic", PartlyDynamic = "partly-dynamic" }
+    StreamsKind {
+        Single = "single", ByHostStream = "by-host-stream", MultiHash = "multi-hash",
+        MultiBloom = "multi-bloom", SepBit = "sepbit"
+    }
     VictimKind { Greedy = "greedy" }
     WriteBufferKind { None = "none", Lru = "lru" }
 }
@@ -71,6 +79,9 @@ pub struct Spec {
     pub scheduler: SchedulerKind,
     pub mapping: MappingKind,
     pub placement: PlacementKind,
+    pub streams: StreamsKind,
+    /// For the kinds of streams that leave it open.
+    pub copy_streams: u8,
     pub victim: VictimKind,
     pub thresholds: Thresholds,
     pub buffer: BufferSpec,
@@ -138,6 +149,8 @@ impl Spec {
             scheduler: SchedulerKind::Fifo,
             mapping: MappingKind::Page,
             placement: PlacementKind::Static,
+            streams: StreamsKind::Single,
+            copy_streams: 1,
             victim: VictimKind::Greedy,
             thresholds: Thresholds {
                 start: 2,
@@ -200,7 +213,12 @@ impl Spec {
                         Placement::Static(StaticStripe::new(&geometry, Level::ALL))
                     }
                     PlacementKind::Dynamic => Placement::Dynamic(Dynamic::new(&geometry)),
+                    PlacementKind::PartlyDynamic => Placement::PartlyDynamic(PartlyDynamic::new(
+                        &geometry,
+                        &[Level::Channel, Level::Plane],
+                    )),
                 },
+                streams: self.streams(&geometry),
                 victim: match self.victim {
                     VictimKind::Greedy => Victim::Greedy(Greedy::new(&geometry)),
                 },
@@ -220,24 +238,61 @@ impl Spec {
         }
     }
 
+    fn streams(&self, geometry: &Geometry) -> Streams {
+        let copies = || CopyOptions { copy_streams: self.copy_streams.into() };
+        match self.streams {
+            StreamsKind::Single => Streams::Single(Single::new(self.copy_streams)),
+            StreamsKind::ByHostStream => {
+                let counts = StreamCounts { host: 4, copies: self.copy_streams };
+                Streams::ByHostStream(ByHostStream::new(counts))
+            }
+            StreamsKind::MultiHash => Streams::MultiHash(MultiHash::new(&MultiHashOptions {
+                copies: copies(),
+                counters: 4_096,
+                decay_writes: 5_117,
+                hot_count: 4,
+            })),
+            StreamsKind::MultiBloom => Streams::MultiBloom(MultiBloom::new(&MultiBloomOptions {
+                copies: copies(),
+                filter_bits: 2_048,
+                filter_writes: 512,
+                hot_weight: 6,
+            })),
+            StreamsKind::SepBit => {
+                Streams::SepBit(SepBit::new(self.logical_pages, geometry.blocks()))
+            }
+        }
+    }
+
     /// How many logical pages this device can hold without ever running out of room: with more, a
     /// plane can reach a state in which no closed block is worth collecting and no block is free.
     ///
-    /// A plane at a standstill has at most `reserve` blocks free and one half-filled block of
-    /// collection, so at least B - reserve - 1 closed ones. Each is worth collecting (it frees a
+    /// A plane at a standstill has at most `reserve` blocks free and a half-filled block of each
+    /// stream but the one that waits, so with one stream for the host and one for copies at least
+    /// B - reserve - 1 closed ones. (Where copies have no stream of their own, the host may have to
+    /// leave room in its block to them.) Each is worth collecting (it frees a
     /// flash page) unless it holds more than b - u valid pages, with b pages a block and u a flash
     /// page. So with fewer than (B - reserve - 1)(b - u + 1) pages on the plane, there is always
     /// something worth collecting, and each collection frees at least one flash page. Static
-    /// placement needs that of every plane; dynamic placement of one, hence of the sum.
+    /// placement needs that of every plane; dynamic placement of one, hence of the sum; partly dynamic
+    /// placement of one in each pool.
     pub fn most_logical_pages(&self) -> u32 {
         let geometry = self.geometry();
         let (block, page) = (geometry.units_per_block(), geometry.units_per_page());
-        let closed = self.shape.blocks_per_plane.saturating_sub(self.thresholds.reserve + 1);
+        let streams = self.streams(&geometry);
+        let (host, copies) = (streams.host_streams(), streams.copy_streams());
+        let open = u32::from(host.max(host + copies - 1));
+        let closed = self.shape.blocks_per_plane.saturating_sub(self.thresholds.reserve + open);
         let sure = closed * (block - page + 1);
         match self.placement {
             // Whole flash pages' worth go round the planes.
             PlacementKind::Static => sure.saturating_sub(1) / page * page * geometry.planes(),
             PlacementKind::Dynamic => (sure * geometry.planes()).saturating_sub(1),
+            PlacementKind::PartlyDynamic => {
+                let pools = self.shape.channels * self.shape.planes_per_die;
+                let planes = geometry.planes() / pools;
+                (sure * planes).saturating_sub(1) / page * page * pools
+            }
         }
     }
 }

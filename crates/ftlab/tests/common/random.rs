@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::{
-    BufferSpec, DRAM, NO_BUFFER, PlacementKind, SchedulerKind, Spec, TimingKind, WriteBufferKind,
+    BufferSpec, DRAM, NO_BUFFER, PlacementKind, SchedulerKind, Spec, StreamsKind, TimingKind,
+    WriteBufferKind,
 };
 
 /// Tiny shapes of every kind: pages of 2 to 64 KiB, mapped whole or in units of 4 KiB.
@@ -60,10 +61,12 @@ fn buffer() -> impl Strategy<Value = BufferSpec> {
 pub fn spec() -> impl Strategy<Value = Spec> {
     let policies =
         (select(SchedulerKind::ALL), select(PlacementKind::ALL), select(TimingKind::ALL));
+    let streams = (select(StreamsKind::ALL), 0u8..=3);
     let codeword = select(vec![512u64, 1024, 2048]);
     let share = prop_oneof![Just(100u32), 40u32..=100];
-    (shape(), thresholds(), buffer(), policies, codeword, share).prop_map(
-        |(shape, thresholds, buffer, (scheduler, placement, timing), codeword, share)| {
+    (shape(), thresholds(), buffer(), policies, streams, codeword, share).prop_map(
+        |(shape, thresholds, buffer, policies, (streams, copy_streams), codeword, share)| {
+            let (scheduler, placement, timing) = policies;
             let spec = Spec {
                 shape,
                 thresholds,
@@ -71,9 +74,16 @@ pub fn spec() -> impl Strategy<Value = Spec> {
                 scheduler,
                 placement,
                 timing,
+                streams,
+                copy_streams,
                 codeword: Bytes(codeword),
                 bus: BytesPerSec(200_000_000),
                 ..Spec::small()
+            };
+            // Many streams leave nothing of a few blocks.
+            let spec = match spec.most_logical_pages() {
+                0 => Spec { streams: StreamsKind::Single, copy_streams: 1, ..spec },
+                _ => spec,
             };
             let logical_pages = (spec.most_logical_pages() * share / 100).max(1);
             Spec { logical_pages, ..spec }

@@ -8,7 +8,7 @@ use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Request};
 use ftlab::units::{Bytes, SimTime};
 
 use crate::common::{
-    BufferSpec, MappingKind, NO_BUFFER, PlacementKind, SchedulerKind, Spec, TimingKind,
+    BufferSpec, MappingKind, NO_BUFFER, PlacementKind, SchedulerKind, Spec, StreamsKind, TimingKind,
     TransfersKind, VictimKind, WriteBufferKind, assert_no_standstill, closed_loop, lru, poisson,
     request, timed,
 };
@@ -39,7 +39,8 @@ fn requests(device: &Device, seed: u64, count: u32) -> impl Iterator<Item = Requ
         let reach = if stream.below(2) == 0 { capacity / 8 } else { capacity };
         let first = stream.below(reach);
         let count = if stream.below(4) == 0 { 1 + stream.below(100) } else { 8 };
-        request(op, first, count.min(capacity - first) as u32, tag)
+        let stream = (first / capacity.div_ceil(4)) as u32;
+        Request { stream, ..request(op, first, count.min(capacity - first) as u32, tag) }
     })
 }
 
@@ -137,6 +138,10 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
         "scheduler.policy" => Spec { scheduler: SchedulerKind::named(name)?, ..base },
         "ftl.mapping.policy" => Spec { mapping: MappingKind::named(name)?, ..base },
         "ftl.placement.policy" => Spec { placement: PlacementKind::named(name)?, ..base },
+        "ftl.streams.policy" => {
+            let spec = Spec { streams: StreamsKind::named(name)?, ..base };
+            Spec { logical_pages: spec.most_logical_pages() / 100 * 80, ..spec }
+        }
         "ftl.gc.victim" => Spec { victim: VictimKind::named(name)?, ..base },
         "cache.policy" => match WriteBufferKind::named(name)? {
             WriteBufferKind::None => Spec { buffer: NO_BUFFER, ..base },

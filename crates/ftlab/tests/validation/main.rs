@@ -13,6 +13,7 @@ mod misuse;
 mod queueing;
 mod reference;
 mod standstill;
+mod streams;
 mod timelines;
 mod versions;
 mod watch;

@@ -29,7 +29,8 @@ fn victim_valid(b: u32, rho: f64) -> f64 {
     (0..b).take_while(|&m| f64::from(m) < rho * f64::from(b)).find_map(valid).expect("a level")
 }
 
-fn mean_field(b: u32, rho: f64) -> f64 {
+/// Write amplification by the mean field.
+pub fn mean_field(b: u32, rho: f64) -> f64 {
     f64::from(b) / (f64::from(b) - victim_valid(b, rho))
 }
 
@@ -102,7 +103,7 @@ fn the_mean_field_agrees_with_counting() {
 }
 
 /// Planes of so many blocks of so many flash pages, with `percent` over-provisioning.
-fn planes(spec: Spec, blocks: u32, pages: u32, percent: u32) -> Spec {
+pub fn planes(spec: Spec, blocks: u32, pages: u32, percent: u32) -> Spec {
     let mut spec = Spec {
         thresholds: Thresholds {
             start: 1,

@@ -100,6 +100,7 @@ impl Ftl {
         };
         self.blocks.set_state(victim, BlockState::Collecting);
         self.blocks.count_collection(victim);
+        self.streams.collects(victim, self.blocks.stream(victim));
         self.counts.gc_runs += 1;
         self.counts.gc_victim_valid += u64::from(valid);
         self.counts.by_purpose[purpose as usize].runs += 1;
@@ -351,7 +352,7 @@ impl Collector {
             Kind::Erase => self.erase_done(plane, on),
         }
         on.ftl.refresh_writable(plane);
-        if on.ftl.writable.planes[plane.at()] { Freed::Pages } else { Freed::Nothing }
+        if on.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 
     fn read_done<P: Probe, C: Contents>(
@@ -367,9 +368,7 @@ impl Collector {
             return;
         }
         let units = command.units;
-        let Some(run) = &on.ftl.planes[plane.at()].collection else { return };
-        let stream = run.purpose.stream();
-        let first = on.ftl.take_page(plane, stream);
+        let first = on.ftl.place_copy(plane, self.source(program, 0));
         let first = first.expect("the reserve leaves collection a free block");
         for unit in 0..units {
             let from = self.source(program, unit);

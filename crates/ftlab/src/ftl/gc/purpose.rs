@@ -1,7 +1,6 @@
-//! What a collection is for. From that follow on whose account its commands run, where the copies go,
-//! and what becomes of the block.
+//! What a collection is for. From that follow on whose account its commands run and what
+//! becomes of the block.
 
-use super::super::WriteStream;
 use crate::scheduler::Origin;
 
 /// Why a block is emptied.
@@ -31,18 +30,6 @@ impl Purpose {
             Purpose::Space | Purpose::Background => Origin::Gc,
             Purpose::WearLevel | Purpose::Retire => Origin::Wear,
             Purpose::Fold => Origin::Fold,
-        }
-    }
-
-    /// Where its copies go.
-    #[must_use]
-    pub const fn stream(self) -> WriteStream {
-        match self {
-            Purpose::Space
-            | Purpose::Background
-            | Purpose::WearLevel
-            | Purpose::Retire
-            | Purpose::Fold => WriteStream::Gc,
         }
     }
 

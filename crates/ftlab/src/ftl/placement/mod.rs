@@ -2,10 +2,13 @@
 //! block within the plane is the FTL's: it fills one block after the other.
 
 mod dynamic;
+mod partly_dynamic;
+mod rows;
 mod static_stripe;
 
 pub use dynamic::Dynamic;
-pub use static_stripe::{Level, StaticStripe};
+pub use partly_dynamic::{PartlyDynamic, PartlyDynamicOptions};
+pub use static_stripe::{Level, StaticStripe, StripeOptions};
 
 use crate::policy::seam;
 use crate::scheduler::{DieSet, Load};
@@ -16,6 +19,7 @@ seam! {
     pub enum Placement ("ftl.placement.policy" = "dynamic") as PlacementChoice, with placement_policy {
         Static(StaticStripe),
         Dynamic(Dynamic),
+        PartlyDynamic(PartlyDynamic),
     }
 }
 
@@ -24,17 +28,20 @@ seam! {
 pub struct PlacementView<'a> {
     /// Commands waiting or running, by die.
     pub load: &'a Load,
-    /// Where the host may write at present.
+    /// Where the stream of the write may go at present.
     pub writable: &'a Writable,
 }
 
-/// Where the host may write: planes with room for it.
+/// Where the pages of a stream may go: planes with room for it.
 #[derive(Clone, Debug)]
 pub struct Writable {
     /// By plane.
     pub planes: Vec<bool>,
     /// The dies with a plane in which it may write.
     pub dies: DieSet,
+    /// By plane: the place in its block, in mapping units, of the stream's next flash page. Planes of a
+    /// die that stand at the same place can be programmed together.
+    pub next_unit: Vec<u32>,
 }
 
 impl Placement {
@@ -53,9 +60,21 @@ impl Placement {
         placement_policy!(self, policy => policy.group(page))
     }
 
-    /// The one plane to which a logical page may go, if its address decides that.
+    /// The pool of planes to which a logical page may go. Pools do not overlap.
     #[must_use]
-    pub fn home(&self, page: Lpn) -> Option<PlaneId> {
-        placement_policy!(self, policy => policy.home(page))
+    pub fn pool(&self, page: Lpn) -> u32 {
+        placement_policy!(self, policy => policy.pool(page))
+    }
+
+    /// The pool of a plane.
+    #[must_use]
+    pub fn pool_of(&self, plane: PlaneId) -> u32 {
+        placement_policy!(self, policy => policy.pool_of(plane))
+    }
+
+    /// How many pools there are.
+    #[must_use]
+    pub fn pools(&self) -> u32 {
+        placement_policy!(self, policy => policy.pools())
     }
 }

@@ -5,10 +5,12 @@
 //! Allocation Strategy and Data Granularity", ICS 2011 (orders of allocation).
 
 use super::PlacementView;
+use crate::config::StripeOrder;
+use crate::config::declare::options;
 use crate::engine::Divisor;
 use crate::image::keeps_nothing;
 use crate::nand::Geometry;
-use crate::policy::{NoOptions, Parts, Policy};
+use crate::policy::{Parts, Policy};
 use crate::units::{DieId, Lpn, PlaneId};
 
 /// A level of parallelism over which addresses are striped.
@@ -28,7 +30,7 @@ impl Level {
     /// All levels, outermost first.
     pub const ALL: [Level; 4] = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
 
-    fn count(self, geometry: &Geometry) -> u32 {
+    pub(super) fn count(self, geometry: &Geometry) -> u32 {
         let shape = geometry.shape();
         match self {
             Level::Channel => shape.channels,
@@ -36,6 +38,16 @@ impl Level {
             Level::Die => shape.dies_per_chip,
             Level::Plane => shape.planes_per_die,
         }
+    }
+}
+
+options! {
+    /// How logical pages are striped.
+    pub struct StripeOptions at "ftl.placement" {
+        /// In which order consecutive flash pages' worth of logical pages spread over the device. The
+        /// level named first changes fastest.
+        order: StripeOrder = "channel-chip-die-plane",
+            source "channels first, chips next: CWDP in MQSim, which calls chips ways";
     }
 }
 
@@ -52,10 +64,10 @@ impl Policy for StaticStripe {
     const NAME: &'static str = "static";
     const SUMMARY: &'static str = "the logical address decides, striped over the planes";
     const SOURCE: &'static str = "Hu et al., ICS 2011";
-    type Options = NoOptions;
+    type Options = StripeOptions;
 
-    fn build(_options: &Self::Options, parts: &Parts<'_>) -> Self {
-        StaticStripe::new(parts.geometry, parts.config.ftl.placement.order.levels())
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        StaticStripe::new(parts.geometry, options.order.levels())
     }
 
     keeps_nothing!(StaticStripe { stripe, places, units_per_page });
@@ -104,7 +116,91 @@ impl StaticStripe {
         Some(Lpn::new(self.units_per_page.of(page.get()) * units))
     }
 
-    pub(super) fn home(&self, page: Lpn) -> Option<PlaneId> {
-        Some(self.plane_of(page))
+    pub(super) fn pool(&self, page: Lpn) -> u32 {
+        self.plane_of(page).get()
+    }
+
+    pub(super) fn pool_of(&self, plane: PlaneId) -> u32 {
+        plane.get()
+    }
+
+    pub(super) fn pools(&self) -> u32 {
+        self.places.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nand::Shape;
+    use crate::units::Bytes;
+
+    /// Counts that differ in every level, so that no two orders agree by chance.
+    fn geometry() -> Geometry {
+        Geometry::new(Shape {
+            channels: 2,
+            chips_per_channel: 3,
+            dies_per_chip: 4,
+            planes_per_die: 5,
+            blocks_per_plane: 2,
+            pages_per_block: 2,
+            page_size: Bytes::from_kib(8),
+            mapping_unit: Bytes::from_kib(4),
+        })
+    }
+
+    /// All orders of the four levels.
+    fn orders() -> Vec<[Level; 4]> {
+        let mut orders = Vec::new();
+        for a in Level::ALL {
+            for b in Level::ALL {
+                for c in Level::ALL {
+                    for d in Level::ALL {
+                        let order = [a, b, c, d];
+                        if Level::ALL.iter().all(|level| order.contains(level)) {
+                            orders.push(order);
+                        }
+                    }
+                }
+            }
+        }
+        orders
+    }
+
+    /// Where a plane lies: by level, from its number and the counts alone.
+    fn coordinates(plane: PlaneId) -> [u32; 4] {
+        let number = plane.get();
+        [number / 60, number / 20 % 3, number / 5 % 4, number % 5]
+    }
+
+    /// A step moves the first level on; a level that comes round to its start moves the next one on,
+    /// like the digits of a counter.
+    #[test]
+    fn all_orders_count_like_the_digits_of_a_number() {
+        let geometry = geometry();
+        let orders = orders();
+        assert_eq!(orders.len(), 24);
+        let mut walks = std::collections::BTreeSet::new();
+        for order in orders {
+            let stripe = StaticStripe::new(&geometry, order);
+            let mut expected = [0; 4];
+            let mut walk = Vec::new();
+            for flash_page in 0..2 * geometry.planes() {
+                let units = [2 * flash_page, 2 * flash_page + 1].map(Lpn::new);
+                let [first, second] = units.map(|page| stripe.plane_of(page));
+                assert_eq!(first, second, "a flash page's worth stays together");
+                assert_eq!(coordinates(first), expected, "page {flash_page} in order {order:?}");
+                walk.push(first);
+                for level in order {
+                    let digit = &mut expected[level as usize];
+                    *digit = (*digit + 1) % level.count(&geometry);
+                    if *digit > 0 {
+                        break;
+                    }
+                }
+            }
+            walks.insert(walk);
+        }
+        assert_eq!(walks.len(), 24, "no two orders agree");
     }
 }

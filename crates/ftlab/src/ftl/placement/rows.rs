@@ -1,0 +1,96 @@
+//! Rows of pages over the planes of a die. A multi-plane program needs pages of one number in each
+//! plane, so whoever may choose a plane keeps those of a die level: those that are behind
+//! the page written last come first, the furthest behind before the others; among equals, planes take
+//! turns.
+
+use super::Writable;
+use crate::image::{Damage, Reader, Writer};
+use crate::nand::Geometry;
+use crate::units::{DieId, PlaneId};
+
+/// By die: the plane after the one that was chosen last, and the place in its block that was given.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    geometry: Geometry,
+    last: Vec<Last>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    next_index: u32,
+    unit: u32,
+}
+
+impl Rows {
+    /// Nobody's turn yet.
+    pub fn new(geometry: &Geometry) -> Rows {
+        let last = vec![Last::default(); geometry.dies() as usize];
+        Rows { geometry: geometry.clone(), last }
+    }
+
+    /// Chooses among the planes of `die` that may be written and lie within `indices`, and notes the
+    /// choice.
+    #[inline]
+    pub fn choose(
+        &mut self,
+        die: DieId,
+        indices: std::ops::Range<u32>,
+        writable: &Writable,
+    ) -> Option<PlaneId> {
+        let last = self.last[die.at()];
+        let planes = self.geometry.planes_per_die();
+        let (index, unit) = (0..planes)
+            .map(|ahead| last.next_index + ahead)
+            .map(|index| if index < planes { index } else { index - planes })
+            .filter(|index| indices.contains(index))
+            .filter_map(|index| {
+                let plane = self.geometry.plane_in(die, index).at();
+                writable.planes[plane].then(|| (index, writable.next_unit[plane]))
+            })
+            .min_by_key(|&(_, unit)| self.beyond(last.unit, unit))?;
+        let next_index = if index + 1 == planes { 0 } else { index + 1 };
+        self.last[die.at()] = Last { next_index, unit };
+        Some(self.geometry.plane_in(die, index))
+    }
+
+    /// Writes whose turn it is.
+    pub fn save(&self, out: &mut Writer) {
+        let Rows { geometry: _, last } = self;
+        for Last { next_index, unit } in last {
+            out.number(*next_index);
+            out.number(*unit);
+        }
+    }
+
+    /// Reads whose turn it is.
+    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        let planes = u64::from(self.geometry.planes_per_die());
+        let units = u64::from(self.geometry.units_per_block());
+        for last in &mut self.last {
+            last.next_index = from.below(planes, "the turn of a plane")?;
+            last.unit = from.below(units, "the place of a row")?;
+        }
+        Ok(())
+    }
+
+    /// Whether a plane of `die` within `indices` may be written.
+    pub fn any_writable(
+        &self,
+        die: DieId,
+        mut indices: std::ops::Range<u32>,
+        writable: &Writable,
+    ) -> bool {
+        indices.any(|index| writable.planes[self.geometry.plane_in(die, index).at()])
+    }
+
+    /// How far the place `unit` lies beyond `last`, in the circle of a block's places: a plane that is
+    /// up to half a block behind comes before one that is level.
+    fn beyond(&self, last: u32, unit: u32) -> i32 {
+        let units = self.geometry.units_per_block() as i32;
+        match unit as i32 - last as i32 {
+            beyond if beyond > units / 2 => beyond - units,
+            beyond if beyond < -(units / 2) => beyond + units,
+            beyond => beyond,
+        }
+    }
+}

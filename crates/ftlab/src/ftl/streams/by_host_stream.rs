@@ -1,0 +1,69 @@
+//! The host says which of its writes belong together: the number of a request's stream, modulo the
+//! streams that the device has. A page that was written in two streams while it was in the write
+//! buffer goes with the later one.
+//!
+//! Source: Kang et al., "The Multi-streamed Solid-State Drive", HotStorage 2014; NVMe base
+//! specification, directives of type Streams.
+
+use super::{CopyOptions, StreamCounts};
+use crate::config::declare::options;
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+use crate::units::Lpn;
+
+/// Streams as the host numbers them.
+#[derive(Clone, Debug)]
+pub struct ByHostStream {
+    counts: StreamCounts,
+}
+
+options! {
+    /// Streams of the host.
+    pub struct ByHostStreamOptions at "ftl.streams" with { copies: CopyOptions } {
+        /// Streams that the device tells apart. A higher number counts from zero again.
+        host_streams: u32 = "4", in "2"..="8", unit "streams",
+            source "range: Kang et al. (HotStorage 2014) use 4; drives offer 4 to 16";
+    }
+}
+
+impl Policy for ByHostStream {
+    const NAME: &'static str = "by-host-stream";
+    const SUMMARY: &'static str = "the stream that the host gives each write (multi-stream SSD)";
+    const SOURCE: &'static str = "Kang et al., HotStorage 2014; NVMe directives";
+    type Options = ByHostStreamOptions;
+
+    fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        ByHostStream::new(StreamCounts {
+            host: options.host_streams as u8,
+            copies: options.copies.copy_streams as u8,
+        })
+    }
+
+    keeps_nothing!(ByHostStream { counts });
+}
+
+impl ByHostStream {
+    /// So many streams.
+    #[must_use]
+    pub fn new(counts: StreamCounts) -> ByHostStream {
+        ByHostStream { counts }
+    }
+
+    #[inline]
+    pub(super) fn counts(&self) -> StreamCounts {
+        self.counts
+    }
+
+    #[inline]
+    pub(super) fn tag_of(&self, host_stream: u32) -> u8 {
+        (host_stream % u32::from(self.counts.host)) as u8
+    }
+
+    #[inline]
+    pub(super) fn host_stream(&self, _page: Lpn, tag: u8) -> u8 {
+        tag
+    }
+
+    #[inline]
+    pub(super) fn wrote(&mut self, _page: Lpn) {}
+}

@@ -1,0 +1,237 @@
+//! Which pages share blocks. A stream is a write frontier: it has an open block of its own in each
+//! plane. Pages that will be overwritten at about the same time belong together, because a block then
+//! empties as a whole and collection copies less.
+//!
+//! The streams of the host come first, then those of copies. A policy says to which a page belongs;
+//! the FTL opens the blocks.
+
+mod ages;
+mod by_host_stream;
+mod multi_bloom;
+mod multi_hash;
+mod sepbit;
+mod single;
+
+pub use by_host_stream::{ByHostStream, ByHostStreamOptions};
+pub use multi_bloom::{MultiBloom, MultiBloomOptions};
+pub use multi_hash::{MultiHash, MultiHashOptions};
+pub use sepbit::SepBit;
+pub use single::Single;
+
+use crate::config::declare::options;
+use crate::policy::seam;
+use crate::units::{BlockId, Lpn};
+
+/// Streams that a plane has room for: what the ranges of the options add up to.
+pub const MOST_STREAMS: usize = 16;
+
+/// A write frontier, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WriteStream(u8);
+
+impl WriteStream {
+    /// Stream number `number`.
+    #[must_use]
+    pub const fn new(number: u8) -> WriteStream {
+        WriteStream(number)
+    }
+
+    /// The stream as a table position.
+    #[inline]
+    #[must_use]
+    pub const fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How many streams there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamCounts {
+    /// For what the host writes.
+    pub host: u8,
+    /// For what collection copies; with none, copies go where the host's pages of their kind go.
+    pub copies: u8,
+}
+
+impl StreamCounts {
+    /// Blocks of a plane that may be partly filled at a time.
+    #[must_use]
+    pub const fn open_blocks(self) -> u32 {
+        self.host as u32 + self.copies as u32
+    }
+
+    /// Where the copy of a page goes that lies in a block of stream `source`, by generation: what was
+    /// copied again is colder than what was copied once.
+    fn next_generation(self, source: WriteStream) -> WriteStream {
+        match source.0.checked_sub(self.host) {
+            _ if self.copies == 0 => source,
+            None => WriteStream(self.host),
+            Some(generation) => WriteStream(self.host + (generation + 1).min(self.copies - 1)),
+        }
+    }
+}
+
+options! {
+    /// Where copies go, for policies that leave that open.
+    pub struct CopyOptions at "ftl.streams" {
+        /// Streams for what collection copies. With 1, copies are kept apart from what the host writes.
+        /// With more, by generation: copies of copies go one stream further, as in DAC (Chiang, Lee and
+        /// Chang, Software: Practice and Experience 1999). With 0, a copy goes into the stream of the
+        /// host in which its page was written.
+        copy_streams: u32 = "1", in "0"..="6", unit "streams",
+            source "one is what most FTLs have";
+    }
+}
+
+seam! {
+    /// Decides which pages share blocks.
+    pub enum Streams ("ftl.streams.policy" = "single") as StreamsChoice, with streams_policy {
+        Single(Single),
+        ByHostStream(ByHostStream),
+        MultiHash(MultiHash),
+        MultiBloom(MultiBloom),
+        SepBit(SepBit),
+    }
+}
+
+impl StreamsChoice {
+    /// How many streams the policy has.
+    #[must_use]
+    pub fn counts(&self) -> StreamCounts {
+        let (host, copies) = match self {
+            StreamsChoice::Single(copies) => (1, copies),
+            StreamsChoice::ByHostStream(options) => (options.host_streams, &options.copies),
+            StreamsChoice::MultiHash(options) => (2, &options.copies),
+            StreamsChoice::MultiBloom(options) => (2, &options.copies),
+            StreamsChoice::SepBit(_) => return SepBit::COUNTS,
+        };
+        StreamCounts { host: host as u8, copies: copies.copy_streams as u8 }
+    }
+}
+
+impl Streams {
+    #[inline]
+    fn counts(&self) -> StreamCounts {
+        streams_policy!(self, policy => policy.counts())
+    }
+
+    /// How many streams the host has.
+    #[inline]
+    #[must_use]
+    pub fn host_streams(&self) -> u8 {
+        self.counts().host
+    }
+
+    /// How many streams copies have.
+    #[inline]
+    #[must_use]
+    pub fn copy_streams(&self) -> u8 {
+        self.counts().copies
+    }
+
+    /// Blocks of a plane that may be partly filled at a time.
+    #[must_use]
+    pub fn open_blocks(&self) -> u32 {
+        self.counts().open_blocks()
+    }
+
+    /// The streams of the host.
+    #[inline]
+    pub fn all_host_streams(&self) -> impl Iterator<Item = WriteStream> + use<> {
+        (0..self.counts().host).map(WriteStream)
+    }
+
+    /// The streams into which copies go.
+    pub fn all_copy_streams(&self) -> impl Iterator<Item = WriteStream> + use<> {
+        let StreamCounts { host, copies } = self.counts();
+        let streams = if copies == 0 { 0..host } else { host..host + copies };
+        streams.map(WriteStream)
+    }
+
+    /// What is remembered of the stream that the host gave a write.
+    #[inline]
+    #[must_use]
+    pub fn tag_of(&self, host_stream: u32) -> u8 {
+        match self {
+            Streams::ByHostStream(policy) => policy.tag_of(host_stream),
+            _ => 0,
+        }
+    }
+
+    /// The stream to which a page belongs that the host writes, as things stand.
+    #[inline]
+    #[must_use]
+    pub fn host_stream(&self, page: Lpn, tag: u8) -> WriteStream {
+        WriteStream(streams_policy!(self, policy => policy.host_stream(page, tag)))
+    }
+
+    /// The host's data of a page is placed: it is on its way to flash.
+    #[inline]
+    pub fn wrote(&mut self, page: Lpn) {
+        streams_policy!(self, policy => policy.wrote(page));
+    }
+
+    /// The stream to which the copy of a page goes that lies in a block of stream `source`.
+    #[inline]
+    #[must_use]
+    pub fn copy_stream(&self, page: Lpn, source: WriteStream) -> WriteStream {
+        match self {
+            Streams::SepBit(policy) => WriteStream(policy.copy_stream(page, source)),
+            _ => self.counts().next_generation(source),
+        }
+    }
+
+    /// A block is opened for a stream.
+    #[inline]
+    pub fn opened(&mut self, block: BlockId, stream: WriteStream) {
+        if let Streams::SepBit(policy) = self {
+            policy.opened(block, stream);
+        }
+    }
+
+    /// A block of a stream is collected.
+    #[inline]
+    pub fn collects(&mut self, block: BlockId, stream: WriteStream) {
+        if let Streams::SepBit(policy) = self {
+            policy.collects(block, stream);
+        }
+    }
+}
+
+/// One of the hash functions of a page: multiplication by odd constants, folded (Knuth, "The Art of
+/// Computer Programming" 3, 6.4).
+#[inline]
+fn hash(page: Lpn, which: u32) -> u64 {
+    const ODD: [u64; 4] = [
+        0x9E37_79B9_7F4A_7C15,
+        0xC2B2_AE3D_27D4_EB4F,
+        0x1656_67B1_9E37_79F9,
+        0xD6E8_FEB8_6659_FD93,
+    ];
+    let mixed = (u64::from(page.get()) + 1).wrapping_mul(ODD[which as usize % ODD.len()]);
+    (mixed ^ (mixed >> 32)).wrapping_mul(ODD[(which as usize + 1) % ODD.len()]) >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_age_by_generation() {
+        let all = |counts: StreamCounts| {
+            (0..6).map(|source| counts.next_generation(WriteStream(source)).0).collect::<Vec<_>>()
+        };
+        assert_eq!(all(StreamCounts { host: 2, copies: 0 })[..2], [0, 1]);
+        assert_eq!(all(StreamCounts { host: 2, copies: 1 })[..3], [2, 2, 2]);
+        assert_eq!(all(StreamCounts { host: 2, copies: 3 })[..5], [2, 2, 3, 4, 4]);
+    }
+
+    #[test]
+    fn hashes_spread_neighbours() {
+        for which in 0..4 {
+            let mut seen = vec![0; 64];
+            (0..6_400).for_each(|page| seen[hash(Lpn::new(page), which) as usize % 64] += 1);
+            assert!(seen.iter().all(|&count| (40..180).contains(&count)), "{which}: {seen:?}");
+        }
+    }
+}

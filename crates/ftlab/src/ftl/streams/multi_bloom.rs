@@ -1,0 +1,167 @@
+//! Hot and cold by several bloom filters, one for each recent stretch of writes. A page that is written
+//! again within a stretch is noted in the filter of the stretch before, and so on; so the filters know
+//! how often and how recently. Newer filters weigh more; a page is hot if the weights of the filters
+//! that hold it sum to enough. The oldest filter is emptied for each new stretch.
+//!
+//! Source: Park and Du, "Hot Data Identification for Flash-based Storage Systems Using Multiple Bloom
+//! Filters", MSST 2011: four filters, two hash functions, weights that fall by equal steps.
+
+use super::{CopyOptions, StreamCounts, hash};
+use crate::config::declare::options;
+use crate::image::{Damage, Reader, Writer};
+use crate::policy::{Parts, Policy};
+use crate::units::Lpn;
+
+/// Bloom filters.
+const FILTERS: usize = 4;
+/// Hash functions of a page.
+const HASHES: u32 = 2;
+/// Hot pages: the number of the stream. Cold ones have the other.
+const HOT: u8 = 1;
+
+options! {
+    /// Bloom filters over recent writes.
+    pub struct MultiBloomOptions at "ftl.streams" with { copies: CopyOptions } {
+        /// Bits of each of the four filters.
+        filter_bits: u32 = "2048", in "64"..="1073741824", unit "bits",
+            source "Park and Du (MSST 2011); for devices beyond a few GB take more";
+        /// Page writes that a filter stands for; a quarter of its bits keeps most answers right.
+        filter_writes: u32 = "512", in "16"..="1073741824", unit "page writes",
+            source "Park and Du (MSST 2011)";
+        /// A page is hot when the filters that hold it weigh this much: 4, 3, 2 and 1 from the newest
+        /// to the oldest.
+        hot_weight: u32 = "6", in "1"..="10", unit "weight",
+            source "assumed: all filters but the newest, which is empty at first, are enough";
+    }
+}
+
+/// Filters in a ring.
+#[derive(Clone, Debug)]
+pub struct MultiBloom {
+    counts: StreamCounts,
+    /// A bit for each filter, together: a page's answers take one look for each hash function.
+    bits: Vec<u8>,
+    filter_writes: u32,
+    hot_weight: u32,
+    newest: usize,
+    writes: u32,
+}
+
+impl Policy for MultiBloom {
+    const NAME: &'static str = "multi-bloom";
+    const SUMMARY: &'static str = "hot and cold by bloom filters of recent stretches of writes";
+    const SOURCE: &'static str = "Park and Du, MSST 2011";
+    type Options = MultiBloomOptions;
+
+    fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        MultiBloom::new(options)
+    }
+
+    fn save(&self, out: &mut Writer) {
+        let MultiBloom { counts: _, bits, filter_writes: _, hot_weight: _, newest, writes } = self;
+        out.raw(bits);
+        out.number(*newest as u64);
+        out.number(*writes);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        let bits = from.raw(self.bits.len())?;
+        self.bits.copy_from_slice(bits);
+        self.newest = from.below(FILTERS as u64, "the newest filter")? as usize;
+        self.writes = from.below(self.filter_writes.into(), "the writes of a filter")?;
+        Ok(())
+    }
+}
+
+impl MultiBloom {
+    /// Everything is cold.
+    #[must_use]
+    pub fn new(options: &MultiBloomOptions) -> MultiBloom {
+        MultiBloom {
+            counts: StreamCounts { host: 2, copies: options.copies.copy_streams as u8 },
+            bits: vec![0; options.filter_bits as usize],
+            filter_writes: options.filter_writes,
+            hot_weight: options.hot_weight,
+            newest: 0,
+            writes: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn counts(&self) -> StreamCounts {
+        self.counts
+    }
+
+    #[inline]
+    fn at(&self, page: Lpn, which: u32) -> usize {
+        (hash(page, which) % self.bits.len() as u64) as usize
+    }
+
+    /// A bit for each filter that holds the page.
+    #[inline]
+    fn holding(&self, page: Lpn) -> u8 {
+        (0..HASHES).fold(u8::MAX, |all, which| all & self.bits[self.at(page, which)])
+    }
+
+    /// The filters from the newest to the oldest.
+    fn by_age(&self) -> impl Iterator<Item = usize> + use<> {
+        let newest = self.newest;
+        (0..FILTERS).map(move |age| (newest + FILTERS - age) % FILTERS)
+    }
+
+    #[inline]
+    pub(super) fn host_stream(&self, page: Lpn, _tag: u8) -> u8 {
+        let holding = self.holding(page);
+        let weights = self
+            .by_age()
+            .enumerate()
+            .map(|(age, filter)| u32::from(holding >> filter & 1) * (FILTERS - age) as u32);
+        if weights.sum::<u32>() >= self.hot_weight { HOT } else { 0 }
+    }
+
+    #[inline]
+    pub(super) fn wrote(&mut self, page: Lpn) {
+        let holding = self.holding(page);
+        if let Some(filter) = self.by_age().find(|filter| holding >> filter & 1 == 0) {
+            for which in 0..HASHES {
+                let at = self.at(page, which);
+                self.bits[at] |= 1 << filter;
+            }
+        }
+        self.writes += 1;
+        if self.writes == self.filter_writes {
+            self.writes = 0;
+            self.newest = (self.newest + 1) % FILTERS;
+            let keep = !(1u8 << self.newest);
+            self.bits.iter_mut().for_each(|bits| *bits &= keep);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_often_and_lately_is_hot() {
+        let mut policy = MultiBloom::new(&MultiBloomOptions {
+            copies: CopyOptions { copy_streams: 1 },
+            filter_bits: 2048,
+            filter_writes: 200,
+            hot_weight: 6,
+        });
+        let (hot, once) = (Lpn::new(7), Lpn::new(8));
+        for turn in 0..200 {
+            policy.wrote(hot);
+            (0..9).for_each(|page| policy.wrote(Lpn::new(1_000 + 9 * turn + page)));
+        }
+        policy.wrote(once);
+        assert_eq!(policy.host_stream(hot, 0), HOT);
+        assert_eq!(policy.host_stream(once, 0), 0);
+        let strangers = (50_000..60_000).map(Lpn::new);
+        let wrong = strangers.filter(|&page| policy.host_stream(page, 0) == HOT).count();
+        assert!(wrong < 500, "{wrong} of 10,000 strangers look hot");
+        (0..800).for_each(|page| policy.wrote(Lpn::new(100_000 + page)));
+        assert_eq!(policy.host_stream(hot, 0), 0, "four stretches later");
+    }
+}
