@@ -360,9 +360,9 @@ fn the_busy_device_collects_merges_and_pads() {
 /// What may differ between the device that was saved and the one that loads.
 fn with_other_policies(spec: &Spec, other: &Spec) -> Spec {
     let placement = match other.placement {
-        // Its pages would lie where static placement never puts them.
-        PlacementKind::Static => spec.placement,
-        other => other,
+        // Its pages would lie where placement by address never puts them.
+        PlacementKind::Static | PlacementKind::PartlyDynamic => spec.placement,
+        PlacementKind::Dynamic => PlacementKind::Dynamic,
     };
     let loading = Spec {
         bus: other.bus,
@@ -371,13 +371,21 @@ fn with_other_policies(spec: &Spec, other: &Spec) -> Spec {
         scheduler: other.scheduler,
         placement,
         victim: other.victim,
+        streams: other.streams,
+        copy_streams: other.copy_streams,
         thresholds: other.thresholds,
         buffer: other.buffer.clone(),
         ..spec.clone()
     };
     match loading.logical_pages <= loading.most_logical_pages() {
         true => loading,
-        false => Spec { thresholds: spec.thresholds, placement: spec.placement, ..loading },
+        false => Spec {
+            thresholds: spec.thresholds,
+            placement: spec.placement,
+            streams: spec.streams,
+            copy_streams: spec.copy_streams,
+            ..loading
+        },
     }
 }
 

@@ -53,6 +53,9 @@ pub struct Log {
     buses: Vec<BusLog>,
     /// By block: flash pages programmed since the last erase, and when the last one is done.
     programmed: Vec<(u32, SimTime)>,
+    /// By block: whether it was partly filled when another device took over, which may have no stream
+    /// that goes on filling it.
+    left_over: Vec<bool>,
     /// Activities seen.
     pub seen: u64,
 }
@@ -74,6 +77,7 @@ impl Log {
             dies: vec![DieLog::default(); geometry.dies() as usize],
             buses: vec![BusLog::default(); geometry.channels() as usize],
             programmed: vec![(0, SimTime::ZERO); geometry.blocks() as usize],
+            left_over: vec![false; geometry.blocks() as usize],
             geometry,
             seen: 0,
         }))
@@ -83,6 +87,9 @@ impl Log {
     pub fn go_on(&mut self, spec: &Spec) {
         self.prices = spec.transfers();
         self.scheduler = spec.scheduler;
+        let whole = self.geometry.shape().pages_per_block;
+        let partly = self.programmed.iter().map(|&(pages, _)| pages > 0 && pages < whole);
+        self.left_over = partly.collect();
         self.dies.iter_mut().for_each(|die| die.busy = Nanos::ZERO);
         self.buses.iter_mut().for_each(|bus| bus.busy = Nanos::ZERO);
     }
@@ -195,7 +202,9 @@ impl Log {
         self.at(a.from);
         self.begins(a, a.from);
         let block = self.geometry.block_of(a.page);
-        assert_eq!(self.programmed[block.at()].0, self.geometry.shape().pages_per_block);
+        let whole = self.programmed[block.at()].0 == self.geometry.shape().pages_per_block;
+        assert!(whole || self.left_over[block.at()], "a block is erased before it is full: {a:?}");
+        self.left_over[block.at()] = false;
         self.programmed[block.at()] = (0, a.until);
         let die = &mut self.dies[a.die.at()];
         die.free_at = a.until;
