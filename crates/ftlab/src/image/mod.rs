@@ -12,9 +12,15 @@
 //! while loading, so bytes that load make a consistent device.
 
 mod code;
+pub mod file;
+mod fits;
+#[doc(hidden)]
+pub mod fuzz;
 mod snapshot;
 
 pub use code::{Damage, Reader, Writer};
+pub use file::{Image, Refusal};
+pub use fits::{Difference, Taken, differences};
 pub use snapshot::{Part, Snapshot};
 
 use crate::config::Options;

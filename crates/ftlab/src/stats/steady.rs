@@ -59,19 +59,26 @@ pub struct Steadiness {
 
 impl Steadiness {
     fn of(values: [f64; JUDGED]) -> Steadiness {
-        let mean = values.iter().sum::<f64>() / JUDGED as f64;
+        Steadiness::within(&values, MAX_RANGE, MAX_EXCURSION)
+    }
+
+    /// Whether values lie within a range and their fitted line within an excursion, both as shares of
+    /// their mean.
+    pub(super) fn within(values: &[f64], range: f64, most_excursion: f64) -> Steadiness {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
         let largest = values.iter().copied().fold(f64::MIN, f64::max);
         let smallest = values.iter().copied().fold(f64::MAX, f64::min);
-        let middle = (JUDGED - 1) as f64 / 2.0;
+        let middle = (count - 1.0) / 2.0;
         let (mut rise, mut run) = (0.0, 0.0);
         for (at, value) in values.iter().enumerate() {
             let x = at as f64 - middle;
             rise += x * (value - mean);
             run += x * x;
         }
-        let excursion = (rise / run * (JUDGED - 1) as f64).abs();
+        let excursion = (rise / run * (count - 1.0)).abs();
         let (range_ratio, excursion_ratio) = ((largest - smallest) / mean, excursion / mean);
-        let steady = range_ratio <= MAX_RANGE && excursion_ratio <= MAX_EXCURSION;
+        let steady = range_ratio <= range && excursion_ratio <= most_excursion;
         Steadiness { mean, range_ratio, excursion_ratio, steady }
     }
 }
@@ -197,7 +204,7 @@ impl Rounds {
     }
 }
 
-fn programs<P: Probe, C: Contents>(device: &Device<P, C>) -> u64 {
+pub(super) fn programs<P: Probe, C: Contents>(device: &Device<P, C>) -> u64 {
     flash_pages_programmed(device.flash().done())
 }
 

@@ -2,6 +2,7 @@
 //! against closed forms. What is checked, how closely, and what came out stands in
 //! docs/validation.md.
 
+mod ageing;
 mod ceilings;
 #[path = "../common/mod.rs"]
 mod common;

@@ -171,7 +171,7 @@ fn closed_share(device: &Device, spec: &Spec) -> f64 {
 /// The same from the configuration alone. Of a plane's blocks, `stop` are free nearly always, as
 /// collection works faster than the host fills; one of the host and one of collection are being
 /// filled, each on average half full with pages nearly all valid.
-fn expected_share(spec: &Spec) -> f64 {
+pub fn expected_share(spec: &Spec) -> f64 {
     let geometry = spec.geometry();
     let block = f64::from(geometry.units_per_block());
     let closed = f64::from(spec.shape.blocks_per_plane - spec.thresholds.stop - 2);

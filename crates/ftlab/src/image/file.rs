@@ -1,0 +1,202 @@
+//! The bytes of an image: a preamble, then sections, each with its name, its length and a checksum.
+//!
+//! ```text
+//! preamble   "FTLABIMG", the number of the format (4 bytes)
+//! section    name (length, bytes), content (8 bytes of length), BLAKE3 of name and content, content
+//! ```
+//!
+//! Numbers are little-endian. The sections are `ftlab` (the version that wrote it), `config` (canonical
+//! TOML), `seed`, `story` (JSON: how the device came to its state) and the parts of the [`Snapshot`].
+//! Whoever writes files may compress what follows the preamble.
+
+use std::fmt;
+
+use super::{Damage, Part, Snapshot};
+use crate::config::{Config, ConfigError, Layer};
+
+/// What a file begins with.
+pub const MAGIC: &[u8; 8] = b"FTLABIMG";
+/// The number of the format: raised with every change of what the parts hold.
+pub const FORMAT: u32 = 1;
+/// Bytes of the preamble.
+pub const PREAMBLE: usize = MAGIC.len() + size_of::<u32>();
+/// Bytes of a checksum.
+const CHECKSUM: usize = blake3::OUT_LEN;
+/// The sections before the parts, in their order.
+const TEXTS: [&str; 4] = ["ftlab", "config", "seed", "story"];
+
+/// A saved device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// The version of ftlab that wrote it.
+    pub ftlab_version: String,
+    /// The configuration of the device, as [`Config::canonical`] prints it.
+    pub config: String,
+    /// The seed of the run that made it.
+    pub seed: u64,
+    /// How the device came to its state, as JSON; nothing here looks into it.
+    pub story: String,
+    /// The state.
+    pub snapshot: Snapshot,
+}
+
+/// Why bytes are no image that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// They do not begin as an image does.
+    NotAnImage,
+    /// The number of the format is one of another byte order.
+    OtherByteOrder,
+    /// The number of the format is another one.
+    OtherFormat(u32),
+    /// They end too early, hold something else than they should, or do not match their checksum.
+    Damaged(Damage),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::NotAnImage => f.write_str(
+                "this is no image of a device\n  remedy: make one with ftlab device save",
+            ),
+            Refusal::OtherByteOrder => f.write_str(
+                "this image was written in another byte order, which no version of ftlab does: it \
+                 was damaged on its way\n  remedy: fetch or make it again",
+            ),
+            Refusal::OtherFormat(format) => write!(
+                f,
+                "this image has format {format}, and this version of ftlab ({}) reads format \
+                 {FORMAT}\n  remedy: make it again with ftlab device save; ftlab device show FILE of \
+                 the version that wrote it says how it was made",
+                env!("CARGO_PKG_VERSION")
+            ),
+            Refusal::Damaged(damage) => {
+                write!(f, "this image is damaged: {damage}\n  remedy: fetch or make it again")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl From<Damage> for Refusal {
+    fn from(damage: Damage) -> Refusal {
+        Refusal::Damaged(damage)
+    }
+}
+
+/// The preamble of a file.
+#[must_use]
+pub fn preamble() -> [u8; PREAMBLE] {
+    let mut bytes = [0; PREAMBLE];
+    bytes[..MAGIC.len()].copy_from_slice(MAGIC);
+    bytes[MAGIC.len()..].copy_from_slice(&FORMAT.to_le_bytes());
+    bytes
+}
+
+/// Checks the preamble of a file.
+///
+/// # Errors
+/// It is none, or one of another format.
+pub fn check_preamble(bytes: &[u8]) -> Result<(), Refusal> {
+    let format = bytes.strip_prefix(MAGIC).and_then(|rest| rest.first_chunk());
+    let Some(&format) = format else {
+        let cut = !bytes.is_empty() && MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]);
+        return Err(match cut || bytes.starts_with(MAGIC) {
+            true => Damage::new("it ends within its first bytes").into(),
+            false => Refusal::NotAnImage,
+        });
+    };
+    match u32::from_le_bytes(format) {
+        FORMAT => Ok(()),
+        _ if u32::from_be_bytes(format) == FORMAT => Err(Refusal::OtherByteOrder),
+        other => Err(Refusal::OtherFormat(other)),
+    }
+}
+
+impl Image {
+    /// The sections, to follow the [`preamble`].
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let Image { ftlab_version, config, seed, story, snapshot } = self;
+        let seed = seed.to_le_bytes();
+        let texts = [ftlab_version.as_bytes(), config.as_bytes(), &seed, story.as_bytes()];
+        let parts = Part::ALL.map(|part| (part.name(), snapshot.part(part)));
+        let mut out = Vec::new();
+        for (name, content) in TEXTS.into_iter().zip(texts).chain(parts) {
+            out.push(name.len() as u8);
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(&(content.len() as u64).to_le_bytes());
+            out.extend_from_slice(&checksum(name, content));
+            out.extend_from_slice(content);
+        }
+        out
+    }
+
+    /// Reads the sections that follow the [`preamble`].
+    ///
+    /// # Errors
+    /// What is wrong with them. Whether the state makes sense is seen when a device loads it.
+    pub fn decode(bytes: &[u8]) -> Result<Image, Refusal> {
+        let mut left = bytes;
+        let [version, config, seed, story] = TEXTS.map(|name| section(&mut left, name));
+        let text = |name: &str, content: &[u8]| {
+            String::from_utf8(content.to_vec())
+                .map_err(|_| Damage(format!("section {name} is no text")))
+        };
+        let seed = seed?.try_into().map_err(|_| Damage::new("section seed is no number"))?;
+        let (ftlab_version, config, story) = (version?, config?, story?);
+        let mut snapshot = Snapshot::default();
+        for part in Part::ALL {
+            snapshot.put(part, section(&mut left, part.name())?.to_vec());
+        }
+        if !left.is_empty() {
+            return Err(Damage(format!("{} bytes follow its last section", left.len())).into());
+        }
+        Ok(Image {
+            ftlab_version: text("ftlab", ftlab_version)?,
+            config: text("config", config)?,
+            seed: u64::from_le_bytes(seed),
+            story: text("story", story)?,
+            snapshot,
+        })
+    }
+
+    /// The configuration of the device that was saved. `label` is what messages call it.
+    ///
+    /// # Errors
+    /// This version of ftlab does not take it.
+    pub fn config(&self, label: &str) -> Result<Config, ConfigError> {
+        Config::load(&[Layer::file(label, &self.config)])
+    }
+}
+
+fn checksum(name: &str, content: &[u8]) -> [u8; CHECKSUM] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(name.as_bytes());
+    hasher.update(content);
+    *hasher.finalize().as_bytes()
+}
+
+/// Takes the next section, which must be called `name`, off the bytes.
+fn section<'a>(left: &mut &'a [u8], name: &str) -> Result<&'a [u8], Damage> {
+    let cut = || Damage(format!("it ends before or within section {name}"));
+    let mut take = |length: usize| {
+        let (taken, rest) = left.split_at_checked(length).ok_or_else(cut)?;
+        *left = rest;
+        Ok(taken)
+    };
+    let named = take(1)?[0];
+    if take(usize::from(named))? != name.as_bytes() {
+        return Err(Damage(format!("another section stands where {name} should")));
+    }
+    let mut length = [0; size_of::<u64>()];
+    length.copy_from_slice(take(size_of::<u64>())?);
+    let sum = take(CHECKSUM)?;
+    let length = usize::try_from(u64::from_le_bytes(length)).map_err(|_| cut())?;
+    let content = take(length)?;
+    match sum == checksum(name, content) {
+        true => Ok(content),
+        false => Err(Damage(format!("section {name} does not match its checksum"))),
+    }
+}

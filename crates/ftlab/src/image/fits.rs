@@ -1,0 +1,80 @@
+//! Whether an image fits a configuration, and what of it resumes.
+
+use std::fmt;
+
+use super::Resume;
+use crate::config::Config;
+
+/// An option on which the image and the loading device must agree, and do not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The path of the option.
+    pub path: &'static str,
+    /// What the image has.
+    pub image: String,
+    /// What the loading device has.
+    pub device: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { path, image, device } = self;
+        write!(f, "{path} is {image} in the image and {device} in the device")
+    }
+}
+
+/// A seam whose policy the image and the loading device share, or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    /// What it is about.
+    pub what: &'static str,
+    /// Whether its state goes on; otherwise it begins anew.
+    pub resumes: bool,
+}
+
+/// Everything that must be the same in the image and the device that loads it: what addresses mean.
+#[must_use]
+pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
+    let (a, b) = (image.shape(), device.shape());
+    let counts = [
+        ("nand.channels", a.channels, b.channels),
+        ("nand.chips_per_channel", a.chips_per_channel, b.chips_per_channel),
+        ("nand.dies_per_chip", a.dies_per_chip, b.dies_per_chip),
+        ("nand.planes_per_die", a.planes_per_die, b.planes_per_die),
+        ("nand.blocks_per_plane", a.blocks_per_plane, b.blocks_per_plane),
+        ("nand.pages_per_block", a.pages_per_block, b.pages_per_block),
+    ];
+    let counts = counts.map(|(path, a, b)| (path, a.to_string(), b.to_string()));
+    let policy = |config: &Config| config.options.ftl.mapping.policy.name().to_owned();
+    let pages = |config: &Config| format!("{} pages for the host", config.logical_pages());
+    let others = [
+        ("nand.page_size", a.page_size.to_string(), b.page_size.to_string()),
+        ("ftl.mapping.unit", a.mapping_unit.to_string(), b.mapping_unit.to_string()),
+        ("ftl.mapping.policy", policy(image), policy(device)),
+        ("ftl.over_provisioning", pages(image), pages(device)),
+    ];
+    let all = counts.into_iter().chain(others);
+    let unequal = all.filter(|(_, image, device)| image != device);
+    unequal.map(|(path, image, device)| Difference { path, image, device }).collect()
+}
+
+impl Resume {
+    /// The same, to be told.
+    #[must_use]
+    pub fn told(&self) -> Vec<Taken> {
+        let Resume { mapping, placement, streams, victim, cache, scheduler, timing, collection, random } =
+            *self;
+        let all = [
+            ("mapping", mapping),
+            ("placement", placement),
+            ("streams", streams),
+            ("victim policy", victim),
+            ("thresholds of collection", collection),
+            ("write buffer", cache),
+            ("scheduler", scheduler),
+            ("timing", timing),
+            ("random streams", random),
+        ];
+        all.map(|(what, resumes)| Taken { what, resumes }).to_vec()
+    }
+}

@@ -1,0 +1,75 @@
+//! The fuzz target of images: whatever the bytes, they are refused or make a device that works.
+
+use super::file::{self, Image};
+use super::{Resume, differences};
+use crate::config::{Config, Layer};
+use crate::device::{DeviceSetup, assemble};
+use crate::host::{Advanced, Host, Op, Request};
+use crate::units::{Lba, SimTime};
+
+/// The devices on which images are tried: these take no time to make.
+const LARGEST_BYTES: u64 = 64 << 20;
+/// Requests that a loaded device must serve.
+const REQUESTS: u64 = 64;
+
+/// Reads `data` as an uncompressed image, checksums and all; and, as a mutation seldom keeps those, as
+/// the state of a small device.
+pub fn load_any(data: &[u8]) {
+    if file::check_preamble(data).is_ok()
+        && let Ok(image) = Image::decode(&data[file::PREAMBLE..])
+    {
+        try_out(&image);
+    }
+    let Ok(config) = Config::load(&[Layer::preset("tiny")]) else { return };
+    let mut image = small(&config);
+    for (part, bytes) in super::Part::ALL.into_iter().zip(data.split(|&byte| byte == b'\n')) {
+        if !bytes.is_empty() {
+            image.snapshot.put(part, bytes.to_vec());
+        }
+    }
+    try_out(&image);
+}
+
+/// A tiny device at rest with something on it.
+fn small(config: &Config) -> Image {
+    let mut device = assemble(DeviceSetup::new(config, 1));
+    serve(&mut device);
+    device.rest(&mut Vec::new());
+    Image {
+        ftlab_version: String::new(),
+        config: config.canonical(),
+        seed: 1,
+        story: String::new(),
+        snapshot: device.save(),
+    }
+}
+
+fn try_out(image: &Image) {
+    let Ok(config) = image.config("image") else { return };
+    if config.shape().pages() * config.shape().page_size.0 > LARGEST_BYTES
+        || !differences(&config, &config).is_empty()
+    {
+        return;
+    }
+    for resume in [Resume::ALL, Resume::NONE] {
+        let mut device = assemble(DeviceSetup::new(&config, image.seed));
+        if device.load(&image.snapshot, resume).is_ok() {
+            assert_eq!(device.ftl().audit(), Ok(()));
+            serve(&mut device);
+            assert_eq!(device.ftl().audit(), Ok(()));
+        }
+    }
+}
+
+/// Writes all over the device.
+fn serve(device: &mut crate::device::Device) {
+    let capacity = device.capacity_sectors();
+    let sectors = capacity.min(8) as u32;
+    let mut done = Vec::new();
+    for number in 0..REQUESTS {
+        let lba = Lba(number * 1_000_003 % (capacity - u64::from(sectors) + 1));
+        let now = device.now();
+        device.submit(now, Request { op: Op::Write, lba, sectors, stream: 0, tag: 0 });
+        while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+    }
+}

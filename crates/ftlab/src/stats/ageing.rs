@@ -1,0 +1,185 @@
+//! Whether a device that is being aged has come to its steady state: the form of the criterion is that of
+//! SNIA PTS (see [`steady`](super::steady)), range and slope over a window of rounds, of write
+//! amplification and of throughput.
+//!
+//! With the figures of PTS (rounds of a tenth of the capacity, 20 %, 10 %) a device with much
+//! over-provisioning is taken for steady on the way down from its first peak, up to 7 % too high: all blocks
+//! of the fill come up for collection at the same age, so write amplification overshoots. Rounds of
+//! a fifth of the capacity and half the tolerance come within 2 % (`tests/validation/ageing.rs`).
+//!
+//! Before collection starts everything looks steady, at a write amplification of one. So each judged
+//! round must have collected.
+
+use serde::Serialize;
+
+use super::steady::{Steadiness, programs};
+use crate::device::{Contents, Device};
+use crate::host::{Completion, Host, Op};
+use crate::scheduler::Probe;
+use crate::units::{Nanos, Ratio, SECTOR_BYTES};
+
+/// When a device counts as steady.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct AgeingRule {
+    /// The share of the logical capacity that a round writes.
+    #[serde(rename = "round_ppm_of_capacity")]
+    pub round: Ratio,
+    /// How many rounds are judged together.
+    #[serde(rename = "window_rounds")]
+    pub window: u32,
+    /// The most by which the largest and the smallest value may differ, as a share of the mean; the
+    /// fitted line may rise or fall by half of it.
+    #[serde(rename = "tolerance_ppm")]
+    pub tolerance: Ratio,
+}
+
+impl Default for AgeingRule {
+    fn default() -> AgeingRule {
+        AgeingRule { round: Ratio::percent(20), window: 5, tolerance: Ratio::percent(10) }
+    }
+}
+
+/// One round of ageing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct AgedRound {
+    /// Bytes that the host wrote.
+    pub host_bytes: u64,
+    /// Bytes programmed on flash.
+    pub flash_bytes: u64,
+    /// How long it took.
+    #[serde(rename = "duration_ns")]
+    pub duration: Nanos,
+    /// Blocks collected.
+    pub gc_runs: u64,
+}
+
+/// What has come of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aged {
+    /// The last rounds agree.
+    Steady,
+    /// They did not agree before the limit.
+    NotSteady,
+    /// Collection never started before the limit.
+    GcNeverStarted,
+}
+
+/// What is known of a device that is being aged.
+#[derive(Clone, Debug)]
+pub struct Ageing {
+    rule: AgeingRule,
+    round_sectors: u64,
+    page_bytes: u64,
+    /// Sectors written in the round under way.
+    written: u64,
+    at_start: Mark,
+    rounds: Vec<AgedRound>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    programs: u64,
+    gc_runs: u64,
+    time: Nanos,
+}
+
+impl Mark {
+    fn of<P: Probe, C: Contents>(device: &Device<P, C>) -> Mark {
+        Mark {
+            programs: programs(device),
+            gc_runs: device.ftl_counts().gc_runs,
+            time: Nanos(device.now().0),
+        }
+    }
+}
+
+impl Ageing {
+    /// Nothing is known yet.
+    #[must_use]
+    pub fn new<P: Probe, C: Contents>(rule: AgeingRule, device: &Device<P, C>) -> Ageing {
+        Ageing {
+            rule,
+            round_sectors: rule.round.of(device.capacity_sectors()).max(1),
+            page_bytes: device.flash().geometry().shape().page_size.0,
+            written: 0,
+            at_start: Mark::of(device),
+            rounds: Vec::new(),
+        }
+    }
+
+    /// Looks at the device, before completions of the present moment are recorded. True once it is steady.
+    #[inline]
+    pub fn look<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) -> bool {
+        self.written >= self.round_sectors && self.end_round(device)
+    }
+
+    /// Records a request.
+    #[inline]
+    pub fn record(&mut self, completion: &Completion) {
+        if completion.request.op == Op::Write {
+            self.written += u64::from(completion.request.sectors);
+        }
+    }
+
+    #[cold]
+    fn end_round<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) -> bool {
+        let now = Mark::of(device);
+        self.rounds.push(AgedRound {
+            host_bytes: self.written * SECTOR_BYTES,
+            flash_bytes: (now.programs - self.at_start.programs) * self.page_bytes,
+            duration: Nanos(now.time.0 - self.at_start.time.0),
+            gc_runs: now.gc_runs - self.at_start.gc_runs,
+        });
+        (self.written, self.at_start) = (0, now);
+        self.is_steady()
+    }
+
+    /// The rounds that are over, oldest first.
+    #[must_use]
+    pub fn rounds(&self) -> &[AgedRound] {
+        &self.rounds
+    }
+
+    /// The rounds that are judged, if there are enough.
+    fn judged(&self) -> Option<&[AgedRound]> {
+        let first = self.rounds.len().checked_sub(self.rule.window as usize)?;
+        Some(&self.rounds[first..])
+    }
+
+    /// How steady write amplification was over the last rounds.
+    #[must_use]
+    pub fn write_amplification(&self) -> Option<Steadiness> {
+        self.judge(|round| round.flash_bytes as f64 / round.host_bytes as f64)
+    }
+
+    /// How steady the throughput of writes was over the last rounds, in 10^6 bytes a second.
+    #[must_use]
+    pub fn write_mb_per_s(&self) -> Option<Steadiness> {
+        self.judge(|round| round.host_bytes as f64 / round.duration.0.max(1) as f64 * 1e3)
+    }
+
+    fn judge(&self, value: impl Fn(&AgedRound) -> f64) -> Option<Steadiness> {
+        let values: Vec<f64> = self.judged()?.iter().map(value).collect();
+        let range = f64::from(self.rule.tolerance.ppm) / 1e6;
+        Some(Steadiness::within(&values, range, range / 2.0))
+    }
+
+    /// Whether it is steady.
+    #[must_use]
+    pub fn is_steady(&self) -> bool {
+        let collects = self.judged().is_some_and(|rounds| rounds.iter().all(|r| r.gc_runs > 0));
+        let steady = |what: Option<Steadiness>| what.is_some_and(|what| what.steady);
+        collects && steady(self.write_amplification()) && steady(self.write_mb_per_s())
+    }
+
+    /// What has come of it, at the end.
+    #[must_use]
+    pub fn verdict(&self) -> Aged {
+        match self.is_steady() {
+            true => Aged::Steady,
+            false if self.rounds.iter().all(|round| round.gc_runs == 0) => Aged::GcNeverStarted,
+            false => Aged::NotSteady,
+        }
+    }
+}
