@@ -39,6 +39,9 @@ pub enum Command {
     /// Check a device configuration, or print it in full.
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Keep a device in a file, with everything that it has been through.
+    #[command(subcommand)]
+    Device(DeviceCommand),
 }
 
 /// What `ftlab list` lists.
@@ -74,6 +77,78 @@ pub struct DeviceArg {
     /// Set an option, over the device; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
+}
+
+/// `ftlab device`.
+#[derive(Debug, Subcommand)]
+pub enum DeviceCommand {
+    /// Prepare a device and save it: an ageing that many experiments share (run --image FILE).
+    Save(Box<SaveArgs>),
+    /// Say what an image holds: how it was made, wear, utilisation, free blocks.
+    Show(ShowImageArgs),
+    /// Check that a device takes an image up, and say which policies go on and which begin anew; with
+    /// -o, save the device as it is then.
+    Load(LoadImageArgs),
+}
+
+/// `ftlab device save`.
+#[derive(Debug, Args)]
+pub struct SaveArgs {
+    /// A built-in device (see `ftlab list devices`) or a TOML file.
+    #[arg(long, value_name = "NAME|FILE", required_unless_present = "image")]
+    pub device: Option<String>,
+    /// Begin with a saved device; without --device, of its configuration.
+    #[arg(long, value_name = "FILE")]
+    pub image: Option<String>,
+    /// Set an option of the device; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// The steps, with commas between them: fill, age (to a detected steady state), workloads. See
+    /// docs/ageing.md.
+    #[arg(long, value_name = "STEPS")]
+    pub precondition: Option<String>,
+    /// The seed of everything that is random.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
+    #[arg(allow_negative_numbers = true)]
+    pub seed: u64,
+    /// The file to write.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Replace the image that is there.
+    #[arg(long)]
+    pub force: bool,
+    /// Print neither a summary nor progress.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `ftlab device show`.
+#[derive(Debug, Args)]
+pub struct ShowImageArgs {
+    /// The image.
+    pub file: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `ftlab device load`.
+#[derive(Debug, Args)]
+pub struct LoadImageArgs {
+    /// The image.
+    pub file: String,
+    /// The device that takes it up; by default that of the image.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub device: Option<String>,
+    /// Set an option of the device; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Save the device as it is then.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace the image that is there.
+    #[arg(long, requires = "output")]
+    pub force: bool,
 }
 
 /// `ftlab trace`.
@@ -209,9 +284,9 @@ impl ReadingArgs {
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("load").required(true).args(["trace", "workload"])))]
 pub struct RunArgs {
-    /// A built-in device (see `ftlab list devices`) or a TOML file.
-    #[arg(long, value_name = "NAME|FILE")]
-    pub device: String,
+    /// A built-in device (see `ftlab list devices`) or a TOML file; by default that of --image.
+    #[arg(long, value_name = "NAME|FILE", required_unless_present = "image")]
+    pub device: Option<String>,
     /// Set an option of the device; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
@@ -234,9 +309,14 @@ pub struct LoadArgs {
     /// The workload to generate: built-in (see `ftlab list workloads`) or a TOML file.
     #[arg(long, value_name = "NAME|FILE")]
     pub workload: Option<String>,
-    /// A workload to play first, without measuring it; `fill` writes the whole device once.
-    #[arg(long, value_name = "NAME|FILE")]
+    /// What the device goes through first, unmeasured: steps with commas between them. fill writes it
+    /// once (fill:90%, fill:random); age overwrites it at random until it is steady (age:self,
+    /// age:tolerance=5%:window=5:round=20%:limit=20); anything else is a workload.
+    #[arg(long, value_name = "STEPS")]
     pub precondition: Option<String>,
+    /// Begin with a device that was saved by `ftlab device save`.
+    #[arg(long, value_name = "FILE")]
+    pub image: Option<String>,
     /// Stop after so many requests. Those that are not measured do not count: --precondition's, and
     /// those of a workload's own unmeasured phases.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

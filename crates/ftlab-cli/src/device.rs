@@ -22,6 +22,13 @@ pub fn load(device: &str, sets: &[String]) -> Result<Config, Failure> {
     })
 }
 
+/// The configuration of an image, with options set on top.
+pub fn of_image(name: &str, text: &str, sets: &[String]) -> Result<Config, Failure> {
+    let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
+    let layers: Vec<_> = std::iter::once(Layer::file(name, text)).chain(sets).collect();
+    Config::load(&layers).map_err(|error| Failure::usage(toml_file::told(error)))
+}
+
 fn is_file(device: &str) -> bool {
     let path = Path::new(device);
     let looks_like_one = path.components().count() > 1 || path.extension().is_some();

@@ -5,6 +5,7 @@ mod device;
 mod experiment;
 mod failure;
 mod human;
+mod image;
 mod interrupt;
 mod list;
 mod load;
@@ -12,6 +13,7 @@ mod progress;
 mod recording;
 mod result;
 mod run;
+mod saved;
 mod table;
 mod toml_file;
 mod traces;
@@ -21,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Cli, Command, ConfigCommand};
+use args::{Cli, Command, ConfigCommand, DeviceCommand};
 use failure::Failure;
 
 fn main() -> ExitCode {
@@ -45,5 +47,8 @@ fn carry_out(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Explain { path } => list::explain(path, out),
         Command::Config(ConfigCommand::Check(arg)) => device::check(arg, out),
         Command::Config(ConfigCommand::Show(arg)) => device::show(arg, out),
+        Command::Device(DeviceCommand::Save(args)) => saved::save(args, out),
+        Command::Device(DeviceCommand::Show(args)) => saved::show(args, out),
+        Command::Device(DeviceCommand::Load(args)) => saved::load(args, out),
     }
 }

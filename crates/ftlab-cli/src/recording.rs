@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use ftlab::device::Device;
-use ftlab::stats::Recorder;
+use ftlab::stats::{Ageing, Recorder};
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
 use parquet::errors::ParquetError;
 
@@ -19,6 +19,10 @@ pub struct Recording<'a> {
     pub error: Option<ParquetError>,
     /// Set once the replay is to stop because of that.
     pub failed: &'a Cell<bool>,
+    /// Watches over an ageing, while there is one.
+    pub ageing: Option<Ageing>,
+    /// Set once that is over.
+    pub aged: &'a Cell<bool>,
     /// The names of the phases that are being played.
     pub names: Vec<String>,
     /// Whether what is being played may be measured at all.
@@ -40,11 +44,19 @@ impl Sink<Device> for Recording<'_> {
     #[inline]
     fn advanced(&mut self, device: &Device) {
         self.recorder.look(device);
+        if let Some(ageing) = &mut self.ageing
+            && ageing.look(device)
+        {
+            self.aged.set(true);
+        }
     }
 
     #[inline]
     fn completed(&mut self, done: &Completed) {
         self.recorder.record(&done.completion, done.arrived);
+        if let Some(ageing) = &mut self.ageing {
+            ageing.record(&done.completion);
+        }
         if let Some(requests) = &mut self.requests {
             let phase = self.phases_before + done.phase;
             if let Err(error) = requests.push(done, phase, self.measuring && done.measured) {

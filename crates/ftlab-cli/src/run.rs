@@ -12,7 +12,7 @@ use crate::interrupt;
 use crate::load::short_name;
 use crate::progress::Bars;
 use crate::result::{self, Folder, Requests, RunDocument, Target};
-use crate::{device, table};
+use crate::{device, saved, table};
 
 /// Where results go unless the user says.
 const RESULTS: &str = "ftlab-results";
@@ -22,8 +22,10 @@ const SHORTEST_TIMED_S: f64 = 0.05;
 /// Runs it.
 pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let quiet = args.output.quiet;
-    let config = device::load(&args.device, &args.sets)?;
     let experiment = Experiment::new(&args.load)?;
+    let image = experiment.preparation.image();
+    let config = saved::config(args.device.as_deref(), &args.sets, image)?;
+    image.map_or(Ok(()), |image| image.check(&config))?;
     let load = experiment.load.open()?;
     interrupt::listen()?;
     let folder = prepare_folder(args, &config, &experiment.load)?;

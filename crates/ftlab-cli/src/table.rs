@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, Table};
 use ftlab::stats::{LatencyReport, OpReport, Report, Spread, Verdict};
 
 use crate::human::{bytes, count, digits, percent, rate, span, time};
-use crate::result::{Document, LoadDocument};
+use crate::result::{Document, StepDocument};
 
 /// What stands where nothing is known.
 const NONE: &str = "-";
@@ -39,18 +39,17 @@ pub fn print(document: &Document, device_name: &str, out: &mut dyn Write) -> io:
 }
 
 fn head(document: &Document, device_name: &str, out: &mut dyn Write) -> io::Result<()> {
-    let name = |load: &LoadDocument| match load {
-        LoadDocument::Trace { name, format, .. } => format!("trace {name} ({format})"),
-        LoadDocument::Workload { name, .. } => format!("workload {name}"),
+    let steps: Vec<String> = document.precondition.iter().map(StepDocument::told).collect();
+    let before = match steps.is_empty() {
+        true => String::new(),
+        false => format!(" after {}", steps.join(", ")),
     };
-    let before = document.precondition.as_ref();
-    let before = before.map_or(String::new(), |load| format!(" after {}", name(load)));
     let device = &document.device;
     let text = format!(
         "{}, {}: {}{before}, seed {}",
         device_name,
         bytes(device.capacity_bytes),
-        name(&document.load),
+        document.load.told(),
         document.seed
     );
     wrapped(out, "", &text)?;

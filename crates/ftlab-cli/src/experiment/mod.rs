@@ -5,9 +5,11 @@
 //! between them (folders, bars, tables) stays with them. A new kind of load goes into `load.rs`, a
 //! new way to prepare a device into `preparation.rs`; both commands have it then.
 
+mod ageing;
 mod load;
 mod pace;
 mod preparation;
+mod steps;
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -16,7 +18,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ftlab::config::Config;
-use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::device::Device;
 use ftlab::host::Host;
 use ftlab::stats::{Arriving, BlockGroup, Circumstances, Recorder, SCHEMA_VERSION};
 use ftlab_workload::generate::{Generator, Workload};
@@ -28,7 +30,9 @@ use crate::failure::Failure;
 use crate::interrupt::STOP;
 use crate::load::{Decoder, TraceFacts};
 use crate::recording::Recording;
-use crate::result::{DeviceDocument, Document, LoadDocument, ReplayDocument, Requests};
+use crate::result::{
+    DeviceDocument, Document, LoadDocument, ReplayDocument, Requests, StepDocument,
+};
 
 pub use load::{Load, LoadSource};
 pub use preparation::Preparation;
@@ -91,7 +95,7 @@ impl Experiment {
         Ok(Experiment {
             options: pace::options(args)?,
             arriving: pace::arriving(args, &load),
-            preparation: Preparation::new(args)?,
+            preparation: Preparation::new(args, Some(&load))?,
             load,
         })
     }
@@ -109,26 +113,29 @@ impl Experiment {
         requests: Option<Requests>,
         watcher: &mut dyn Watcher,
     ) -> Result<Measured, Failure> {
-        let mut ssd = assemble(DeviceSetup::new(config, seed));
-        let failed = Cell::new(false);
+        let mut ssd = self.preparation.device(config, seed)?;
+        let (failed, aged) = (Cell::new(false), Cell::new(false));
         let mut recording = Recording {
             recorder: Recorder::new(&ssd),
             requests,
             error: None,
             failed: &failed,
+            ageing: None,
+            aged: &aged,
             names: Vec::new(),
             measuring: false,
             phases_before: 0,
         };
         let clock = Clock::start();
-        self.preparation.carry_out(seed, &mut ssd, &mut recording, watcher)?;
+        let steps = self.preparation.carry_out(seed, &mut ssd, &mut recording, watcher)?;
         recording.measuring = true;
-        let outcome = self.play(load, seed, &mut ssd, &mut recording, watcher)?;
+        let mut outcome = self.play(load, seed, &mut ssd, &mut recording, watcher)?;
         let spent = clock.stop();
         recording.recorder.phase_ended(&ssd);
         if let Some(error) = recording.error {
             return Err(Failure::usage(format!("can't write requests.parquet: {error}")));
         }
+        outcome.warnings.extend(steps.iter().filter_map(StepDocument::complaint));
         let complete = outcome.replayed.ended != Ended::Stopped;
         let circumstances = Circumstances { arriving: self.arriving, interrupted: !complete };
         let limit = self.options.limits.requests;
@@ -140,7 +147,7 @@ impl Experiment {
             device: DeviceDocument::new(config, ssd.capacity_sectors()),
             seed,
             load: outcome.load,
-            precondition: self.preparation.document(),
+            precondition: steps,
             replay: ReplayDocument::new(&self.options, limit, &outcome.replayed),
             assumed: outcome.assumed,
             warnings: outcome.warnings,

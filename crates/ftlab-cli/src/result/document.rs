@@ -8,6 +8,7 @@ use ftlab_workload::replay::{self, Ended};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::StepDocument;
 use crate::load::{TraceFacts, short_name};
 
 /// `result.json`: what depends on nothing but device, load and seed.
@@ -27,8 +28,8 @@ pub struct Document {
     pub seed: u64,
     /// What was played.
     pub load: LoadDocument,
-    /// What was played before, unmeasured.
-    pub precondition: Option<LoadDocument>,
+    /// What the device went through before, unmeasured.
+    pub precondition: Vec<StepDocument>,
     /// How it was played.
     pub replay: ReplayDocument,
     /// What neither the input nor the command line said.
@@ -64,7 +65,7 @@ impl DeviceDocument {
 }
 
 /// What was played.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum LoadDocument {
     /// A trace.
@@ -105,6 +106,14 @@ impl LoadDocument {
             requests: read.requests,
             out_of_order_requests: read.facts.out_of_order,
             skipped_lines: read.facts.skipped_lines,
+        }
+    }
+
+    /// In a few words.
+    pub fn told(&self) -> String {
+        match self {
+            LoadDocument::Trace { name, format, .. } => format!("trace {name} ({format})"),
+            LoadDocument::Workload { name, .. } => format!("workload {name}"),
         }
     }
 

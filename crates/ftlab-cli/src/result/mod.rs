@@ -12,7 +12,11 @@ mod blocks;
 mod columns;
 mod document;
 mod folder;
+<<<<<<< HEAD
 mod latencies;
+=======
+mod preparation;
+>>>>>>> 8031aa8 (Preconditioning in steps, ageing to a detected steady state; ftlab device save, show and load; run --image)
 mod requests;
 mod timeline;
 
@@ -24,6 +28,7 @@ use crate::failure::Failure;
 
 pub use document::{DeviceDocument, Document, LoadDocument, ReplayDocument, RunDocument};
 pub use folder::{Folder, MARK, Target};
+pub use preparation::{AgeDocument, StepDocument};
 pub use requests::Requests;
 
 /// Writes what a run came to into a folder that is being written, or into one within it if `within`

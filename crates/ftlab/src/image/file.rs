@@ -171,6 +171,29 @@ impl Image {
     }
 }
 
+/// The most bytes that the sections of an image can have that begins with `sections`: at least the
+/// first [`LONGEST_TEXTS`] of them. Whoever decompresses a file stops there.
+///
+/// # Errors
+/// They do not begin as sections do, or their configuration is none.
+pub fn most_bytes(sections: &[u8]) -> Result<u64, Refusal> {
+    let mut left = sections;
+    let [_, config, ..] = TEXTS.map(|name| section(&mut left, name));
+    let config = String::from_utf8_lossy(config?).into_owned();
+    let config = Config::load(&[Layer::file("image", &config)])
+        .map_err(|error| Damage(format!("its configuration is refused:\n{error}")))?;
+    let geometry = crate::nand::Geometry::new(config.shape());
+    let pages = u64::from(geometry.physical_pages()) * MOST_PER_PAGE;
+    Ok(LONGEST_TEXTS + pages + u64::from(geometry.blocks()) * MOST_PER_BLOCK)
+}
+
+/// The texts of an image are never longer together.
+pub const LONGEST_TEXTS: u64 = 4 << 20;
+/// An owner, a mask of sectors with its place, a valid bit.
+const MOST_PER_PAGE: u64 = 32;
+/// A record, and places in lists and policies.
+const MOST_PER_BLOCK: u64 = 256;
+
 fn checksum(name: &str, content: &[u8]) -> [u8; CHECKSUM] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(name.as_bytes());

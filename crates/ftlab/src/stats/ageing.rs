@@ -5,7 +5,7 @@
 //! With the figures of PTS (rounds of a tenth of the capacity, 20 %, 10 %) a device with much
 //! over-provisioning is taken for steady on the way down from its first peak, up to 7 % too high: all blocks
 //! of the fill come up for collection at the same age, so write amplification overshoots. Rounds of
-//! a fifth of the capacity and half the tolerance come within 2 % (`tests/validation/ageing.rs`).
+//! a fifth of the capacity and a quarter of the tolerance come within 2 % (`tests/validation/ageing.rs`).
 //!
 //! Before collection starts everything looks steady, at a write amplification of one. So each judged
 //! round must have collected.
@@ -31,11 +31,18 @@ pub struct AgeingRule {
     /// fitted line may rise or fall by half of it.
     #[serde(rename = "tolerance_ppm")]
     pub tolerance: Ratio,
+    /// It ends after so many drive writes in any case.
+    pub limit_drive_writes: u32,
 }
 
 impl Default for AgeingRule {
     fn default() -> AgeingRule {
-        AgeingRule { round: Ratio::percent(20), window: 5, tolerance: Ratio::percent(10) }
+        AgeingRule {
+            round: Ratio::percent(20),
+            window: 5,
+            tolerance: Ratio::percent(5),
+            limit_drive_writes: 20,
+        }
     }
 }
 
@@ -70,6 +77,9 @@ pub enum Aged {
 pub struct Ageing {
     rule: AgeingRule,
     round_sectors: u64,
+    /// What may be written in all, and what was before the round under way.
+    limit_sectors: u64,
+    before: u64,
     page_bytes: u64,
     /// Sectors written in the round under way.
     written: u64,
@@ -101,6 +111,8 @@ impl Ageing {
         Ageing {
             rule,
             round_sectors: rule.round.of(device.capacity_sectors()).max(1),
+            limit_sectors: device.capacity_sectors() * u64::from(rule.limit_drive_writes),
+            before: 0,
             page_bytes: device.flash().geometry().shape().page_size.0,
             written: 0,
             at_start: Mark::of(device),
@@ -108,10 +120,12 @@ impl Ageing {
         }
     }
 
-    /// Looks at the device, before completions of the present moment are recorded. True once it is steady.
+    /// Looks at the device, before completions of the present moment are recorded. True once it is
+    /// steady, or the limit is reached.
     #[inline]
     pub fn look<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) -> bool {
-        self.written >= self.round_sectors && self.end_round(device)
+        let steady = self.written >= self.round_sectors && self.end_round(device);
+        steady || self.before + self.written >= self.limit_sectors
     }
 
     /// Records a request.
@@ -131,6 +145,7 @@ impl Ageing {
             duration: Nanos(now.time.0 - self.at_start.time.0),
             gc_runs: now.gc_runs - self.at_start.gc_runs,
         });
+        self.before += self.written;
         (self.written, self.at_start) = (0, now);
         self.is_steady()
     }

@@ -5,6 +5,7 @@
 //! what the command line prints, `result.json` holds and Python returns. Recording allocates nothing
 //! once it runs. Ratios are formed when the report is built, from counters that are whole numbers.
 
+mod ageing;
 mod block_map;
 mod counters;
 mod host;
@@ -16,6 +17,7 @@ mod steady;
 mod timeline;
 mod window_latencies;
 
+pub use ageing::{Aged, AgedRound, Ageing, AgeingRule};
 pub use block_map::BlockGroup;
 pub use counters::DeviceCounters;
 pub use host::{HostStats, OpStats, PARTS, TimeParts};

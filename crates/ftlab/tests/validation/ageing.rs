@@ -2,7 +2,7 @@
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
-use ftlab::host::{Host, Op};
+use ftlab::host::Op;
 use ftlab::stats::{Aged, Ageing, AgeingRule};
 
 use crate::common::{Spec, closed_loop, fill, request};

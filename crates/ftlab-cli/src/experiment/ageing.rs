@@ -1,0 +1,121 @@
+//! Ageing: random overwrites, or the measured load again and again, until the device is steady.
+
+use std::cell::Cell;
+
+use ftlab::device::Device;
+use ftlab::stats::{Ageing, AgeingRule};
+use ftlab::units::{Nanos, Ratio, SECTOR_BYTES};
+use ftlab_workload::generate::Workload;
+use ftlab_workload::replay::{Next, Source, SourceError};
+
+use super::steps::{DEPTH, own_workload};
+use crate::result::{AgeDocument, LoadDocument, StepDocument};
+
+/// What ages a device.
+pub enum AgeLoad {
+    /// Uniform writes of 4 KiB to this share of the device.
+    Uniform(Ratio),
+    /// The measured phases of what is measured.
+    Own(Workload),
+}
+
+/// A device is overwritten until it is steady.
+pub struct Age {
+    /// What counts as steady.
+    pub rule: AgeingRule,
+    /// What is written.
+    pub load: AgeLoad,
+}
+
+impl Age {
+    /// What watches over it.
+    pub fn begin(&self, device: &Device) -> Ageing {
+        Ageing::new(self.rule, device)
+    }
+
+    /// The names of the phases.
+    pub fn phase_names(&self) -> Vec<String> {
+        vec!["age".to_owned(); self.repeated().map_or(1, |workload| workload.phases.len())]
+    }
+
+    /// What is played, up to the limit.
+    pub fn workload(&self, capacity_sectors: u64) -> Workload {
+        match (&self.load, self.repeated()) {
+            (AgeLoad::Uniform(share), _) => {
+                let bytes =
+                    capacity_sectors * SECTOR_BYTES * u64::from(self.rule.limit_drive_writes);
+                let text = format!(
+                    "name = \"age\"\n[[phase]]\nname = \"age\"\nmeasure = false\nwrites = \"100%\"\n\
+                     size = \"4KiB\"\naddress = {{ kind = \"uniform\" }}\n\
+                     region = {{ size = \"{share}\" }}\n\
+                     arrivals = {{ kind = \"closed\", queue_depth = {DEPTH} }}\nbytes = \"{bytes}B\"\n"
+                );
+                own_workload("age", &text)
+            }
+            (AgeLoad::Own(own), repeated) => repeated.unwrap_or_else(|| own.clone()),
+        }
+    }
+
+    /// The measured phases of the user's load, as often as they may be needed.
+    fn repeated(&self) -> Option<Workload> {
+        let AgeLoad::Own(own) = &self.load else { return None };
+        let mut workload = own.clone();
+        workload.phases.retain(|phase| phase.measure);
+        let phases = workload.phases.len();
+        workload.phases.iter_mut().for_each(|phase| phase.measure = false);
+        let once = workload.phases.clone();
+        // A phase is often short; how much it writes is not known beforehand.
+        while phases > 0 && workload.phases.len() + phases <= MOST_PHASES {
+            workload.phases.extend(once.iter().cloned());
+        }
+        Some(workload)
+    }
+
+    /// What results say of it.
+    pub fn document(&self, load: &Workload, ageing: &Ageing, took: Nanos) -> StepDocument {
+        let written: u64 = ageing.rounds().iter().map(|round| round.host_bytes).sum();
+        StepDocument::Age(Box::new(AgeDocument {
+            verdict: ageing.verdict(),
+            load: match &self.load {
+                AgeLoad::Uniform(_) => LoadDocument::workload(load),
+                AgeLoad::Own(own) => LoadDocument::workload(own),
+            },
+            rule: self.rule,
+            written_bytes: written,
+            duration_ns: took.0,
+            write_amplification: ageing.write_amplification(),
+            write_mb_per_s: ageing.write_mb_per_s(),
+            rounds: ageing.rounds().to_vec(),
+        }))
+    }
+}
+
+/// The most phases that a repeated load is made of.
+const MOST_PHASES: usize = 10_000;
+
+/// A source that ends when the device is steady.
+pub struct UntilSteady<'a, S> {
+    source: S,
+    steady: &'a Cell<bool>,
+}
+
+impl<'a, S> UntilSteady<'a, S> {
+    /// Ends `source` when `steady` is set.
+    pub fn new(source: S, steady: &'a Cell<bool>) -> UntilSteady<'a, S> {
+        UntilSteady { source, steady }
+    }
+}
+
+impl<S: Source> Source for UntilSteady<'_, S> {
+    fn next(&mut self) -> Result<Next, SourceError> {
+        if self.steady.get() { Ok(Next::End) } else { self.source.next() }
+    }
+
+    fn skip_phase(&mut self) {
+        self.source.skip_phase();
+    }
+
+    fn total(&self) -> Option<u64> {
+        self.source.total()
+    }
+}

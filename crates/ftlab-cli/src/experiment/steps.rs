@@ -1,0 +1,234 @@
+//! `--precondition fill:90%,age:tolerance=5%`: what the text says, and everything that may be wrong
+//! with it.
+
+use ftlab::host::Op;
+use ftlab::stats::AgeingRule;
+use ftlab::units::{Lba, Nanos, Ratio, SECTOR_BYTES, SimTime};
+use ftlab_workload::generate::{Scatter, Workload};
+use ftlab_workload::replay::{Arrival, Next, Pace, PhaseStart, Source, SourceError};
+
+use super::LoadSource;
+use super::ageing::{Age, AgeLoad};
+use crate::failure::Failure;
+use crate::load;
+use crate::result::StepDocument;
+
+/// Requests outstanding while a device is prepared.
+pub const DEPTH: u32 = 32;
+/// What a random fill writes at once, in sectors.
+const RANDOM_SECTORS: u64 = 4096 / SECTOR_BYTES;
+
+/// The longest window of an ageing.
+const MOST_ROUNDS: u32 = 1_000;
+/// The largest limit of an ageing.
+const MOST_DRIVE_WRITES: u32 = 1_000;
+
+/// One step.
+pub enum Step {
+    /// The device is written once.
+    Fill(Fill),
+    /// It is overwritten until it is steady.
+    Age(Age),
+    /// A workload is played.
+    Workload(Workload),
+}
+
+/// The device, or its first part, is written once.
+#[derive(Clone, Copy, Debug)]
+pub struct Fill {
+    share: Ratio,
+    random: bool,
+}
+
+impl Default for Fill {
+    fn default() -> Fill {
+        Fill { share: Ratio::ONE, random: false }
+    }
+}
+
+/// Reads the steps. Unless a device `is_used` already, ageing begins with a fill.
+pub fn parse(text: &str, is_used: bool, load: Option<&LoadSource>) -> Result<Vec<Step>, Failure> {
+    let mut steps = Vec::new();
+    let mut share = Ratio::ONE;
+    for part in text.split(',').map(str::trim) {
+        let mut words = part.split(':').map(str::trim);
+        match words.next() {
+            Some("") | None => {
+                return Err(refused(text, "there is a step without a name"));
+            }
+            Some("fill") => {
+                let fill = fill(part, words)?;
+                share = fill.share;
+                steps.push(Step::Fill(fill));
+            }
+            Some("age") => {
+                if steps.is_empty() && !is_used {
+                    steps.push(Step::Fill(Fill::default()));
+                }
+                steps.push(Step::Age(age(part, words, share, load)?));
+            }
+            Some(_) => steps.push(Step::Workload(load::workload(part)?)),
+        }
+    }
+    Ok(steps)
+}
+
+const REMEDY: &str = "write steps with commas between them: fill, fill:90%, fill:random, age, \
+                      age:self, age:tolerance=5%:window=5:round=20%:limit=10, or workloads";
+
+fn refused(part: &str, why: &str) -> Failure {
+    Failure::usage(format!("--precondition {part}: {why}\n  remedy: {REMEDY}"))
+}
+
+fn percent(part: &str, text: &str, most: u32) -> Result<Ratio, Failure> {
+    let number = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
+    let ppm = number.map(|number| (number * 1e4).round());
+    let fits = |ppm: &f64| *ppm >= 1.0 && *ppm <= f64::from(Ratio::percent(most).ppm);
+    match ppm.filter(fits) {
+        Some(ppm) => Ok(Ratio { ppm: ppm as u32 }),
+        None => Err(refused(part, &format!("{text} is no share between 0 % and {most} %"))),
+    }
+}
+
+fn fill<'a>(part: &str, words: impl Iterator<Item = &'a str>) -> Result<Fill, Failure> {
+    let mut fill = Fill::default();
+    for word in words {
+        match word {
+            "random" => fill.random = true,
+            "sequential" => fill.random = false,
+            share if share.ends_with('%') => fill.share = percent(part, share, 100)?,
+            other => {
+                let why = format!("a fill takes a share, random or sequential, not {other}");
+                return Err(refused(part, &why));
+            }
+        }
+    }
+    Ok(fill)
+}
+
+fn age<'a>(
+    part: &str,
+    words: impl Iterator<Item = &'a str>,
+    share: Ratio,
+    load: Option<&LoadSource>,
+) -> Result<Age, Failure> {
+    let mut age = Age { rule: AgeingRule::default(), load: AgeLoad::Uniform(share) };
+    for word in words {
+        let (key, value) = word.split_once('=').unwrap_or((word, ""));
+        let number = |least: u32, most: u32| {
+            let number = value.strip_suffix('x').unwrap_or(value).parse().ok();
+            number.filter(|number| (least..=most).contains(number)).ok_or_else(|| {
+                refused(part, &format!("{key} is a number from {least} to {most}, not {value:?}"))
+            })
+        };
+        match key {
+            "self" if value.is_empty() => age.load = own_load(part, load)?,
+            "round" => age.rule.round = percent(part, value, 100)?,
+            "tolerance" => age.rule.tolerance = percent(part, value, 100)?,
+            "window" => age.rule.window = number(2, MOST_ROUNDS)?,
+            "limit" => age.rule.limit_drive_writes = number(1, MOST_DRIVE_WRITES)?,
+            other => {
+                let why =
+                    format!("ageing takes self, round, tolerance, window and limit, not {other}");
+                return Err(refused(part, &why));
+            }
+        }
+    }
+    let rounds = u64::from(age.rule.window) * u64::from(age.rule.round.ppm);
+    if rounds > u64::from(age.rule.limit_drive_writes) * u64::from(Ratio::ONE.ppm) {
+        let why = "the limit, in drive writes, ends before a window of rounds is full";
+        return Err(refused(part, why));
+    }
+    Ok(age)
+}
+
+fn own_load(part: &str, load: Option<&LoadSource>) -> Result<AgeLoad, Failure> {
+    match load {
+        Some(LoadSource::Workload(workload)) if writes(workload) => {
+            Ok(AgeLoad::Own(workload.clone()))
+        }
+        Some(LoadSource::Workload(_)) => {
+            Err(refused(part, "what is measured writes nothing, so it does not age a device"))
+        }
+        _ => Err(refused(part, "only a workload that is measured can be repeated as ageing")),
+    }
+}
+
+fn writes(workload: &Workload) -> bool {
+    workload.phases.iter().any(|phase| phase.measure && phase.mix.writes.ppm > 0)
+}
+
+impl Fill {
+    /// A fill in order is a workload like any other.
+    pub fn in_order(&self) -> Option<Workload> {
+        let text = format!(
+            "name = \"fill\"\n[[phase]]\nname = \"fill\"\nmeasure = false\nwrites = \"100%\"\n\
+             size = \"128KiB\"\nalign = \"4KiB\"\naddress = {{ kind = \"sequential\" }}\n\
+             arrivals = {{ kind = \"closed\", queue_depth = {DEPTH} }}\nbytes = \"{}\"\n",
+            self.share
+        );
+        (!self.random).then(|| own_workload("fill", &text))
+    }
+
+    /// A fill at random: each place once, in an order that is the same for each device of this size.
+    pub fn at_random(&self, capacity_sectors: u64) -> RandomFill {
+        let sectors = self.sectors(capacity_sectors);
+        RandomFill { begun: false, next: 0, places: sectors.div_ceil(RANDOM_SECTORS), sectors }
+    }
+
+    fn sectors(&self, capacity_sectors: u64) -> u64 {
+        self.share.of(capacity_sectors).max(1)
+    }
+
+    /// What results say of it.
+    pub fn document(&self, capacity_sectors: u64, took: Nanos) -> StepDocument {
+        StepDocument::Fill {
+            order: if self.random { "random" } else { "sequential" },
+            written_bytes: self.sectors(capacity_sectors) * SECTOR_BYTES,
+            duration_ns: took.0,
+        }
+    }
+}
+
+/// A workload whose text is written here.
+pub fn own_workload(name: &str, text: &str) -> Workload {
+    let mut none = |file: &str| Err(format!("{file} is not asked for"));
+    Workload::parse(name, text, &mut none).expect("a text of our own is in order")
+}
+
+/// Writes each place once.
+pub struct RandomFill {
+    begun: bool,
+    next: u64,
+    places: u64,
+    sectors: u64,
+}
+
+impl Source for RandomFill {
+    fn next(&mut self) -> Result<Next, SourceError> {
+        if !std::mem::replace(&mut self.begun, true) {
+            let pace = Pace::Closed { depth: DEPTH, think_time: Nanos::ZERO };
+            return Ok(Next::Phase(PhaseStart { index: 0, pace, time: None, measure: false }));
+        }
+        if self.next == self.places {
+            return Ok(Next::End);
+        }
+        let first = Scatter::new(self.places).place(self.next) * RANDOM_SECTORS;
+        self.next += 1;
+        Ok(Next::Request(Arrival {
+            at: SimTime::ZERO,
+            op: Op::Write,
+            lba: Lba(first),
+            sectors: RANDOM_SECTORS.min(self.sectors - first) as u32,
+            stream: 0,
+        }))
+    }
+
+    fn skip_phase(&mut self) {
+        self.next = self.places;
+    }
+
+    fn total(&self) -> Option<u64> {
+        Some(self.places)
+    }
+}

@@ -1,0 +1,167 @@
+//! Image files: the preamble as it is, what follows compressed with zstd. Read with limits, written under
+//! another name and then renamed.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use ftlab::config::Config;
+use ftlab::image::{Damage, Image, Refusal, differences, file};
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::result::StepDocument;
+use crate::toml_file;
+
+/// Compresses well, and hardly slows writing down.
+const LEVEL: i32 = 3;
+/// At the end of compressed data stands its checksum, so that damage is found there, too.
+const CHECKSUM: bool = true;
+
+/// An image that was read, and the configuration that it was made with.
+pub struct Taken {
+    /// What messages call it.
+    pub name: String,
+    /// The image.
+    pub image: Image,
+    /// The configuration of its device.
+    pub config: Config,
+}
+
+/// Reads an image.
+pub fn take(name: &str) -> Result<Taken, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::usage(format!("{name}: {error}"));
+    let image = read(Path::new(name)).map_err(|error| match error {
+        Unread::Io(error) => Failure::file("can't read the image", Path::new(name), &error),
+        Unread::Refused(refusal) => failed(&refusal),
+    })?;
+    let config = image.config(name).map_err(|error| {
+        Failure::usage(format!(
+            "{name} was made by ftlab {}, and this is {}, which refuses its configuration:\n{}",
+            image.ftlab_version,
+            env!("CARGO_PKG_VERSION"),
+            toml_file::told(error)
+        ))
+    })?;
+    Ok(Taken { name: name.to_owned(), image, config })
+}
+
+enum Unread {
+    Io(io::Error),
+    Refused(Refusal),
+}
+
+fn read(path: &Path) -> Result<Image, Unread> {
+    let mut from = File::open(path).map_err(Unread::Io)?;
+    let mut preamble = Vec::new();
+    let most = file::PREAMBLE as u64;
+    (&mut from).take(most).read_to_end(&mut preamble).map_err(Unread::Io)?;
+    file::check_preamble(&preamble).map_err(Unread::Refused)?;
+    let damaged = |error: io::Error| {
+        Unread::Refused(Damage::new(format!("it can't be decompressed ({error})")).into())
+    };
+    let mut from = zstd::Decoder::new(from).map_err(Unread::Io)?;
+    let mut sections = Vec::new();
+    from.by_ref().take(file::LONGEST_TEXTS).read_to_end(&mut sections).map_err(damaged)?;
+    // Bytes that claim to be more than the device can have are not decompressed.
+    let most = file::most_bytes(&sections).map_err(Unread::Refused)?;
+    let left = most.saturating_sub(sections.len() as u64);
+    let read = from.by_ref().take(left + 1).read_to_end(&mut sections).map_err(damaged)?;
+    if read as u64 > left {
+        let damage = Damage::new("it holds more than a device of its size can have");
+        return Err(Unread::Refused(damage.into()));
+    }
+    Image::decode(&sections).map_err(Unread::Refused)
+}
+
+/// Says no before anything is done that takes time.
+pub fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
+    let shown = path.display();
+    if path.is_dir() || path.file_name().is_none() {
+        return Err(Failure::usage(format!(
+            "{shown} is a folder\n  remedy: name the file that the image is to become with -o"
+        )));
+    }
+    if !path.exists() {
+        return Ok(());
+    }
+    let mut preamble = Vec::new();
+    let begins = File::open(path)
+        .and_then(|from| from.take(file::MAGIC.len() as u64).read_to_end(&mut preamble));
+    if begins.is_err() || preamble != file::MAGIC {
+        return Err(Failure::usage(format!(
+            "{shown} exists and is no image\n  remedy: choose another name with -o"
+        )));
+    }
+    match force {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "there is an image in {shown} already\n  remedy: --force replaces it, or choose another name \
+             with -o"
+        ))),
+    }
+}
+
+/// Writes an image. It has its name when it is whole, or never. Returns its length in bytes.
+pub fn write(path: &Path, image: &Image) -> Result<u64, Failure> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let written = || -> io::Result<u64> {
+        std::fs::create_dir_all(folder)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".ftlab-unfinished-image-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let mut unfinished = builder.tempfile_in(folder)?;
+        unfinished.write_all(&file::preamble())?;
+        let mut encoder = zstd::Encoder::new(&mut unfinished, LEVEL)?;
+        encoder.include_checksum(CHECKSUM)?;
+        encoder.write_all(&image.encode())?;
+        encoder.finish()?;
+        unfinished.as_file().sync_all()?;
+        let length = unfinished.as_file().metadata()?.len();
+        unfinished.persist(path).map_err(|error| error.error)?;
+        Ok(length)
+    };
+    written().map_err(|error| Failure::file("can't write", path, &error))
+}
+
+impl Taken {
+    /// Whether a device of this configuration can take the image up.
+    pub fn check(&self, config: &Config) -> Result<(), Failure> {
+        let differences = differences(&self.config, config);
+        if differences.is_empty() {
+            return Ok(());
+        }
+        let told: String = differences.iter().map(|one| format!("  {one}\n")).collect();
+        Err(Failure::usage(format!(
+            "{} does not fit the device, which must have the same shape and capacity:\n{told}  remedy: leave out \
+             --device, and set only other options; or save an image of this device",
+            self.name
+        )))
+    }
+
+    /// The state is refused by the device.
+    pub fn refused(&self, damage: &Damage) -> Failure {
+        Failure::usage(format!(
+            "{}: its state is refused: {damage}\n  remedy: take the policies of the image, or make it \
+             again",
+            self.name
+        ))
+    }
+
+    /// How it came about.
+    pub fn story(&self) -> Value {
+        serde_json::from_str(&self.image.story).unwrap_or(Value::Null)
+    }
+
+    /// What results say of it.
+    pub fn document(&self) -> StepDocument {
+        StepDocument::Image {
+            name: crate::load::short_name(&self.name),
+            digest_blake3: blake3::hash(&self.image.encode()).to_hex().to_string(),
+            seed: self.image.seed,
+            story: self.story(),
+        }
+    }
+}

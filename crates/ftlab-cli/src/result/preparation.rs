@@ -1,0 +1,119 @@
+//! What results say of how a device was prepared.
+
+use ftlab::stats::{Aged, AgedRound, AgeingRule, Steadiness};
+use ftlab::units::Nanos;
+use ftlab_workload::generate::Workload;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::LoadDocument;
+
+/// A step that a device went through before it was measured.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum StepDocument {
+    /// It was taken from an image.
+    Image {
+        /// The file's name, without folder and endings.
+        name: String,
+        /// BLAKE3 of what the file holds, uncompressed.
+        digest_blake3: String,
+        /// The seed with which the image was made.
+        seed: u64,
+        /// How the image was made.
+        story: Value,
+    },
+    /// It was written once.
+    Fill {
+        /// In which order: sequential or random.
+        order: &'static str,
+        /// Bytes written.
+        written_bytes: u64,
+        /// Simulated time that it took.
+        duration_ns: u64,
+    },
+    /// It was overwritten until it was steady.
+    Age(Box<AgeDocument>),
+    /// A workload was played.
+    Workload {
+        /// Which.
+        load: LoadDocument,
+        /// Simulated time that it took.
+        duration_ns: u64,
+    },
+}
+
+/// An ageing.
+#[derive(Clone, Debug, Serialize)]
+pub struct AgeDocument {
+    /// Whether a steady state was reached.
+    pub verdict: Aged,
+    /// What was written.
+    pub load: LoadDocument,
+    /// What counted as steady.
+    pub rule: AgeingRule,
+    /// Bytes written in whole rounds.
+    pub written_bytes: u64,
+    /// Simulated time that it took.
+    pub duration_ns: u64,
+    /// Write amplification over the last rounds.
+    pub write_amplification: Option<Steadiness>,
+    /// The host's write throughput over the last rounds, in 10^6 bytes a second.
+    pub write_mb_per_s: Option<Steadiness>,
+    /// The rounds, oldest first.
+    pub rounds: Vec<AgedRound>,
+}
+
+impl StepDocument {
+    /// The document of a workload.
+    pub fn workload(workload: &Workload, took: Nanos) -> StepDocument {
+        StepDocument::Workload { load: LoadDocument::workload(workload), duration_ns: took.0 }
+    }
+
+    /// In a few words.
+    pub fn told(&self) -> String {
+        match self {
+            StepDocument::Image { name, .. } => format!("image {name}"),
+            StepDocument::Fill { order: "random", .. } => "random fill".to_owned(),
+            StepDocument::Fill { .. } => "fill".to_owned(),
+            StepDocument::Age(age) => match age.verdict {
+                Aged::Steady => "ageing to a steady state".to_owned(),
+                Aged::NotSteady | Aged::GcNeverStarted => "ageing, not steady".to_owned(),
+            },
+            StepDocument::Workload { load, .. } => load.told(),
+        }
+    }
+
+    /// What has to be said of it.
+    pub fn complaint(&self) -> Option<String> {
+        match self {
+            StepDocument::Age(age) => age.complaint(),
+            _ => None,
+        }
+    }
+}
+
+impl AgeDocument {
+    /// What is to be said if it ended without a steady state.
+    fn complaint(&self) -> Option<String> {
+        let limit = self.rule.limit_drive_writes;
+        match self.verdict {
+            Aged::Steady => None,
+            Aged::GcNeverStarted => Some(format!(
+                "Ageing ended after {limit} drive writes at the most and garbage collection had never \
+                 started: the device is fresh, not aged. Fill it further, or give it less \
+                 over-provisioning"
+            )),
+            Aged::NotSteady => {
+                let by = self.write_amplification.map_or(String::new(), |wa| {
+                    let varied = wa.range_ratio * 100.0;
+                    format!(": write amplification was {:.2} and varied by {varied:.0} %", wa.mean)
+                });
+                Some(format!(
+                    "Ageing reached its limit of {limit} drive writes before the device was \
+                     steady{by}. Raise limit or tolerance, or take longer rounds"
+                ))
+            }
+        }
+    }
+}

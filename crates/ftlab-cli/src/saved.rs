@@ -1,0 +1,279 @@
+//! `ftlab device save|show|load`: devices in files.
+
+use std::cell::Cell;
+use std::io::Write;
+
+use ftlab::config::Config;
+use ftlab::device::Device;
+use ftlab::ftl::BlockState;
+use ftlab::host::Host;
+use ftlab::image::{Image, Resume};
+use ftlab::stats::Recorder;
+use ftlab::units::{BlockId, SECTOR_BYTES};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::args::{LoadImageArgs, SaveArgs, ShowImageArgs};
+use crate::experiment::Preparation;
+use crate::failure::Failure;
+use crate::image::{self, Taken};
+use crate::progress::Bars;
+use crate::recording::Recording;
+use crate::result::{StepDocument, to_json};
+use crate::{device, human, interrupt};
+
+/// What `ftlab device show` tells of the state.
+#[derive(Debug, Serialize)]
+struct State {
+    /// Of the host's pages, those that are written.
+    mapped_pages: u64,
+    logical_pages: u32,
+    blocks: Blocks,
+    /// Smallest, mean and largest number of erases of a block.
+    erases_min: u32,
+    erases_mean: f64,
+    erases_max: u32,
+    /// The simulated moment at which the device was left.
+    now_ns: u64,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct Blocks {
+    free: u32,
+    open: u32,
+    closed: u32,
+    to_be_collected: u32,
+    bad: u32,
+    /// The fewest free blocks of a plane.
+    free_in_plane_min: u32,
+}
+
+impl State {
+    fn of(device: &Device) -> State {
+        let (ftl, geometry) = (device.ftl(), device.flash().geometry());
+        let mut blocks = Blocks::default();
+        for block in (0..geometry.blocks()).map(BlockId::new) {
+            let count = match ftl.blocks().state(block) {
+                BlockState::Free => &mut blocks.free,
+                BlockState::Open => &mut blocks.open,
+                BlockState::Closed => &mut blocks.closed,
+                BlockState::Collecting => &mut blocks.to_be_collected,
+                BlockState::Bad => &mut blocks.bad,
+            };
+            *count += 1;
+        }
+        let planes = (0..geometry.planes()).map(ftlab::units::PlaneId::new);
+        blocks.free_in_plane_min = planes.map(|plane| ftl.free_blocks(plane)).min().unwrap_or(0);
+        let erases = || ftl.blocks().all_erases();
+        let sum: u64 = erases().map(u64::from).sum();
+        State {
+            mapped_pages: ftl.mapped_pages(),
+            logical_pages: ftl.logical_pages(),
+            blocks,
+            erases_min: erases().min().unwrap_or(0),
+            erases_mean: sum as f64 / f64::from(geometry.blocks()),
+            erases_max: erases().max().unwrap_or(0),
+            now_ns: device.now().0,
+        }
+    }
+
+    fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        let share = self.mapped_pages as f64 / f64::from(self.logical_pages.max(1));
+        let pages = human::count(self.mapped_pages);
+        writeln!(out, "Utilisation            {:.1} % ({pages} pages written)", share * 100.0)?;
+        let Blocks { free, open, closed, to_be_collected, bad, free_in_plane_min } = self.blocks;
+        writeln!(
+            out,
+            "Blocks                 {free} free, {open} open, {closed} closed, {to_be_collected} to be \
+             collected, {bad} bad"
+        )?;
+        writeln!(out, "Free blocks of a plane {free_in_plane_min} at the least")?;
+        writeln!(
+            out,
+            "Erases of a block      {} / {:.2} / {} (min / mean / max)",
+            self.erases_min, self.erases_mean, self.erases_max
+        )?;
+        writeln!(out, "Simulated time so far  {}", human::span(self.now_ns))
+    }
+}
+
+/// `ftlab device save`: prepares a device and writes it to a file.
+pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    image::refuse_to_overwrite(&args.output, args.force)?;
+    let taken = args.image.as_deref().map(image::take).transpose()?.map(std::sync::Arc::new);
+    let config = config(args.device.as_deref(), &args.sets, taken.as_deref())?;
+    let preparation = Preparation::of(taken, args.precondition.as_deref(), None)?;
+    interrupt::listen()?;
+    if !args.quiet {
+        device::warn(&config);
+    }
+    let mut ssd = preparation.device(&config, args.seed)?;
+    let steps = prepare(&preparation, args, &mut ssd)?;
+    ssd.rest(&mut Vec::new());
+    let image = Image {
+        ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
+        config: config.canonical(),
+        seed: args.seed,
+        story: to_json(&steps)?,
+        snapshot: ssd.save(),
+    };
+    let length = image::write(&args.output, &image)?;
+    if !args.quiet {
+        writeln!(out, "{}: {}", args.output.display(), human::bytes(length))?;
+        tell(&steps_value(&steps), out)?;
+        State::of(&ssd).print(out)?;
+    }
+    let complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();
+    complaints.iter().for_each(|complaint| eprintln!("warning: {complaint}."));
+    if complaints.is_empty() { Ok(()) } else { Err(Failure::Check) }
+}
+
+fn prepare(
+    preparation: &Preparation,
+    args: &SaveArgs,
+    ssd: &mut Device,
+) -> Result<Vec<StepDocument>, Failure> {
+    let (failed, aged) = (Cell::new(false), Cell::new(false));
+    let mut recording = Recording {
+        recorder: Recorder::new(ssd),
+        requests: None,
+        error: None,
+        failed: &failed,
+        ageing: None,
+        aged: &aged,
+        names: Vec::new(),
+        measuring: false,
+        phases_before: 0,
+    };
+    let mut bars = Bars::new(!args.quiet);
+    let steps = preparation.carry_out(args.seed, ssd, &mut recording, &mut bars);
+    steps.inspect_err(|failure| {
+        if matches!(failure, Failure::Interrupted) {
+            eprintln!("Interrupted while preconditioning: nothing is written.");
+        }
+    })
+}
+
+/// The configuration of the device, or that of the image if none is named; options are set on top.
+pub fn config(
+    device: Option<&str>,
+    sets: &[String],
+    image: Option<&Taken>,
+) -> Result<Config, Failure> {
+    match (device, image) {
+        (Some(device), _) => device::load(device, sets),
+        (None, Some(taken)) => device::of_image(&taken.name, &taken.image.config, sets),
+        (None, None) => Err(Failure::usage(
+            "which device?\n  remedy: name one with --device, or an image with --image",
+        )),
+    }
+}
+
+fn steps_value(steps: &[StepDocument]) -> Value {
+    serde_json::to_value(steps).expect("steps are plain data")
+}
+
+/// Says how a device came to its state.
+fn tell(story: &Value, out: &mut dyn Write) -> std::io::Result<()> {
+    let Some(steps) = story.as_array().filter(|steps| !steps.is_empty()) else {
+        return writeln!(out, "Prepared by            nothing: it is fresh");
+    };
+    for (at, step) in steps.iter().enumerate() {
+        let lead = if at == 0 { "Prepared by            " } else { "                       " };
+        let text = match step["step"].as_str().unwrap_or("?") {
+            "image" => format!("image {}", step["name"].as_str().unwrap_or("?")),
+            "fill" => format!("{} fill", step["order"].as_str().unwrap_or("?")),
+            "workload" => format!("workload {}", step["load"]["name"].as_str().unwrap_or("?")),
+            "age" => aged(step),
+            other => other.to_owned(),
+        };
+        writeln!(out, "{lead}{text}")?;
+    }
+    Ok(())
+}
+
+fn aged(step: &Value) -> String {
+    let verdict = step["verdict"].as_str().unwrap_or("?").replace('_', " ");
+    let rounds = step["rounds"].as_array().map_or(0, Vec::len);
+    let wa = step["write_amplification"]["mean"].as_f64();
+    let wa = wa.map_or(String::new(), |wa| format!(", write amplification {wa:.3}"));
+    format!("ageing by {}: {verdict} after {rounds} rounds{wa}", step["load"]["name"])
+}
+
+/// `ftlab device show`: what a file holds.
+pub fn show(args: &ShowImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let taken = image::take(&args.file)?;
+    let device = loaded(&taken, &taken.config, Resume::ALL)?;
+    let (state, story) = (State::of(&device), taken.story());
+    let capacity = device.capacity_sectors() * SECTOR_BYTES;
+    if args.json {
+        let document = json!({
+            "ftlab_version": taken.image.ftlab_version,
+            "format": ftlab::image::file::FORMAT,
+            "seed": taken.image.seed,
+            "device": taken.config.options.device.name,
+            "capacity_bytes": capacity,
+            "config": taken.image.config,
+            "story": story,
+            "state": state,
+        });
+        return Ok(out.write_all(to_json(&document)?.as_bytes())?);
+    }
+    let name = &taken.config.options.device.name;
+    writeln!(
+        out,
+        "{name}, {}: saved by ftlab {}, seed {}",
+        human::bytes(capacity),
+        taken.image.ftlab_version,
+        taken.image.seed
+    )?;
+    tell(&story, out)?;
+    Ok(state.print(out)?)
+}
+
+/// A device with the state of an image, checked from end to end.
+fn loaded(taken: &Taken, config: &Config, resume: Resume) -> Result<Device, Failure> {
+    let setup = ftlab::device::DeviceSetup::new(config, taken.image.seed);
+    let mut device = ftlab::device::assemble(setup);
+    device
+        .load(&taken.image.snapshot, resume)
+        .and_then(|()| device.ftl().audit().map_err(ftlab::image::Damage))
+        .map_err(|damage| taken.refused(&damage))?;
+    Ok(device)
+}
+
+/// `ftlab device load`: whether a device takes an image up, and what of it goes on.
+pub fn load(args: &LoadImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    if let Some(path) = &args.output {
+        image::refuse_to_overwrite(path, args.force)?;
+    }
+    let taken = image::take(&args.file)?;
+    let config = config(args.device.as_deref(), &args.sets, Some(&taken))?;
+    taken.check(&config)?;
+    let resume = Resume::between(&taken.config.options, &config.options, true);
+    let mut device = loaded(&taken, &config, resume)?;
+    device::warn(&config);
+    writeln!(out, "{}: taken up by {}", args.file, device::title(&config))?;
+    let names = |resumes: bool| {
+        let told = resume.told();
+        let names: Vec<_> =
+            told.iter().filter(|one| one.resumes == resumes).map(|one| one.what).collect();
+        if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+    };
+    writeln!(out, "Goes on                {}", names(true))?;
+    writeln!(out, "Begins anew            {}", names(false))?;
+    device.rest(&mut Vec::new());
+    State::of(&device).print(out)?;
+    if let Some(path) = &args.output {
+        let image = Image {
+            ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
+            config: config.canonical(),
+            seed: taken.image.seed,
+            story: to_json(&vec![taken.document()])?,
+            snapshot: device.save(),
+        };
+        let length = image::write(path, &image)?;
+        writeln!(out, "{}: {}", path.display(), human::bytes(length))?;
+    }
+    Ok(())
+}
