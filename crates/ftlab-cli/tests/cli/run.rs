@@ -191,7 +191,7 @@ fn a_precondition_is_played_and_not_measured() {
     assert_eq!(result["report"]["host"]["requests"], 2_000);
     assert_eq!(result["report"]["unwritten_read_pages"], 0);
     assert_eq!(result["report"]["phases"][0]["measured"], false);
-    assert_eq!(result["precondition"]["name"], "fill");
+    assert_eq!(result["precondition"][0]["step"], "fill");
 }
 
 #[test]

@@ -1,0 +1,203 @@
+//! Devices that are aged, saved, shown, loaded and run.
+
+use serde_json::Value;
+
+use crate::common::{Done, Place};
+
+const SAVE: &str = "device save --device tiny --precondition fill,age -o aged.ftlab";
+const LOAD: &str = "--workload randwrite-4k --requests 3000 --no-output --json";
+
+fn ok(done: Done) -> String {
+    assert_eq!(done.code, 0, "{}", done.err);
+    done.out
+}
+
+fn json(done: Done) -> Value {
+    serde_json::from_str(&ok(done)).expect("JSON")
+}
+
+#[track_caller]
+fn fails(place: &Place, line: &str, code: i32, parts: &[&str]) {
+    let done = place.run(line);
+    assert_eq!(done.code, code, "{line}: {}{}", done.out, done.err);
+    for part in parts {
+        assert!(done.err.contains(part), "{line}: no {part:?} in {}", done.err);
+    }
+}
+
+/// What was measured, without what came before.
+fn measured(result: &Value) -> Value {
+    let mut report = result["report"].clone();
+    report["phases"] = report["phases"].as_array().unwrap().last().unwrap().clone();
+    report
+}
+
+#[test]
+fn a_run_from_an_image_is_the_run_that_was_not_interrupted_for_it() {
+    for set in ["cache.policy=none", "cache.policy=lru --set cache.capacity=1MiB"] {
+        let place = Place::new();
+        ok(place.run(&format!("{SAVE} --set {set}")));
+        let loaded = json(place.run(&format!("run --image aged.ftlab {LOAD}")));
+        let line = format!("run --device tiny --set {set} --precondition fill,age {LOAD}");
+        let straight = json(place.run(&line));
+        assert_eq!(measured(&loaded), measured(&straight), "{set}");
+        assert_eq!(loaded["replay"], straight["replay"]);
+        assert_eq!(loaded["precondition"][0]["story"], straight["precondition"]);
+        let story = &straight["precondition"];
+        assert_eq!((&story[0]["step"], &story[1]["step"]), (&"fill".into(), &"age".into()));
+        assert_eq!(story[1]["verdict"], "steady");
+    }
+}
+
+#[test]
+fn other_policies_share_an_ageing() {
+    let place = Place::new();
+    ok(place.run(SAVE));
+    let set = "--set cache.policy=lru --set cache.capacity=1MiB --set scheduler.policy=read-first";
+    let told = ok(place.run(&format!("device load aged.ftlab {set} -o other.ftlab")));
+    assert!(told.contains("Begins anew            write buffer, scheduler"), "{told}");
+    let run = json(place.run(&format!("run --image aged.ftlab {set} {LOAD}")));
+    assert!(run["report"]["gc"]["runs"].as_u64().unwrap() > 0);
+    let shown = json(place.run("device show other.ftlab --json"));
+    assert_eq!(shown["story"][0]["step"], "image");
+    assert_eq!(shown["state"]["mapped_pages"], 6_144);
+    let table = ok(place.run("device show aged.ftlab"));
+    for part in ["tiny, 25.2 MB", "sequential fill", "ageing", "steady", "Utilisation", "Erases"] {
+        assert!(table.contains(part), "no {part} in {table}");
+    }
+}
+
+#[test]
+fn an_image_is_aged_further() {
+    let place = Place::new();
+    ok(place.run(SAVE));
+    let again = "device save --image aged.ftlab --precondition randwrite-4k -o older.ftlab --quiet";
+    ok(place.run(again));
+    let wear = |name: &str| {
+        let shown = json(place.run(&format!("device show {name} --json")));
+        shown["state"]["erases_mean"].as_f64().unwrap()
+    };
+    assert!(wear("older.ftlab") > 2.0 * wear("aged.ftlab"));
+}
+
+#[test]
+fn images_are_replaced_only_on_demand() {
+    let place = Place::new();
+    let save = "device save --device tiny --precondition fill -o a.ftlab --quiet";
+    ok(place.run(save));
+    let first = place.read("a.ftlab");
+    fails(&place, save, 2, &["there is an image in a.ftlab already", "--force"]);
+    ok(place.run(&format!("{save} --force --seed 2")));
+    assert_ne!(place.read("a.ftlab"), first);
+    let onto = |file: &str| save.replace("a.ftlab", file);
+    fails(&place, &onto("trace.csv"), 2, &["trace.csv exists and is no image"]);
+    fails(&place, &onto("."), 2, &["is a folder"]);
+    assert_eq!(place.entries(), ["a.ftlab", "trace.csv"]);
+}
+
+#[test]
+fn what_does_not_fit_or_is_damaged_is_refused() {
+    let place = Place::new();
+    ok(place.run("device save --device tiny --precondition fill -o a.ftlab --quiet"));
+    let run = format!("run --image a.ftlab {LOAD}");
+    let other = format!("{run} --set nand.blocks_per_plane=64 --set ftl.over_provisioning=50%");
+    let parts = ["does not fit", "nand.blocks_per_plane is 32 in the image and 64", "remedy"];
+    fails(&place, &other, 2, &parts);
+    fails(&place, &format!("{run} --set ftl.over_provisioning=50%"), 2, &["ftl.over_provisioning"]);
+    fails(&place, "device load a.ftlab --device tlc-32g", 2, &["nand.page_size is 4KiB"]);
+    fails(&place, "device show nothing.ftlab", 2, &["can't read the image nothing.ftlab"]);
+    fails(&place, "device show trace.csv", 2, &["no image", "ftlab device save"]);
+    let whole = place.read("a.ftlab");
+    let show = |bytes: &[u8], parts: &[&str]| {
+        place.write("b.ftlab", bytes);
+        fails(&place, "device show b.ftlab", 2, parts);
+    };
+    show(&whole[..whole.len() / 2], &["damaged", "decompressed"]);
+    let mut changed = whole.clone();
+    let middle = whole.len() / 2;
+    changed[middle] ^= 0xff;
+    show(&changed, &["damaged"]);
+    let mut newer = whole.clone();
+    newer[8] = 9;
+    show(&newer, &["has format 9"]);
+    let mut turned = whole;
+    turned[8..12].reverse();
+    show(&turned, &["byte order"]);
+}
+
+/// Compressed, it is small; it claims to be more than any device.
+#[test]
+fn a_small_file_that_claims_to_be_huge_is_refused() {
+    let place = Place::new();
+    ok(place.run("device save --device tiny -o a.ftlab --quiet"));
+    let whole = place.read("a.ftlab");
+    let mut sections = zstd::decode_all(&whole[12..]).unwrap();
+    sections.resize(256 << 20, 0);
+    let packed = zstd::encode_all(&sections[..], 1).unwrap();
+    place.write("b.ftlab", &[&whole[..12], &packed].concat());
+    assert!(place.read("b.ftlab").len() < 100_000);
+    fails(&place, "device show b.ftlab", 2, &["more than a device of its size can have"]);
+}
+
+#[test]
+fn steps_that_make_no_sense_are_told() {
+    let place = Place::new();
+    let line = |steps: &str| format!("run --device tiny --precondition {steps} {LOAD}");
+    for (steps, part) in [
+        ("fill,,age", "a step without a name"),
+        ("fill:0%", "no share between 0 % and 100 %"),
+        ("fill:101%", "no share"),
+        ("fill:backwards", "not backwards"),
+        ("age:window=1", "window is a number from 2"),
+        ("age:limit=none", "limit is a number"),
+        ("age:speed=2", "not speed"),
+        ("age:limit=1:window=6", "before a window of rounds is full"),
+        ("fil", "did you mean fill"),
+    ] {
+        fails(&place, &line(steps), 2, &[part]);
+    }
+    let of_trace = "run --device tiny --precondition age:self --trace trace.csv --no-output";
+    fails(&place, of_trace, 2, &["only a workload"]);
+    let reads = "run --device tiny --precondition age:self --workload randread-4k --no-output";
+    fails(&place, reads, 2, &["writes nothing"]);
+}
+
+#[test]
+fn ageing_that_ends_at_its_limit_says_so() {
+    let place = Place::new();
+    let short = "--precondition age:limit=1:tolerance=0.1%";
+    let run = json(place.run(&format!("run --device tiny {short} {LOAD}")));
+    assert_eq!(run["precondition"][1]["verdict"], "not_steady");
+    assert!(run["warnings"][0].as_str().unwrap().contains("its limit of 1 drive writes"));
+    let fresh = "--set ftl.over_provisioning=300% --precondition age:limit=2";
+    let save = format!("device save --device tiny {fresh} -o a.ftlab");
+    fails(&place, &save, 1, &["garbage collection had never started"]);
+    assert_eq!(json(place.run("device show a.ftlab --json"))["story"][1]["verdict"], "gc_never_started");
+}
+
+#[test]
+fn fills_go_as_far_as_they_are_told() {
+    let place = Place::new();
+    for (steps, mapped) in [("fill:50%", 3_072), ("fill:random", 6_144), ("fill:random:25%", 1_536)] {
+        let save = format!("device save --device tiny --precondition {steps} -o a.ftlab --force");
+        ok(place.run(&save));
+        let shown = json(place.run("device show a.ftlab --json"));
+        assert_eq!(shown["state"]["mapped_pages"], mapped, "{steps}");
+    }
+    // Ageing keeps to what was filled.
+    ok(place.run("device save --device tiny --precondition fill:50%,randread-4k -o b.ftlab"));
+    let aged = "device save --device tiny --set ftl.over_provisioning=7% --precondition \
+                fill:90%,age -o c.ftlab";
+    ok(place.run(aged));
+    let state = &json(place.run("device show c.ftlab --json"))["state"];
+    let share = state["mapped_pages"].as_f64().unwrap() / state["logical_pages"].as_f64().unwrap();
+    assert!((share - 0.9).abs() < 0.01, "{share}");
+}
+
+#[test]
+fn the_measured_load_ages_the_device_itself() {
+    let place = Place::new();
+    let run = json(place.run(&format!("run --device tiny --precondition fill,age:self {LOAD}")));
+    let aged = &run["precondition"][1];
+    assert_eq!((&aged["verdict"], &aged["load"]["name"]), (&"steady".into(), &"randwrite-4k".into()));
+}

@@ -1,0 +1,62 @@
+//! The fuzz target of images, on stable Rust: seeds and some thousand mutations. And what a file says when
+//! it is refused.
+
+#[path = "../../../fuzz/mutate.rs"]
+mod mutate;
+
+use ftlab::image::file::{FORMAT, MAGIC, check_preamble, preamble};
+use ftlab::image::{Image, Refusal, Snapshot};
+
+/// Some seconds' worth.
+const ROUNDS: u64 = 2_000;
+
+#[test]
+fn no_bytes_break_the_image() {
+    mutate::run("image", &["corpus/image"], ROUNDS, ftlab::image::fuzz::load_any);
+}
+
+fn image() -> Image {
+    Image {
+        ftlab_version: "0".to_owned(),
+        config: "base = \"tiny\"\n".to_owned(),
+        seed: 7,
+        story: "[]".to_owned(),
+        snapshot: Snapshot::default(),
+    }
+}
+
+#[test]
+fn an_image_comes_back_as_it_was() {
+    assert_eq!(Image::decode(&image().encode()), Ok(image()));
+}
+
+#[test]
+fn every_damage_is_told() {
+    let told = |bytes: &[u8]| check_preamble(bytes).unwrap_err().to_string();
+    assert_eq!(check_preamble(&preamble()), Ok(()));
+    assert!(told(b"").contains("no image"));
+    assert!(told(b"PAR1PAR1PAR1").contains("no image"));
+    assert!(told(b"FTLAB").contains("ends within its first bytes"));
+    let turned = [&MAGIC[..], &FORMAT.to_be_bytes()].concat();
+    assert_eq!(check_preamble(&turned), Err(Refusal::OtherByteOrder));
+    assert!(told(&turned).contains("byte order"));
+    let newer = [&MAGIC[..], &(FORMAT + 1).to_le_bytes()].concat();
+    assert_eq!(check_preamble(&newer), Err(Refusal::OtherFormat(FORMAT + 1)));
+    assert!(told(&newer).contains(&format!("has format {}", FORMAT + 1)));
+
+    let bytes = image().encode();
+    let told = |bytes: &[u8]| Image::decode(bytes).unwrap_err().to_string();
+    for end in 0..bytes.len() {
+        assert!(told(&bytes[..end]).contains("it ends before or within"), "cut at {end}");
+    }
+    assert!(told(&[&bytes[..], b"x"].concat()).contains("1 bytes follow"));
+    for at in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x10;
+        assert!(told(&damaged).contains("this image is damaged"), "changed at {at}");
+    }
+    // A length beyond everything asks for no memory.
+    let mut long = bytes;
+    long[6..14].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert!(told(&long).contains("it ends before or within section ftlab"));
+}
