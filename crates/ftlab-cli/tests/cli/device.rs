@@ -172,13 +172,17 @@ fn ageing_that_ends_at_its_limit_says_so() {
     let fresh = "--set ftl.over_provisioning=300% --precondition age:limit=2";
     let save = format!("device save --device tiny {fresh} -o a.ftlab");
     fails(&place, &save, 1, &["garbage collection had never started"]);
-    assert_eq!(json(place.run("device show a.ftlab --json"))["story"][1]["verdict"], "gc_never_started");
+    assert_eq!(
+        json(place.run("device show a.ftlab --json"))["story"][1]["verdict"],
+        "gc_never_started"
+    );
 }
 
 #[test]
 fn fills_go_as_far_as_they_are_told() {
     let place = Place::new();
-    for (steps, mapped) in [("fill:50%", 3_072), ("fill:random", 6_144), ("fill:random:25%", 1_536)] {
+    for (steps, mapped) in [("fill:50%", 3_072), ("fill:random", 6_144), ("fill:random:25%", 1_536)]
+    {
         let save = format!("device save --device tiny --precondition {steps} -o a.ftlab --force");
         ok(place.run(&save));
         let shown = json(place.run("device show a.ftlab --json"));
@@ -186,7 +190,7 @@ fn fills_go_as_far_as_they_are_told() {
     }
     // Ageing keeps to what was filled.
     ok(place.run("device save --device tiny --precondition fill:50%,randread-4k -o b.ftlab"));
-    let aged = "device save --device tiny --set ftl.over_provisioning=7% --precondition \
+    let aged = "device save --device tiny --precondition \
                 fill:90%,age -o c.ftlab";
     ok(place.run(aged));
     let state = &json(place.run("device show c.ftlab --json"))["state"];
@@ -199,5 +203,8 @@ fn the_measured_load_ages_the_device_itself() {
     let place = Place::new();
     let run = json(place.run(&format!("run --device tiny --precondition fill,age:self {LOAD}")));
     let aged = &run["precondition"][1];
-    assert_eq!((&aged["verdict"], &aged["load"]["name"]), (&"steady".into(), &"randwrite-4k".into()));
+    assert_eq!(
+        (&aged["verdict"], &aged["load"]["name"]),
+        (&"steady".into(), &"randwrite-4k".into())
+    );
 }

@@ -144,8 +144,9 @@ impl Image {
             String::from_utf8(content.to_vec())
                 .map_err(|_| Damage(format!("section {name} is no text")))
         };
-        let seed = seed?.try_into().map_err(|_| Damage::new("section seed is no number"))?;
-        let (ftlab_version, config, story) = (version?, config?, story?);
+        // The first that is damaged is told: those behind it are out of place.
+        let (ftlab_version, config, seed, story) = (version?, config?, seed?, story?);
+        let seed = seed.try_into().map_err(|_| Damage::new("section seed is no number"))?;
         let mut snapshot = Snapshot::default();
         for part in Part::ALL {
             snapshot.put(part, section(&mut left, part.name())?.to_vec());
@@ -178,8 +179,9 @@ impl Image {
 /// They do not begin as sections do, or their configuration is none.
 pub fn most_bytes(sections: &[u8]) -> Result<u64, Refusal> {
     let mut left = sections;
-    let [_, config, ..] = TEXTS.map(|name| section(&mut left, name));
-    let config = String::from_utf8_lossy(config?).into_owned();
+    let [version, config, ..] = TEXTS.map(|name| section(&mut left, name));
+    let (_, config) = (version?, config?);
+    let config = String::from_utf8_lossy(config).into_owned();
     let config = Config::load(&[Layer::file("image", &config)])
         .map_err(|error| Damage(format!("its configuration is refused:\n{error}")))?;
     let geometry = crate::nand::Geometry::new(config.shape());
