@@ -12,11 +12,8 @@ mod blocks;
 mod columns;
 mod document;
 mod folder;
-<<<<<<< HEAD
 mod latencies;
-=======
 mod preparation;
->>>>>>> 8031aa8 (Preconditioning in steps, ageing to a detected steady state; ftlab device save, show and load; run --image)
 mod requests;
 mod timeline;
 
