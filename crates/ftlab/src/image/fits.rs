@@ -62,8 +62,17 @@ impl Resume {
     /// The same, to be told.
     #[must_use]
     pub fn told(&self) -> Vec<Taken> {
-        let Resume { mapping, placement, streams, victim, cache, scheduler, timing, collection, random } =
-            *self;
+        let Resume {
+            mapping,
+            placement,
+            streams,
+            victim,
+            cache,
+            scheduler,
+            timing,
+            collection,
+            random,
+        } = *self;
         let all = [
             ("mapping", mapping),
             ("placement", placement),

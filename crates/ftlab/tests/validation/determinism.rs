@@ -8,9 +8,9 @@ use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Request};
 use ftlab::units::{Bytes, SimTime};
 
 use crate::common::{
-    BufferSpec, MappingKind, NO_BUFFER, PlacementKind, SchedulerKind, Spec, StreamsKind, TimingKind,
-    TransfersKind, VictimKind, WriteBufferKind, assert_no_standstill, closed_loop, lru, poisson,
-    request, timed,
+    BufferSpec, MappingKind, NO_BUFFER, PlacementKind, SchedulerKind, Spec, StreamsKind,
+    TimingKind, TransfersKind, VictimKind, WriteBufferKind, assert_no_standstill, closed_loop, lru,
+    poisson, request, timed,
 };
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
