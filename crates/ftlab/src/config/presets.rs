@@ -20,10 +20,26 @@ macro_rules! presets {
     };
 }
 
-/// All device presets, the smallest cell first.
+/// All device presets: a toy, real parts with the smallest cell first, then the machines of papers.
 #[must_use]
 pub const fn devices() -> &'static [Preset] {
-    presets!["tiny", "slc-240g", "mlc-256g", "tlc-32g", "tlc-512g", "qlc-1t"]
+    presets![
+        "tiny",
+        "slc-16g",
+        "slc-240g",
+        "mlc-32g",
+        "mlc-256g",
+        "tlc-32g",
+        "tlc-512g",
+        "tlc-1t",
+        "qlc-1t",
+        "qlc-2t",
+        "rw-scheduler",
+        "channel-management",
+        "prlru",
+        "cosmos-openssd",
+        "agcr",
+    ]
 }
 
 /// The device preset of that name.

@@ -6,7 +6,7 @@ use crate::device::{Contents, Device};
 use crate::ftl::FtlCounts;
 use crate::ftl::gc::PurposeCounts;
 use crate::host::Host;
-use crate::scheduler::{CommandCounts, Probe};
+use crate::scheduler::{CommandCounts, Overlaps, Probe};
 use crate::units::{Nanos, SimTime};
 
 /// What the device did until a moment, or between two.
@@ -20,6 +20,8 @@ pub struct DeviceCounters {
     pub buffer: BufferCounts,
     /// Flash commands done, by origin and kind.
     pub commands: CommandCounts,
+    /// How often the dies did more than one thing at a time.
+    pub overlaps: Overlaps,
     /// Time that each die was occupied.
     pub die_busy: Vec<Nanos>,
     /// Time that each bus was occupied.
@@ -36,6 +38,7 @@ impl DeviceCounters {
             ftl: *device.ftl_counts(),
             buffer: *device.buffer_counts(),
             commands: *device.flash().done(),
+            overlaps: *device.flash().overlaps(),
             die_busy: device.flash().die_busy(now).collect(),
             channel_busy: device.flash().channel_busy(now).collect(),
         }
@@ -84,6 +87,16 @@ impl DeviceCounters {
         for (row, others) in commands.iter_mut().zip(&other.commands) {
             row.iter_mut().zip(others).for_each(|(count, other)| *count = f(*count, *other));
         }
+        let (a, b) = (&self.overlaps, &other.overlaps);
+        let mut multi_plane = a.multi_plane;
+        multi_plane.iter_mut().zip(&b.multi_plane).for_each(|(one, other)| *one = f(*one, *other));
+        let overlaps = Overlaps {
+            multi_plane,
+            cached_reads: f(a.cached_reads, b.cached_reads),
+            cached_programs: f(a.cached_programs, b.cached_programs),
+            program_pauses: f(a.program_pauses, b.program_pauses),
+            erase_pauses: f(a.erase_pauses, b.erase_pauses),
+        };
         let spans =
             |a: &[Nanos], b: &[Nanos]| a.iter().zip(b).map(|(a, b)| Nanos(f(a.0, b.0))).collect();
         DeviceCounters {
@@ -91,6 +104,7 @@ impl DeviceCounters {
             ftl,
             buffer,
             commands,
+            overlaps,
             die_busy: spans(&self.die_busy, &other.die_busy),
             channel_busy: spans(&self.channel_busy, &other.channel_busy),
         }

@@ -10,7 +10,7 @@ use crate::device::{Contents, Device};
 use crate::ftl::FtlCounts;
 use crate::ftl::gc::{Purpose, PurposeCounts};
 use crate::host::{Host, Op};
-use crate::scheduler::{Kind, Origin, Probe, flash_pages_programmed};
+use crate::scheduler::{Kind, Origin, Overlaps, Probe, flash_pages_programmed};
 use crate::units::{Nanos, SECTOR_BYTES};
 
 /// The version of the report's layout. It changes when a key is renamed, removed or changes its
@@ -42,6 +42,8 @@ pub struct Report {
     pub utilisation: Utilisation,
     /// Flash commands by origin.
     pub flash_commands: FlashCommands,
+    /// How often the dies did more than one thing at a time.
+    pub flash_overlaps: FlashOverlaps,
     /// Whether the device was steady at the end.
     pub steady_state: SteadyReport,
     /// All phases, those that are not measured included.
@@ -294,6 +296,40 @@ pub struct Commands {
     pub copybacks: u64,
 }
 
+/// How often the dies did more than one thing at a time, in flash commands.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct FlashOverlaps {
+    /// Reads that another plane's read sensed along.
+    pub multi_plane_reads: u64,
+    /// Programs that ran together with another plane's.
+    pub multi_plane_programs: u64,
+    /// Erases that ran together with another plane's.
+    pub multi_plane_erases: u64,
+    /// Reads that were sensed while the page before was sent.
+    pub cached_reads: u64,
+    /// Programs whose data came while the page before was programmed.
+    pub cached_programs: u64,
+    /// Times that a program was left for a host read.
+    pub suspended_programs: u64,
+    /// Times that an erase was left for a host read.
+    pub suspended_erases: u64,
+}
+
+impl FlashOverlaps {
+    fn new(overlaps: &Overlaps) -> FlashOverlaps {
+        let together = |kind: Kind| overlaps.multi_plane[kind as usize];
+        FlashOverlaps {
+            multi_plane_reads: together(Kind::Read),
+            multi_plane_programs: together(Kind::Program),
+            multi_plane_erases: together(Kind::Erase),
+            cached_reads: overlaps.cached_reads,
+            cached_programs: overlaps.cached_programs,
+            suspended_programs: overlaps.program_pauses,
+            suspended_erases: overlaps.erase_pauses,
+        }
+    }
+}
+
 /// One phase in short.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PhaseSummary {
@@ -352,6 +388,7 @@ pub(super) fn build<P: Probe, C: Contents>(
             channels_ratio: spread(&counters.channel_busy, counters.span),
             dies_ratio: spread(&counters.die_busy, counters.span),
         },
+        flash_overlaps: FlashOverlaps::new(&counters.overlaps),
         flash_commands: FlashCommands {
             host: commands(&counters, Origin::Host),
             merge: commands(&counters, Origin::Merge),
