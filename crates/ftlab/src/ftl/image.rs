@@ -4,6 +4,7 @@
 //! of a commit, and the counts; then the planes, checked against the blocks; then the candidates,
 //! of which the victim policy is told as of blocks that close.
 
+use super::gc::VictimView;
 use super::streams::WriteStream;
 use super::{BlockState, Ftl};
 use crate::image::{Damage, Part, Reader, Resume, Snapshot, Writer, take_up};
@@ -212,14 +213,14 @@ impl Ftl {
         }
         for block in if resume.victim { candidates } else { order } {
             let plane = self.geometry.plane_of(block);
-            self.victim.closed(plane, block, self.blocks.valid(block));
+            self.victim.closed(&VictimView { plane, blocks: &self.blocks }, block);
         }
         for &block in left_over {
             let rest = self.geometry.units_per_block() - self.blocks.programmed(block);
             self.blocks.add_programmed(block, rest);
             self.blocks.close(block);
             let plane = self.geometry.plane_of(block);
-            self.victim.closed(plane, block, self.blocks.valid(block));
+            self.victim.closed(&VictimView { plane, blocks: &self.blocks }, block);
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ pub use cargo::Cargo;
 pub use plane::Plane;
 pub use spare::Spare;
 
-use gc::{Purpose, PurposeCounts, Thresholds, Victim};
+use gc::{Purpose, PurposeCounts, Thresholds, Victim, VictimView};
 use mapping::Mapping;
 use placement::{Placement, PlacementView, Writable};
 use streams::{Streams, WriteStream};
@@ -354,7 +354,8 @@ impl Ftl {
         if programmed == self.geometry.units_per_block() {
             self.blocks.close(block);
             let plane = self.geometry.plane_of(block);
-            self.victim.closed(plane, block, self.blocks.valid(block));
+            let view = VictimView { plane, blocks: &self.blocks };
+            self.victim.closed(&view, block);
             self.feed(plane);
         }
     }
@@ -385,7 +386,8 @@ impl Ftl {
         self.blocks.clear_valid(block, unit);
         if self.blocks.state(block) == BlockState::Closed {
             let plane = self.geometry.plane_of(block);
-            self.victim.lost_page(plane, block, self.blocks.valid(block));
+            let view = VictimView { plane, blocks: &self.blocks };
+            self.victim.lost_page(&view, block);
             self.feed(plane);
         }
     }

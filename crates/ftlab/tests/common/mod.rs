@@ -8,7 +8,9 @@ use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteThrough};
 use ftlab::device::{Contents, Device, DeviceSetup};
 use ftlab::engine::Stream;
 use ftlab::ftl::FtlSetup;
-use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
+use ftlab::ftl::gc::{
+    self, CostBenefit, DChoices, Greedy, Random, RandomGreedy, Thresholds, Victim, WindowedGreedy,
+};
 use ftlab::ftl::mapping::{Mapping, PageMap};
 use ftlab::ftl::placement::{Dynamic, Level, PartlyDynamic, Placement, StaticStripe};
 use ftlab::ftl::streams::{
@@ -51,7 +53,15 @@ kinds! {
         Single = "single", ByHostStream = "by-host-stream", MultiHash = "multi-hash",
         MultiBloom = "multi-bloom", SepBit = "sepbit"
     }
-    VictimKind { Greedy = "greedy" }
+    VictimKind {
+        Greedy = "greedy",
+        CostBenefit = "cost-benefit",
+        DChoices = "d-choices",
+        RandomGreedy = "random-greedy",
+        WindowedGreedy = "windowed-greedy",
+        Fifo = "fifo",
+        Random = "random"
+    }
     WriteBufferKind { None = "none", Lru = "lru" }
 }
 
@@ -83,6 +93,8 @@ pub struct Spec {
     /// For the kinds of streams that leave it open.
     pub copy_streams: u8,
     pub victim: VictimKind,
+    /// How many blocks a victim policy draws, or has in its window.
+    pub draws: u32,
     pub thresholds: Thresholds,
     pub buffer: BufferSpec,
     pub logical_pages: u32,
@@ -152,6 +164,7 @@ impl Spec {
             streams: StreamsKind::Single,
             copy_streams: 1,
             victim: VictimKind::Greedy,
+            draws: 4,
             thresholds: Thresholds {
                 start: 2,
                 stop: 3,
@@ -219,9 +232,7 @@ impl Spec {
                     )),
                 },
                 streams: self.streams(&geometry),
-                victim: match self.victim {
-                    VictimKind::Greedy => Victim::Greedy(Greedy::new(&geometry)),
-                },
+                victim: self.victim_policy(&geometry),
                 thresholds: self.thresholds,
                 geometry,
             },
@@ -261,6 +272,24 @@ impl Spec {
             StreamsKind::SepBit => {
                 Streams::SepBit(SepBit::new(self.logical_pages, geometry.blocks()))
             }
+        }
+    }
+
+    fn victim_policy(&self, geometry: &Geometry) -> Victim {
+        const SEED: u64 = 1;
+        let draws = self.draws;
+        match self.victim {
+            VictimKind::Greedy => Victim::Greedy(Greedy::new(geometry)),
+            VictimKind::CostBenefit => Victim::CostBenefit(CostBenefit::new(geometry)),
+            VictimKind::DChoices => Victim::DChoices(DChoices::new(geometry, draws, SEED)),
+            VictimKind::RandomGreedy => {
+                Victim::RandomGreedy(RandomGreedy::new(geometry, draws, SEED))
+            }
+            VictimKind::WindowedGreedy => {
+                Victim::WindowedGreedy(WindowedGreedy::new(geometry, draws))
+            }
+            VictimKind::Fifo => Victim::Fifo(gc::Fifo::new(geometry)),
+            VictimKind::Random => Victim::Random(Random::new(geometry, SEED)),
         }
     }
 

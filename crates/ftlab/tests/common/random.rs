@@ -9,7 +9,7 @@ use proptest::sample::select;
 
 use super::{
     BufferSpec, DRAM, NO_BUFFER, PlacementKind, SchedulerKind, Spec, StreamsKind, TimingKind,
-    WriteBufferKind,
+    VictimKind, WriteBufferKind,
 };
 
 /// Tiny shapes of every kind: pages of 2 to 64 KiB, mapped whole or in units of 4 KiB.
@@ -59,14 +59,18 @@ fn buffer() -> impl Strategy<Value = BufferSpec> {
 
 /// A device that is as full as the rule of legality allows, or less.
 pub fn spec() -> impl Strategy<Value = Spec> {
-    let policies =
-        (select(SchedulerKind::ALL), select(PlacementKind::ALL), select(TimingKind::ALL));
+    let policies = (
+        select(SchedulerKind::ALL),
+        select(PlacementKind::ALL),
+        select(TimingKind::ALL),
+        select(VictimKind::ALL),
+    );
     let streams = (select(StreamsKind::ALL), 0u8..=3);
     let codeword = select(vec![512u64, 1024, 2048]);
     let share = prop_oneof![Just(100u32), 40u32..=100];
     (shape(), thresholds(), buffer(), policies, streams, codeword, share).prop_map(
         |(shape, thresholds, buffer, policies, (streams, copy_streams), codeword, share)| {
-            let (scheduler, placement, timing) = policies;
+            let (scheduler, placement, timing, victim) = policies;
             let spec = Spec {
                 shape,
                 thresholds,
@@ -76,6 +80,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
                 timing,
                 streams,
                 copy_streams,
+                victim,
                 codeword: Bytes(codeword),
                 bus: BytesPerSec(200_000_000),
                 ..Spec::small()

@@ -4,6 +4,7 @@
 
 mod ageing;
 mod ceilings;
+mod cleaning;
 #[path = "../common/mod.rs"]
 mod common;
 mod contents;

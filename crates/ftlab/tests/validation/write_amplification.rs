@@ -38,7 +38,7 @@ pub fn mean_field(b: u32, rho: f64) -> f64 {
 /// victim solves rho = (p - 1) / ln p (Robinson, "Analysis of Steady-State Segment Storage Utilizations
 /// in a Log-Structured File System with Least-Utilized Segment Cleaning", Operating Systems Review
 /// 1996; Desnoyers, "Analytic Models of SSD Write Performance", ACM TOS 2014).
-fn endless_blocks(rho: f64) -> f64 {
+pub fn endless_blocks(rho: f64) -> f64 {
     let (mut low, mut high) = (1e-9, 1.0 - 1e-9);
     for _ in 0..100 {
         let p: f64 = (low + high) / 2.0;
@@ -130,15 +130,15 @@ fn write(device: &mut Device, spec: &Spec, depth: usize, stream: &mut Stream, co
 }
 
 /// What steady state shows.
-struct Measured {
+pub struct Measured {
     /// Places programmed, padding included, by pages of the host.
-    amplification: f64,
+    pub amplification: f64,
     /// The share of valid pages in closed blocks, on average.
-    share: f64,
+    pub share: f64,
 }
 
 /// Writes random pages until the state is steady, and measures over 8 times the logical size.
-fn measure(spec: &Spec, depth: usize) -> Measured {
+pub fn measure(spec: &Spec, depth: usize) -> Measured {
     const ROUNDS: u64 = 8;
     const SAMPLES: u64 = 200;
     let mut device = assemble(spec.setup());

@@ -7,7 +7,7 @@
 //! been overwritten meanwhile. The victim is erased when nothing of it is left in flight.
 
 use super::super::{BlockState, Cargo, Ftl};
-use super::Purpose;
+use super::{Purpose, VictimView};
 use crate::device::Contents;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, PlaneId, Ppn, SimTime};
@@ -135,7 +135,8 @@ impl Ftl {
             return false;
         }
         queue.push_back(wanted);
-        self.victim.withdrawn(plane, wanted.block, self.blocks.valid(wanted.block));
+        let view = VictimView { plane, blocks: &self.blocks };
+        self.victim.withdrawn(&view, wanted.block);
         self.blocks.set_state(wanted.block, BlockState::Collecting);
         true
     }
@@ -153,7 +154,8 @@ impl Ftl {
         if let Some(at) = state.wanted.iter().position(may_go) {
             return state.wanted.remove(at);
         }
-        let block = self.victim.choose(plane)?;
+        let view = VictimView { plane, blocks: &self.blocks };
+        let block = self.victim.choose(&view)?;
         Some(Wanted { block, purpose: Purpose::Space })
     }
 

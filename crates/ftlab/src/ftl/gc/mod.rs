@@ -1,14 +1,33 @@
 //! Garbage collection: which block to clean ([`Victim`], a seam), and the collector that copies its
 //! valid pages away and erases it.
 
+mod by_valid;
 mod collector;
+mod cost_benefit;
+mod d_choices;
+mod fifo;
 mod greedy;
+mod lists;
+mod pool;
 mod purpose;
+mod random;
+mod random_greedy;
+#[cfg(test)]
+mod tests;
+mod windowed_greedy;
 
 pub use collector::{Collection, Collector, Freed, Ground, Thresholds, Wanted};
+pub use cost_benefit::CostBenefit;
+pub use d_choices::DChoices;
+pub use fifo::Fifo;
 pub use greedy::Greedy;
 pub use purpose::{Purpose, PurposeCounts};
+pub use random::Random;
+pub use random_greedy::RandomGreedy;
+pub use windowed_greedy::WindowedGreedy;
 
+use super::Blocks;
+use crate::nand::Geometry;
 use crate::policy::seam;
 use crate::units::{BlockId, PlaneId};
 
@@ -18,26 +37,46 @@ seam! {
     /// candidates up by choosing them.
     pub enum Victim ("ftl.gc.victim" = "greedy") as VictimChoice, with victim_policy {
         Greedy(Greedy),
+        CostBenefit(CostBenefit),
+        DChoices(DChoices),
+        RandomGreedy(RandomGreedy),
+        WindowedGreedy(WindowedGreedy),
+        Fifo(Fifo),
+        Random(Random),
     }
 }
 
+/// What a policy sees.
+#[derive(Clone, Copy, Debug)]
+pub struct VictimView<'a> {
+    /// The plane in question.
+    pub plane: PlaneId,
+    /// All blocks as they are at present.
+    pub blocks: &'a Blocks,
+}
+
+/// With more valid pages than this, collecting a block would not free one flash page.
+fn most_valid(geometry: &Geometry) -> u32 {
+    geometry.units_per_block() - geometry.units_per_page()
+}
+
 impl Victim {
-    /// A block of `plane` is full: it may be collected from now on.
+    /// A block is full: it may be collected from now on.
     #[inline]
-    pub fn closed(&mut self, plane: PlaneId, block: BlockId, valid: u32) {
-        victim_policy!(self, policy => policy.closed(plane, block, valid));
+    pub fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
+        victim_policy!(self, policy => policy.closed(view, block));
     }
 
-    /// A candidate of `plane` lost a page and has `valid` left.
+    /// A candidate has lost one page.
     #[inline]
-    pub fn lost_page(&mut self, plane: PlaneId, block: BlockId, valid: u32) {
-        victim_policy!(self, policy => policy.lost_page(plane, block, valid));
+    pub fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
+        victim_policy!(self, policy => policy.lost_page(view, block));
     }
 
-    /// A candidate of `plane` with `valid` pages is collected for another reason: it is none any more.
+    /// A candidate is collected for another reason: it is none any more.
     #[inline]
-    pub fn withdrawn(&mut self, plane: PlaneId, block: BlockId, valid: u32) {
-        victim_policy!(self, policy => policy.withdrawn(plane, block, valid));
+    pub fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
+        victim_policy!(self, policy => policy.withdrawn(view, block));
     }
 
     /// The candidates of a plane, in an order in which telling a new policy of them
@@ -47,9 +86,10 @@ impl Victim {
         victim_policy!(self, policy => policy.candidates(plane))
     }
 
-    /// Chooses a candidate of `plane` that has an invalid page, and drops it from the candidates.
+    /// Chooses a candidate that frees at least a flash page, and drops it from the candidates. None
+    /// if there is no such block.
     #[inline]
-    pub fn choose(&mut self, plane: PlaneId) -> Option<BlockId> {
-        victim_policy!(self, policy => policy.choose(plane))
+    pub fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
+        victim_policy!(self, policy => policy.choose(view))
     }
 }

@@ -1,0 +1,65 @@
+//! First in, first out: the block that was filled longest ago. Cheap, and wears all blocks alike, but
+//! copies more than greedy does.
+//!
+//! A block that gains nothing is passed over and keeps its place.
+//!
+//! Source: textbook (circular log cleaning); analysed by Menon, "A Performance Comparison of RAID-5 and
+//! Log-Structured Arrays", HPDC 1995, and Robinson, Operating Systems Review 1996.
+
+use super::VictimView;
+use super::lists::Lists;
+use crate::image::keeps_nothing;
+use crate::nand::Geometry;
+use crate::policy::{NoOptions, Parts, Policy};
+use crate::units::{BlockId, PlaneId};
+
+/// Candidates in the order in which they were filled.
+#[derive(Clone, Debug)]
+pub struct Fifo {
+    /// By plane.
+    queues: Lists,
+    most_valid: u32,
+}
+
+impl Policy for Fifo {
+    const NAME: &'static str = "fifo";
+    const SUMMARY: &'static str = "the block that was filled longest ago";
+    const SOURCE: &'static str = "textbook (circular log cleaning)";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, parts: &Parts<'_>) -> Self {
+        Fifo::new(parts.geometry)
+    }
+
+    keeps_nothing!(Fifo { queues, most_valid });
+}
+
+impl Fifo {
+    /// No candidates yet.
+    #[must_use]
+    pub fn new(geometry: &Geometry) -> Fifo {
+        let queues = Lists::new(geometry.planes() as usize, geometry.blocks());
+        Fifo { queues, most_valid: super::most_valid(geometry) }
+    }
+
+    pub(super) fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
+        self.queues.append(view.plane.at(), block);
+    }
+
+    pub(super) fn lost_page(&mut self, _view: &VictimView<'_>, _block: BlockId) {}
+
+    pub(super) fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
+        self.queues.unlink(view.plane.at(), block);
+    }
+
+    pub(super) fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
+        self.queues.all(plane.at()).collect()
+    }
+
+    pub(super) fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
+        let worth = |block: &BlockId| view.blocks.valid(*block) <= self.most_valid;
+        let block = self.queues.all(view.plane.at()).find(worth)?;
+        self.queues.unlink(view.plane.at(), block);
+        Some(block)
+    }
+}

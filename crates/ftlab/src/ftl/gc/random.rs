@@ -1,0 +1,70 @@
+//! Random: any block. The baseline for policies that look at blocks; if the block that is drawn gains
+//! nothing, one that does is drawn instead.
+//!
+//! Source: textbook; Van Houdt, SIGMETRICS 2013, with one choice.
+
+use super::VictimView;
+use super::pool::Pool;
+use crate::engine::Stream;
+use crate::image::{Damage, Reader, Writer};
+use crate::nand::Geometry;
+use crate::policy::{NoOptions, Parts, Policy};
+use crate::units::{BlockId, PlaneId};
+
+/// Candidates to draw from.
+#[derive(Clone, Debug)]
+pub struct Random {
+    candidates: Pool,
+    stream: Stream,
+}
+
+impl Policy for Random {
+    const NAME: &'static str = "random";
+    const SUMMARY: &'static str = "any block that frees a flash page";
+    const SOURCE: &'static str = "textbook; one choice in Van Houdt, SIGMETRICS 2013";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, parts: &Parts<'_>) -> Self {
+        Random::new(parts.geometry, parts.seed)
+    }
+
+    fn save(&self, out: &mut Writer) {
+        let Random { candidates: _, stream } = self;
+        stream.save(out);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        self.stream.load(from)
+    }
+}
+
+impl Random {
+    /// No candidates yet.
+    #[must_use]
+    pub fn new(geometry: &Geometry, seed: u64) -> Random {
+        let stream = Stream::new(seed, "ftl.gc.victim random");
+        Random { candidates: Pool::new(geometry), stream }
+    }
+
+    pub(super) fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
+        self.candidates.closed(view.plane, block, view.blocks.valid(block));
+    }
+
+    #[inline]
+    pub(super) fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
+        self.candidates.lost_page(view.plane, block, view.blocks.valid(block));
+    }
+
+    pub(super) fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
+        self.candidates.remove(view.plane, block);
+    }
+
+    pub(super) fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
+        self.candidates.all(plane)
+    }
+
+    pub(super) fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
+        let picked = self.candidates.any(view.plane, &mut self.stream)?;
+        self.candidates.take_worth(view.plane, picked, &mut self.stream)
+    }
+}
