@@ -232,12 +232,10 @@ impl Checker<'_, '_> {
 
     /// With fewer logical units on a plane than this, something is always worth collecting. When the
     /// host waits for a plane, all its blocks are closed but the reserve and those that streams have
-    /// open, except that of the stream which waits, unless copies go there, too. Each is worth collecting unless its stale units are fewer than a flash page holds.
+    /// open, except that of the stream which waits. Each is worth collecting unless its stale units are fewer than a flash page holds.
     fn sure_units(&self, counts: &Counts) -> u64 {
         let blocks = u64::from(self.options.nand.blocks_per_plane);
-        let counts_of_streams = self.options.ftl.streams.policy.counts();
-        let full = u64::from(counts_of_streams.copies > 0);
-        let open = self.open_blocks() - full;
+        let open = self.open_blocks() - 1;
         let closed = blocks.saturating_sub(u64::from(self.options.ftl.gc.reserve) + open);
         closed * (counts.units_per_block - counts.units_per_page + 1)
     }

@@ -307,9 +307,7 @@ impl Ftl {
     fn is_writable(&self, plane: PlaneId, stream: WriteStream) -> bool {
         let state = &self.planes[plane.at()];
         let (free, reserve) = (state.free_blocks(), self.thresholds.reserve);
-        // Where copies go into the host's blocks, those that came out of the reserve are for them.
-        let room_is_its_own = self.streams.copy_streams() > 0 || free >= reserve;
-        let room = room_is_its_own && state.has_room(stream, self.geometry.units_per_block());
+        let room = state.has_room(stream, self.geometry.units_per_block());
         // With blocks to spare the host need not wait, whatever it has been credited with.
         let scarce = free <= reserve + 1;
         let paced = scarce && state.collection.is_some() && state.host_credit == 0;

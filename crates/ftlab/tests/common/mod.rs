@@ -254,7 +254,7 @@ impl Spec {
         match self.streams {
             StreamsKind::Single => Streams::Single(Single::new(self.copy_streams)),
             StreamsKind::ByHostStream => {
-                let counts = StreamCounts { host: 4, copies: self.copy_streams };
+                let counts = StreamCounts::new(4, self.copy_streams);
                 Streams::ByHostStream(ByHostStream::new(counts))
             }
             StreamsKind::MultiHash => Streams::MultiHash(MultiHash::new(&MultiHashOptions {
@@ -298,8 +298,7 @@ impl Spec {
     ///
     /// A plane at a standstill has at most `reserve` blocks free and a half-filled block of each
     /// stream but the one that waits, so with one stream for the host and one for copies at least
-    /// B - reserve - 1 closed ones. (Where copies have no stream of their own, the host may have to
-    /// leave room in its block to them.) Each is worth collecting (it frees a
+    /// B - reserve - 1 closed ones. Each is worth collecting (it frees a
     /// flash page) unless it holds more than b - u valid pages, with b pages a block and u a flash
     /// page. So with fewer than (B - reserve - 1)(b - u + 1) pages on the plane, there is always
     /// something worth collecting, and each collection frees at least one flash page. Static
@@ -308,9 +307,7 @@ impl Spec {
     pub fn most_logical_pages(&self) -> u32 {
         let geometry = self.geometry();
         let (block, page) = (geometry.units_per_block(), geometry.units_per_page());
-        let streams = self.streams(&geometry);
-        let (host, copies) = (streams.host_streams(), streams.copy_streams());
-        let open = u32::from(host.max(host + copies - 1));
+        let open = self.streams(&geometry).open_blocks() - 1;
         let closed = self.shape.blocks_per_plane.saturating_sub(self.thresholds.reserve + open);
         let sure = closed * (block - page + 1);
         match self.placement {

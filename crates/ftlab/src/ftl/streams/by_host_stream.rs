@@ -33,10 +33,8 @@ impl Policy for ByHostStream {
     type Options = ByHostStreamOptions;
 
     fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
-        ByHostStream::new(StreamCounts {
-            host: options.host_streams as u8,
-            copies: options.copies.copy_streams as u8,
-        })
+        let (host, copies) = (options.host_streams, options.copies.copy_streams);
+        ByHostStream::new(StreamCounts::new(host as u8, copies as u8))
     }
 
     keeps_nothing!(ByHostStream { counts });

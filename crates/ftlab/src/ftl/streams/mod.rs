@@ -49,25 +49,47 @@ impl WriteStream {
 pub struct StreamCounts {
     /// For what the host writes.
     pub host: u8,
-    /// For what collection copies; with none, copies go where the host's pages of their kind go.
+    /// For what collection copies.
     pub copies: u8,
+    /// What separates them.
+    pub copied: Copied,
+}
+
+/// What separates copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copied {
+    /// The stream of the host in which their page was written.
+    ByStream,
+    /// How often they were copied.
+    ByGeneration,
 }
 
 impl StreamCounts {
+    /// So many streams for the host, and the copies that an option asks for: see [`CopyOptions`].
+    #[must_use]
+    pub const fn new(host: u8, copy_streams: u8) -> StreamCounts {
+        match copy_streams {
+            0 => StreamCounts { host, copies: host, copied: Copied::ByStream },
+            copies => StreamCounts { host, copies, copied: Copied::ByGeneration },
+        }
+    }
+
     /// Blocks of a plane that may be partly filled at a time.
     #[must_use]
     pub const fn open_blocks(self) -> u32 {
         self.host as u32 + self.copies as u32
     }
 
-    /// Where the copy of a page goes that lies in a block of stream `source`, by generation: what was
+    /// Where the copy of a page goes that lies in a block of stream `source`. By generation: what was
     /// copied again is colder than what was copied once.
-    fn next_generation(self, source: WriteStream) -> WriteStream {
-        match source.0.checked_sub(self.host) {
-            _ if self.copies == 0 => source,
-            None => WriteStream(self.host),
-            Some(generation) => WriteStream(self.host + (generation + 1).min(self.copies - 1)),
-        }
+    fn next(self, source: WriteStream) -> WriteStream {
+        let number = match (source.0.checked_sub(self.host), self.copied) {
+            (None, Copied::ByStream) => source.0,
+            (Some(copied), Copied::ByStream) => copied,
+            (None, Copied::ByGeneration) => 0,
+            (Some(generation), Copied::ByGeneration) => generation + 1,
+        };
+        WriteStream(self.host + number.min(self.copies - 1))
     }
 }
 
@@ -76,8 +98,8 @@ options! {
     pub struct CopyOptions at "ftl.streams" {
         /// Streams for what collection copies. With 1, copies are kept apart from what the host writes.
         /// With more, by generation: copies of copies go one stream further, as in DAC (Chiang, Lee and
-        /// Chang, Software: Practice and Experience 1999). With 0, a copy goes into the stream of the
-        /// host in which its page was written.
+        /// Chang, Software: Practice and Experience 1999). With 0, one for each stream of the
+        /// host: what was written apart stays apart.
         copy_streams: u32 = "1", in "0"..="6", unit "streams",
             source "one is what most FTLs have";
     }
@@ -105,7 +127,7 @@ impl StreamsChoice {
             StreamsChoice::MultiBloom(options) => (2, &options.copies),
             StreamsChoice::SepBit(_) => return SepBit::COUNTS,
         };
-        StreamCounts { host: host as u8, copies: copies.copy_streams as u8 }
+        StreamCounts::new(host as u8, copies.copy_streams as u8)
     }
 }
 
@@ -122,13 +144,6 @@ impl Streams {
         self.counts().host
     }
 
-    /// How many streams copies have.
-    #[inline]
-    #[must_use]
-    pub fn copy_streams(&self) -> u8 {
-        self.counts().copies
-    }
-
     /// Blocks of a plane that may be partly filled at a time.
     #[must_use]
     pub fn open_blocks(&self) -> u32 {
@@ -143,9 +158,8 @@ impl Streams {
 
     /// The streams into which copies go.
     pub fn all_copy_streams(&self) -> impl Iterator<Item = WriteStream> + use<> {
-        let StreamCounts { host, copies } = self.counts();
-        let streams = if copies == 0 { 0..host } else { host..host + copies };
-        streams.map(WriteStream)
+        let StreamCounts { host, copies, .. } = self.counts();
+        (host..host + copies).map(WriteStream)
     }
 
     /// What is remembered of the stream that the host gave a write.
@@ -177,7 +191,7 @@ impl Streams {
     pub fn copy_stream(&self, page: Lpn, source: WriteStream) -> WriteStream {
         match self {
             Streams::SepBit(policy) => WriteStream(policy.copy_stream(page, source)),
-            _ => self.counts().next_generation(source),
+            _ => self.counts().next(source),
         }
     }
 
@@ -217,13 +231,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_age_by_generation() {
+    fn copies_stay_apart_by_stream_or_by_generation() {
         let all = |counts: StreamCounts| {
-            (0..6).map(|source| counts.next_generation(WriteStream(source)).0).collect::<Vec<_>>()
+            let streams = (0..counts.open_blocks() as u8).map(WriteStream);
+            streams.map(|source| counts.next(source).0).collect::<Vec<_>>()
         };
-        assert_eq!(all(StreamCounts { host: 2, copies: 0 })[..2], [0, 1]);
-        assert_eq!(all(StreamCounts { host: 2, copies: 1 })[..3], [2, 2, 2]);
-        assert_eq!(all(StreamCounts { host: 2, copies: 3 })[..5], [2, 2, 3, 4, 4]);
+        assert_eq!(all(StreamCounts::new(2, 0)), [2, 3, 2, 3]);
+        assert_eq!(all(StreamCounts::new(2, 1)), [2, 2, 2]);
+        assert_eq!(all(StreamCounts::new(2, 3)), [2, 2, 3, 4, 4]);
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl MultiBloom {
     #[must_use]
     pub fn new(options: &MultiBloomOptions) -> MultiBloom {
         MultiBloom {
-            counts: StreamCounts { host: 2, copies: options.copies.copy_streams as u8 },
+            counts: StreamCounts::new(2, options.copies.copy_streams as u8),
             bits: vec![0; options.filter_bits as usize],
             filter_writes: options.filter_writes,
             hot_weight: options.hot_weight,

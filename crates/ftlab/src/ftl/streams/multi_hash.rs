@@ -77,7 +77,7 @@ impl MultiHash {
     #[must_use]
     pub fn new(options: &MultiHashOptions) -> MultiHash {
         MultiHash {
-            counts: StreamCounts { host: 2, copies: options.copies.copy_streams as u8 },
+            counts: StreamCounts::new(2, options.copies.copy_streams as u8),
             counters: vec![0; options.counters as usize],
             decay_writes: options.decay_writes,
             hot_count: options.hot_count as u8,

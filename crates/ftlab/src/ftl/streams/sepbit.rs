@@ -12,7 +12,7 @@
 //! Where a flash page holds several pages, the first one decides for its companions in a copy.
 
 use super::ages::Ages;
-use super::{StreamCounts, WriteStream};
+use super::{Copied, StreamCounts, WriteStream};
 use crate::image::{Damage, Reader, Writer};
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{BlockId, Lpn};
@@ -92,7 +92,8 @@ impl Policy for SepBit {
 
 impl SepBit {
     /// Two streams for the host and four for copies.
-    pub const COUNTS: StreamCounts = StreamCounts { host: 2, copies: 4 };
+    pub const COUNTS: StreamCounts =
+        StreamCounts { host: 2, copies: 4, copied: Copied::ByGeneration };
 
     /// Nothing is known yet.
     #[must_use]

@@ -25,10 +25,10 @@ impl Policy for Single {
 }
 
 impl Single {
-    /// One stream for the host, so many for copies.
+    /// One stream for the host, so many for copies: see [`CopyOptions`].
     #[must_use]
     pub fn new(copies: u8) -> Single {
-        Single { counts: StreamCounts { host: 1, copies } }
+        Single { counts: StreamCounts::new(1, copies) }
     }
 
     #[inline]
