@@ -1,5 +1,7 @@
-//! What is done to a device: real traces in many formats, generated load, and their replay.
+//! What is done to a device: real traces in many formats, generated load, fio's job files, and
+//! their replay.
 
+pub mod fio;
 pub mod generate;
 pub mod replay;
 pub mod trace;

@@ -16,7 +16,7 @@ use super::source::{Pace, PhaseStart, Source};
 use super::window::Window;
 
 /// After so many steps of the device the caller is asked whether to go on.
-const STEPS_PER_POLL: u32 = 4096;
+pub(super) const STEPS_PER_POLL: u32 = 4096;
 
 /// A device, what is played on it, and who hears of it.
 pub struct Replay<'a, H, S, K> {
@@ -84,7 +84,7 @@ fn implicit_phase() -> PhaseStart {
     PhaseStart { index: 0, pace: Pace::Timed, time: None, measure: true }
 }
 
-fn later(start: SimTime, span: Nanos) -> SimTime {
+pub(super) fn later(start: SimTime, span: Nanos) -> SimTime {
     SimTime(start.0.saturating_add(span.0))
 }
 
@@ -124,22 +124,22 @@ struct Counts {
 
 /// What is remembered of the requests in the device, by tag.
 #[derive(Default)]
-struct Tags {
+pub(super) struct Tags {
     slots: Vec<Slot>,
     free: Vec<u32>,
 }
 
 #[derive(Clone, Copy)]
-struct Slot {
-    arrived: SimTime,
-    index: u64,
+pub(super) struct Slot {
+    pub arrived: SimTime,
+    pub index: u64,
     request: Request,
 }
 
 impl Tags {
     /// A tag for `request`, which is noted with it.
     #[inline]
-    fn take(&mut self, mut request: Request, index: u64, arrived: SimTime) -> Request {
+    pub fn take(&mut self, mut request: Request, index: u64, arrived: SimTime) -> Request {
         let tag = self.free.pop().unwrap_or_else(|| {
             u32::try_from(self.slots.len()).expect("fewer requests outstanding than that")
         });
@@ -150,6 +150,13 @@ impl Tags {
             None => self.slots.push(slot),
         }
         request
+    }
+
+    /// What was noted with a tag, which is free again.
+    #[inline]
+    pub fn release(&mut self, tag: u32) -> Slot {
+        self.free.push(tag);
+        self.slots[tag as usize]
     }
 }
 
@@ -418,9 +425,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             self.sink.advanced(self.host);
         }
         for completion in self.done.drain(..) {
-            let tag = completion.request.tag;
-            let Slot { arrived, index, .. } = self.tags.slots[tag as usize];
-            self.tags.free.push(tag);
+            let Slot { arrived, index, .. } = self.tags.release(completion.request.tag);
             finished += 1;
             self.sink.completed(&Completed {
                 completion,

@@ -6,6 +6,7 @@
 //! pulled ahead, so that the device can be told what comes ([`ftlab::host::Host::expect`]).
 
 mod ahead;
+mod crew;
 mod engine;
 mod mapping;
 mod merge;
@@ -13,6 +14,7 @@ mod options;
 mod source;
 mod window;
 
+pub use crew::{Crew, Group, Issuer, Turn};
 pub use engine::Replay;
 pub use mapping::{MapCounts, MapError, Mapping};
 pub use merge::{Merge, Starts};

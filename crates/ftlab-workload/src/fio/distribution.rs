@@ -1,0 +1,187 @@
+//! `random_distribution`: how it is written, and how places are drawn from it.
+
+use ftlab::engine::Stream;
+
+use super::job::Distribution;
+use super::values::{Amount, Bad, Base, MILLION, bad, per_cent, sectors};
+use crate::generate::{Scatter, Zipf};
+
+/// As many zones as fio takes.
+const MAX_ZONES: usize = 256;
+/// Uniform draws whose sum stands for a normal one: their variances sum to one.
+const NORMAL_DRAWS: u32 = 12;
+/// Beyond this nearly every request goes to the first place.
+const MAX_THETA: f64 = 10.0;
+
+/// The texts for reads, writes and trims. Only zones have more than one.
+pub(super) fn parts(value: &str) -> [String; 3] {
+    let Some((kind, zones)) = value.split_once(':').filter(|(kind, _)| kind.starts_with("zoned"))
+    else {
+        return [(); 3].map(|()| value.to_owned());
+    };
+    let parts: Vec<&str> = zones.split(',').collect();
+    [0, 1, 2].map(|at| {
+        let part = parts.get(at).or(parts.last()).expect("splitting gives one part or more");
+        format!("{kind}:{part}")
+    })
+}
+
+/// Reads one of them.
+pub(super) fn parse(text: &str, base: Base) -> Result<Distribution, Bad> {
+    let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+    match kind {
+        "random" => Ok(Distribution::Uniform),
+        "zoned" | "zoned_abs" => zones(rest, kind == "zoned_abs", base).map(Distribution::Zoned),
+        "zipf" | "pareto" | "normal" => skewed(kind, rest),
+        _ => bad(
+            "unknown distribution",
+            "known: random, zipf:THETA, pareto:POWER, normal:DEVIATION, zoned:ACCESSES/SPACE:...",
+        ),
+    }
+}
+
+fn skewed(kind: &str, rest: &str) -> Result<Distribution, Bad> {
+    let (value, center) = match rest.split_once(':') {
+        Some((value, center)) => (value, Some(center)),
+        None => (rest, None),
+    };
+    let parse = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
+    let center = match center.map(|text| parse(text).filter(|c| (0.0..=1.0).contains(c))) {
+        Some(None) => return bad("the centre is no number from 0 to 1", "leave it out"),
+        center => center.flatten(),
+    };
+    let value = parse(value);
+    match kind {
+        "zipf" => match value.filter(|theta| *theta > 0.0 && *theta <= MAX_THETA && *theta != 1.0) {
+            Some(theta) => Ok(Distribution::Zipf { theta, center }),
+            None => bad("theta is more than 0, at most 10 and not 1", "write zipf:1.2"),
+        },
+        "pareto" => match value.filter(|power| *power > 0.0 && *power < 1.0) {
+            Some(power) => Ok(Distribution::Pareto { power, center }),
+            None => bad("the power lies between 0 and 1", "write pareto:0.2"),
+        },
+        _ => match value.filter(|deviation| *deviation > 0.0 && *deviation < 100.0) {
+            Some(deviation) => Ok(Distribution::Normal { deviation: deviation / 100.0, center }),
+            None => bad("the deviation lies between 0 and 100", "write normal:10"),
+        },
+    }
+}
+
+fn zones(text: &str, absolute: bool, base: Base) -> Result<Vec<(u64, Amount)>, Bad> {
+    let remedy = "write ACCESSES/SPACE:..., accesses and, unless absolute, space summing to 100";
+    let mut zones = Vec::new();
+    for part in text.split(':') {
+        let Some((accesses, space)) = part.split_once('/') else {
+            return bad("a zone lacks its space", remedy);
+        };
+        let space = match absolute {
+            true => Amount::Sectors(sectors(space, base)?),
+            false => Amount::Share(per_cent(space, 100)?),
+        };
+        zones.push((per_cent(accesses, 100)?, space));
+    }
+    let accesses: u64 = zones.iter().map(|zone| zone.0).sum();
+    let space: u64 = zones
+        .iter()
+        .map(|zone| match zone.1 {
+            Amount::Share(ppm) => ppm,
+            Amount::Sectors(_) => 0,
+        })
+        .sum();
+    let empty = zones.iter().any(|zone| matches!(zone.1, Amount::Sectors(0) | Amount::Share(0)) && zone.0 > 0);
+    if zones.len() > MAX_ZONES || accesses != MILLION || (!absolute && space != MILLION) || empty {
+        return bad("zones that do not sum to 100, without space, or more than 256", remedy);
+    }
+    Ok(zones)
+}
+
+/// Draws places from a distribution.
+#[derive(Clone, Debug)]
+pub(super) enum Draw {
+    Uniform,
+    Ranked { ranks: Ranks, scatter: Scatter, shift: u64 },
+    /// Accesses up to and with each zone, in millionths, and where it ends, in places.
+    Zoned(Vec<(u64, u64)>),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ranks {
+    Zipf(Zipf),
+    Pareto { power: f64 },
+    Normal { deviation: f64 },
+}
+
+impl Draw {
+    /// Over `places` of `unit` sectors each. The centre of a skewed distribution is drawn unless it
+    /// is given.
+    pub fn new(of: &Distribution, places: u64, unit: u64, stream: &mut Stream) -> Draw {
+        let (ranks, center) = match of {
+            Distribution::Uniform => return Draw::Uniform,
+            Distribution::Zoned(zones) => return Draw::zoned(zones, places, unit),
+            Distribution::Zipf { theta, center } => (Ranks::Zipf(Zipf::new(places, *theta)), *center),
+            Distribution::Pareto { power, center } => {
+                let power = libm::log(*power) / libm::log(1.0 - power);
+                (Ranks::Pareto { power }, *center)
+            }
+            Distribution::Normal { deviation, center } => {
+                (Ranks::Normal { deviation: *deviation }, Some(center.unwrap_or(0.5)))
+            }
+        };
+        let scatter = Scatter::new(places);
+        let first = scatter.place(0);
+        let shift = match center {
+            Some(center) => ((center * places as f64) as u64 + places - first) % places,
+            None => stream.below(places),
+        };
+        Draw::Ranked { ranks, scatter, shift }
+    }
+
+    fn zoned(zones: &[(u64, Amount)], places: u64, unit: u64) -> Draw {
+        let whole = places * unit;
+        let (mut accesses, mut end) = (0, 0);
+        let list = zones.iter().map(|(share, space)| {
+            accesses += share;
+            end = (end + space.of(whole).div_ceil(unit)).min(places);
+            (accesses, end)
+        });
+        Draw::Zoned(list.collect())
+    }
+
+    /// A place below `places`.
+    pub fn draw(&self, places: u64, stream: &mut Stream) -> u64 {
+        match self {
+            Draw::Uniform => stream.below(places),
+            Draw::Ranked { ranks, scatter, shift } => {
+                let rank = ranks.draw(places, stream);
+                (scatter.place(rank) + shift) % places
+            }
+            Draw::Zoned(zones) => {
+                let drawn = stream.below(MILLION);
+                let at = zones.partition_point(|zone| zone.0 <= drawn);
+                let begin = at.checked_sub(1).map_or(0, |before| zones[before].1);
+                match zones[at].1.saturating_sub(begin) {
+                    0 => stream.below(places),
+                    width => begin + stream.below(width),
+                }
+            }
+        }
+    }
+}
+
+impl Ranks {
+    fn draw(&self, places: u64, stream: &mut Stream) -> u64 {
+        match self {
+            Ranks::Zipf(zipf) => zipf.draw(stream),
+            Ranks::Pareto { power } => {
+                let part = libm::exp(*power * libm::log(stream.unit().max(f64::MIN_POSITIVE)));
+                ((places - 1) as f64 * part) as u64
+            }
+            // The distance from the centre: ranks beside it on either hand are alike.
+            Ranks::Normal { deviation } => {
+                let sum: f64 = (0..NORMAL_DRAWS).map(|_| stream.unit() - 0.5).sum();
+                let at = (sum * deviation * places as f64 + places as f64 / 2.0).rem_euclid(places as f64);
+                (at as u64).min(places - 1)
+            }
+        }
+    }
+}

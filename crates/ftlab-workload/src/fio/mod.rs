@@ -1,0 +1,38 @@
+//! fio's job files: their text, the meaning of their options, and jobs at work.
+//!
+//! The file is read by [`JobFile::parse`], which reports everything that is wrong at once;
+//! [`JobFile::plan`] lays its jobs on a device, and [`Crew`](crate::replay::Crew) lets them work. What
+//! each option means here stands in [`options`].
+//!
+//! Source: the manual of fio 3.33 (J. Axboe), and what that version was seen to do with `ioengine=null`
+//! and `write_iolog`; the tests hold the figures. No code of fio is used.
+
+mod coverage;
+mod distribution;
+#[doc(hidden)]
+pub mod fuzz;
+mod job;
+mod offsets;
+pub mod options;
+mod parse;
+mod plan;
+mod player;
+mod text;
+mod values;
+
+pub use job::Job;
+pub use plan::Plan;
+pub use text::Surroundings;
+
+/// A job file.
+#[derive(Clone, Debug)]
+pub struct JobFile {
+    /// What it is called.
+    pub name: String,
+    /// Its text, without what it includes.
+    pub text: String,
+    /// The jobs, in the order of the file.
+    pub jobs: Vec<Job>,
+    /// What was assumed.
+    pub notes: Vec<String>,
+}

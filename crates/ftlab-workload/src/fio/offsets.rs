@@ -1,0 +1,254 @@
+//! Where the requests of a job go within one of its files: walks with holes and zones, random places
+//! with and without a map. Everything in sectors from the start of the job's range.
+
+use ftlab::engine::Stream;
+
+use super::coverage::Coverage;
+use super::distribution::Draw;
+use super::job::{Job, Modifier, RandomOrder, Sizes, Zones};
+use crate::generate::Scatter;
+
+/// So often a size is drawn again if it does not fit before the end; then the smallest is taken.
+const REDRAWS: u32 = 64;
+
+/// A place: offset and length.
+pub(super) type Spot = (u64, u32);
+
+/// One file, as one job sees it.
+#[derive(Clone, Debug)]
+pub(super) struct Offsets {
+    len: u64,
+    /// Where the next sequential request of each direction starts.
+    cursors: [u64; 3],
+    last: [u64; 3],
+    zones: Option<Walk>,
+    hole: u64,
+    random: Option<Random>,
+}
+
+/// A walk through strided zones, for each direction on its own.
+#[derive(Clone, Debug)]
+struct Walk {
+    zones: Zones,
+    starts: [u64; 3],
+    done: [u64; 3],
+}
+
+#[derive(Clone, Debug)]
+struct Random {
+    order: Order,
+    /// By direction: sectors of a place, and how many places there are.
+    grid: [(u64, u64); 3],
+    draws: [Draw; 3],
+    stream: Stream,
+    /// The stream as it was: with a map every pass goes in the same order.
+    origin: Stream,
+}
+
+#[derive(Clone, Debug)]
+enum Order {
+    Map { map: Coverage, unit: u64 },
+    Permuted { scatter: Scatter, unit: u64, places: u64, begin: u64, step: u64 },
+    Free,
+}
+
+/// Draws sizes of requests.
+pub(super) struct SizeDraw<'a> {
+    pub sizes: &'a Sizes,
+    pub stream: &'a mut Stream,
+}
+
+impl SizeDraw<'_> {
+    fn draw(&mut self) -> u32 {
+        match self.sizes {
+            Sizes::Fixed(size) => *size,
+            Sizes::Range(low, high) => {
+                let steps = u64::from((high - low) / low) + 1;
+                low + low * u32::try_from(self.stream.below(steps)).expect("fewer than sectors")
+            }
+            Sizes::Split(list) => {
+                let sum: u64 = list.iter().map(|entry| entry.1).sum();
+                let mut drawn = self.stream.below(sum);
+                for (size, weight) in list {
+                    match drawn.checked_sub(*weight) {
+                        None => return *size,
+                        Some(rest) => drawn = rest,
+                    }
+                }
+                self.sizes.smallest()
+            }
+        }
+    }
+
+    /// A size that fits into `room`; nothing if even the smallest does not.
+    fn within(&mut self, room: u64) -> Option<u32> {
+        for _ in 0..REDRAWS {
+            let size = self.draw();
+            if u64::from(size) <= room {
+                return Some(size);
+            }
+        }
+        Some(self.sizes.smallest()).filter(|size| u64::from(*size) <= room)
+    }
+}
+
+impl Offsets {
+    /// For a range of `len` sectors, into which the largest request fits.
+    pub fn new(job: &Job, len: u64, mut stream: Stream) -> Offsets {
+        let random = job.random.then(|| Random::new(job, len, &mut stream));
+        let hole = match job.modifier {
+            Modifier::Skip(hole) => hole,
+            _ => 0,
+        };
+        let walk = |zones| Walk { zones, starts: [0; 3], done: [0; 3] };
+        Offsets { len, cursors: [0; 3], last: [0; 3], zones: job.zones.map(walk), hole, random }
+    }
+
+    /// What a pass over the range comes to.
+    pub fn pass(&self, smallest: u32) -> u64 {
+        self.len / u64::from(smallest) * u64::from(smallest)
+    }
+
+    /// Begins again.
+    pub fn restart(&mut self) {
+        self.cursors = [0; 3];
+        if let Some(walk) = &mut self.zones {
+            (walk.starts, walk.done) = ([0; 3], [0; 3]);
+        }
+        if let Some(random) = &mut self.random {
+            random.restart();
+        }
+    }
+
+    /// Behind the last request of this direction.
+    pub fn sequential(&mut self, direction: usize, size: &mut SizeDraw<'_>) -> Spot {
+        let spot = match &mut self.zones {
+            Some(walk) => walk.step(&mut self.cursors[direction], direction, self.len, size),
+            None => {
+                let room = self.len.saturating_sub(self.cursors[direction]);
+                match size.within(room) {
+                    Some(size) => (self.cursors[direction], size),
+                    None => (0, size.within(self.len).expect("a request fits into the range")),
+                }
+            }
+        };
+        self.cursors[direction] = spot.0 + u64::from(spot.1) + self.hole;
+        self.last[direction] = spot.0;
+        spot
+    }
+
+    /// Where the last request of this direction was.
+    pub fn again(&mut self, direction: usize, size: &mut SizeDraw<'_>) -> Spot {
+        let at = self.last[direction];
+        let size = size.within(self.len - at).expect("one fitted there before");
+        (at, size)
+    }
+
+    /// At a new place. Only called for random jobs.
+    pub fn random(&mut self, direction: usize, size: &mut SizeDraw<'_>) -> Spot {
+        let random = self.random.as_mut().expect("a random job has places");
+        let spot = random.next(direction, self.len, size);
+        self.cursors[direction] = spot.0 + u64::from(spot.1);
+        self.last[direction] = spot.0;
+        spot
+    }
+}
+
+impl Walk {
+    /// `size` sectors in each zone, and then on to the next.
+    fn step(&mut self, cursor: &mut u64, direction: usize, len: u64, size: &mut SizeDraw<'_>) -> Spot {
+        let Zones { size: zone_size, range, skip } = self.zones;
+        let start = &mut self.starts[direction];
+        if self.done[direction] >= zone_size {
+            self.done[direction] = 0;
+            *start += range + skip;
+            *cursor = *start;
+        }
+        let smallest = u64::from(size.sizes.smallest());
+        if *start + smallest > len {
+            (*start, *cursor) = (0, 0);
+        }
+        let end = (*start + range.max(smallest)).min(len);
+        if *cursor + smallest > end {
+            *cursor = *start;
+        }
+        let taken = size.within(end - *cursor).expect("the smallest fits into a zone");
+        self.done[direction] += u64::from(taken);
+        (*cursor, taken)
+    }
+}
+
+impl Random {
+    fn new(job: &Job, len: u64, stream: &mut Stream) -> Random {
+        let grid = [0, 1, 2].map(|direction| {
+            let smallest = u64::from(job.sizes[direction].smallest());
+            match job.align[direction] {
+                Some(align) => (u64::from(align), (len - smallest.min(len)) / u64::from(align) + 1),
+                None => (smallest, (len / smallest).max(1)),
+            }
+        });
+        let draws = [0, 1, 2].map(|direction| {
+            let (unit, places) = grid[direction];
+            Draw::new(&job.distribution[direction], places, unit, stream)
+        });
+        let unit = u64::from(job.smallest());
+        let places = (len / unit).max(1);
+        let order = match job.order {
+            RandomOrder::Free => Order::Free,
+            RandomOrder::Map => Order::Map { map: Coverage::new(places), unit },
+            RandomOrder::Permuted => {
+                let begin = stream.below(places);
+                Order::Permuted { scatter: Scatter::new(places), unit, places, begin, step: 0 }
+            }
+        };
+        Random { order, grid, draws, origin: stream.clone(), stream: stream.clone() }
+    }
+
+    fn restart(&mut self) {
+        match &mut self.order {
+            Order::Map { map, unit: _ } => map.clear(),
+            Order::Permuted { step, .. } => *step = 0,
+            // Without a map fio goes on drawing.
+            Order::Free => return,
+        }
+        self.stream = self.origin.clone();
+    }
+
+    fn next(&mut self, direction: usize, len: u64, size: &mut SizeDraw<'_>) -> Spot {
+        match &mut self.order {
+            Order::Map { map, unit } => {
+                if map.is_full() {
+                    map.clear();
+                    self.stream = self.origin.clone();
+                }
+                let drawn = self.stream.below(map.len());
+                let wanted = u64::from(size.draw());
+                let (first, got) =
+                    map.take(drawn, wanted.div_ceil(*unit)).expect("one is free: see above");
+                let size = wanted.min(got * *unit);
+                (first * *unit, u32::try_from(size).expect("no more than was wanted"))
+            }
+            Order::Permuted { scatter, unit, places, begin, step } => {
+                let place = scatter.place((*begin + *step) % *places);
+                *step = (*step + 1) % *places;
+                fitting(place * *unit, len, size)
+            }
+            Order::Free => {
+                let (unit, places) = self.grid[direction];
+                let place = self.draws[direction].draw(places, &mut self.stream);
+                fitting(place * unit, len, size)
+            }
+        }
+    }
+}
+
+/// A request at `at`; nearer to the start if even the smallest does not fit there.
+fn fitting(at: u64, len: u64, size: &mut SizeDraw<'_>) -> Spot {
+    match size.within(len - at) {
+        Some(size) => (at, size),
+        None => {
+            let size = size.sizes.smallest();
+            (len - u64::from(size), size)
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! From jobs to the device: where files lie, which jobs run together, what is written beforehand.
+
+use std::collections::BTreeMap;
+
+use ftlab::config::{Problem, Problems};
+use ftlab::host::Op;
+use ftlab::units::{Bytes, Lba, Nanos, SECTOR_BYTES, SimTime};
+
+use super::JobFile;
+use super::job::{Job, READ, is_device};
+use super::player::{Player, Range};
+use super::values::Amount;
+use crate::replay::{Arrival, Group, Issuer, Turn};
+
+/// Files start at multiples of this: no mapping unit holds parts of two.
+const FILE_ALIGN: u64 = (64 << 10) / SECTOR_BYTES;
+/// Files that are read are written beforehand with requests of this size, so many at once.
+const LAYOUT_SECTORS: u64 = (128 << 10) / SECTOR_BYTES;
+const LAYOUT_DEPTH: u32 = 8;
+/// More clones in all are a slip.
+const MAX_CLONES: usize = 1 << 16;
+
+/// What a job file comes to on a device.
+pub struct Plan {
+    /// The groups, one after the other.
+    pub groups: Vec<Group>,
+    /// The names of phases: of each group, and before it of its ramp.
+    pub phase_names: Vec<String>,
+    /// By stream: the name of the job, with the number of the clone where there are several.
+    pub stream_names: Vec<String>,
+    /// What was assumed.
+    pub notes: Vec<String>,
+}
+
+/// A clone of a job before it is at work.
+struct Clone<'j> {
+    job: &'j Job,
+    number: u64,
+    name: String,
+}
+
+/// A file: which clone owns it, or its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum FileKey {
+    Named(String),
+    Own(u32, u32),
+}
+
+/// What a clone does within a file, in sectors.
+#[derive(Clone, Copy)]
+struct Wanted {
+    offset: u64,
+    len: u64,
+    file_len: u64,
+}
+
+impl JobFile {
+    /// Lays the jobs on a device of `capacity_sectors`. The problems are those that the capacity
+    /// causes, and jobs that do not go together.
+    pub fn plan(&self, capacity_sectors: u64, seed: u64) -> Result<Plan, Problems> {
+        let clones: Vec<Clone> = self.jobs.iter().flat_map(clones).collect();
+        let mut layout = Layout { capacity: capacity_sectors, files: BTreeMap::new(), problems: Vec::new() };
+        if clones.len() > MAX_CLONES {
+            let message = format!("{} clones in all, more than {MAX_CLONES}", clones.len());
+            layout.wrong(&self.jobs[0], "numjobs", message, "use fewer");
+            return Err(Problems { problems: layout.problems });
+        }
+        let wanted: Vec<Vec<(FileKey, Wanted)>> =
+            (0u32..).zip(&clones).map(|(at, clone)| layout.wanted(at, clone)).collect();
+        let ends = layout.place(&self.jobs);
+        let groups = self.groups(&mut layout);
+        if !layout.problems.is_empty() {
+            return Err(Problems { problems: layout.problems });
+        }
+        let mut plan = Plan {
+            groups: Vec::new(),
+            phase_names: Vec::new(),
+            stream_names: clones.iter().map(|clone| clone.name.clone()).collect(),
+            notes: self.notes.clone(),
+        };
+        plan.lay_out(&layout, &clones, &wanted, ends);
+        for jobs in groups {
+            let mut issuers: Vec<Box<dyn Issuer>> = Vec::new();
+            let mut names: Vec<&str> = Vec::new();
+            for (at, (clone, files)) in (0u32..).zip(clones.iter().zip(&wanted)) {
+                if !jobs.iter().any(|job| std::ptr::eq(*job, clone.job)) {
+                    continue;
+                }
+                if names.last() != Some(&clone.job.name.as_str()) {
+                    names.push(&clone.job.name);
+                }
+                let ranges: Vec<Range> = files
+                    .iter()
+                    .map(|(key, wanted)| Range {
+                        start: layout.start(key) + wanted.offset,
+                        len: wanted.len,
+                    })
+                    .collect();
+                let whole: u64 = ranges.iter().map(|range| range.len).sum();
+                let pass = clone.job.amounts.io_size.map(|amount| amount.of(whole).max(1));
+                issuers.push(Box::new(Player::new(clone.job, at, &ranges, pass, seed)));
+            }
+            let (ramp, name) = (jobs[0].time.ramp, names.join("+"));
+            if ramp > Nanos::ZERO {
+                plan.phase_names.push(format!("{name} (ramp)"));
+            }
+            plan.phase_names.push(name);
+            plan.groups.push(Group { measure: true, ramp, issuers });
+        }
+        Ok(plan)
+    }
+
+    /// Jobs that run together.
+    fn groups(&self, layout: &mut Layout) -> Vec<Vec<&Job>> {
+        let mut groups: Vec<Vec<&Job>> = Vec::new();
+        for job in &self.jobs {
+            match groups.last_mut() {
+                Some(group) if !job.stonewall => {
+                    if group[0].time.ramp != job.time.ramp {
+                        let message = "jobs that run together have one ramp_time here".to_owned();
+                        layout.wrong(job, "ramp_time", message, "put it into [global], or stonewall");
+                    }
+                    group.push(job);
+                }
+                _ => groups.push(vec![job]),
+            }
+        }
+        groups
+    }
+}
+
+fn clones(job: &Job) -> impl Iterator<Item = Clone<'_>> {
+    (0..u64::from(job.clones)).map(move |number| {
+        let name = match job.clones {
+            1 => job.name.clone(),
+            _ => format!("{}.{number}", job.name),
+        };
+        Clone { job, number, name }
+    })
+}
+
+struct Layout {
+    capacity: u64,
+    /// By file: where it starts, and how long it is.
+    files: BTreeMap<FileKey, (u64, u64)>,
+    problems: Vec<Problem>,
+}
+
+impl Layout {
+    fn wrong(&mut self, job: &Job, path: &str, message: String, remedy: &str) {
+        let (path, remedy) = (format!("{}: {path}", job.name), remedy.to_owned());
+        let problem = Problem { path, message, remedy, place: Some(job.place.clone()) };
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    fn start(&self, key: &FileKey) -> u64 {
+        self.files.get(key).map_or(0, |file| file.0)
+    }
+
+    /// The files of a clone and what it does in them.
+    fn wanted(&mut self, at: u32, clone: &Clone) -> Vec<(FileKey, Wanted)> {
+        let job = clone.job;
+        let keys: Vec<FileKey> = match &job.target.names {
+            Some(names) => names.iter().map(|name| FileKey::Named(name.clone())).collect(),
+            None => (0..job.target.files).map(|file| FileKey::Own(at, file)).collect(),
+        };
+        let Some(wanted) = self.within(clone, keys.len() as u64) else { return Vec::new() };
+        for key in &keys {
+            let file = self.files.entry(key.clone()).or_insert((0, 0));
+            file.1 = file.1.max(wanted.file_len);
+        }
+        keys.into_iter().map(|key| (key, wanted)).collect()
+    }
+
+    fn within(&mut self, clone: &Clone, files: u64) -> Option<Wanted> {
+        let job = clone.job;
+        let amounts = &job.amounts;
+        let device = job.target.names.as_ref().is_some_and(|names| is_device(&names[0]));
+        let file_len = match device {
+            true => Some(self.capacity),
+            false => amounts.file_size,
+        };
+        let size = if job.target.fill_device { None } else { amounts.size };
+        let each = |size: u64| if file_len.is_some() { size } else { size / files };
+        let whole = file_len.or(match size {
+            Some(Amount::Sectors(size)) => Some(each(size)),
+            _ => None,
+        })?;
+        let offset = match amounts.offset {
+            Amount::Share(_) => amounts.offset.of(whole).next_multiple_of(amounts.offset_align),
+            Amount::Sectors(sectors) => sectors,
+        };
+        let offset = offset.saturating_add(amounts.offset_increment.of(whole).saturating_mul(clone.number));
+        let room = file_len.map_or(u64::MAX, |len| len.saturating_sub(offset));
+        let len = match size {
+            Some(size) => each(size.of(whole)).min(room),
+            None => room.min(whole),
+        };
+        let largest = [0, 1, 2].into_iter().filter(|&way| job.uses(way)).map(|way| job.sizes[way].largest());
+        let largest = u64::from(largest.max().unwrap_or(1));
+        if len < largest {
+            let (len, largest) = (Bytes(len * SECTOR_BYTES), Bytes(largest * SECTOR_BYTES));
+            let message = format!("{} has {len} to work in, and requests of up to {largest}", clone.name);
+            self.wrong(job, "size", message, "give a larger size, a smaller offset or smaller requests");
+            return None;
+        }
+        Some(Wanted { offset, len, file_len: file_len.unwrap_or(offset.saturating_add(len)) })
+    }
+
+    /// Gives every file its place: the device as a whole, others one after the other. Where the last
+    /// one ends.
+    fn place(&mut self, jobs: &[Job]) -> u64 {
+        let mut end = 0u64;
+        for (key, (start, len)) in &mut self.files {
+            if !matches!(key, FileKey::Named(name) if is_device(name)) {
+                *start = end;
+                end = end.saturating_add(*len).next_multiple_of(FILE_ALIGN);
+            }
+        }
+        let last = self.files.iter().filter(|(key, _)| !matches!(key, FileKey::Named(name) if is_device(name)));
+        let used = last.map(|(_, (start, len))| start.saturating_add(*len)).max().unwrap_or(0);
+        if used > self.capacity {
+            let bytes = |sectors: u64| Bytes(sectors.saturating_mul(SECTOR_BYTES));
+            let message =
+                format!("the files of all jobs take {}, the device has {}", bytes(used), bytes(self.capacity));
+            let remedy = "give smaller sizes, a larger device, or one filename for several jobs";
+            self.wrong(&jobs[0], "size", message, remedy);
+        }
+        used
+    }
+}
+
+impl Plan {
+    /// What fio does before the first job: files that are read exist. The device itself is left as
+    /// it is.
+    fn lay_out(&mut self, layout: &Layout, clones: &[Clone], wanted: &[Vec<(FileKey, Wanted)>], _end: u64) {
+        let mut files: Vec<(u64, u64)> = Vec::new();
+        for (clone, keys) in clones.iter().zip(wanted) {
+            let device = clone.job.target.names.as_ref().is_some_and(|names| is_device(&names[0]));
+            if device || !(clone.job.uses(READ) || clone.job.target.overwrite) {
+                continue;
+            }
+            files.extend(keys.iter().map(|(key, _)| layout.files[key]));
+        }
+        files.sort_unstable();
+        files.dedup();
+        if files.is_empty() {
+            return;
+        }
+        let count = files.len();
+        self.notes.push(format!("{count} files were written once before the jobs, as fio does"));
+        self.phase_names.push("files".to_owned());
+        let issuer = Box::new(Writer { files, at: 0, outstanding: 0 });
+        self.groups.push(Group { measure: false, ramp: Nanos::ZERO, issuers: vec![issuer] });
+    }
+}
+
+/// Writes files from start to end.
+struct Writer {
+    files: Vec<(u64, u64)>,
+    at: u64,
+    outstanding: u32,
+}
+
+impl Issuer for Writer {
+    fn turn(&mut self, _now: Nanos) -> Turn {
+        if self.outstanding == LAYOUT_DEPTH {
+            return Turn::Wait;
+        }
+        while self.files.last().is_some_and(|file| self.at >= file.1) {
+            self.files.pop();
+            self.at = 0;
+        }
+        let Some((start, len)) = self.files.last() else {
+            return if self.outstanding > 0 { Turn::Wait } else { Turn::Done { all: false } };
+        };
+        let sectors = LAYOUT_SECTORS.min(len - self.at);
+        let lba = Lba(start + self.at);
+        self.at += sectors;
+        self.outstanding += 1;
+        let sectors = u32::try_from(sectors).expect("small");
+        Turn::Submit(Arrival { at: SimTime::ZERO, op: Op::Write, lba, sectors, stream: 0 })
+    }
+
+    fn completed(&mut self, _op: Op, _now: Nanos) {
+        self.outstanding -= 1;
+    }
+
+    fn stop(&mut self) {
+        self.files.clear();
+    }
+}

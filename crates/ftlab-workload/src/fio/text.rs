@@ -1,0 +1,210 @@
+//! Job files as text: sections, options, comments, includes, variables. What the options mean is the
+//! business of [`job`](super::job).
+//!
+//! As fio has it: a line that begins with `#` or `;` is a comment, and so is the rest of a line from
+//! there on; `[global]` holds for the jobs below it; an option stands in a section; `include FILE`
+//! reads another file in its place; `${NAME}` is a variable of the environment.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ftlab::config::text::clip;
+use ftlab::config::{Place, Problem};
+
+/// The longest file, what it includes not counted.
+const MAX_TEXT: usize = 1 << 20;
+/// Includes within includes.
+const MAX_DEPTH: u32 = 8;
+/// All lines of a job file and of what it includes.
+const MAX_LINES: usize = 100_000;
+/// What `$pagesize` stands for.
+const PAGE_BYTES: &str = "4096";
+
+/// What a job file can ask of the world around it.
+pub trait Surroundings {
+    /// The text of a file that is included, with the path as it is written.
+    fn file(&mut self, name: &str) -> Result<String, String>;
+    /// A variable of the environment.
+    fn variable(&mut self, name: &str) -> Option<String>;
+}
+
+/// One option as it stands in the file.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub name: String,
+    /// Its value, variables replaced; nothing if there is no `=`.
+    pub value: Option<String>,
+    /// Where the whole option stands.
+    pub place: Place,
+}
+
+/// A job: its own options below those of the `[global]` sections above it.
+#[derive(Clone, Debug)]
+pub(super) struct Section {
+    pub name: String,
+    pub place: Place,
+    /// In the order in which they count: a later one replaces an earlier one.
+    pub entries: Vec<Entry>,
+    /// How many of them come from `[global]`.
+    pub inherited: usize,
+}
+
+/// Reads sections; what can't be read is left out and reported.
+pub(super) fn sections(
+    file: &str,
+    text: &str,
+    around: &mut dyn Surroundings,
+    problems: &mut Vec<Problem>,
+) -> Vec<Section> {
+    let mut reader =
+        Reader { around, problems, global: Vec::new(), sections: Vec::new(), state: At::Nowhere, lines: 0 };
+    reader.text(file, text, 0);
+    reader.sections
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    Nowhere,
+    Global,
+    Job,
+}
+
+struct Reader<'a> {
+    around: &'a mut dyn Surroundings,
+    problems: &'a mut Vec<Problem>,
+    global: Vec<Entry>,
+    sections: Vec<Section>,
+    state: At,
+    lines: usize,
+}
+
+impl Reader<'_> {
+    fn report(&mut self, path: &str, message: String, remedy: &str, place: Place) {
+        let (path, remedy) = (clip(path), remedy.to_owned());
+        self.problems.push(Problem { path, message, remedy, place: Some(place) });
+    }
+
+    fn text(&mut self, file: &str, text: &str, depth: u32) {
+        let text: Arc<str> = text.into();
+        if text.len() > MAX_TEXT {
+            let message = format!("the file has {} bytes; the limit is {MAX_TEXT}", text.len());
+            return self.report("", message, "part it", Place::new(file, &text, 0..0));
+        }
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            self.lines += 1;
+            if self.lines > MAX_LINES {
+                let message = format!("more than {MAX_LINES} lines, included files and all");
+                let place = Place::new(file, &text, start..start);
+                return self.report("", message, "include less", place);
+            }
+            let cut = line.find(['#', ';']).map_or(line, |at| &line[..at]);
+            let bare = cut.trim();
+            if !bare.is_empty() {
+                let from = start + (cut.len() - cut.trim_start().len());
+                self.line(bare, file, &text, from..from + bare.len(), depth);
+            }
+            start += line.len();
+        }
+    }
+
+    fn line(&mut self, line: &str, file: &str, text: &Arc<str>, span: Range<usize>, depth: u32) {
+        let place = Place::new(file, text, span);
+        if line.starts_with('[') {
+            return self.section(line, place);
+        }
+        if let Some(name) = line.strip_prefix("include").filter(|rest| rest.starts_with([' ', '\t'])) {
+            return self.include(name.trim(), file, place, depth);
+        }
+        if self.state == At::Nowhere {
+            let message = "an option before the first section".to_owned();
+            return self.report(line, message, "put [global] above it", place);
+        }
+        let (name, value) = match line.split_once('=') {
+            Some((name, value)) => (name.trim_end(), Some(value.trim_start())),
+            None => (line, None),
+        };
+        let value = match value.map(|value| self.expand(value, &place)) {
+            Some(None) => return,
+            Some(value) => value,
+            None => None,
+        };
+        let entry = Entry { name: name.to_owned(), value, place };
+        match (self.state, self.sections.last_mut()) {
+            (At::Job, Some(section)) => section.entries.push(entry),
+            _ => self.global.push(entry),
+        }
+    }
+
+    fn section(&mut self, line: &str, place: Place) {
+        let name = line[1..].strip_suffix(']').filter(|name| !name.contains(['[', ']']));
+        let Some(name) = name.map(str::trim).filter(|name| !name.is_empty()) else {
+            let message = "not the head of a section".to_owned();
+            return self.report("", message, "write [NAME], alone on its line", place);
+        };
+        if name == "global" {
+            self.state = At::Global;
+            return;
+        }
+        self.state = At::Job;
+        let (entries, inherited) = (self.global.clone(), self.global.len());
+        self.sections.push(Section { name: name.to_owned(), place, entries, inherited });
+    }
+
+    fn include(&mut self, name: &str, file: &str, place: Place, depth: u32) {
+        let beside = match file.rsplit_once('/') {
+            Some((folder, _)) if !name.starts_with('/') => format!("{folder}/{name}"),
+            _ => name.to_owned(),
+        };
+        if depth == MAX_DEPTH {
+            let message = format!("more than {MAX_DEPTH} files include each other");
+            return self.report("include", message, "does a file include itself?", place);
+        }
+        match self.around.file(&beside) {
+            Ok(text) => self.text(&beside, &text, depth + 1),
+            Err(why) => {
+                let message = format!("cannot read {}: {why}", clip(&beside));
+                self.report("include", message, "check the path: it starts beside this file", place);
+            }
+        }
+    }
+
+    /// `value` with its variables replaced; nothing after a problem.
+    fn expand(&mut self, value: &str, place: &Place) -> Option<String> {
+        let value = value.replace("$pagesize", PAGE_BYTES);
+        for word in ["$mb_memory", "$ncpus"] {
+            if value.contains(word) {
+                let message = format!("{word} is a figure of the machine that runs fio");
+                self.report("", message, "write a number", place.clone());
+                return None;
+            }
+        }
+        let mut out = String::new();
+        let mut rest = value.as_str();
+        while let Some((before, after)) = rest.split_once("${") {
+            let Some((name, tail)) = after.split_once('}') else { break };
+            let Some(found) = self.around.variable(name) else {
+                let message = format!("the environment has no variable {}", clip(name));
+                self.report("", message, "set it, or write the value", place.clone());
+                return None;
+            };
+            out += before;
+            out += &found;
+            rest = tail;
+        }
+        out += rest;
+        // fio multiplies where a keyword was replaced: 4*$pagesize.
+        let product = out.split('*').map(|part| part.trim().parse::<u64>().ok());
+        match (out.contains('*'), product.collect::<Option<Vec<u64>>>()) {
+            (true, Some(parts)) => {
+                parts.iter().try_fold(1u64, |all, part| all.checked_mul(*part)).map(|n| n.to_string())
+            }
+            _ => Some(out),
+        }
+        .or_else(|| {
+            let message = "the product is too large".to_owned();
+            self.report("", message, "write a smaller number", place.clone());
+            None
+        })
+    }
+}

@@ -1,0 +1,378 @@
+//! Several issuers at once, each with its own queue depth, pace and end: the loop for load in which
+//! what is submitted next depends on who has room, not on one order of all requests.
+//!
+//! [`Replay`](super::Replay) plays one list of requests; here every [`Issuer`] decides for itself.
+//! Issuers that may go on at the same moment take turns, request by request.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::ops::ControlFlow;
+
+use ftlab::host::{Advanced, Completion, Host, Op};
+use ftlab::units::{Nanos, SimTime};
+
+use super::engine::{STEPS_PER_POLL, Slot, Tags, later};
+use super::mapping::{MapCounts, Mapper, Mapping};
+use super::options::{Completed, Ended, Limits, PhaseReport, Progress, ReplayError, Report, Sink};
+use super::source::{Arrival, Pace, PhaseStart};
+
+/// What an issuer does when it is its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// Submits this now; the time in it is not looked at. It will be its turn again at the same moment.
+    Submit(Arrival),
+    /// Nothing before this moment, unless something of its own completes earlier.
+    Until(Nanos),
+    /// Nothing before something of its own completes. Only said with requests outstanding.
+    Wait,
+    /// Nothing ever again. Only said with no request outstanding.
+    Done {
+        /// Whether the others of the group stop as well.
+        all: bool,
+    },
+}
+
+/// Somebody who submits requests. Moments count from the start of its group.
+pub trait Issuer {
+    /// What it does now.
+    fn turn(&mut self, now: Nanos) -> Turn;
+
+    /// One of its requests has completed.
+    fn completed(&mut self, op: Op, now: Nanos);
+
+    /// It shall submit nothing more.
+    fn stop(&mut self);
+}
+
+/// Issuers that start together; the next group starts when all of them are done.
+pub struct Group {
+    /// Whether results count it.
+    pub measure: bool,
+    /// For so long results do not count it: a phase of its own, at whose end nothing is waited for.
+    pub ramp: Nanos,
+    /// Who.
+    pub issuers: Vec<Box<dyn Issuer>>,
+}
+
+/// A device, groups that work on it one after the other, and who hears of it.
+pub struct Crew<'a, H, K> {
+    /// The device.
+    pub host: &'a mut H,
+    /// Takes completions. Each group is a phase, or two if it has a ramp.
+    pub sink: &'a mut K,
+    /// When to stop before the end.
+    pub limits: Limits,
+}
+
+impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
+    /// Lets the groups work. `watch` hears of the progress every few thousand steps of the device
+    /// and stops everything by breaking.
+    pub fn run(
+        self,
+        groups: Vec<Group>,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Report, ReplayError> {
+        let Crew { host, sink, limits } = self;
+        let started = host.now();
+        let mapper = Mapper::new(Mapping::AsIs, host.capacity_sectors())?;
+        let end = limits.time.map_or(SimTime::FOREVER, |time| later(started, time));
+        let mut shift = Shift {
+            host,
+            sink,
+            watch,
+            mapper,
+            limit: limits.requests,
+            end,
+            tags: Tags::default(),
+            owners: Vec::new(),
+            done: Vec::new(),
+            phases: Vec::new(),
+            phase: PhaseStart { index: 0, pace: Pace::Timed, time: None, measure: false },
+            stopped: None,
+            steps: 0,
+            counts: Counts::default(),
+        };
+        for group in groups {
+            if shift.stopped.is_none() {
+                shift.group(group)?;
+            }
+        }
+        let Shift { stopped, counts, phases, host, .. } = shift;
+        Ok(Report {
+            ended: stopped.unwrap_or(Ended::Source),
+            submitted: counts.submitted,
+            completed: counts.completed,
+            sectors: counts.sectors,
+            started,
+            finished: host.now(),
+            mapping: counts.mapping,
+            out_of_order: 0,
+            empty: 0,
+            held_back: 0,
+            phases,
+        })
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    submitted: u64,
+    measured: u64,
+    completed: u64,
+    sectors: u64,
+    mapping: MapCounts,
+}
+
+/// An issuer and what is known of it.
+struct Member {
+    issuer: Box<dyn Issuer>,
+    /// Whether it stands in line.
+    ready: bool,
+    /// When it wants its turn.
+    wake: Option<Nanos>,
+    done: bool,
+}
+
+struct Shift<'a, H, K> {
+    host: &'a mut H,
+    sink: &'a mut K,
+    watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    mapper: Mapper,
+    limit: Option<u64>,
+    end: SimTime,
+    tags: Tags,
+    /// By tag: whose request it is.
+    owners: Vec<usize>,
+    done: Vec<Completion>,
+    phases: Vec<PhaseReport>,
+    phase: PhaseStart,
+    stopped: Option<Ended>,
+    steps: u32,
+    counts: Counts,
+}
+
+/// The members of a group, and who is next.
+struct Roster {
+    members: Vec<Member>,
+    line: VecDeque<usize>,
+    wakes: BinaryHeap<Reverse<(Nanos, usize)>>,
+    at_work: usize,
+}
+
+impl Roster {
+    fn new(issuers: Vec<Box<dyn Issuer>>) -> Roster {
+        let member = |issuer| Member { issuer, ready: true, wake: None, done: false };
+        let members: Vec<Member> = issuers.into_iter().map(member).collect();
+        let at_work = members.len();
+        Roster { line: (0..at_work).collect(), members, wakes: BinaryHeap::new(), at_work }
+    }
+
+    fn call(&mut self, number: usize) {
+        let member = &mut self.members[number];
+        if !member.done && !std::mem::replace(&mut member.ready, true) {
+            self.line.push_back(number);
+        }
+    }
+
+    /// When the time of the next one comes.
+    fn next_wake(&mut self) -> Option<Nanos> {
+        while let Some(&Reverse((at, number))) = self.wakes.peek() {
+            if self.members[number].wake == Some(at) && !self.members[number].done {
+                return Some(at);
+            }
+            self.wakes.pop();
+        }
+        None
+    }
+
+    /// Calls those whose time has come.
+    fn call_due(&mut self, now: Nanos) {
+        while self.next_wake().is_some_and(|at| at <= now) {
+            if let Some(Reverse((_, number))) = self.wakes.pop() {
+                self.members[number].wake = None;
+                self.call(number);
+            }
+        }
+    }
+
+    fn stop(&mut self) {
+        for number in 0..self.members.len() {
+            self.members[number].issuer.stop();
+            self.call(number);
+        }
+    }
+}
+
+impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
+    fn group(&mut self, group: Group) -> Result<(), ReplayError> {
+        let Group { measure, ramp, issuers } = group;
+        if measure {
+            self.settle();
+        }
+        let started = self.host.now();
+        let mut ramp_end = (measure && ramp > Nanos::ZERO).then(|| later(started, ramp));
+        self.begin(measure && ramp_end.is_none());
+        let mut roster = Roster::new(issuers);
+        loop {
+            let now = self.host.now();
+            if ramp_end.is_some_and(|end| end <= now) {
+                ramp_end = None;
+                self.finish();
+                self.begin(true);
+            }
+            if now >= self.end && self.stopped.is_none() {
+                self.stopped = Some(Ended::Time);
+                roster.stop();
+            }
+            roster.call_due(now - started);
+            self.turns(&mut roster, now - started)?;
+            if roster.at_work == 0 {
+                break;
+            }
+            let next = roster.next_wake().map_or(SimTime::FOREVER, |at| later(started, at));
+            let open = if self.stopped.is_none() { self.end } else { SimTime::FOREVER };
+            let limit = ramp_end.map_or(next, |end| next.min(end)).min(open);
+            if !self.step(limit) {
+                break;
+            }
+            self.take_done(&mut roster, started);
+        }
+        self.finish();
+        Ok(())
+    }
+
+    /// What was begun before a measured group is ended first.
+    fn settle(&mut self) {
+        if self.phases.last().is_some_and(|before| before.measured) {
+            return;
+        }
+        while self.host.advance_until(SimTime::FOREVER, &mut self.done) != Advanced::Idle {
+            debug_assert!(self.done.is_empty(), "no request is in the device between groups");
+        }
+    }
+
+    fn begin(&mut self, measure: bool) {
+        let index = u32::try_from(self.phases.len()).expect("few groups");
+        self.phase = PhaseStart { index, pace: Pace::Timed, time: None, measure };
+        let now = self.host.now();
+        let (requests, sectors) = (self.counts.submitted, self.counts.sectors);
+        self.phases.push(PhaseReport { index, measured: measure, started: now, ended: now, requests, sectors });
+        self.sink.phase_started(&self.phase, self.host);
+    }
+
+    fn finish(&mut self) {
+        if self.stopped != Some(Ended::Stopped) {
+            self.sink.phase_ended(&self.phase, self.host);
+        }
+        let (now, counts) = (self.host.now(), &self.counts);
+        if let Some(phase) = self.phases.last_mut() {
+            phase.ended = now;
+            phase.requests = counts.submitted - phase.requests;
+            phase.sectors = counts.sectors - phase.sectors;
+        }
+    }
+
+    /// Lets everybody in line go on, one request each in turn.
+    fn turns(&mut self, roster: &mut Roster, now: Nanos) -> Result<(), ReplayError> {
+        while let Some(number) = roster.line.pop_front() {
+            let member = &mut roster.members[number];
+            member.ready = false;
+            if member.done {
+                continue;
+            }
+            match member.issuer.turn(now) {
+                Turn::Submit(arrival) => {
+                    self.submit(&arrival, number)?;
+                    roster.call(number);
+                    if self.limit == Some(self.counts.measured) && self.stopped.is_none() {
+                        self.stopped = Some(Ended::Requests);
+                        roster.stop();
+                    }
+                }
+                Turn::Until(at) => {
+                    debug_assert!(at > now, "an issuer waits for a moment that has passed");
+                    member.wake = Some(at);
+                    roster.wakes.push(Reverse((at, number)));
+                }
+                Turn::Wait => {}
+                Turn::Done { all } => {
+                    member.done = true;
+                    roster.at_work -= 1;
+                    if all {
+                        roster.stop();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, arrival: &Arrival, number: usize) -> Result<(), ReplayError> {
+        let index = self.counts.submitted;
+        let mapped = self.mapper.map(index, arrival)?;
+        self.counts.submitted += 1;
+        self.counts.measured += u64::from(self.phase.measure);
+        self.counts.sectors += u64::from(mapped.request.sectors);
+        self.counts.mapping.count(&mapped);
+        let now = self.host.now();
+        let request = self.tags.take(mapped.request, index, now);
+        let tag = request.tag as usize;
+        self.owners.resize(self.owners.len().max(tag + 1), 0);
+        self.owners[tag] = number;
+        self.host.submit(now, request);
+        Ok(())
+    }
+
+    fn outstanding(&self) -> u64 {
+        self.counts.submitted - self.counts.completed
+    }
+
+    /// As in the other loop: `false` if it is to stop or there is nothing to wait for.
+    fn step(&mut self, limit: SimTime) -> bool {
+        self.steps += 1;
+        if self.steps >= STEPS_PER_POLL {
+            self.steps = 0;
+            let progress = Progress {
+                submitted: self.counts.submitted,
+                completed: self.counts.completed,
+                total: None,
+                sectors: self.counts.sectors,
+                now: self.host.now(),
+                phase: self.phase.index,
+            };
+            if (self.watch)(&progress).is_break() {
+                self.stopped = Some(Ended::Stopped);
+                return false;
+            }
+        }
+        let advanced = self.host.advance_until(limit, &mut self.done);
+        assert!(
+            advanced != Advanced::Idle || self.outstanding() == 0,
+            "the device is idle at {} with {} requests unanswered",
+            self.host.now(),
+            self.outstanding()
+        );
+        advanced != Advanced::Idle || self.host.now() >= limit
+    }
+
+    fn take_done(&mut self, roster: &mut Roster, started: SimTime) {
+        if !self.done.is_empty() {
+            self.sink.advanced(self.host);
+        }
+        let now = self.host.now() - started;
+        for completion in self.done.drain(..) {
+            let Slot { arrived, index, .. } = self.tags.release(completion.request.tag);
+            let owner = self.owners[completion.request.tag as usize];
+            self.counts.completed += 1;
+            self.sink.completed(&Completed {
+                completion,
+                arrived,
+                index,
+                phase: self.phase.index,
+                measured: self.phase.measure,
+            });
+            roster.members[owner].issuer.completed(completion.request.op, now);
+            roster.call(owner);
+        }
+    }
+}
