@@ -282,7 +282,7 @@ impl ReadingArgs {
 
 /// `ftlab run`.
 #[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("load").required(true).args(["trace", "workload"])))]
+#[command(group(clap::ArgGroup::new("load").required(true).args(["trace", "workload", "fio"])))]
 pub struct RunArgs {
     /// A built-in device (see `ftlab list devices`) or a TOML file; by default that of --image.
     #[arg(long, value_name = "NAME|FILE", required_unless_present = "image")]
@@ -309,6 +309,10 @@ pub struct LoadArgs {
     /// The workload to generate: built-in (see `ftlab list workloads`) or a TOML file.
     #[arg(long, value_name = "NAME|FILE")]
     pub workload: Option<String>,
+    /// The fio job file to run: its jobs at once, as fio runs them (see docs/reference/fio.md for
+    /// what each option means here).
+    #[arg(long, value_name = "FILE")]
+    pub fio: Option<String>,
     /// What the device goes through first, unmeasured: steps with commas between them. fill writes it
     /// once (fill:90%, fill:random); age overwrites it at random until it is steady (age:self,
     /// age:tolerance=5%:window=5:round=20%:limit=20); anything else is a workload.

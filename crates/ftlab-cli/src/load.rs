@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use ftlab_workload::fio::{JobFile, Surroundings};
 use ftlab_workload::generate::{PRESETS, Workload, preset};
 use ftlab_workload::replay::SourceError;
 use ftlab_workload::trace::{Digest, Facts, Location, Record, Trace, TraceError};
@@ -131,6 +132,29 @@ pub fn workload(name: &str) -> Result<Workload, Failure> {
     };
     Workload::parse(name, &text, &mut fetch)
         .map_err(|problems| toml_file::refused("workload", path, problems))
+}
+
+/// The world around a job file: the file system and the environment.
+struct World;
+
+impl Surroundings for World {
+    fn file(&mut self, name: &str) -> Result<String, String> {
+        std::fs::read_to_string(name).map_err(|error| error.to_string())
+    }
+
+    fn variable(&mut self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+}
+
+/// Reads a fio job file.
+pub fn fio(name: &str) -> Result<JobFile, Failure> {
+    let text = std::fs::read_to_string(name).map_err(|error| {
+        Failure::usage(format!(
+            "cannot read the job file {name}: {error}\n  remedy: check the path"
+        ))
+    })?;
+    JobFile::parse(name, &text, &mut World).map_err(Failure::usage)
 }
 
 fn unreadable(name: &str, path: &Path, error: &std::io::Error) -> Failure {

@@ -1,6 +1,7 @@
 //! The pages of `docs/reference`, written from what the crates declare.
 
 mod devices;
+mod fio;
 mod formats;
 mod options;
 mod policies;
@@ -27,6 +28,7 @@ pub fn pages(files: &[File]) -> Vec<Page> {
         page("docs/reference/devices.md", devices::page()),
         page("docs/reference/device.schema.json", schema::page()),
         page("docs/reference/formats.md", formats::page()),
+        page("docs/reference/fio.md", fio::page()),
         page("docs/reference/results.md", results::page(files)),
         page("docs/reference/workload-file.md", workload::page()),
     ]

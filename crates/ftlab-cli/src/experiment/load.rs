@@ -1,5 +1,6 @@
 //! What is played: named on the command line, opened anew for each performance.
 
+use ftlab_workload::fio::JobFile;
 use ftlab_workload::generate::{Arrivals, Workload};
 use ftlab_workload::trace::{self, Trace};
 
@@ -18,6 +19,8 @@ pub enum LoadSource {
     },
     /// A workload.
     Workload(Workload),
+    /// A fio job file.
+    Fio(JobFile),
 }
 
 /// The same, opened: it can be played once.
@@ -26,6 +29,8 @@ pub enum Load {
     Trace(String, Box<Trace>),
     /// A workload.
     Workload(Workload),
+    /// A fio job file.
+    Fio(JobFile),
 }
 
 impl LoadSource {
@@ -40,7 +45,15 @@ impl LoadSource {
                 refuse_what_has_no_effect(args, &workload)?;
                 Ok(LoadSource::Workload(workload))
             }
-            (None, None) => Err(Failure::usage("say what is to be played: --trace or --workload")),
+            (None, None) => match &args.fio {
+                Some(file) => {
+                    refuse_replaying(args)?;
+                    load::fio(file).map(LoadSource::Fio)
+                }
+                None => {
+                    Err(Failure::usage("say what is to be played: --trace, --workload or --fio"))
+                }
+            },
         }
     }
 
@@ -51,6 +64,7 @@ impl LoadSource {
                 Load::Trace(file.clone(), Box::new(load::open(file, reading.clone())?))
             }
             LoadSource::Workload(workload) => Load::Workload(workload.clone()),
+            LoadSource::Fio(jobs) => Load::Fio(jobs.clone()),
         })
     }
 
@@ -59,6 +73,7 @@ impl LoadSource {
         match self {
             LoadSource::Trace { file, .. } => short_name(file),
             LoadSource::Workload(workload) => short_name(&workload.name),
+            LoadSource::Fio(jobs) => short_name(&jobs.name),
         }
     }
 
@@ -67,6 +82,7 @@ impl LoadSource {
         match self {
             LoadSource::Trace { .. } => true,
             LoadSource::Workload(workload) => has_times(workload),
+            LoadSource::Fio(_) => false,
         }
     }
 }
@@ -89,6 +105,23 @@ fn refuse_what_has_no_effect(args: &LoadArgs, workload: &Workload) -> Result<(),
     Ok(())
 }
 
+/// Flags that jobs do not heed: they say themselves how many requests are outstanding, and when.
+fn refuse_replaying(args: &LoadArgs) -> Result<(), Failure> {
+    refuse_reading(&args.reading)?;
+    let pace = &args.pace;
+    let flags = [
+        ("--replay", pace.replay.is_some(), "leave it out"),
+        ("--queue-depth", pace.queue_depth.is_some(), "write iodepth= into the job file"),
+        ("--speed", pace.speed.is_some(), "write rate= or rate_iops= into the job file"),
+    ];
+    match flags.into_iter().find(|(_, given, _)| *given) {
+        Some((flag, _, remedy)) => Err(Failure::usage(format!(
+            "{flag} is for traces and workloads: jobs say it themselves\n  remedy: {remedy}"
+        ))),
+        None => Ok(()),
+    }
+}
+
 fn refuse_reading(reading: &ReadingArgs) -> Result<(), Failure> {
     let given = reading.given();
     if given.is_empty() {
@@ -97,7 +130,7 @@ fn refuse_reading(reading: &ReadingArgs) -> Result<(), Failure> {
     let one = given.len() == 1;
     let (verb, it) = if one { ("is", "it") } else { ("are", "them") };
     Err(Failure::usage(format!(
-        "{} {verb} for reading traces: a workload is not read from one\n  remedy: leave {it} out, or \
+        "{} {verb} for reading traces: what is generated is not read from one\n  remedy: leave {it} out, or \
          give a trace with --trace",
         given.join(", ")
     )))

@@ -21,8 +21,9 @@ use ftlab::config::Config;
 use ftlab::device::Device;
 use ftlab::host::Host;
 use ftlab::stats::{Arriving, BlockGroup, Circumstances, Recorder, SCHEMA_VERSION};
+use ftlab_workload::fio::JobFile;
 use ftlab_workload::generate::{Generator, Workload};
-use ftlab_workload::replay::{self, Batches, Ended, Progress, Replay, Source};
+use ftlab_workload::replay::{self, Batches, Crew, Ended, Progress, Replay, Source};
 use ftlab_workload::trace::Meter;
 
 use crate::args::LoadArgs;
@@ -177,6 +178,7 @@ impl Experiment {
                 let load = LoadDocument::workload(&workload);
                 Ok(Outcome { load, replayed, assumed: vec![addresses], warnings: Vec::new() })
             }
+            Load::Fio(jobs) => self.play_jobs(&jobs, seed, ssd, recording, watcher),
             Load::Trace(file, trace) => {
                 recording.names = vec!["trace".to_owned()];
                 watcher.begins(&name, Some(trace.meter()));
@@ -197,6 +199,44 @@ impl Experiment {
     }
 }
 
+impl Experiment {
+    fn play_jobs(
+        &self,
+        jobs: &JobFile,
+        seed: u64,
+        ssd: &mut Device,
+        recording: &mut Recording<'_>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Outcome, Failure> {
+        let plan = jobs.plan(ssd.capacity_sectors(), seed).map_err(Failure::usage)?;
+        recording.names.clone_from(&plan.phase_names);
+        watcher.begins(&self.load.name(), None);
+        let (failed, limits) = (recording.failed, self.options.limits);
+        let crew = Crew { host: ssd, sink: recording, limits };
+        let replayed = crew.run(plan.groups, &mut |progress| watch(progress, failed, watcher));
+        watcher.ended();
+        let load = LoadDocument::fio(jobs, plan.stream_names);
+        let replayed = ended(replayed)?;
+        Ok(Outcome { load, replayed, assumed: plan.notes, warnings: Vec::new() })
+    }
+}
+
+/// Goes on unless Ctrl-C was pressed or a file could not be written.
+fn watch(progress: &Progress, failed: &Cell<bool>, watcher: &mut dyn Watcher) -> ControlFlow<()> {
+    let stop = watcher.goes_on(progress).is_break();
+    let stop = stop || STOP.load(Ordering::Relaxed) || failed.get();
+    if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// A source that was stopped while it waited for input looks as if it had come to its end.
+fn ended(report: Result<replay::Report, replay::ReplayError>) -> Result<replay::Report, Failure> {
+    let mut report = report.map_err(Failure::usage)?;
+    if STOP.load(Ordering::Relaxed) {
+        report.ended = Ended::Stopped;
+    }
+    Ok(report)
+}
+
 fn phase_names(workload: &Workload) -> Vec<String> {
     workload.phases.iter().map(|phase| phase.name.clone()).collect()
 }
@@ -210,20 +250,10 @@ fn play_source<S: Source>(
     watcher: &mut dyn Watcher,
 ) -> Result<replay::Report, Failure> {
     let failed = recording.failed;
-    let mut watch = |progress: &Progress| {
-        let stop = watcher.goes_on(progress).is_break();
-        let stop = stop || STOP.load(Ordering::Relaxed) || failed.get();
-        if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
     let replay = Replay { host: ssd, source, sink: recording, options };
-    let report = replay.run(&mut watch);
+    let report = replay.run(&mut |progress| watch(progress, failed, watcher));
     watcher.ended();
-    let mut report = report.map_err(Failure::usage)?;
-    // A source that was stopped while it waited for input looks as if it had come to its end.
-    if STOP.load(Ordering::Relaxed) {
-        report.ended = Ended::Stopped;
-    }
-    Ok(report)
+    ended(report)
 }
 
 /// Measures time on the clock and on the processor.

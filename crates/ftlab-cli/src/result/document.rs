@@ -3,6 +3,7 @@
 use ftlab::config::Config;
 use ftlab::stats::Report;
 use ftlab::units::SECTOR_BYTES;
+use ftlab_workload::fio::JobFile;
 use ftlab_workload::generate::Workload;
 use ftlab_workload::replay::{self, Ended};
 use serde::Serialize;
@@ -94,6 +95,17 @@ pub enum LoadDocument {
         /// The description in full.
         workload: Value,
     },
+    /// A fio job file.
+    Fio {
+        /// The file's name, without folder and endings.
+        name: String,
+        /// BLAKE3 of its text, without what it includes.
+        digest_blake3: String,
+        /// By stream: the job, with the number of the clone where there are several.
+        jobs: Vec<String>,
+        /// The text.
+        text: String,
+    },
 }
 
 impl LoadDocument {
@@ -114,6 +126,7 @@ impl LoadDocument {
         match self {
             LoadDocument::Trace { name, format, .. } => format!("trace {name} ({format})"),
             LoadDocument::Workload { name, .. } => format!("workload {name}"),
+            LoadDocument::Fio { name, .. } => format!("fio jobs {name}"),
         }
     }
 
@@ -125,6 +138,16 @@ impl LoadDocument {
             digest_blake3: blake3::hash(value.to_string().as_bytes()).to_hex().to_string(),
             source: workload.source.clone(),
             workload: value,
+        }
+    }
+
+    /// The document of a job file whose clones are called so.
+    pub fn fio(file: &JobFile, jobs: Vec<String>) -> LoadDocument {
+        LoadDocument::Fio {
+            name: short_name(&file.name),
+            digest_blake3: blake3::hash(file.text.as_bytes()).to_hex().to_string(),
+            jobs,
+            text: file.text.clone(),
         }
     }
 }

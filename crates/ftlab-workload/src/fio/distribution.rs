@@ -52,10 +52,12 @@ fn skewed(kind: &str, rest: &str) -> Result<Distribution, Bad> {
     };
     let value = parse(value);
     match kind {
-        "zipf" => match value.filter(|theta| *theta > 0.0 && *theta <= MAX_THETA && *theta != 1.0) {
-            Some(theta) => Ok(Distribution::Zipf { theta, center }),
-            None => bad("theta is more than 0, at most 10 and not 1", "write zipf:1.2"),
-        },
+        "zipf" => {
+            match value.filter(|theta| *theta > 0.0 && *theta <= MAX_THETA && *theta != 1.0) {
+                Some(theta) => Ok(Distribution::Zipf { theta, center }),
+                None => bad("theta is more than 0, at most 10 and not 1", "write zipf:1.2"),
+            }
+        }
         "pareto" => match value.filter(|power| *power > 0.0 && *power < 1.0) {
             Some(power) => Ok(Distribution::Pareto { power, center }),
             None => bad("the power lies between 0 and 1", "write pareto:0.2"),
@@ -88,7 +90,9 @@ fn zones(text: &str, absolute: bool, base: Base) -> Result<Vec<(u64, Amount)>, B
             Amount::Sectors(_) => 0,
         })
         .sum();
-    let empty = zones.iter().any(|zone| matches!(zone.1, Amount::Sectors(0) | Amount::Share(0)) && zone.0 > 0);
+    let empty = zones
+        .iter()
+        .any(|zone| matches!(zone.1, Amount::Sectors(0) | Amount::Share(0)) && zone.0 > 0);
     if zones.len() > MAX_ZONES || accesses != MILLION || (!absolute && space != MILLION) || empty {
         return bad("zones that do not sum to 100, without space, or more than 256", remedy);
     }
@@ -99,7 +103,11 @@ fn zones(text: &str, absolute: bool, base: Base) -> Result<Vec<(u64, Amount)>, B
 #[derive(Clone, Debug)]
 pub(super) enum Draw {
     Uniform,
-    Ranked { ranks: Ranks, scatter: Scatter, shift: u64 },
+    Ranked {
+        ranks: Ranks,
+        scatter: Scatter,
+        shift: u64,
+    },
     /// Accesses up to and with each zone, in millionths, and where it ends, in places.
     Zoned(Vec<(u64, u64)>),
 }
@@ -118,7 +126,9 @@ impl Draw {
         let (ranks, center) = match of {
             Distribution::Uniform => return Draw::Uniform,
             Distribution::Zoned(zones) => return Draw::zoned(zones, places, unit),
-            Distribution::Zipf { theta, center } => (Ranks::Zipf(Zipf::new(places, *theta)), *center),
+            Distribution::Zipf { theta, center } => {
+                (Ranks::Zipf(Zipf::new(places, *theta)), *center)
+            }
             Distribution::Pareto { power, center } => {
                 let power = libm::log(*power) / libm::log(1.0 - power);
                 (Ranks::Pareto { power }, *center)
@@ -179,7 +189,8 @@ impl Ranks {
             // The distance from the centre: ranks beside it on either hand are alike.
             Ranks::Normal { deviation } => {
                 let sum: f64 = (0..NORMAL_DRAWS).map(|_| stream.unit() - 0.5).sum();
-                let at = (sum * deviation * places as f64 + places as f64 / 2.0).rem_euclid(places as f64);
+                let at = (sum * deviation * places as f64 + places as f64 / 2.0)
+                    .rem_euclid(places as f64);
                 (at as u64).min(places - 1)
             }
         }

@@ -68,7 +68,10 @@ impl Mix {
 pub(super) enum Modifier {
     None,
     /// A new random place after so many requests.
-    Every { requests: u64, identical: bool },
+    Every {
+        requests: u64,
+        identical: bool,
+    },
     /// A hole of so many sectors after each sequential request.
     Skip(u64),
 }
@@ -118,10 +121,19 @@ pub(super) enum RandomOrder {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Distribution {
     Uniform,
-    Zipf { theta: f64, center: Option<f64> },
-    Pareto { power: f64, center: Option<f64> },
+    Zipf {
+        theta: f64,
+        center: Option<f64>,
+    },
+    Pareto {
+        power: f64,
+        center: Option<f64>,
+    },
     /// Deviation as a share of the places.
-    Normal { deviation: f64, center: Option<f64> },
+    Normal {
+        deviation: f64,
+        center: Option<f64>,
+    },
     /// Accesses in millionths, and space.
     Zoned(Vec<(u64, Amount)>),
 }
@@ -228,7 +240,6 @@ impl Job {
         let sizes = (READ..=TRIM).filter(|&direction| self.uses(direction));
         sizes.map(|direction| self.sizes[direction].smallest()).min().unwrap_or(1)
     }
-
 
     /// All, in millionths.
     pub(super) const ALL: u64 = MILLION;

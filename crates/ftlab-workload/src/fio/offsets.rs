@@ -156,7 +156,13 @@ impl Offsets {
 
 impl Walk {
     /// `size` sectors in each zone, and then on to the next.
-    fn step(&mut self, cursor: &mut u64, direction: usize, len: u64, size: &mut SizeDraw<'_>) -> Spot {
+    fn step(
+        &mut self,
+        cursor: &mut u64,
+        direction: usize,
+        len: u64,
+        size: &mut SizeDraw<'_>,
+    ) -> Spot {
         let Zones { size: zone_size, range, skip } = self.zones;
         let start = &mut self.starts[direction];
         if self.done[direction] >= zone_size {

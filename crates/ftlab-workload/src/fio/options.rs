@@ -80,15 +80,20 @@ const fn refused(why: &'static str, remedy: &'static str) -> Standing {
 
 const LEAVE: &str = "leave it out";
 const VERIFY: Standing = refused("requests carry no data that could be verified", LEAVE);
-const STEADY: Standing =
-    refused("a run does not end when it is steady", "give runtime or size; results say whether the run was steady");
+const STEADY: Standing = refused(
+    "a run does not end when it is steady",
+    "give runtime or size; results say whether the run was steady",
+);
 const REPLAY: Standing = refused(
     "job files do not replay traces here",
     "ftlab run --trace FILE replays fio's logs and eleven other formats",
 );
-const TARGET: Standing = refused("no queue depth is searched for", "ask for each depth: iodepth=1, 2, 4 ...");
-const LIMIT: Standing =
-    refused("a job does not end because it is slow", "leave it out, and read the rate from the result");
+const TARGET: Standing =
+    refused("no queue depth is searched for", "ask for each depth: iodepth=1, 2, 4 ...");
+const LIMIT: Standing = refused(
+    "a job does not end because it is slow",
+    "leave it out, and read the rate from the result",
+);
 
 /// All of them: description first, then what is done, where, how much, when; last what is about the
 /// machine, reports and data.

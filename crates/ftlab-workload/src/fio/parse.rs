@@ -51,7 +51,9 @@ impl JobFile {
         let mut notes = Vec::new();
         let jobs: Vec<Job> = sections
             .iter()
-            .filter_map(|section| Draft::read(section, &mut problems)?.finish(&mut problems, &mut notes))
+            .filter_map(|section| {
+                Draft::read(section, &mut problems)?.finish(&mut problems, &mut notes)
+            })
             .collect();
         // What stands in [global] is read for each job, and told once.
         let mut told: Vec<Problem> = Vec::new();
@@ -284,7 +286,8 @@ impl Draft {
                 for (slot, text) in job.sizes.iter_mut().zip(each_text(value)?) {
                     if let Some(text) = text {
                         let (low, high) = range(text, |text| request(text, base))?;
-                        *slot = if low == high { Sizes::Fixed(low) } else { Sizes::Range(low, high) };
+                        *slot =
+                            if low == high { Sizes::Fixed(low) } else { Sizes::Range(low, high) };
                     }
                 }
             }
@@ -339,8 +342,17 @@ impl Draft {
             "randtrimwrite" => (Mix::TrimWrite, false, true),
             _ => {
                 let known = [
-                    "read", "write", "trim", "randread", "randwrite", "randtrim", "rw", "readwrite",
-                    "randrw", "trimwrite", "randtrimwrite",
+                    "read",
+                    "write",
+                    "trim",
+                    "randread",
+                    "randwrite",
+                    "randtrim",
+                    "rw",
+                    "readwrite",
+                    "randrw",
+                    "trimwrite",
+                    "randtrimwrite",
                 ];
                 return unknown(kind, &known);
             }
@@ -425,9 +437,7 @@ impl Draft {
             job.mix = Mix::Mixed(self.read_share.unwrap_or(Job::ALL / 2));
         }
         job.modifier = match self.modifier {
-            Some(requests) if job.random => {
-                Modifier::Every { requests, identical: self.identical }
-            }
+            Some(requests) if job.random => Modifier::Every { requests, identical: self.identical },
             Some(hole) => Modifier::Skip(hole),
             None => Modifier::None,
         };

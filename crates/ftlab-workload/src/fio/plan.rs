@@ -59,7 +59,8 @@ impl JobFile {
     /// causes, and jobs that do not go together.
     pub fn plan(&self, capacity_sectors: u64, seed: u64) -> Result<Plan, Problems> {
         let clones: Vec<Clone> = self.jobs.iter().flat_map(clones).collect();
-        let mut layout = Layout { capacity: capacity_sectors, files: BTreeMap::new(), problems: Vec::new() };
+        let mut layout =
+            Layout { capacity: capacity_sectors, files: BTreeMap::new(), problems: Vec::new() };
         if clones.len() > MAX_CLONES {
             let message = format!("{} clones in all, more than {MAX_CLONES}", clones.len());
             layout.wrong(&self.jobs[0], "numjobs", message, "use fewer");
@@ -118,7 +119,12 @@ impl JobFile {
                 Some(group) if !job.stonewall => {
                     if group[0].time.ramp != job.time.ramp {
                         let message = "jobs that run together have one ramp_time here".to_owned();
-                        layout.wrong(job, "ramp_time", message, "put it into [global], or stonewall");
+                        layout.wrong(
+                            job,
+                            "ramp_time",
+                            message,
+                            "put it into [global], or stonewall",
+                        );
                     }
                     group.push(job);
                 }
@@ -192,18 +198,26 @@ impl Layout {
             Amount::Share(_) => amounts.offset.of(whole).next_multiple_of(amounts.offset_align),
             Amount::Sectors(sectors) => sectors,
         };
-        let offset = offset.saturating_add(amounts.offset_increment.of(whole).saturating_mul(clone.number));
+        let offset =
+            offset.saturating_add(amounts.offset_increment.of(whole).saturating_mul(clone.number));
         let room = file_len.map_or(u64::MAX, |len| len.saturating_sub(offset));
         let len = match size {
             Some(size) => each(size.of(whole)).min(room),
             None => room.min(whole),
         };
-        let largest = [0, 1, 2].into_iter().filter(|&way| job.uses(way)).map(|way| job.sizes[way].largest());
+        let largest =
+            [0, 1, 2].into_iter().filter(|&way| job.uses(way)).map(|way| job.sizes[way].largest());
         let largest = u64::from(largest.max().unwrap_or(1));
         if len < largest {
             let (len, largest) = (Bytes(len * SECTOR_BYTES), Bytes(largest * SECTOR_BYTES));
-            let message = format!("{} has {len} to work in, and requests of up to {largest}", clone.name);
-            self.wrong(job, "size", message, "give a larger size, a smaller offset or smaller requests");
+            let message =
+                format!("{} has {len} to work in, and requests of up to {largest}", clone.name);
+            self.wrong(
+                job,
+                "size",
+                message,
+                "give a larger size, a smaller offset or smaller requests",
+            );
             return None;
         }
         Some(Wanted { offset, len, file_len: file_len.unwrap_or(offset.saturating_add(len)) })
@@ -219,12 +233,18 @@ impl Layout {
                 end = end.saturating_add(*len).next_multiple_of(FILE_ALIGN);
             }
         }
-        let last = self.files.iter().filter(|(key, _)| !matches!(key, FileKey::Named(name) if is_device(name)));
+        let last = self
+            .files
+            .iter()
+            .filter(|(key, _)| !matches!(key, FileKey::Named(name) if is_device(name)));
         let used = last.map(|(_, (start, len))| start.saturating_add(*len)).max().unwrap_or(0);
         if used > self.capacity {
             let bytes = |sectors: u64| Bytes(sectors.saturating_mul(SECTOR_BYTES));
-            let message =
-                format!("the files of all jobs take {}, the device has {}", bytes(used), bytes(self.capacity));
+            let message = format!(
+                "the files of all jobs take {}, the device has {}",
+                bytes(used),
+                bytes(self.capacity)
+            );
             let remedy = "give smaller sizes, a larger device, or one filename for several jobs";
             self.wrong(&jobs[0], "size", message, remedy);
         }
@@ -235,7 +255,13 @@ impl Layout {
 impl Plan {
     /// What fio does before the first job: files that are read exist. The device itself is left as
     /// it is.
-    fn lay_out(&mut self, layout: &Layout, clones: &[Clone], wanted: &[Vec<(FileKey, Wanted)>], _end: u64) {
+    fn lay_out(
+        &mut self,
+        layout: &Layout,
+        clones: &[Clone],
+        wanted: &[Vec<(FileKey, Wanted)>],
+        _end: u64,
+    ) {
         let mut files: Vec<(u64, u64)> = Vec::new();
         for (clone, keys) in clones.iter().zip(wanted) {
             let device = clone.job.target.names.as_ref().is_some_and(|names| is_device(&names[0]));

@@ -98,7 +98,13 @@ enum Stage {
 
 impl Player {
     /// Clone `number` of all, at work in `ranges`.
-    pub fn new(job: &Job, number: u32, ranges: &[Range], pass_sectors: Option<u64>, seed: u64) -> Player {
+    pub fn new(
+        job: &Job,
+        number: u32,
+        ranges: &[Range],
+        pass_sectors: Option<u64>,
+        seed: u64,
+    ) -> Player {
         let seed = job.seed.unwrap_or(seed);
         let stream = |of: &str| Stream::new(seed, &format!("fio.{number}.{of}"));
         let smallest = job.smallest();
@@ -173,7 +179,8 @@ impl Player {
         match think.state {
             Thought::Until(at) if now < at => Some(Turn::Until(at)),
             Thought::Until(_) => {
-                (think.state, think.last_count, think.since) = (Thought::Working, think.counted, now);
+                (think.state, think.last_count, think.since) =
+                    (Thought::Working, think.counted, now);
                 None
             }
             _ => None,
@@ -216,7 +223,11 @@ impl Player {
             // A direction that is late goes before one that is early, as in fio.
             let other = READ + WRITE - wanted;
             if self.due[other].at < self.due[wanted].at || self.job.pace.rate[other].is_none() {
-                return if self.due[other].at <= now.0 { Ok(other) } else { Err(Nanos(self.due[other].at)) };
+                return if self.due[other].at <= now.0 {
+                    Ok(other)
+                } else {
+                    Err(Nanos(self.due[other].at))
+                };
             }
         }
         Err(Nanos(self.due[wanted].at))
@@ -253,10 +264,13 @@ impl Player {
             self.file_requests = 0;
             self.file = match self.job.target.service {
                 Service::Random(_) => {
-                    let open: Vec<usize> = (0..count).filter(|&at| !full(&self.files[at])).collect();
+                    let open: Vec<usize> =
+                        (0..count).filter(|&at| !full(&self.files[at])).collect();
                     match open.len() {
                         0 => (self.file + 1) % count,
-                        len => open[usize::try_from(self.streams.file.below(len as u64)).expect("few")],
+                        len => {
+                            open[usize::try_from(self.streams.file.below(len as u64)).expect("few")]
+                        }
                     }
                 }
                 _ => {
@@ -278,8 +292,7 @@ impl Player {
         }
         let at = self.choose_file();
         let job = &self.job;
-        let mut size =
-            SizeDraw { sizes: &job.sizes[direction], stream: &mut self.streams.size };
+        let mut size = SizeDraw { sizes: &job.sizes[direction], stream: &mut self.streams.size };
         let offsets = &mut self.files[at].offsets;
         let share = job.random_share[direction];
         let jumps = job.random && (share == MILLION || self.streams.random.below(MILLION) < share);

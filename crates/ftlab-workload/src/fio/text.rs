@@ -56,8 +56,14 @@ pub(super) fn sections(
     around: &mut dyn Surroundings,
     problems: &mut Vec<Problem>,
 ) -> Vec<Section> {
-    let mut reader =
-        Reader { around, problems, global: Vec::new(), sections: Vec::new(), state: At::Nowhere, lines: 0 };
+    let mut reader = Reader {
+        around,
+        problems,
+        global: Vec::new(),
+        sections: Vec::new(),
+        state: At::Nowhere,
+        lines: 0,
+    };
     reader.text(file, text, 0);
     reader.sections
 }
@@ -113,7 +119,9 @@ impl Reader<'_> {
         if line.starts_with('[') {
             return self.section(line, place);
         }
-        if let Some(name) = line.strip_prefix("include").filter(|rest| rest.starts_with([' ', '\t'])) {
+        if let Some(name) =
+            line.strip_prefix("include").filter(|rest| rest.starts_with([' ', '\t']))
+        {
             return self.include(name.trim(), file, place, depth);
         }
         if self.state == At::Nowhere {
@@ -164,7 +172,12 @@ impl Reader<'_> {
             Ok(text) => self.text(&beside, &text, depth + 1),
             Err(why) => {
                 let message = format!("cannot read {}: {why}", clip(&beside));
-                self.report("include", message, "check the path: it starts beside this file", place);
+                self.report(
+                    "include",
+                    message,
+                    "check the path: it starts beside this file",
+                    place,
+                );
             }
         }
     }
@@ -196,9 +209,10 @@ impl Reader<'_> {
         // fio multiplies where a keyword was replaced: 4*$pagesize.
         let product = out.split('*').map(|part| part.trim().parse::<u64>().ok());
         match (out.contains('*'), product.collect::<Option<Vec<u64>>>()) {
-            (true, Some(parts)) => {
-                parts.iter().try_fold(1u64, |all, part| all.checked_mul(*part)).map(|n| n.to_string())
-            }
+            (true, Some(parts)) => parts
+                .iter()
+                .try_fold(1u64, |all, part| all.checked_mul(*part))
+                .map(|n| n.to_string()),
             _ => Some(out),
         }
         .or_else(|| {

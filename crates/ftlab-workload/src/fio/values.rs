@@ -30,7 +30,12 @@ pub(super) struct Base {
 
 /// A number with a suffix: bytes, or a bare count such as `4k` requests.
 pub(super) fn number(text: &str, base: Base) -> Result<u64, Bad> {
-    let what = || (format!("`{}` is not a number", clip(text)), "write a number such as 4096, 4k or 1g".to_owned());
+    let what = || {
+        (
+            format!("`{}` is not a number", clip(text)),
+            "write a number such as 4096, 4k or 1g".to_owned(),
+        )
+    };
     let text_lower = text.trim().to_ascii_lowercase();
     if text_lower.starts_with('(') {
         return bad("arithmetic in parentheses is not known here", "write the number");
@@ -60,7 +65,9 @@ pub(super) fn number(text: &str, base: Base) -> Result<u64, Bad> {
     };
     let unit: u64 = if base.decimal != other { 1000 } else { 1024 };
     let value = value.checked_mul(unit.pow(exponent)).filter(|value| *value <= MAX_SIZE);
-    value.ok_or_else(|| (format!("{} is too large", clip(text)), "write a smaller number".to_owned()))
+    value.ok_or_else(|| {
+        (format!("{} is too large", clip(text)), "write a smaller number".to_owned())
+    })
 }
 
 /// A size that is a whole number of sectors.

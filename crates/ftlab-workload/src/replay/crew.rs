@@ -256,7 +256,14 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
         self.phase = PhaseStart { index, pace: Pace::Timed, time: None, measure };
         let now = self.host.now();
         let (requests, sectors) = (self.counts.submitted, self.counts.sectors);
-        self.phases.push(PhaseReport { index, measured: measure, started: now, ended: now, requests, sectors });
+        self.phases.push(PhaseReport {
+            index,
+            measured: measure,
+            started: now,
+            ended: now,
+            requests,
+            sectors,
+        });
         self.sink.phase_started(&self.phase, self.host);
     }
 

@@ -1,0 +1,57 @@
+//! What each option of fio's job files means here.
+
+use ftlab_workload::fio::options::{JobOption, OPTIONS, Standing};
+
+use super::{Table, code, head};
+
+const ABOUT: &str = "\
+`ftlab run --fio FILE` runs a job file of fio: its jobs at once, each a closed loop with its own `iodepth`, clones \
+of `numjobs` included; a job with `stonewall` and those below it start when the ones above are done. The text is \
+read as fio reads it: sections, `[global]` for the jobs below it, `#` and `;` begin comments, `include FILE`, \
+`${NAME}` from the environment, numbers with k, m, g, t, p (of 1024, or of 1000 with an i, unless `kb_base=1000`). \
+Arithmetic in parentheses is not read, and neither are fractions such as 1.5k, which fio 3.33 takes for 1.
+
+Every option of fio 3.33 is in one of the three tables; one that is in none is an error that names it. A refused \
+option may be given with a value that switches it off (0, none).
+
+Files lie one after the other on the device, each at a multiple of 64 KiB; a job without `filename` has files of its \
+own, as in fio, and so has each of its clones. Files that are read are written once beforehand, unmeasured, as fio \
+does. A `filename` under `/dev/` is the device itself, whatever its name; nothing is written to it beforehand: use \
+`--precondition fill`. Streams of requests are numbered by job and clone, in the order of the file.
+
+Departures from fio: random sequences are our own and follow `--seed`; with different sizes for reads and writes the \
+random map counts in the smallest of them, where fio 3.33 ends such a job early; `fsync` waits for its flush, and \
+the job with it, as with `libaio`.";
+
+/// The page.
+pub fn page() -> String {
+    let mut text = head("fio job files", ABOUT);
+    text += &table("Honoured", &["Option", "Remark"], |option| match option.standing {
+        Standing::Honoured(remark) => Some(vec![remark.to_owned()]),
+        _ => None,
+    });
+    text += &table("Refused", &["Option", "Why", "What to do"], |option| match option.standing {
+        Standing::Refused { why, remedy } => Some(vec![why.to_owned(), remedy.to_owned()]),
+        _ => None,
+    });
+    text += &table("No effect here", &["Option", "Why"], |option| match option.standing {
+        Standing::NoEffect(why) => Some(vec![why.to_owned()]),
+        _ => None,
+    });
+    text
+}
+
+fn table(
+    title: &str,
+    columns: &[&str],
+    cells: impl Fn(&JobOption) -> Option<Vec<String>>,
+) -> String {
+    let mut table = Table::new(columns);
+    for option in OPTIONS {
+        if let Some(cells) = cells(option) {
+            let names: Vec<String> = option.names().map(code).collect();
+            table.row(std::iter::once(names.join(", ")).chain(cells));
+        }
+    }
+    format!("\n## {title}\n\n{}", table.text)
+}
