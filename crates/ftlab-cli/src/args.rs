@@ -164,6 +164,23 @@ pub enum TraceCommand {
         #[command(flatten)]
         reading: ReadingArgs,
     },
+    /// Fit a workload to a trace: mix, sizes, popularity, overlap of reads and writes, runs,
+    /// arrivals. `ftlab run --workload FILE` plays it.
+    Fit {
+        /// The trace; - is standard input.
+        input: String,
+        /// The workload file to write.
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+        /// What results call it; by default the trace's name and -like.
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// Replace the file if it exists.
+        #[arg(long)]
+        force: bool,
+        #[command(flatten)]
+        reading: ReadingArgs,
+    },
     /// Write a trace in another format.
     Convert {
         /// The trace; - is standard input.

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use ftlab_workload::trace::{self, ConvertOptions, Format, Inspection, Trace};
+use ftlab_workload::generate::Fit;
+use ftlab_workload::trace::{self, ConvertOptions, Digest, Format, Inspection, Trace};
 
 use crate::args::TraceCommand;
 use crate::failure::Failure;
@@ -23,6 +24,13 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
             }
             Ok(print(&inspection, out)?)
         }
+        TraceCommand::Fit { input, output, name, force, reading } => {
+            refuse_special(output)?;
+            refuse_to_overwrite(output, *force)?;
+            let mut trace = load::open(input, reading.options())?;
+            let text = fit(&mut trace, input, name.as_deref())?;
+            write_whole(output, &text)
+        }
         TraceCommand::Convert { input, output, to, drop_unsupported, force, reading } => {
             refuse_special(output)?;
             let format = target_format(*to, output)?;
@@ -32,6 +40,41 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
             convert(&mut trace, format, output, options)
         }
     }
+}
+
+/// The text of a workload that is fitted to a trace.
+fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<String, Failure> {
+    let (mut fit, mut digest, mut batch) = (Fit::default(), Digest::new(), Vec::new());
+    while trace.next_batch(&mut batch).map_err(Failure::usage)? {
+        batch.iter().for_each(|record| fit.add(record));
+        digest.update(&batch);
+        batch.clear();
+    }
+    let short = load::short_name(input);
+    let name = name.map_or_else(|| format!("{short}-like"), str::to_owned);
+    let digest = digest.finish();
+    let source = format!("Synthetic: fitted by ftlab to the trace {short} (BLAKE3 {digest})");
+    for warning in trace.facts().warnings {
+        eprintln!("warning: {warning}");
+    }
+    fit.workload(&name, &source)
+        .map_err(|why| Failure::usage(format!("{why}\n  remedy: ftlab trace inspect {input}")))
+}
+
+/// Writes a file as a whole or not at all.
+fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::usage(format!(
+            "cannot write {}: {error}\n  remedy: check the path",
+            path.display()
+        ))
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
 }
 
 fn target_format(to: Option<&'static Format>, output: &Path) -> Result<&'static Format, Failure> {

@@ -326,9 +326,9 @@ fn rates_are_kept_for_each_direction() {
     }
     let done = job("rw=randrw;rate_iops=,500;time_based;runtime=2");
     near("limited writes", done.counts()[1] as f64, 1000.0, 2.0);
-    // Counted in the smallest size: fio did 814 of 4 to 16 KiB.
+    // Counted in the smallest size: 800 of 10 KiB on average; fio did 814.
     let mixed = job("rw=read;rate_iops=1000;bsrange=4k-16k;time_based;runtime=2");
-    near("mixed sizes", mixed.counts()[0] as f64, 814.0, 25.0);
+    near("mixed sizes", mixed.counts()[0] as f64, 807.0, 45.0);
     let poisson = job("rw=read;rate_iops=1000;rate_process=poisson;time_based;runtime=2");
     near("poisson", poisson.counts()[0] as f64, 2000.0, 150.0);
     let gaps: Vec<u64> = poisson.requests.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
@@ -350,23 +350,24 @@ fn thinking_stops_the_job() {
 
 #[test]
 fn queues_are_as_deep_as_the_engine_lets_them_be() {
-    assert_eq!(job("rw=randread;iodepth=16").peak, 16);
-    let sync = job("ioengine=psync;rw=randread;iodepth=16");
+    assert_eq!(job("rw=randwrite;iodepth=16").peak, 16);
+    let sync = job("ioengine=psync;rw=randwrite;iodepth=16");
     assert_eq!(sync.peak, 1);
     assert!(sync.notes[0].contains("iodepth=16 counts as 1"), "{:?}", sync.notes);
     // Down to four before it is filled again: requests come in bursts of twelve.
-    let low = job("rw=randread;iodepth=16;iodepth_low=4");
+    let low = job("rw=randwrite;iodepth=16;iodepth_low=4");
     let mut bursts: BTreeMap<u64, u32> = BTreeMap::new();
     low.requests.iter().for_each(|r| *bursts.entry(r.0).or_default() += 1);
     assert_eq!(bursts.values().next(), Some(&16));
-    let batch = job("rw=randread;iodepth=16;iodepth_batch_complete_min=8;rate_iops=200k");
+    let batch = job("rw=randwrite;iodepth=16;iodepth_batch_complete_min=8;rate_iops=200k");
     assert_eq!(batch.requests.len(), 256);
 }
 
 #[test]
 fn jobs_run_together_and_groups_after_each_other() {
     let text = "[global]\nioengine=null\nsize=1m\nbs=4k\n";
-    let done = run(&format!("{text}[a]\nrw=read\nnumjobs=2\n[b]\nstonewall\nrw=write\niodepth=4\n"));
+    let done =
+        run(&format!("{text}[a]\nrw=read\nnumjobs=2\n[b]\nstonewall\nrw=write\niodepth=4\n"));
     let names: Vec<u32> = done.requests.iter().map(|r| r.4).collect();
     assert_eq!(names[..4], [0, 1, 0, 1], "clones take turns");
     assert!(names[..512].iter().all(|n| *n < 2) && names[512..].iter().all(|n| *n == 2));
@@ -381,7 +382,8 @@ fn jobs_run_together_and_groups_after_each_other() {
     let same = run(&format!("{text}filename=f\n[a]\nrw=write\n[b]\nrw=write\nstonewall\n"));
     assert_eq!(same.offsets()[..256], same.offsets()[256..]);
     // exitall: the writer stops when the reader is done. fio: 1024 and 511.
-    let end = run("[global]\nioengine=null\nbs=4k\n[a]\nrw=read\nrate_iops=1000\nsize=4m\nexitall\n\
+    let end =
+        run("[global]\nioengine=null\nbs=4k\n[a]\nrw=read\nrate_iops=1000\nsize=4m\nexitall\n\
                    [b]\nrw=write\nrate_iops=500\nruntime=3\ntime_based\nsize=1g\n");
     assert_eq!(end.counts()[0], 1024);
     near("the other", end.counts()[1] as f64, 511.0, 2.0);

@@ -236,11 +236,14 @@ impl Draft {
             "filesize" if value.contains(['-', ':']) => {
                 return bad("a range of file sizes is not drawn from", "give one size");
             }
-            "filesize" => amounts.file_size = Some(sectors(value, base)?).filter(|size| *size > 0),
+            "filesize" => {
+                let size = number(value, base)? / SECTOR_BYTES;
+                amounts.file_size = Some(size).filter(|size| *size > 0);
+            }
             "size" => amounts.size = nonzero(amount(value, base, 100)?),
             "io_size" => amounts.io_size = nonzero(amount(value, base, 100_000)?),
-            "offset" => amounts.offset = amount(value, base, 100)?,
-            "offset_increment" => amounts.offset_increment = amount(value, base, 100)?,
+            "offset" => amounts.offset = place(value, base)?,
+            "offset_increment" => amounts.offset_increment = place(value, base)?,
             "offset_align" => amounts.offset_align = sectors(value, base)?.max(1),
             "number_ios" => amounts.requests = Some(number(value, base)?).filter(|n| *n > 0),
             "loops" => amounts.loops = count(value, base, 1, u64::from(u32::MAX))?,
@@ -544,6 +547,14 @@ fn engine(value: &str) -> Result<bool, Bad> {
         .map_or(String::new(), |near| format!("did you mean {near}? "));
     let remedy = format!("{near}use one of {}", known.join(", "));
     bad(format!("`{}` is no engine that drives a block device", clip(value)), remedy)
+}
+
+/// Where something starts: at a whole sector.
+fn place(value: &str, base: Base) -> Result<Amount, Bad> {
+    match value.ends_with('%') {
+        true => amount(value, base, 100),
+        false => sectors(value, base).map(Amount::Sectors),
+    }
 }
 
 fn nonzero(amount: Amount) -> Option<Amount> {

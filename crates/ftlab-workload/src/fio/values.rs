@@ -118,7 +118,8 @@ impl Amount {
 pub(super) fn amount(text: &str, base: Base, most: u64) -> Result<Amount, Bad> {
     match text.strip_suffix('%') {
         Some(percent) => per_cent(percent, most).map(Amount::Share),
-        None => sectors(text, base).map(Amount::Sectors),
+        // What is left of the last sector can't hold a request anyway.
+        None => number(text, base).map(|bytes| Amount::Sectors(bytes / SECTOR_BYTES)),
     }
 }
 

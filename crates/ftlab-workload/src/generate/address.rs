@@ -43,13 +43,13 @@ impl Extent {
         }
         // A share that starts at an aligned sector may have to give up what that cost.
         let sectors = sectors.min(rest);
-        let largest = phase.size.largest().sectors();
+        let largest = phase.largest().sectors();
         if sectors < largest {
             let size = Bytes(sectors * SECTOR_BYTES);
             let message = format!(
                 "a region of {size} (of a device of {device}) is smaller than the largest request \
                  of {}",
-                phase.size.largest()
+                phase.largest()
             );
             let remedy = "choose a larger region or device, or smaller requests".to_owned();
             return Err(("region", message, remedy));
@@ -69,16 +69,39 @@ pub(super) struct Placer {
     extent: Extent,
     way: Way,
     stream: Stream,
+    habits: Option<Habits>,
+}
+
+/// What places drawn by popularity may have beside it: starts within a place, and runs. Most phases
+/// have neither, and then nothing is drawn for it.
+#[derive(Clone, Debug)]
+struct Habits {
+    unaligned: u64,
+    /// Of reads, and of writes and trims.
+    sequential: [u64; 2],
+    /// Where the last request of either ended.
+    ends: [u64; 2],
+    stream: Stream,
 }
 
 #[derive(Clone, Debug)]
 enum Way {
-    Ranked { popularity: Popularity, pool: Pool, scatter: Option<Scatter> },
+    Ranked {
+        popularity: Popularity,
+        reads: Option<Popularity>,
+        pool: Pool,
+        scatter: Option<Scatter>,
+    },
     Walk(Walk),
 }
 
 impl Placer {
-    pub fn new(phase: &Phase, extent: Extent, stream: Stream) -> Result<Placer, Misfit> {
+    /// `stream` gives the random numbers of a component of the phase.
+    pub fn new(
+        phase: &Phase,
+        extent: Extent,
+        stream: &dyn Fn(&str) -> Stream,
+    ) -> Result<Placer, Misfit> {
         let way = match phase.address {
             Addresses::Sequential | Addresses::Strided { .. } => {
                 Way::Walk(Walk::new(phase, extent)?)
@@ -87,10 +110,13 @@ impl Placer {
                 let pool = Pool::new(extent.places(), phase.overlap)?;
                 let popularity = Popularity::new(&phase.address, pool.ranks)?;
                 let scatter = scatters(&phase.address).then(|| Scatter::new(extent.places()));
-                Way::Ranked { popularity, pool, scatter }
+                let reads = phase.read_address.as_ref();
+                let reads =
+                    reads.map(|address| Popularity::new(address, pool.ranks)).transpose()?;
+                Way::Ranked { popularity, reads, pool, scatter }
             }
         };
-        Ok(Placer { extent, way, stream })
+        Ok(Placer { extent, way, stream: stream("address"), habits: Habits::of(phase, stream) })
     }
 
     /// First sector and length of the next request. Only a sequential walk shortens a request,
@@ -98,18 +124,64 @@ impl Placer {
     #[inline]
     pub fn place(&mut self, op: Op, stream: u32, sectors: u32) -> (Lba, u32) {
         let Extent { start, align, .. } = self.extent;
+        if let Some(habits) = &mut self.habits
+            && let Some(at) = habits.go_on(op, sectors, self.extent)
+        {
+            return (Lba(start + at), sectors);
+        }
         match &mut self.way {
-            Way::Ranked { popularity, pool, scatter } => {
+            Way::Ranked { popularity, reads, pool, scatter } => {
+                let popularity = match reads {
+                    Some(reads) if op == Op::Read => &*reads,
+                    _ => &*popularity,
+                };
                 let rank = popularity.rank(&mut self.stream);
                 let index = pool.place(rank, op != Op::Read);
                 let index = scatter.as_ref().map_or(index, |scatter| scatter.place(index));
-                (Lba(start + index * align), sectors)
+                let at = match &mut self.habits {
+                    Some(habits) => habits.start(op, index * align, sectors, self.extent),
+                    None => index * align,
+                };
+                (Lba(start + at), sectors)
             }
             Way::Walk(walk) => {
                 let (offset, sectors) = walk.step(op, stream, sectors, align);
                 (Lba(start + offset), sectors)
             }
         }
+    }
+}
+
+impl Habits {
+    fn of(phase: &Phase, stream: &dyn Fn(&str) -> Stream) -> Option<Habits> {
+        let ppm = |share: Ratio| u64::from(share.ppm);
+        let sequential = [ppm(phase.sequential_reads), ppm(phase.sequential_writes)];
+        let unaligned = ppm(phase.unaligned);
+        let any = unaligned > 0 || sequential != [0, 0];
+        any.then(|| Habits { unaligned, sequential, ends: [u64::MAX; 2], stream: stream("habit") })
+    }
+
+    /// Where the last request of its kind ended, if this one goes on there.
+    fn go_on(&mut self, op: Op, sectors: u32, extent: Extent) -> Option<u64> {
+        let kind = usize::from(op != Op::Read);
+        let share = self.sequential[kind];
+        if share == 0 || self.stream.below(u64::from(Ratio::ONE.ppm)) >= share {
+            return None;
+        }
+        let at = self.ends[kind];
+        let end = at.checked_add(u64::from(sectors)).filter(|end| *end <= extent.sectors)?;
+        self.ends[kind] = end;
+        Some(at)
+    }
+
+    /// Where a request to the place at `at` starts.
+    fn start(&mut self, op: Op, at: u64, sectors: u32, extent: Extent) -> u64 {
+        let moved =
+            self.unaligned > 0 && self.stream.below(u64::from(Ratio::ONE.ppm)) < self.unaligned;
+        let shift = if moved { self.stream.below(extent.align) } else { 0 };
+        let at = (at + shift).min(extent.sectors - u64::from(sectors));
+        self.ends[usize::from(op != Op::Read)] = at + u64::from(sectors);
+        at
     }
 }
 

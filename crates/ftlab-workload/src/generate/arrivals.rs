@@ -1,7 +1,7 @@
 //! When requests arrive, counted from the start of their phase.
 
 use ftlab::engine::Stream;
-use ftlab::units::{Nanos, RequestRate};
+use ftlab::units::{Nanos, Ratio, RequestRate};
 
 use super::workload::Arrivals;
 
@@ -23,6 +23,14 @@ enum Shape {
         mean: f64,
         now: u64,
         /// What the last moment was rounded down by, so that the rate is met exactly.
+        fraction: f64,
+    },
+    Clustered {
+        /// Mean gaps: the short ones and the long ones.
+        means: [f64; 2],
+        /// The share of short ones.
+        short: f64,
+        now: u64,
         fraction: f64,
     },
     /// A gap of `whole + rest / per` nanoseconds, summed without error.
@@ -47,7 +55,7 @@ struct Bursts {
 }
 
 impl ArrivalTimes {
-    /// The times of `arrivals`; only Poisson arrivals draw from `stream`.
+    /// The times of `arrivals`; only Poisson and clustered arrivals draw from `stream`.
     #[must_use]
     pub fn new(arrivals: Arrivals, stream: Stream) -> ArrivalTimes {
         let shape = match arrivals {
@@ -55,6 +63,13 @@ impl ArrivalTimes {
             Arrivals::Poisson { rate } => {
                 let mean = KILOSECOND as f64 / rate.per_kilosecond as f64;
                 Shape::Poisson { mean, now: 0, fraction: 0.0 }
+            }
+            Arrivals::Clustered { rate, variation } => {
+                let mean = KILOSECOND as f64 / rate.per_kilosecond as f64;
+                let squared = f64::from(variation.ppm) / f64::from(Ratio::ONE.ppm);
+                let short = 0.5 + 0.5 * libm::sqrt((squared - 1.0) / (squared + 1.0));
+                let means = [mean / (2.0 * short), mean / (2.0 * (1.0 - short))];
+                Shape::Clustered { means, short, now: 0, fraction: 0.0 }
             }
             Arrivals::ConstantRate { rate: RequestRate { per_kilosecond: per } } => Shape::Even {
                 whole: KILOSECOND / per,
@@ -87,6 +102,14 @@ impl ArrivalTimes {
             Shape::Closed => Nanos::ZERO,
             Shape::Poisson { mean, now, fraction } => {
                 let gap = -libm::log(1.0 - self.stream.unit()) * *mean + *fraction;
+                let whole = gap.floor();
+                *fraction = gap - whole;
+                *now = now.saturating_add(whole as u64);
+                Nanos(*now)
+            }
+            Shape::Clustered { means, short, now, fraction } => {
+                let mean = if self.stream.unit() < *short { means[0] } else { means[1] };
+                let gap = -libm::log(1.0 - self.stream.unit()) * mean + *fraction;
                 let whole = gap.floor();
                 *fraction = gap - whole;
                 *now = now.saturating_add(whole as u64);

@@ -30,6 +30,8 @@ pub struct Generator {
 struct Run {
     ops: Ops,
     sizes: SizeDraw,
+    /// Of writes and trims, where they differ.
+    write_sizes: Option<SizeDraw>,
     placer: Placer,
     arrivals: ArrivalTimes,
     requests_left: u64,
@@ -136,7 +138,9 @@ impl Run {
         Ok(Run {
             ops: Ops::new(phase.mix, stream("operation")),
             sizes: SizeDraw::new(&phase.size, stream("size")),
-            placer: Placer::new(phase, extent, stream("address"))?,
+            write_sizes: (phase.write_size.as_ref())
+                .map(|sizes| SizeDraw::new(sizes, stream("write-size"))),
+            placer: Placer::new(phase, extent, &stream)?,
             arrivals: ArrivalTimes::new(phase.arrivals, stream("arrival")),
             requests_left: phase.duration.requests.unwrap_or(u64::MAX),
             sectors_left: sectors.unwrap_or(u64::MAX),
@@ -163,7 +167,11 @@ impl Run {
         if op == Op::Flush {
             return Some(Arrival { at, op, lba: Lba(0), sectors: 0, stream });
         }
-        let size = u64::from(self.sizes.draw()).min(self.sectors_left);
+        let sizes = match &mut self.write_sizes {
+            Some(sizes) if op != Op::Read => sizes,
+            _ => &mut self.sizes,
+        };
+        let size = u64::from(sizes.draw()).min(self.sectors_left);
         let size = u32::try_from(size).expect("no more than was drawn");
         let (lba, sectors) = self.placer.place(op, stream, size);
         self.sectors_left -= u64::from(sectors);

@@ -130,7 +130,7 @@ pub const ADDRESS_KINDS: [&str; 6] =
     ["uniform", "sequential", "strided", "zipf", "hot-cold", "histogram"];
 
 /// The kinds of arrivals.
-pub const ARRIVAL_KINDS: [&str; 4] = ["closed", "poisson", "constant", "bursts"];
+pub const ARRIVAL_KINDS: [&str; 5] = ["closed", "poisson", "clustered", "constant", "bursts"];
 
 /// The forms of a table under `size`.
 pub(super) const SIZE_ENTRY: &str = "entry of a list";
@@ -168,6 +168,15 @@ pub const KEYS: &[Key] = keys![
     Phase."flushes": Share, Value("\"0%\""), "Share of flushes, which have no address or size.";
     Phase."size": Sizes, Depends("required unless every request is a flush"),
         "Sizes of requests: one, several with weights, or a range drawn uniformly.";
+    Phase."write_size": Sizes, Depends("as `size`"),
+        "Sizes of writes and trims, where they differ from those of reads.";
+    Phase."unaligned": Share, Value("\"0%\""),
+        "The share of requests that start at any sector of their place instead of its first. For \
+         places drawn by popularity.";
+    Phase."sequential_reads": Share, Value("\"0%\""),
+        "The share of reads that start where the read before them ended. For places drawn by \
+         popularity.";
+    Phase."sequential_writes": Share, Value("\"0%\""), "Likewise for writes and trims.";
     Phase."align": Size, Depends("the smallest size"),
         "Every request starts at a multiple of this from the start of the region (whose own start is \
          rounded up to it where it is given as a share).";
@@ -180,6 +189,9 @@ pub const KEYS: &[Key] = keys![
          round). At 100% reads and writes share the region and its popularity; at 0% they never \
          meet. Exact for places of `align`; longer requests reach into their neighbours.";
     Phase."address": Table, Value("{ kind = \"uniform\" }"), "How popular each address is.";
+    Phase."read_address": Table, Depends("as `address`"),
+        "How popular each address is for reads, where that differs: uniform, zipf, hot-cold or \
+         histogram, and scattered as `address` is.";
     Phase."arrivals": Table, Value("{ kind = \"closed\" }"), "When requests arrive.";
     Phase."requests": Count, Depends("no limit"),
         "The phase ends after this many requests. At least one of requests, bytes and time is given; \
@@ -212,6 +224,8 @@ pub const KEYS: &[Key] = keys![
     Address."hot_accesses"("hot-cold"): Share, Value("\"80%\""), "Its share of the accesses.";
     Address."weights"("histogram"): Numbers, Depends("one of weights and file is required"),
         "Accesses to each of as many equal parts of the region, relative to the others.";
+    Address."spaces"("histogram"): Numbers, Depends("equal parts"),
+        "With `weights`: the space of each part, relative to the others.";
     Address."file"("histogram"): Text, Depends("one of weights and file is required"),
         "A CSV file: `accesses`, or `space,accesses`, one line for each part of the region.";
     Address."scatter"("zipf", "hot-cold", "histogram"): Switch,
@@ -219,12 +233,16 @@ pub const KEYS: &[Key] = keys![
         "Whether places of like popularity are spread over the region, by a fixed permutation, \
          instead of lying side by side with the most popular first.";
 
-    Arrivals."kind": Text, Required, "closed, poisson, constant or bursts.";
+    Arrivals."kind": Text, Required, "closed, poisson, clustered, constant or bursts.";
     Arrivals."queue_depth"("closed"): Count, Value("32"),
         "How many requests are kept outstanding.";
     Arrivals."think_time"("closed"): Time, Value("\"0ns\""),
         "From a completion to the request that replaces it.";
-    Arrivals."rate"("poisson", "constant"): Rate, Depends("constant may give period instead"),
+    Arrivals."variation"("clustered"): Share, Required,
+        "The squared coefficient of variation of the gaps between requests: 100% is Poisson, real \
+         traces have 500% and more. Gaps are exponential, short or long (hyperexponential with \
+         balanced means).";
+    Arrivals."rate"("poisson", "clustered", "constant"): Rate, Depends("constant may give period instead"),
         "Requests a second.";
     Arrivals."period"("constant", "bursts"): Time,
         Depends("constant may give rate instead; required for bursts"),

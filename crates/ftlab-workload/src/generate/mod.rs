@@ -7,6 +7,7 @@
 
 mod address;
 mod arrivals;
+mod fit;
 #[doc(hidden)]
 pub mod fuzz;
 mod generator;
@@ -21,6 +22,7 @@ mod workload;
 mod zipf;
 
 pub use arrivals::ArrivalTimes;
+pub use fit::Fit;
 pub use ftlab::config::{Problem, Problems};
 pub use ftlab::units::{Amount, RequestRate as Rate};
 pub use generator::Generator;

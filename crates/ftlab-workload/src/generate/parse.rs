@@ -114,15 +114,29 @@ impl Parser<'_> {
         };
         let measure = self.reader.switch(&fields, "measure");
         let mix = self.mix(&fields);
-        let size = self.sizes(&fields, mix);
+        let size = self.sizes(&fields, "size", mix);
+        let write_size = match fields.has("write_size") {
+            true => self.sizes(&fields, "write_size", mix).map(Some),
+            false => Some(None),
+        };
         let align = match fields.has("align") {
             true => self.reader.size(&fields, "align"),
-            false => size.as_ref().map(Sizes::smallest),
+            false => size.as_ref().map(|size| match &write_size {
+                Some(Some(writes)) => size.smallest().min(writes.smallest()),
+                _ => size.smallest(),
+            }),
         };
         let region = self.region(&fields);
         let streams = self.reader.count(&fields, "streams", MAX_STREAMS);
         let overlap = self.reader.share(&fields, "overlap");
-        let address = self.addresses(&fields);
+        let unaligned = self.reader.share(&fields, "unaligned");
+        let sequential_reads = self.reader.share(&fields, "sequential_reads");
+        let sequential_writes = self.reader.share(&fields, "sequential_writes");
+        let address = self.addresses(&fields, "address");
+        let read_address = match fields.has("read_address") {
+            true => self.addresses(&fields, "read_address").map(Some),
+            false => Some(None),
+        };
         let arrivals = self.arrivals(&fields);
         let duration = self.duration(&fields);
         Some(Phase {
@@ -130,11 +144,16 @@ impl Parser<'_> {
             measure: measure?,
             mix: mix?,
             size: size?,
+            write_size: write_size?,
+            unaligned: unaligned?,
+            sequential_reads: sequential_reads?,
+            sequential_writes: sequential_writes?,
             align: align?,
             region: region?,
             streams: narrow(streams?),
             overlap: overlap?,
             address: address?,
+            read_address: read_address?,
             arrivals: arrivals?,
             duration,
         })
@@ -146,8 +165,8 @@ impl Parser<'_> {
         Some(Mix { reads: reads?, writes: writes?, trims: trims?, flushes: flushes? })
     }
 
-    fn sizes(&mut self, fields: &Fields<'_, '_>, mix: Option<Mix>) -> Option<Sizes> {
-        let Some(value) = self.reader.value(fields, "size") else {
+    fn sizes(&mut self, fields: &Fields<'_, '_>, name: &str, mix: Option<Mix>) -> Option<Sizes> {
+        let Some(value) = self.reader.value(fields, name) else {
             if mix.is_some_and(|mix| mix.flushes == Ratio::ONE) {
                 // Flushes have no size: any stands.
                 return Some(Sizes::Fixed(Bytes::from_kib(4)));
@@ -159,10 +178,10 @@ impl Parser<'_> {
         };
         match value.get_ref() {
             DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) => {
-                self.reader.size(fields, "size").map(Sizes::Fixed)
+                self.reader.size(fields, name).map(Sizes::Fixed)
             }
             DeValue::Table(table) => {
-                let path = fields.path_of("size");
+                let path = fields.path_of(name);
                 let range =
                     self.reader.fields(table, Section::Size, SIZE_RANGE, &path, value.span());
                 let from = self.reader.size(&range, "from");
@@ -173,9 +192,9 @@ impl Parser<'_> {
                 };
                 Some(Sizes::Range { from: from?, to: to?, step: step? })
             }
-            DeValue::Array(list) => self.size_list(fields, &value, list),
+            DeValue::Array(list) => self.size_list(fields, name, &value, list),
             _ => {
-                self.reader.mismatch(fields, "size", &value);
+                self.reader.mismatch(fields, name, &value);
                 None
             }
         }
@@ -184,10 +203,11 @@ impl Parser<'_> {
     fn size_list(
         &mut self,
         fields: &Fields<'_, '_>,
+        name: &str,
         value: &Given<'_>,
         list: &[Given<'_>],
     ) -> Option<Sizes> {
-        let path = fields.path_of("size");
+        let path = fields.path_of(name);
         if list.is_empty() || list.len() > MAX_SIZES {
             let message = format!("a list of {} sizes, outside 1 to {MAX_SIZES}", list.len());
             let remedy = "give fewer sizes, or a range".to_owned();
@@ -197,7 +217,7 @@ impl Parser<'_> {
         let mut sizes = Vec::new();
         for (index, entry) in list.iter().enumerate() {
             let DeValue::Table(table) = entry.get_ref() else {
-                self.reader.mismatch(fields, "size", entry);
+                self.reader.mismatch(fields, name, entry);
                 continue;
             };
             let path = format!("{path}[{}]", index + 1);
@@ -255,10 +275,10 @@ impl Parser<'_> {
         Some((known, value))
     }
 
-    fn addresses(&mut self, phase: &Fields<'_, '_>) -> Option<Addresses> {
-        let (kind, value) = self.kinded(phase, "address", Section::Address, &ADDRESS_KINDS)?;
+    fn addresses(&mut self, phase: &Fields<'_, '_>, name: &str) -> Option<Addresses> {
+        let (kind, value) = self.kinded(phase, name, Section::Address, &ADDRESS_KINDS)?;
         let DeValue::Table(table) = value.get_ref() else { return None };
-        let path = phase.path_of("address");
+        let path = phase.path_of(name);
         let fields = self.reader.fields(table, Section::Address, kind, &path, value.span());
         match kind {
             "uniform" => Some(Addresses::Uniform),
@@ -315,8 +335,35 @@ impl Parser<'_> {
         let path = fields.path_of("weights");
         let accesses: Vec<Option<u64>> =
             list.iter().map(|entry| self.reader.parse(entry, &path, None)).collect();
-        let bucket = |accesses: Option<u64>| Some(Bucket { space: 1, accesses: accesses? });
-        accesses.into_iter().map(bucket).collect()
+        let spaces = self.spaces(fields, accesses.len())?;
+        let bucket = |(accesses, space): (Option<u64>, Option<u64>)| {
+            Some(Bucket { space: space?, accesses: accesses? })
+        };
+        accesses.into_iter().zip(spaces).map(bucket).collect()
+    }
+
+    /// The space of each part of an inline histogram.
+    fn spaces(&mut self, fields: &Fields<'_, '_>, parts: usize) -> Option<Vec<Option<u64>>> {
+        if !fields.has("spaces") {
+            return Some(vec![Some(1); parts]);
+        }
+        let value = self.reader.value(fields, "spaces")?;
+        let path = fields.path_of("spaces");
+        match value.get_ref() {
+            DeValue::Array(list) if list.len() == parts => {
+                Some(list.iter().map(|entry| self.reader.parse(entry, &path, None)).collect())
+            }
+            DeValue::Array(list) => {
+                let message = format!("{} spaces for {parts} weights", list.len());
+                let remedy = "give one for each weight".to_owned();
+                self.reader.report(value.span(), &path, message, remedy);
+                None
+            }
+            _ => {
+                self.reader.mismatch(fields, "spaces", &value);
+                None
+            }
+        }
     }
 
     fn file_histogram(&mut self, fields: &Fields<'_, '_>) -> Option<Vec<Bucket>> {
@@ -355,6 +402,12 @@ impl Parser<'_> {
             "poisson" => {
                 self.need(&fields, "rate");
                 self.reader.rate(&fields, "rate").map(|rate| Arrivals::Poisson { rate })
+            }
+            "clustered" => {
+                self.need(&fields, "rate");
+                let rate = self.reader.rate(&fields, "rate");
+                let variation = self.reader.share(&fields, "variation");
+                Some(Arrivals::Clustered { rate: rate?, variation: variation? })
             }
             "constant" => self.constant(&fields),
             _ => self.bursts(&fields),

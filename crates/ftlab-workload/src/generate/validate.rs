@@ -24,11 +24,15 @@ pub(super) fn problems(workload: &Workload) -> Vec<Problem> {
     for (index, phase) in workload.phases.iter().enumerate() {
         let findings = [
             mix(phase.mix),
-            sizes(phase),
+            sizes("size", &phase.size),
+            phase.write_size.as_ref().and_then(|size| sizes("write_size", size)),
+            align(phase),
+            shares(phase),
             region(phase),
             streams(phase),
             overlap(phase),
-            addresses(phase),
+            addresses(phase, "address", &phase.address),
+            phase.read_address.as_ref().and_then(|a| addresses(phase, "read_address", a)),
             arrivals(phase.arrivals),
             duration(phase),
         ];
@@ -50,29 +54,58 @@ fn mix(mix: Mix) -> Option<Finding> {
     (ppm != u64::from(Ratio::ONE.ppm)).then_some(("reads", message, remedy))
 }
 
-fn sizes(phase: &Phase) -> Option<Finding> {
-    let all: Vec<Bytes> = match &phase.size {
+fn sizes(key: &'static str, sizes: &Sizes) -> Option<Finding> {
+    let all: Vec<Bytes> = match sizes {
         Sizes::Fixed(size) => vec![*size],
         Sizes::List(list) => list.iter().map(|entry| entry.0).collect(),
         Sizes::Range { from, to, step } => vec![*from, *to, *step],
     };
-    if let Sizes::Range { from, to, .. } = phase.size
+    if let Sizes::Range { from, to, .. } = sizes
         && from > to
     {
         let message = format!("the range of sizes runs from {from} down to {to}");
-        return Some(("size", message, "exchange `from` and `to`".to_owned()));
+        return Some((key, message, "exchange `from` and `to`".to_owned()));
     }
-    if let Sizes::List(list) = &phase.size
+    if let Sizes::List(list) = sizes
         && list.iter().all(|entry| entry.1 == 0)
     {
         let message = "no size of the list has a weight".to_owned();
-        return Some(("size", message, "give a size and a weight of one or more".to_owned()));
+        return Some((key, message, "give a size and a weight of one or more".to_owned()));
     }
     let bad = all.iter().find(|size| !is_sectors(**size) || **size > MAX_REQUEST);
     if let Some(size) = bad {
         let message = format!("{size} is not a whole number of sectors, or too much at once");
-        return Some(("size", message, whole_sectors()));
+        return Some((key, message, whole_sectors()));
     }
+    None
+}
+
+/// What only places drawn by popularity have.
+fn shares(phase: &Phase) -> Option<Finding> {
+    let walks =
+        |address: &Addresses| matches!(address, Addresses::Sequential | Addresses::Strided { .. });
+    let given = [
+        ("unaligned", phase.unaligned),
+        ("sequential_reads", phase.sequential_reads),
+        ("sequential_writes", phase.sequential_writes),
+    ];
+    if let Some((key, share)) = given.into_iter().find(|(_, share)| *share > Ratio::ONE) {
+        let message = format!("a share of {share} is more than all");
+        return Some((key, message, "choose a share from 0% to 100%".to_owned()));
+    }
+    let (key, _) = given.into_iter().find(|(_, share)| share.ppm > 0).unzip();
+    if let Some(read) = &phase.read_address
+        && (walks(read) || walks(&phase.address))
+    {
+        let message = "a walk beside another popularity of reads".to_owned();
+        return Some(("read_address", message, "leave it out, or part the phase".to_owned()));
+    }
+    let message = "a walk has no share of such requests".to_owned();
+    let remedy = "leave it out, or choose an address kind such as uniform".to_owned();
+    key.filter(|_| walks(&phase.address)).map(|key| (key, message, remedy))
+}
+
+fn align(phase: &Phase) -> Option<Finding> {
     if !is_sectors(phase.align) || phase.align > MAX_REQUEST {
         let message = format!(
             "an alignment of {} is not a whole number of sectors, or too large",
@@ -114,8 +147,8 @@ fn overlap(phase: &Phase) -> Option<Finding> {
     (phase.overlap > Ratio::ONE).then_some(("overlap", message, remedy))
 }
 
-fn addresses(phase: &Phase) -> Option<Finding> {
-    match &phase.address {
+fn addresses(phase: &Phase, key: &'static str, address: &Addresses) -> Option<Finding> {
+    match address {
         Addresses::Strided { stride } => {
             let fits =
                 stride.0 != 0 && phase.align.0 != 0 && stride.0.is_multiple_of(phase.align.0);
@@ -126,21 +159,21 @@ fn addresses(phase: &Phase) -> Option<Finding> {
         Addresses::Zipf { theta, .. } => {
             let message = format!("theta is {theta}, outside 0 to {MAX_THETA}");
             let remedy = "measured loads have a theta from 0.5 to 1.3".to_owned();
-            (!(0.0..=MAX_THETA).contains(theta)).then_some(("address.theta", message, remedy))
+            (!(0.0..=MAX_THETA).contains(theta)).then_some((key, message, remedy))
         }
         Addresses::HotCold { space, accesses, .. } => {
             let inside = |share: &Ratio| share.ppm > 0 && *share < Ratio::ONE;
             let message = format!("{space} of the region with {accesses} of the accesses");
             let remedy = "choose shares between 0% and 100%, for instance 20% and 80%".to_owned();
             let wrong = !inside(space) || !inside(accesses);
-            wrong.then_some(("address.hot_space", message, remedy))
+            wrong.then_some((key, message, remedy))
         }
-        Addresses::Histogram { buckets, .. } => histogram(buckets),
+        Addresses::Histogram { buckets, .. } => histogram(key, buckets),
         Addresses::Uniform | Addresses::Sequential => None,
     }
 }
 
-fn histogram(buckets: &[Bucket]) -> Option<Finding> {
+fn histogram(key: &'static str, buckets: &[Bucket]) -> Option<Finding> {
     // Sums and products of these stay far inside 64 and 128 bits.
     const MAX_SUM: u128 = 1 << 56;
     let used = buckets.iter().any(|bucket| bucket.accesses > 0 && bucket.space > 0);
@@ -149,15 +182,23 @@ fn histogram(buckets: &[Bucket]) -> Option<Finding> {
     let too_large = sum(|b| b.accesses) > MAX_SUM || sum(|b| b.space) > MAX_SUM;
     let message = "the histogram has accesses nowhere, on no space, or beyond 2^56".to_owned();
     let remedy = "give whole numbers, with space for every part that has accesses".to_owned();
-    (!used || lost || too_large).then_some(("address", message, remedy))
+    (!used || lost || too_large).then_some((key, message, remedy))
 }
 
 fn arrivals(arrivals: Arrivals) -> Option<Finding> {
+    if let Arrivals::Clustered { variation, .. } = arrivals
+        && variation < Ratio::ONE
+    {
+        let message = format!("a variation of {variation} is more even than Poisson");
+        let remedy = "choose 100% or more, or constant arrivals".to_owned();
+        return Some(("arrivals.variation", message, remedy));
+    }
     let (key, zero) = match arrivals {
         Arrivals::Closed { queue_depth, .. } => ("arrivals.queue_depth", queue_depth == 0),
         Arrivals::Poisson { rate } | Arrivals::ConstantRate { rate } => {
             ("arrivals.rate", rate.per_kilosecond == 0)
         }
+        Arrivals::Clustered { rate, .. } => ("arrivals.rate", rate.per_kilosecond == 0),
         Arrivals::ConstantPeriod { period } => ("arrivals.period", period == Nanos::ZERO),
         Arrivals::Bursts { period, burst_period, .. } => {
             ("arrivals.period", period == Nanos::ZERO || burst_period == Nanos::ZERO)

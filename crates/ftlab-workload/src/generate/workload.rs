@@ -44,6 +44,18 @@ pub struct Phase {
     pub mix: Mix,
     /// Sizes of requests.
     pub size: Sizes,
+    /// Sizes of writes and trims, where they differ from those of reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_size: Option<Sizes>,
+    /// Of the requests with a place, the share that starts at any sector of it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unaligned: Ratio,
+    /// Of the reads, the share that starts where the one before it ended.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub sequential_reads: Ratio,
+    /// Likewise of the writes and trims.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub sequential_writes: Ratio,
     /// Every request starts at a multiple of this from the start of the region.
     pub align: Bytes,
     /// The part of the device that is used.
@@ -54,10 +66,26 @@ pub struct Phase {
     pub overlap: Ratio,
     /// How popular each address is.
     pub address: Addresses,
+    /// How popular each is for reads, where that differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_address: Option<Addresses>,
     /// When requests arrive.
     pub arrivals: Arrivals,
     /// When the phase ends.
     pub duration: Duration,
+}
+
+fn is_zero(share: &Ratio) -> bool {
+    share.ppm == 0
+}
+
+impl Phase {
+    /// The largest request that occurs.
+    #[must_use]
+    pub fn largest(&self) -> Bytes {
+        let writes = self.write_size.as_ref().map_or(Bytes(0), Sizes::largest);
+        self.size.largest().max(writes)
+    }
 }
 
 /// Shares of operations; they sum to one.
@@ -185,6 +213,13 @@ pub enum Arrivals {
     Poisson {
         /// The mean rate.
         rate: RequestRate,
+    },
+    /// Independent of each other, in clusters: gaps are short or long, of an exponential law each.
+    Clustered {
+        /// The mean rate.
+        rate: RequestRate,
+        /// The squared coefficient of variation of gaps: 100% is Poisson.
+        variation: Ratio,
     },
     /// Evenly, at a rate that need not be a whole number of nanoseconds.
     ConstantRate {

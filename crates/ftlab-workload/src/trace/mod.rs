@@ -34,6 +34,7 @@ pub use gate::Late;
 pub use input::{Compression, Location, Meter};
 pub use inspect::{Inspection, SizeClass, inspect};
 pub use options::{BlkEvent, Options};
+pub(crate) use pages::Pages;
 pub use reader::{BATCH, Facts, Trace, open};
 pub use record::Record;
 pub use units::{SpaceUnit, TimeUnit, Units};

@@ -1,0 +1,277 @@
+//! Fits a workload to a trace: mix, sizes, popularity of reads and of writes, how far they share
+//! pages, runs, arrivals.
+//!
+//! What is kept: shares of operations; the distribution of sizes of reads and of writes; how often each
+//! page of 4 KiB is where a request starts, as a curve of some forty parts; the share of requests that
+//! go to pages which are both read and written; the share that goes on where the one before ended; the
+//! mean rate and the variation of gaps; pages touched. What is lost: which pages are neighbours, what
+//! follows what beyond runs, changes over the day.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use ftlab::config::text::quoted;
+use ftlab::host::Op;
+use ftlab::units::SECTOR_BYTES;
+
+use crate::trace::{Pages, Record};
+
+/// Sectors in a page.
+const PAGE: u64 = 4096 / SECTOR_BYTES;
+/// Sizes that are listed; of more, rare ones count as the next larger.
+const MOST_SIZES: usize = 48;
+/// The largest request of a workload, in sectors.
+const LARGEST: u32 = (1 << 30) / 512;
+/// Millionths.
+const MILLION: f64 = 1e6;
+
+/// Collects a trace.
+#[derive(Default)]
+pub struct Fit {
+    requests: u64,
+    /// Reads, writes, trims, flushes.
+    ops: [u64; 4],
+    /// By first page.
+    pages: HashMap<u64, Start>,
+    touched: Pages,
+    sizes: [HashMap<u32, u64>; 2],
+    unaligned: u64,
+    runs: [u64; 2],
+    ends: [Option<u64>; 2],
+    first: Option<u64>,
+    last: u64,
+    gaps: u64,
+    gap_squares: f64,
+}
+
+/// What starts at a page.
+#[derive(Clone, Copy, Default)]
+struct Start {
+    /// Reads, and writes and trims; those that go on where the one before ended do not count.
+    uses: [u64; 2],
+    /// Pages of the longest request.
+    pages: u64,
+}
+
+impl Fit {
+    /// Takes in the next request. Streams are taken together, each in an address space of its own.
+    pub fn add(&mut self, record: &Record) {
+        self.requests += 1;
+        let at = record.at.0;
+        if self.first.is_some() {
+            let gap = at.saturating_sub(self.last) as f64;
+            self.gaps += 1;
+            self.gap_squares += gap * gap;
+        }
+        self.first.get_or_insert(at);
+        self.last = self.last.max(at);
+        let number = match record.op {
+            Op::Read => 0,
+            Op::Write => 1,
+            Op::Trim => 2,
+            Op::Flush => 3,
+        };
+        self.ops[number] += 1;
+        if number == 3 || record.sectors == 0 {
+            return;
+        }
+        let kind = usize::from(record.op != Op::Read);
+        // Streams lie far apart: 2^40 sectors each, which no trace at hand exceeds.
+        let start = (u64::from(record.stream) << 40).wrapping_add(record.lba.0);
+        *self.sizes[kind].entry(record.sectors.min(LARGEST)).or_default() += 1;
+        self.touched.touch(record.stream, record.lba.0, record.end());
+        let end = start + u64::from(record.sectors);
+        let entry = self.pages.entry(start / PAGE).or_default();
+        entry.pages = entry.pages.max(end.div_ceil(PAGE) - start / PAGE);
+        if self.ends[kind] == Some(start) {
+            self.runs[kind] += 1;
+        } else {
+            self.unaligned += u64::from(!start.is_multiple_of(PAGE));
+            entry.uses[kind] += 1;
+        }
+        self.ends[kind] = Some(end);
+    }
+
+    /// The workload file; `name` is what results call it, `source` what it was fitted to.
+    ///
+    /// # Errors
+    /// The trace has no request with an address.
+    pub fn workload(&self, name: &str, source: &str) -> Result<String, String> {
+        let placed = self.ops[0] + self.ops[1] + self.ops[2];
+        if placed == 0 || self.touched.len() == 0 {
+            return Err("the trace has no request that a workload could be fitted to".to_owned());
+        }
+        let curves = [0, 1].map(|kind| self.curve(kind));
+        let overlap = self.overlap();
+        let (most, largest) = (curves.iter().map(Curve::pages).max().unwrap_or(1), self.largest());
+        // Both pools must fit, and about as much is touched as in the trace.
+        let pools = (most as f64 * (2.0 - overlap / MILLION)).ceil() as u64 + 4;
+        let region = self.room(pools) * 4096 + u64::from(largest) * SECTOR_BYTES;
+        let region = region.next_multiple_of(1 << 20) >> 20;
+        // Where even the largest request fits: the parts of the curves then find room as they are.
+        let places = (region << 8) - u64::from(largest).div_ceil(PAGE) - 1;
+        let ranks = (places as f64 / (2.0 - overlap / MILLION)) as u64;
+        let mut text =
+            format!("# Synthetic: fitted to a trace by ftlab.\nname = {}\n", quoted(name));
+        let _ = writeln!(text, "source = {}", quoted(source));
+        let _ = writeln!(text, "\n[[phase]]\nname = \"fitted\"\n{}", self.mix());
+        let reads = self.ops[0] > 0;
+        let writes = self.ops[1] + self.ops[2] > 0;
+        let _ = writeln!(text, "size = {}", self.size_list(usize::from(!reads)));
+        if reads && writes {
+            let _ = writeln!(text, "write_size = {}", self.size_list(1));
+        }
+        let starts = placed - self.runs[0] - self.runs[1];
+        let _ =
+            writeln!(text, "align = \"4KiB\"\nunaligned = {}", per_cent(self.unaligned, starts));
+        let _ = writeln!(text, "region = {{ size = \"{region}MiB\" }}");
+        let _ = writeln!(text, "overlap = \"{:.4}%\"", overlap / 1e4);
+        for (key, kind) in [("sequential_reads", 0), ("sequential_writes", 1)] {
+            let all = if kind == 0 { self.ops[0] } else { self.ops[1] + self.ops[2] };
+            let _ = writeln!(text, "{key} = {}", per_cent(self.runs[kind], all));
+        }
+        let _ = writeln!(text, "address = {}", curves[usize::from(writes)].text(ranks));
+        if reads && writes {
+            let _ = writeln!(text, "read_address = {}", curves[0].text(ranks));
+        }
+        let _ = writeln!(text, "arrivals = {}", self.arrivals());
+        let _ = writeln!(text, "requests = {}", self.requests);
+        Ok(text)
+    }
+
+    /// In how many pages, `least` or more, requests that start anywhere touch as many as in the trace.
+    /// Starts are different pages; what follows them falls on each other by chance. Four times what
+    /// is touched is the most: beyond that the device would be large for nothing.
+    fn room(&self, least: u64) -> u64 {
+        let touched = self.touched.len();
+        let starts = self.pages.len() as f64;
+        // A sum: the order of the hash is not seen.
+        let tails = self.pages.values().map(|start| start.pages).sum::<u64>() as f64 - starts;
+        let reached =
+            |room: f64| starts + (room - starts).max(0.0) * -libm::expm1(-tails / room.max(1.0));
+        let (mut low, mut high) = (touched, touched.saturating_mul(4));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if reached(middle as f64) < touched as f64 { low = middle + 1 } else { high = middle }
+        }
+        low.max(least)
+    }
+
+    fn mix(&self) -> String {
+        let mut parts = self.ops.map(|count| ppm(count, self.requests));
+        // The largest share takes what rounding left.
+        let sum: u64 = parts.iter().sum();
+        if let Some(most) = parts.iter_mut().max() {
+            *most = (*most + 1_000_000).saturating_sub(sum);
+        }
+        let names = ["reads", "writes", "trims", "flushes"];
+        let given = names.iter().zip(parts).filter(|(_, part)| *part > 0);
+        let lines: Vec<String> =
+            given.map(|(name, part)| format!("{name} = \"{:.4}%\"", part as f64 / 1e4)).collect();
+        lines.join("\n")
+    }
+
+    fn largest(&self) -> u32 {
+        self.sizes.iter().flat_map(|sizes| sizes.keys().copied()).max().unwrap_or(1)
+    }
+
+    fn size_list(&self, kind: usize) -> String {
+        let mut sizes: Vec<(u32, u64)> = self.sizes[kind].iter().map(|(&s, &n)| (s, n)).collect();
+        // By size, not by hash.
+        sizes.sort_unstable();
+        // Rare sizes join the neighbour that is nearest in the sum of bytes: the next larger one.
+        while sizes.len() > MOST_SIZES {
+            let rare = (0..sizes.len() - 1).min_by_key(|&at| sizes[at].1).expect("more than one");
+            let (size, count) = sizes.remove(rare);
+            let (large, others) = sizes[rare];
+            let bytes = u64::from(size) * count + u64::from(large) * others;
+            let mean = bytes.div_ceil(count + others);
+            sizes[rare] = (u32::try_from(mean).expect("between the two"), count + others);
+        }
+        let entry = |(size, count): &(u32, u64)| {
+            format!("{{ size = \"{}B\", weight = {count} }}", u64::from(*size) * SECTOR_BYTES)
+        };
+        format!("[{}]", sizes.iter().map(entry).collect::<Vec<_>>().join(", "))
+    }
+
+    /// Of the requests that start at a page, the share whose page is both read and written, in
+    /// millionths.
+    fn overlap(&self) -> f64 {
+        let (mut shared, mut all) = (0, 0);
+        // A sum: the order of the hash is not seen.
+        for Start { uses: [reads, writes], .. } in self.pages.values() {
+            all += reads + writes;
+            shared += if *reads > 0 && *writes > 0 { reads + writes } else { 0 };
+        }
+        (shared as f64 / all.max(1) as f64 * MILLION).round()
+    }
+
+    fn curve(&self, kind: usize) -> Curve {
+        let counts = self.pages.values().map(|start| start.uses[kind]).filter(|count| *count > 0);
+        let mut counts: Vec<u64> = counts.collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        Curve::of(&counts)
+    }
+
+    fn arrivals(&self) -> String {
+        let span = self.last - self.first.unwrap_or(0);
+        if span == 0 || self.gaps == 0 {
+            return "{ kind = \"closed\" }".to_owned();
+        }
+        let mean = span as f64 / self.gaps as f64;
+        let variation = self.gap_squares / self.gaps as f64 / (mean * mean) - 1.0;
+        let rate = (1e12 / mean).round().max(1.0) / 1000.0;
+        if variation <= 1.0 {
+            return format!("{{ kind = \"poisson\", rate = \"{rate}/s\" }}");
+        }
+        let percent = (variation * 100.0).round().min(400_000.0);
+        format!("{{ kind = \"clustered\", rate = \"{rate}/s\", variation = \"{percent}%\" }}")
+    }
+}
+
+fn ppm(part: u64, whole: u64) -> u64 {
+    (part as f64 / whole.max(1) as f64 * MILLION).round() as u64
+}
+
+fn per_cent(part: u64, whole: u64) -> String {
+    format!("\"{:.4}%\"", ppm(part, whole) as f64 / 1e4)
+}
+
+/// How often pages are used, most used first, in parts of pages that are used about alike.
+struct Curve {
+    /// Pages and uses.
+    parts: Vec<(u64, u64)>,
+}
+
+impl Curve {
+    /// Two parts to every doubling of the rank.
+    fn of(counts: &[u64]) -> Curve {
+        let mut parts = Vec::new();
+        let (mut from, mut width) = (0, 1);
+        while from < counts.len() {
+            let to = (from + width).min(counts.len());
+            parts.push(((to - from) as u64, counts[from..to].iter().sum()));
+            from = to;
+            width = (from / 2).max(1);
+        }
+        Curve { parts }
+    }
+
+    fn pages(&self) -> u64 {
+        self.parts.iter().map(|part| part.0).sum()
+    }
+
+    /// As a table of a workload file, for a pool of so many pages.
+    fn text(&self, ranks: u64) -> String {
+        let rest = ranks.saturating_sub(self.pages());
+        let rest = (rest > 0).then_some((rest, 0));
+        let list = |pick: fn(&(u64, u64)) -> u64| {
+            let numbers = self.parts.iter().chain(&rest).map(|part| pick(part).to_string());
+            numbers.collect::<Vec<_>>().join(", ")
+        };
+        let (weights, spaces) = (list(|part| part.1), list(|part| part.0));
+        format!(
+            "{{ kind = \"histogram\", scatter = true, weights = [{weights}], spaces = [{spaces}] }}"
+        )
+    }
+}
