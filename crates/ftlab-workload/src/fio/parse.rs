@@ -632,7 +632,7 @@ fn split(text: &str, base: Base) -> Result<Vec<(u32, u64)>, Bad> {
     if open == 0 && given != Job::ALL {
         return bad("the shares sum to less than 100", "make them sum to 100, or leave one empty");
     }
-    let rest = if open == 0 { 0 } else { (Job::ALL - given) / open };
+    let rest = (Job::ALL - given).checked_div(open).unwrap_or(0);
     let list: Vec<(u32, u64)> =
         list.into_iter().map(|(size, share)| (size, share.unwrap_or(rest))).collect();
     if list.iter().all(|entry| entry.1 == 0) {
