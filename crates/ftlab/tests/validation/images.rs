@@ -4,13 +4,15 @@
 use ftlab::device::{Device, assemble};
 use ftlab::host::{Advanced, Completion, Host, Op};
 use ftlab::image::{Part, Resume, Snapshot};
+use ftlab::nand::Shape;
 use ftlab::units::SimTime;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use crate::common::random::{self, Step};
 use crate::common::{
-    BufferSpec, NO_BUFFER, Spec, assert_no_standstill, closed_loop, fill, lru, request,
+    BufferSpec, NO_BUFFER, PlacementKind, Spec, StreamsKind, VictimKind, assert_no_standstill,
+    closed_loop, fill, lru, request,
 };
 
 /// Performs steps, at most `depth` at once, and lets the device come to rest.
@@ -84,7 +86,10 @@ proptest! {
 
 /// A device in use: collection has run, some pages are partial, some were trimmed.
 fn used() -> (Spec, Device) {
-    let mut spec = Spec::small();
+    used_by(Spec::small())
+}
+
+fn used_by(mut spec: Spec) -> (Spec, Device) {
     spec.shape.channels = 2;
     spec.buffer = lru(8);
     spec.logical_pages = spec.most_logical_pages() / 100 * 90;
@@ -182,4 +187,36 @@ fn no_damage_breaks_the_device() {
     }
     println!("{refused} damaged snapshots refused, {taken} taken up and working");
     assert!(refused > 1_000 && taken > 100);
+}
+
+/// What policies remember may be anything, too.
+#[test]
+fn no_damage_breaks_a_policy() {
+    let victims = VictimKind::ALL.iter().map(|&victim| Spec { victim, ..Spec::small() });
+    let streams = StreamsKind::ALL.iter().map(|&streams| Spec {
+        streams,
+        placement: PlacementKind::Dynamic,
+        shape: Shape { blocks_per_plane: 40, ..Spec::small().shape },
+        ..Spec::small()
+    });
+    let (mut refused, mut taken) = (0, 0);
+    for spec in victims.chain(streams) {
+        let (spec, device) = used_by(spec);
+        let snapshot = device.save();
+        assert!(survives(&spec, &snapshot, Resume::ALL), "{spec:?}");
+        let bytes = snapshot.part(Part::Policies).to_vec();
+        let step = (bytes.len() / 200).max(1);
+        for at in (0..bytes.len()).step_by(step) {
+            for change in [bytes[at] ^ 1, bytes[at] ^ 0x80, 0, 0xff, 0x7f] {
+                let mut damaged = bytes.clone();
+                damaged[at] = change;
+                let mut snapshot = snapshot.clone();
+                snapshot.put(Part::Policies, damaged);
+                let taken_up = survives(&spec, &snapshot, Resume::ALL);
+                *if taken_up { &mut taken } else { &mut refused } += 1;
+            }
+        }
+    }
+    println!("{refused} damaged memories refused, {taken} taken up and working");
+    assert!(refused > 100 && taken > 100);
 }
