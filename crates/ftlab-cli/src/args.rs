@@ -23,6 +23,10 @@ pub struct Cli {
 pub enum Command {
     /// Play a trace or a workload on a device, print a table and write a result folder.
     Run(Box<RunArgs>),
+    /// Play the same load on several devices, or take finished results, and compare them.
+    Compare(Box<CompareArgs>),
+    /// Make a page with curves and maps from finished results.
+    Report(ReportArgs),
     /// Look into a trace, or convert it.
     #[command(subcommand)]
     Trace(TraceCommand),
@@ -313,8 +317,70 @@ pub struct RunArgs {
     pub seed: u64,
     #[command(flatten)]
     pub load: LoadArgs,
+    /// Also write every request to requests.parquet.
+    #[arg(long, conflicts_with = "no_output", help_heading = "Output")]
+    pub records: bool,
     #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// `ftlab compare`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("load").args(["trace", "workload"])))]
+pub struct CompareArgs {
+    /// Devices (built-in names or TOML files) to run, or the folders of finished results. The first
+    /// is the baseline. Results of one configuration are taken as its seeds. By default the device of
+    /// --image.
+    #[arg(value_name = "NAME|FILE|RESULT", required_unless_present = "image")]
+    pub what: Vec<String>,
+    /// Set an option of every device; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Run each device with each of these values of an option; several --vary multiply.
+    #[arg(long, value_name = "KEY=A,B,...")]
+    pub vary: Vec<String>,
+    /// Run each device with these options set, under this name; may be repeated.
+    #[arg(long = "variant", value_name = "NAME:KEY=VALUE,...")]
+    pub variants: Vec<String>,
+    /// How many seeds each variant is run with.
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+    /// The first seed.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
+    #[arg(allow_negative_numbers = true)]
+    pub seed: u64,
+    /// How many runs are performed at once; by default as many as there are processors. Each needs
+    /// the memory of a device.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: Option<u32>,
+    /// The share of intervals that hold the true change.
+    #[arg(long, default_value = "95%", value_name = "X", value_parser = confidence)]
+    pub confidence: f64,
+    #[command(flatten)]
+    pub load: LoadArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `ftlab report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The folders of finished results; the first is the baseline.
+    #[arg(value_name = "RESULT", required = true)]
+    pub results: Vec<String>,
+    /// The page.
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub force: bool,
+    /// The share of intervals that hold the true change.
+    #[arg(long, default_value = "95%", value_name = "X", value_parser = confidence)]
+    pub confidence: f64,
+    /// Print nothing.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// What is played, after what, and how.
@@ -432,15 +498,12 @@ pub struct OutputArgs {
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Write no result folder.
-    #[arg(long, conflicts_with_all = ["output", "records", "force"])]
+    #[arg(long, conflicts_with_all = ["output", "force"])]
     pub no_output: bool,
     /// Replace the result that is there.
     #[arg(long)]
     pub force: bool,
-    /// Also write every request to requests.parquet.
-    #[arg(long)]
-    pub records: bool,
-    /// Print result.json instead of the table.
+    /// Print JSON instead of the table: result.json, or compare.json.
     #[arg(long)]
     pub json: bool,
     /// Print neither the table nor progress.
@@ -474,6 +537,15 @@ fn seed(text: &str) -> Result<u64, String> {
         true => "a seed can't be negative: write a whole number from 0".to_owned(),
         false => format!("a seed is a whole number from 0 to {}", u64::MAX),
     })
+}
+
+fn confidence(text: &str) -> Result<f64, String> {
+    let help = || format!("`{text}` is no confidence: write per cent, such as 95%");
+    let percent = text.strip_suffix('%').ok_or_else(help)?;
+    match percent.trim().parse::<f64>() {
+        Ok(percent) if (50.0..100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err(format!("{}, from 50% to below 100%", help())),
+    }
 }
 
 fn speed(text: &str) -> Result<Ratio, String> {

@@ -172,6 +172,12 @@ fn unreadable(name: &str, path: &Path, error: &std::io::Error) -> Failure {
     ))
 }
 
+/// A name without anything that folders would not like.
+pub fn tidy(name: &str) -> String {
+    let tidy = |c: char| if c.is_alphanumeric() || "-_+".contains(c) { c } else { '_' };
+    name.chars().map(tidy).collect()
+}
+
 /// The name of a load as results carry it: of a file, without folder and endings.
 pub fn short_name(name: &str) -> String {
     if name == "-" {
@@ -179,8 +185,7 @@ pub fn short_name(name: &str) -> String {
     }
     let file = Path::new(name).file_name().map_or(name.into(), |file| file.to_string_lossy());
     let stem = file.trim_start_matches('.').split('.').next().unwrap_or_default();
-    let tidy = |c: char| if c.is_alphanumeric() || "-_+".contains(c) { c } else { '_' };
-    match stem.chars().map(tidy).collect::<String>() {
+    match tidy(stem) {
         empty if empty.is_empty() => "load".to_owned(),
         stem => stem,
     }

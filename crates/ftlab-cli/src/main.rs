@@ -1,6 +1,7 @@
 //! The command line of ftlab: parses arguments, calls the libraries, prints, and sets the exit code.
 
 mod args;
+mod compare;
 mod device;
 mod experiment;
 mod failure;
@@ -42,6 +43,8 @@ fn main() -> ExitCode {
 fn carry_out(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
         Command::Run(args) => run::run(args, out),
+        Command::Compare(args) => compare::run(args, out),
+        Command::Report(args) => compare::report(args),
         Command::Trace(command) => traces::run(command, out),
         Command::List { what } => list::list(*what, out),
         Command::Explain { path } => list::explain(path, out),

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ftlab_workload::replay::Progress;
@@ -108,5 +109,40 @@ impl Watcher for Bars {
         if let Some(bar) = self.bar.take() {
             bar.finish();
         }
+    }
+}
+
+/// One bar over several runs, which may be performed at the same time.
+pub struct Runs {
+    bar: ProgressBar,
+    all: usize,
+    done: AtomicUsize,
+}
+
+impl Runs {
+    /// A bar for so many runs.
+    pub fn new(all: usize, wanted: bool) -> Runs {
+        let length = all as u64 * STEPS as u64;
+        let bar = if wanted { ProgressBar::new(length) } else { ProgressBar::hidden() };
+        let style = ProgressStyle::with_template("[{bar:24}] {percent} % {msg}, {eta} left");
+        bar.set_style(style.expect("the template is a constant").progress_chars("=> "));
+        bar.set_message(format!("0 of {all} runs"));
+        Runs { bar, all, done: AtomicUsize::new(0) }
+    }
+
+    /// A run got on by this share of it.
+    pub fn advance(&self, share: f64) {
+        self.bar.inc((share.max(0.0) * STEPS) as u64);
+    }
+
+    /// One more is done.
+    pub fn one_more(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.bar.set_message(format!("{done} of {} runs", self.all));
+    }
+
+    /// Takes it off the screen.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
     }
 }

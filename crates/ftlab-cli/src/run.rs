@@ -15,7 +15,7 @@ use crate::result::{self, Folder, Requests, RunDocument, Target};
 use crate::{device, saved, table};
 
 /// Where results go unless the user says.
-const RESULTS: &str = "ftlab-results";
+pub const RESULTS: &str = "ftlab-results";
 /// Of shorter runs no speed is told: the system counts processor time in steps too coarse for it.
 const SHORTEST_TIMED_S: f64 = 0.05;
 
@@ -72,7 +72,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// What `run.json` says.
-fn run_document(spent: &Spent, requests: u64) -> RunDocument {
+pub fn run_document(spent: &Spent, requests: u64) -> RunDocument {
     RunDocument {
         command_line: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         wall_s: spent.wall.as_secs_f64(),
@@ -82,7 +82,7 @@ fn run_document(spent: &Spent, requests: u64) -> RunDocument {
 }
 
 /// Mentions what killed runs left.
-fn mention_abandoned(folder: Option<&Folder>) {
+pub fn mention_abandoned(folder: Option<&Folder>) {
     for left in folder.into_iter().flat_map(Folder::abandoned) {
         let left = left.display();
         eprintln!("note: a run that seems to have been killed left {left}; remove it if so");
@@ -124,7 +124,7 @@ fn prepare_folder(
 }
 
 fn start_requests(args: &RunArgs, folder: Option<&Folder>) -> Result<Option<Requests>, Failure> {
-    match folder.filter(|_| args.output.records) {
+    match folder.filter(|_| args.records) {
         Some(folder) => {
             let file = folder.create("requests.parquet")?;
             Requests::new(file).map(Some).map_err(result::unwritten("requests.parquet"))

@@ -81,14 +81,15 @@ fn announce(document: &Document, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// A table of words on the left and figures on the right.
-fn table(head: &[&str]) -> Table {
+pub fn table(head: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING);
     table.set_header(head);
     table
 }
 
-fn show(mut table: Table, out: &mut dyn Write) -> io::Result<()> {
+/// Prints a table.
+pub fn show(mut table: Table, out: &mut dyn Write) -> io::Result<()> {
     for (at, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
         if at > 0 {

@@ -13,14 +13,18 @@ what differs from run to run, `config.toml`, and tables as Parquet \
 known is null. `schema_version` changes when a key is renamed, removed or changes its meaning.";
 
 /// The types that stand at the top of a file.
-const TOPS: [(&str, &str); 2] = [("result.json", "Document"), ("run.json", "RunDocument")];
+const TOPS: [(&str, &str); 3] =
+    [("result.json", "Document"), ("run.json", "RunDocument"), ("compare.json", "Comparison")];
 /// Where the types are. Of two types of one name the first is meant.
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 8] = [
     "crates/ftlab-cli/src/result/document.rs",
     "crates/ftlab/src/stats/report.rs",
     "crates/ftlab/src/stats/steady.rs",
     "crates/ftlab-workload/src/replay/options.rs",
     "crates/ftlab-workload/src/replay/mapping.rs",
+    "crates/ftlab-cli/src/compare/document.rs",
+    "crates/ftlab-cli/src/compare/statistics.rs",
+    "crates/ftlab-cli/src/compare/metrics.rs",
 ];
 
 /// A struct or an enum that is written out.

@@ -14,6 +14,8 @@ use crate::failure::Failure;
 
 /// The file by which a folder is known to be a result.
 pub const MARK: &str = "result.json";
+/// The file by which a folder is known to be a comparison.
+pub const COMPARISON: &str = "compare.json";
 /// What is added to the name of an interrupted run.
 const PARTIAL: &str = ".partial";
 /// What the name of an unfinished result begins with; then comes the number of its process.
@@ -95,6 +97,12 @@ impl Folder {
         found
     }
 
+    /// Creates a folder in it.
+    pub fn create_folder(&self, name: &str) -> Result<(), Failure> {
+        let path = self.unfinished.path().join(name);
+        fs::create_dir_all(&path).map_err(|error| Failure::file("can't write", &path, &error))
+    }
+
     /// Creates a file in it.
     pub fn create(&self, name: &str) -> Result<File, Failure> {
         let path = self.unfinished.path().join(name);
@@ -148,6 +156,31 @@ impl Folder {
     }
 }
 
+/// Writes a single file, which appears when it is whole. One that is there is replaced only where the
+/// user says so.
+pub fn write_file(path: &Path, content: &[u8], force: bool) -> Result<(), Failure> {
+    let failed = |error: io::Error| Failure::file("can't write", path, &error);
+    if path.exists() && !force {
+        return Err(Failure::usage(format!(
+            "{} exists already\n  remedy: --force replaces it, or choose another file with -o",
+            path.display()
+        )));
+    }
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::NamedTempFile::new_in(parent).map_err(failed)?;
+    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    #[cfg(unix)]
+    {
+        // Such files are for their owner alone unless told otherwise.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+        fs::set_permissions(file.path(), mode).map_err(failed)?;
+    }
+    file.persist(path).map(drop).map_err(|error| failed(error.error))
+}
+
 fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
@@ -168,7 +201,7 @@ fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
         return Ok(());
     }
     let shown = path.display();
-    if !path.join(MARK).is_file() {
+    if ![MARK, COMPARISON].iter().any(|mark| path.join(mark).is_file()) {
         return Err(Failure::usage(format!(
             "{shown} exists and is not a result\n  remedy: choose another folder with -o"
         )));

@@ -1,6 +1,8 @@
 //! The program as its users meet it: every test runs the built binary.
 
+mod browser;
 mod common;
+mod compare;
 mod device;
 mod other_commands;
 mod run;

@@ -234,7 +234,7 @@ fn the_files_of_columns_hold_what_was_played() {
 }
 
 /// Runs a command that must fail as a user's mistake does, and leave nothing behind.
-fn fails(place: &Place, line: &str, expected: &[&str]) {
+pub fn fails(place: &Place, line: &str, expected: &[&str]) {
     let before = place.entries();
     let done = place.run(line);
     assert_eq!(done.code, 2, "{line}\n{}{}", done.out, done.err);
@@ -372,7 +372,7 @@ fn a_place_that_cannot_be_written_is_found_before_the_run() {
 
 /// Interrupts a command, which has far more to do, after a while.
 #[cfg(unix)]
-fn interrupted(place: &Place, line: &str, stdin: std::process::Stdio) -> Done {
+pub fn interrupted(place: &Place, line: &str, stdin: std::process::Stdio) -> Done {
     signalled(place, line, stdin, "kill -INT $0")
 }
 
@@ -391,7 +391,7 @@ fn signalled(place: &Place, line: &str, stdin: std::process::Stdio, script: &str
 
 /// A workload that does not end within a lifetime.
 #[cfg(unix)]
-const ENDLESS: &[u8] = b"name = 'endless'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\n\
+pub const ENDLESS: &[u8] = b"name = 'endless'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\n\
     arrivals = { kind = 'closed', queue_depth = 4 }\nrequests = 1000000000000\n";
 
 #[cfg(unix)]

@@ -1,0 +1,310 @@
+// Draws the curves and maps of report.html from the data within the page.
+'use strict';
+(() => {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const drawings = document.getElementById('drawings');
+  drawings.hidden = false;
+  const COLOURS = 8;
+  const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
+  const HEIGHT = 300;
+  const shown = data.variants.map(() => true);
+  const charts = [];
+
+  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const colour = at => css('--v' + (at % COLOURS));
+  const dash = at => DASHES[Math.floor(at / COLOURS) % DASHES.length];
+  function el(tag, parent, cls, text) {
+    const made = document.createElement(tag);
+    if (cls) made.className = cls;
+    if (text !== undefined) made.textContent = text;
+    parent.append(made);
+    return made;
+  }
+
+  // Three significant digits, or all before the point.
+  function digits(value) {
+    const size = Math.abs(value);
+    return value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+  }
+  function latency(ns) {
+    if (ns < 999.5) return digits(ns) + ' ns';
+    if (ns < 999.5e3) return digits(ns / 1e3) + ' us';
+    if (ns < 999.5e6) return digits(ns / 1e6) + ' ms';
+    return digits(ns / 1e9) + ' s';
+  }
+  const roundLatency = ns => latency(ns).replace(/\.0+ /, ' ');
+  // Powers of ten, with two and five times of them where there are few.
+  function decades(from, to) {
+    const few = Math.log10(to / from) < 3;
+    const marks = [];
+    for (let power = Math.floor(Math.log10(from)); power <= Math.log10(to); power++) {
+      for (const times of few ? [1, 2, 5] : [1]) {
+        const mark = times * Math.pow(10, power);
+        if (mark >= from && mark <= to) marks.push(mark);
+      }
+    }
+    return marks;
+  }
+  // As many digits as it takes to see how far it is from all.
+  function share(beyond) {
+    const places = beyond > 0 ? Math.max(1, Math.ceil(-Math.log10(beyond)) + 1) : 0;
+    return ((1 - beyond) * 100).toFixed(Math.min(places, 8)) + ' %';
+  }
+  function tick(value) {
+    if (value !== 0 && (Math.abs(value) < 0.01 || Math.abs(value) >= 1e5)) return value.toExponential(1);
+    return String(Number(value.toPrecision(4)));
+  }
+  // The last place whose number is not above `x`.
+  function place(numbers, x) {
+    let low = 0, high = numbers.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (numbers[middle] <= x) low = middle + 1; else high = middle;
+    }
+    return low - 1;
+  }
+
+  function toggles() {
+    const field = document.getElementById('toggles');
+    data.variants.forEach((name, at) => {
+      const label = el('label', field);
+      const box = el('input', label);
+      box.type = 'checkbox';
+      box.checked = true;
+      const swatch = el('span', label, 'swatch');
+      swatch.dataset.variant = at;
+      label.append(name);
+      box.addEventListener('change', () => {
+        shown[at] = box.checked;
+        charts.forEach(chart => chart.plot.setSeries(at + 1, { show: box.checked }));
+      });
+    });
+  }
+
+  function paintSwatches() {
+    document.querySelectorAll('.swatch').forEach(swatch => {
+      const at = Number(swatch.dataset.variant);
+      swatch.style.borderTopColor = colour(at);
+      swatch.style.borderTopStyle = dash(at).length ? 'dashed' : 'solid';
+    });
+  }
+
+  // `spec`: title, aligned (data for uPlot), scales, axes, at(x) -> [head, texts by variant].
+  function chart(parent, spec) {
+    const box = el('div', parent, 'chart');
+    el('h3', box, '', spec.title);
+    const holder = el('div', box, 'plot');
+    holder.tabIndex = 0;
+    holder.setAttribute('role', 'group');
+    holder.setAttribute('aria-label', spec.title + '. Arrow keys move along the curve.');
+    const readout = el('output', box);
+    const made = { box, holder, readout, spec, plot: null, at: -1 };
+
+    function say(x) {
+      readout.textContent = '';
+      if (x === null) return;
+      const [head, texts] = spec.at(x);
+      el('b', readout, '', head);
+      texts.forEach((text, at) => {
+        if (text !== null && shown[at]) {
+          readout.append('; ');
+          const part = el('span', readout, '', data.variants[at] + ': ' + text);
+          part.dataset.variant = at;
+        }
+      });
+    }
+    function build() {
+      if (made.plot) made.plot.destroy();
+      const axis = { stroke: css('--ink'), grid: { stroke: css('--line'), width: 1 }, ticks: { stroke: css('--line'), width: 1 } };
+      made.plot = new uPlot({
+        width: holder.clientWidth, height: HEIGHT, scales: spec.scales,
+        legend: { show: false },
+        cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+        axes: [{ ...axis, ...spec.axes[0] }, { ...axis, size: 80, ...spec.axes[1] }],
+        series: [{}].concat(data.variants.map((name, at) => ({
+          label: name, show: shown[at], stroke: colour(at), dash: dash(at), width: 2, spanGaps: spec.gaps,
+          points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }),
+        }))),
+        hooks: { setCursor: [plot => {
+          const { left } = plot.cursor;
+          say(left === undefined || left < 0 ? null : plot.posToVal(left, 'x'));
+        }] },
+      }, spec.aligned, holder);
+    }
+    made.build = build;
+    holder.addEventListener('keydown', event => {
+      const step = { ArrowLeft: -1, ArrowRight: 1, PageDown: 10, PageUp: -10 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      const xs = spec.aligned[0];
+      made.at = Math.min(Math.max(made.at < 0 ? Math.floor(xs.length / 2) : made.at + step, 0), xs.length - 1);
+      const left = made.plot.valToPos(xs[made.at], 'x');
+      made.plot.setCursor({ left: Math.max(left, 0), top: 10 });
+      // The pixel may lie a hair beside the point.
+      say(xs[made.at]);
+    });
+    build();
+    charts.push(made);
+  }
+
+  function latencyCharts() {
+    const parent = document.getElementById('latencies');
+    for (const curves of data.latencies) {
+      // Each step up is one more nine.
+      const nines = beyond => Math.abs(-Math.log10(beyond));
+      const top = Math.max(1, ...curves.beyond.flat().filter(beyond => beyond > 0).map(nines)) * 1.03;
+      // Where nothing is left the curve leaves at the top and ends.
+      const ys = curves.beyond.map(one => {
+        const end = one.indexOf(0);
+        return curves.ns.map((_, at) => !one.length || (end >= 0 && at > end) ? null : at === end ? top : nines(one[at]));
+      });
+      const marks = [0, Math.log10(2)];
+      for (let mark = 1; mark <= Math.ceil(top); mark++) marks.push(mark);
+      chart(parent, {
+        title: `${curves.op} latency: share of requests that took no longer`,
+        aligned: [curves.ns, ...ys],
+        gaps: false,
+        scales: { x: { time: false, distr: 3, range: [curves.ns[0], curves.ns[curves.ns.length - 1]] }, y: { range: [0, top] } },
+        axes: [
+          { splits: decades(curves.ns[0], curves.ns[curves.ns.length - 1]), filter: (_, splits) => splits, values: (_, splits) => splits.map(roundLatency) },
+          { splits: marks, filter: (_, splits) => splits, values: (_, splits) => splits.map(mark => mark === 0 ? '0 %' : Math.abs(mark - Math.log10(2)) < 1e-9 ? '50 %' : (100 - Math.pow(10, 2 - mark)).toFixed(Math.max(0, mark - 2)) + ' %') },
+        ],
+        at: x => {
+          const at = Math.max(0, place(curves.ns, x));
+          return [`up to ${latency(curves.ns[at])}`, curves.beyond.map(one => one.length ? share(one[at]) : null)];
+        },
+      });
+    }
+  }
+
+  const SERIES = [
+    ['throughput', 'throughput, MB/s', value => digits(value) + ' MB/s'],
+    ['read_p99', 'read latency, p99', latency],
+    ['write_p99', 'write latency, p99', latency],
+    ['wa', 'write amplification', value => value.toFixed(3)],
+    ['free', 'free blocks of the plane that has the fewest', String],
+  ];
+
+  function timeCharts() {
+    const parent = document.getElementById('time');
+    for (const [key, title, format] of SERIES) {
+      const known = data.time.some(one => one[key].some(value => value !== null));
+      if (!known) continue;
+      const isLatency = key.endsWith('p99');
+      chart(parent, {
+        title,
+        aligned: uPlot.join(data.time.map(one => [one.s, one[key]])),
+        gaps: true,
+        scales: {
+          x: { time: false },
+          y: isLatency ? { distr: 3 } : { range: (_, low, high) => [0, (high > 0 ? high : 1) * 1.05] },
+        },
+        axes: [
+          { values: (_, splits) => splits.map(s => tick(s) + ' s'), space: 70 },
+          { values: (_, splits) => splits.map(value => value === null ? '' : isLatency ? roundLatency(value) : tick(value)) },
+        ],
+        at: x => {
+          const texts = data.time.map(one => {
+            const at = place(one.s, x);
+            const inside = at >= 0 && x < one.s[at] + one.length_s * 1.001;
+            return inside && one[key][at] !== null ? format(one[key][at]) : null;
+          });
+          return [`at ${tick(x)} s`, texts];
+        },
+      });
+    }
+  }
+
+  // Viridis, by Smith and van der Walt (CC0), at five places.
+  const RAMP = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+  function ramp(part) {
+    const at = Math.min(Math.max(part, 0), 1) * (RAMP.length - 1);
+    const low = Math.min(Math.floor(at), RAMP.length - 2);
+    return RAMP[low].map((from, channel) => Math.round(from + (RAMP[low + 1][channel] - from) * (at - low)));
+  }
+  function paint(canvas, columns, rows, value) {
+    canvas.width = columns;
+    canvas.height = rows;
+    const context = canvas.getContext('2d');
+    const image = context.createImageData(columns, rows);
+    for (let at = 0; at < columns * rows; at++) image.data.set([...ramp(value(at)), 255], at * 4);
+    context.putImageData(image, 0, 0);
+  }
+
+  function mapOf(map, name, parent, select) {
+    const box = el('div', parent, 'map');
+    el('h3', box, '', name);
+    const canvas = el('canvas', box);
+    canvas.tabIndex = 0;
+    canvas.setAttribute('role', 'img');
+    canvas.style.height = Math.max(48, Math.min(320, map.rows * 14)) + 'px';
+    const tip = el('div', box, 'tip');
+    tip.hidden = true;
+    const scale = el('div', box, 'scale');
+    const low = el('span', scale), strip = el('canvas', scale), high = el('span', scale);
+    strip.setAttribute('aria-hidden', 'true');
+    const readout = el('output', box);
+    let cell = -1;
+
+    function draw() {
+      const all = data.maps.flatMap(one => one[select.value]);
+      const from = all.reduce((a, b) => Math.min(a, b)), to = all.reduce((a, b) => Math.max(a, b));
+      paint(canvas, map.columns, map.rows, at => to > from ? (map[select.value][at] - from) / (to - from) : 0);
+      paint(strip, 64, 1, at => at / 63);
+      low.textContent = tick(from);
+      high.textContent = tick(to);
+      const label = select.options[select.selectedIndex].text;
+      canvas.setAttribute('aria-label', `${name}: ${label}, ${map.dies} dies of ${map.blocks} blocks, from ${tick(from)} to ${tick(to)} over all variants. Arrow keys move over it.`);
+      readout.textContent = '';
+      tip.hidden = true;
+    }
+    function range(at, parts, all) {
+      const from = Math.ceil(at * all / parts), to = Math.max(from, Math.ceil((at + 1) * all / parts) - 1);
+      return from === to ? String(from) : `${from} to ${to}`;
+    }
+    function say(at) {
+      cell = at;
+      const row = Math.floor(at / map.columns), column = at % map.columns;
+      const text = `die ${range(row, map.rows, map.dies)}, block ${range(column, map.columns, map.blocks)}: ${map[select.value][at]}`;
+      readout.textContent = text;
+      tip.textContent = text;
+      tip.hidden = false;
+      const x = (column + 0.5) / map.columns * canvas.clientWidth, y = (row + 1) / map.rows * canvas.clientHeight;
+      tip.style.left = Math.max(0, Math.min(x, box.clientWidth - tip.offsetWidth)) + 'px';
+      tip.style.top = canvas.offsetTop + y + 6 + 'px';
+    }
+    canvas.addEventListener('pointermove', event => {
+      const column = Math.floor(event.offsetX / canvas.clientWidth * map.columns);
+      const row = Math.floor(event.offsetY / canvas.clientHeight * map.rows);
+      if (column >= 0 && column < map.columns && row >= 0 && row < map.rows) say(row * map.columns + column);
+    });
+    const hide = () => { tip.hidden = true; };
+    canvas.addEventListener('pointerleave', hide);
+    canvas.addEventListener('blur', hide);
+    canvas.addEventListener('keydown', event => {
+      const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -map.columns, ArrowDown: map.columns }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      const next = cell < 0 ? 0 : cell + step;
+      if (next >= 0 && next < map.columns * map.rows) say(next);
+    });
+    select.addEventListener('change', draw);
+    draw();
+  }
+
+  toggles();
+  paintSwatches();
+  latencyCharts();
+  timeCharts();
+  const select = document.getElementById('heat');
+  data.maps.forEach((map, at) => mapOf(map, data.variants[at], document.getElementById('maps'), select));
+
+  const resized = new ResizeObserver(() => charts.forEach(({ plot, holder }) => {
+    if (plot.width !== holder.clientWidth) plot.setSize({ width: holder.clientWidth, height: HEIGHT });
+  }));
+  charts.forEach(({ holder }) => resized.observe(holder));
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+    paintSwatches();
+    charts.forEach(made => made.build());
+  });
+})();

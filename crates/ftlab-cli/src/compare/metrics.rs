@@ -1,0 +1,69 @@
+//! What is compared, and where it stands in `result.json`.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// Which way a metric is to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// More is better.
+    Higher,
+    /// Less is better.
+    Lower,
+}
+
+/// One of the figures of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// The place in `result.json`, as a JSON pointer without its first slash.
+    pub id: String,
+    /// In words.
+    pub name: String,
+    /// The unit; empty for a ratio.
+    pub unit: &'static str,
+    /// Which way it is to go.
+    pub better: Better,
+}
+
+impl Metric {
+    /// Its value in a result; none if it is not known.
+    pub fn of(&self, result: &Value) -> Option<f64> {
+        result.pointer(&format!("/{}", self.id))?.as_f64()
+    }
+}
+
+/// Operations, as results name them.
+const OPS: [&str; 4] = ["read", "write", "trim", "flush"];
+const LATENCIES: [(&str, &str); 5] =
+    [("mean", "mean"), ("p50", "p50"), ("p99", "p99"), ("p99_9", "p99.9"), ("max", "max")];
+const HOST: [(&str, &str, &str); 2] = [
+    ("report/host/throughput_mb_per_s", "throughput", "MB/s"),
+    ("report/host/iops", "IOPS", "1/s"),
+];
+const DEVICE: [(&str, &str, &str); 6] = [
+    ("report/write_amplification/total_ratio", "write amplification", ""),
+    ("report/gc/copied_pages", "GC copies", "pages"),
+    ("report/gc/erased_blocks", "GC erases", "blocks"),
+    ("report/wear/erases_per_block_mean", "wear, mean", "erases"),
+    ("report/wear/erases_per_block_max", "wear, max", "erases"),
+    ("report/wear/erases_per_block_stddev", "wear, deviation", "erases"),
+];
+
+fn metric(id: impl Into<String>, name: String, unit: &'static str, better: Better) -> Metric {
+    Metric { id: id.into(), name, unit, better }
+}
+
+/// Those that any of the results knows, in the order in which they are shown.
+pub fn known_in<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Vec<Metric> {
+    let host = HOST.map(|(id, name, unit)| metric(id, name.to_owned(), unit, Better::Higher));
+    let latencies = OPS.iter().flat_map(|op| {
+        LATENCIES.iter().map(move |(key, name)| {
+            let id = format!("report/host/{op}/latency_ns/{key}");
+            metric(id, format!("{op} latency, {name}"), "ns", Better::Lower)
+        })
+    });
+    let device = DEVICE.map(|(id, name, unit)| metric(id, name.to_owned(), unit, Better::Lower));
+    let all = host.into_iter().chain(latencies).chain(device);
+    all.filter(|metric| results.clone().any(|result| metric.of(result).is_some())).collect()
+}

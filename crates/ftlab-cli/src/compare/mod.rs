@@ -1,0 +1,216 @@
+//! `ftlab compare` and `ftlab report`: variants on the same load side by side.
+//!
+//! Each run is written as `ftlab run` writes it, and read back from there: what is compared is what
+//! lies in the result folders, however they came about.
+
+mod build;
+mod document;
+mod finished;
+mod metrics;
+mod page;
+mod perform;
+mod statistics;
+mod table;
+mod variants;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+
+use self::build::Series;
+use self::document::Comparison;
+use self::finished::Finished;
+use self::perform::Jobs;
+use self::variants::Variant;
+use crate::args::{CompareArgs, ReportArgs};
+use crate::device;
+use crate::experiment::{Experiment, LoadSource};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::result::{self, COMPARISON, Folder, MARK, Target};
+use crate::run::{RESULTS, mention_abandoned};
+
+/// The page.
+const PAGE: &str = "report.html";
+
+/// Compares.
+pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let is_result = |name: &String| Path::new(name).join(MARK).is_file();
+    match args.what.iter().filter(|name| is_result(name)).count() {
+        0 => compare_devices(args, out),
+        all if all == args.what.len() => compare_results(args, out),
+        _ => Err(Failure::usage(
+            "some of these are results and some are devices\n  remedy: name either, or run the \
+             devices first",
+        )),
+    }
+}
+
+fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let experiment = Experiment::new(&args.load)?;
+    let image = experiment.preparation.image();
+    let variants = variants::all(args, image)?;
+    if let Some(image) = image {
+        variants.iter().try_for_each(|variant| image.check(&variant.config))?;
+    }
+    if matches!(&experiment.load, LoadSource::Trace { file, .. } if file == "-") {
+        return Err(Failure::usage(
+            "standard input can be read only once, and each run has to read it\n  remedy: save the \
+             trace to a file",
+        ));
+    }
+    // What can't be opened is told before anything runs.
+    drop(experiment.load.open()?);
+    let seeds: Vec<u64> = (0..args.seeds).map(|at| args.seed.saturating_add(at)).collect();
+    let cores = available_parallelism().map_or(1, usize::from);
+    let jobs = Jobs {
+        experiment: &experiment,
+        variants: &variants,
+        seeds: &seeds,
+        threads: args.jobs.map_or(cores, |jobs| jobs as usize),
+        bar: !args.output.quiet,
+    };
+    interrupt::listen()?;
+    // Without an output the runs still need a place.
+    let nowhere = args.output.no_output.then(tempfile::tempdir).transpose()?;
+    let stem = format!("compare-{}", experiment.load.name());
+    let folder = prepare_folder(args, nowhere.as_ref().map(|place| place.path()), stem)?;
+    let equal = warn(args, &variants, &folder);
+    interrupt::removes(folder.path());
+    if let Err(failure) = jobs.perform(&folder) {
+        return Err(stopped(failure, folder, nowhere.is_none()));
+    }
+    let mut series = Vec::new();
+    for (variant, places) in variants.iter().zip(jobs.places()) {
+        let read = |place: PathBuf| {
+            let result = Finished::read(&folder.path().join(&place))?;
+            Ok((place.to_string_lossy().into_owned(), result))
+        };
+        let results = places.into_iter().map(read).collect::<Result<_, Failure>>()?;
+        let (name, settings) = (variant.name.clone(), variant.settings.clone());
+        series.push(Series { name, settings, results });
+    }
+    publish(args, &series, equal, folder, out)
+}
+
+fn compare_results(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let idle = [
+        ("--vary", !args.vary.is_empty()),
+        ("--variant", !args.variants.is_empty()),
+        ("--set", !args.sets.is_empty()),
+        ("--trace", args.load.trace.is_some()),
+        ("--workload", args.load.workload.is_some()),
+    ];
+    if let Some((flag, _)) = idle.iter().find(|(_, given)| *given) {
+        return Err(Failure::usage(format!(
+            "{flag} is for runs that are yet to be made, and these are finished results\n  remedy: \
+             leave it out, or name devices"
+        )));
+    }
+    let series = build::group(&args.what)?;
+    if series.len() < 2 {
+        return Err(Failure::usage(
+            "these are results of one configuration: nothing to compare\n  remedy: name results of \
+             another one too; ftlab report makes a page of one",
+        ));
+    }
+    build::check(&series)?;
+    interrupt::listen()?;
+    let nowhere = args.output.no_output.then(tempfile::tempdir).transpose()?;
+    let stem = "compare-results".to_owned();
+    let folder = prepare_folder(args, nowhere.as_ref().map(|place| place.path()), stem)?;
+    publish(args, &series, Vec::new(), folder, out)
+}
+
+/// Makes a page of finished results.
+pub fn report(args: &ReportArgs) -> Result<(), Failure> {
+    let series = build::group(&args.results)?;
+    build::check(&series)?;
+    let comparison = build::comparison(&series, args.confidence, Vec::new());
+    let page = page::of(&comparison, &series)?;
+    result::write_file(&args.output, page.as_bytes(), args.force)?;
+    if !args.quiet {
+        eprintln!("Page: {}", args.output.display());
+    }
+    Ok(())
+}
+
+fn prepare_folder(
+    args: &CompareArgs,
+    nowhere: Option<&Path>,
+    stem: String,
+) -> Result<Folder, Failure> {
+    let target = match (nowhere, &args.output.output) {
+        (Some(place), _) => Target::Counted { parent: place.to_owned(), stem },
+        (None, Some(path)) => Target::Named(path.clone()),
+        (None, None) => Target::Counted { parent: PathBuf::from(RESULTS), stem },
+    };
+    Folder::prepare(target, args.output.force)
+}
+
+/// Says what is suspicious; returns what the comparison is to say of it.
+fn warn(args: &CompareArgs, variants: &[Variant], folder: &Folder) -> Vec<String> {
+    let equal = variants::equal_ones(variants);
+    let equal = equal.iter().map(|(a, b)| format!("{a} and {b} are the same device."));
+    let equal: Vec<String> = equal.collect();
+    if !args.output.quiet {
+        equal.iter().for_each(|note| eprintln!("warning: {note}"));
+        variants.iter().for_each(|variant| device::warn(&variant.config));
+        mention_abandoned(Some(folder));
+    }
+    equal
+}
+
+/// What becomes of a comparison that does not come to its end: of one that was interrupted, the
+/// finished runs are kept.
+fn stopped(failure: Failure, folder: Folder, keep: bool) -> Failure {
+    if !matches!(failure, Failure::Interrupted) {
+        return failure;
+    }
+    if !keep || !folder.path().join("runs").exists() {
+        eprintln!("Interrupted: no run had finished, nothing is written.");
+        return Failure::Interrupted;
+    }
+    match interrupt::publishing(|| folder.publish(false)) {
+        Ok(path) => {
+            eprintln!("Interrupted: the runs that had finished are in {}.", path.display());
+            Failure::Interrupted
+        }
+        Err(failure) => failure,
+    }
+}
+
+fn publish(
+    args: &CompareArgs,
+    series: &[Series],
+    notes: Vec<String>,
+    folder: Folder,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let comparison = build::comparison(series, args.confidence, notes);
+    let json = result::to_json(&comparison)?;
+    if !args.output.no_output {
+        let page = page::of(&comparison, series)?;
+        folder.write(PAGE, page.as_bytes())?;
+        folder.write(COMPARISON, json.as_bytes())?;
+        let path = interrupt::publishing(|| folder.publish(true))?;
+        if !args.output.quiet {
+            eprintln!("Result: {}, page: {}", path.display(), path.join(PAGE).display());
+        }
+    }
+    print(args, &comparison, &json, out)
+}
+
+fn print(
+    args: &CompareArgs,
+    comparison: &Comparison,
+    json: &str,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    if args.output.json {
+        out.write_all(json.as_bytes())?;
+    } else if !args.output.quiet {
+        table::print(comparison, out)?;
+    }
+    Ok(out.flush()?)
+}

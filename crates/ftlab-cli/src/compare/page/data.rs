@@ -1,0 +1,282 @@
+//! What the curves and maps of the page are drawn from, thinned to what its pixels can show.
+
+use std::collections::BTreeMap;
+
+use ftlab::config::value::Value;
+use ftlab::units::Bytes;
+use serde::{Serialize, Serializer};
+
+use super::super::build::Series;
+use super::super::finished::{Finished, Rows};
+use crate::failure::Failure;
+
+/// Points of a distribution's curve.
+const CURVE_POINTS: usize = 400;
+/// The most points of a time series.
+const TIME_POINTS: usize = 512;
+/// The most columns of a map.
+const MAP_COLUMNS: u64 = 256;
+/// The most rows of a map: beyond, neighbouring dies share one.
+const MAP_ROWS: u64 = 64;
+/// Significant digits of what is drawn.
+const DIGITS: i32 = 5;
+const OPS: [&str; 4] = ["read", "write", "trim", "flush"];
+
+/// A number with as many digits as a drawing needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drawn(pub f64);
+
+impl Serialize for Drawn {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.0 == 0.0 || !self.0.is_finite() {
+            return to.serialize_u64(0);
+        }
+        let factor = 10f64.powi(DIGITS - 1 - self.0.abs().log10().floor() as i32);
+        let short = (self.0 * factor).round() / factor;
+        if short.fract() == 0.0 { to.serialize_i64(short as i64) } else { to.serialize_f64(short) }
+    }
+}
+
+/// All of it.
+#[derive(Debug, Serialize)]
+pub struct Data {
+    /// The names of the variants.
+    pub variants: Vec<String>,
+    /// By operation that any of them has.
+    pub latencies: Vec<Curves>,
+    /// By variant, of the first seed.
+    pub time: Vec<Times>,
+    /// By variant, of the first seed.
+    pub maps: Vec<Map>,
+}
+
+/// How latencies of one operation are distributed, all seeds together.
+#[derive(Debug, Serialize)]
+pub struct Curves {
+    /// The operation.
+    pub op: &'static str,
+    /// Latencies, evenly spaced by their logarithms.
+    pub ns: Vec<Drawn>,
+    /// By variant: the share of requests that took longer than each of them; empty without requests.
+    pub beyond: Vec<Vec<Drawn>>,
+}
+
+/// How one variant went on, from the start of measuring.
+#[derive(Debug, Default, Serialize)]
+pub struct Times {
+    /// When each window starts.
+    pub s: Vec<Drawn>,
+    /// How long they are.
+    pub length_s: f64,
+    /// Reads and writes together.
+    pub throughput: Vec<Option<Drawn>>,
+    /// The latency that 99 % of the reads did not exceed.
+    pub read_p99: Vec<Option<Drawn>>,
+    /// The same of the writes.
+    pub write_p99: Vec<Option<Drawn>>,
+    /// Bytes programmed for each byte that the host wrote.
+    pub wa: Vec<Option<Drawn>>,
+    /// Of the plane that has the fewest.
+    pub free: Vec<Option<Drawn>>,
+}
+
+/// The blocks of one variant, means over the blocks of each cell, row by row.
+#[derive(Debug, Serialize)]
+pub struct Map {
+    /// Rows: dies, or neighbouring dies.
+    pub rows: u64,
+    /// Columns: neighbouring blocks of a die, plane after plane.
+    pub columns: u64,
+    /// Dies in all.
+    pub dies: u64,
+    /// Blocks of a die.
+    pub blocks: u64,
+    /// Erases since the device was new.
+    pub erases: Vec<Drawn>,
+    /// Erases since measuring began.
+    pub measured_erases: Vec<Drawn>,
+    /// How often collection chose a block since then.
+    pub collections: Vec<Drawn>,
+    /// Valid pages at the end.
+    pub valid: Vec<Drawn>,
+}
+
+impl Data {
+    /// Reads what is needed from the results.
+    pub fn of(series: &[Series]) -> Result<Data, Failure> {
+        Ok(Data {
+            variants: series.iter().map(|one| one.name.clone()).collect(),
+            latencies: latencies(series)?,
+            time: series.iter().map(|one| times(&one.results[0].1)).collect::<Result<_, _>>()?,
+            maps: series.iter().map(|one| map(&one.results[0].1)).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// Latencies with their numbers of requests, by operation.
+type Counts = [BTreeMap<u64, u64>; OPS.len()];
+
+fn latencies(series: &[Series]) -> Result<Vec<Curves>, Failure> {
+    let mut all: Vec<Counts> = Vec::new();
+    for one in series {
+        let mut counts = Counts::default();
+        for (_, result) in &one.results {
+            let rows = result.columns("latencies.parquet", ["op", "latency_ns", "requests"])?;
+            for [op, ns, requests] in rows {
+                if let Some(counts) = counts.get_mut(op as usize) {
+                    *counts.entry(ns).or_default() += requests;
+                }
+            }
+        }
+        all.push(counts);
+    }
+    Ok((0..OPS.len()).filter_map(|op| curves(op, &all)).collect())
+}
+
+fn curves(op: usize, all: &[Counts]) -> Option<Curves> {
+    let shortest = all.iter().filter_map(|counts| counts[op].keys().next()).min()?;
+    let longest = all.iter().filter_map(|counts| counts[op].keys().next_back()).max()?;
+    // A little room at both ends shows where a curve begins and that it has ended.
+    let (from, to) = ((*shortest).max(1) as f64 / 1.1, (*longest).max(1) as f64 * 1.1);
+    let step = (to / from).ln() / (CURVE_POINTS - 1) as f64;
+    let ns: Vec<f64> = (0..CURVE_POINTS).map(|at| (from.ln() + step * at as f64).exp()).collect();
+    let beyond = all.iter().map(|counts| {
+        let requests: u64 = counts[op].values().sum();
+        if requests == 0 {
+            return Vec::new();
+        }
+        let mut left = counts[op].iter().peekable();
+        let mut below = 0;
+        let share = ns.iter().map(|&bound| {
+            while let Some((_, count)) = left.next_if(|(ns, _)| **ns as f64 <= bound) {
+                below += count;
+            }
+            Drawn((requests - below) as f64 / requests as f64)
+        });
+        share.collect()
+    });
+    let beyond = beyond.collect();
+    Some(Curves { op: OPS[op], ns: ns.iter().map(|&ns| Drawn(ns)).collect(), beyond })
+}
+
+const TIMELINE: [&str; 10] = [
+    "start_ns",
+    "length_ns",
+    "read_requests",
+    "write_requests",
+    "read_bytes",
+    "write_bytes",
+    "read_latency_p99_ns",
+    "write_latency_p99_ns",
+    "flash_programs",
+    "free_blocks_min",
+];
+
+fn times(result: &Finished) -> Result<Times, Failure> {
+    let rows = result.columns("timeline.parquet", TIMELINE)?;
+    let phases = result.document["report"]["phases"].as_array();
+    let measured = phases.into_iter().flatten().filter(|phase| phase["measured"] == true);
+    let started = measured.filter_map(|phase| phase["started_ns"].as_u64()).min().unwrap_or(0);
+    let finished = result.document["replay"]["finished_ns"].as_u64().unwrap_or(u64::MAX);
+    let rows: Rows<10> = rows.into_iter().filter(|row| row[0] + row[1] > started).collect();
+    let group = rows.len().div_ceil(TIME_POINTS).max(1);
+    let page = result.text("/device/config/nand/page_size");
+    let page_bytes = Bytes::parse(page).map_or(0, |bytes| bytes.0);
+    let mut times = Times::default();
+    for rows in rows.chunks(group) {
+        let sum = |column: usize| rows.iter().map(|row| row[column]).sum::<u64>() as f64;
+        let most = |column: usize, requests: usize| {
+            let windows = rows.iter().filter(|row| row[requests] > 0);
+            windows.map(|row| Drawn(row[column] as f64)).reduce(|a, b| Drawn(a.0.max(b.0)))
+        };
+        // The run may have ended within the last window.
+        let end = rows.last().map_or(0, |row| (row[0] + row[1]).min(finished));
+        let seconds = end.saturating_sub(rows[0][0]).max(1) as f64 / 1e9;
+        times.length_s = times.length_s.max(seconds);
+        times.s.push(Drawn(rows[0][0].saturating_sub(started) as f64 / 1e9));
+        times.throughput.push(Some(Drawn((sum(4) + sum(5)) / 1e6 / seconds)));
+        times.read_p99.push(most(6, 2));
+        times.write_p99.push(most(7, 3));
+        let written = sum(5);
+        times.wa.push((written > 0.0).then(|| Drawn(sum(8) * page_bytes as f64 / written)));
+        times.free.push(rows.iter().map(|row| row[9]).min().map(|free| Drawn(free as f64)));
+    }
+    Ok(times)
+}
+
+const BLOCKS: [&str; 8] = [
+    "die",
+    "plane",
+    "first_block",
+    "blocks",
+    "erases",
+    "measured_erases",
+    "measured_collections",
+    "valid_pages",
+];
+
+fn map(result: &Finished) -> Result<Map, Failure> {
+    let rows = result.columns("blocks.parquet", BLOCKS)?;
+    let mut planes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    let mut blocks_of: BTreeMap<u64, u64> = BTreeMap::new();
+    for [die, plane, _, blocks, ..] in &rows {
+        let known = planes.entry(*die).or_default();
+        if !known.contains(plane) {
+            known.push(*plane);
+        }
+        *blocks_of.entry(*die).or_default() += blocks;
+    }
+    let dies = planes.len().max(1) as u64;
+    let blocks = blocks_of.values().copied().max().unwrap_or(1);
+    let map_rows = dies.min(MAP_ROWS);
+    let columns = (rows.len() as u64 / dies).clamp(1, MAP_COLUMNS);
+    let cells = (map_rows * columns) as usize;
+    let mut sums = vec![[0u64; 5]; cells];
+    for [die, plane, first, count, erases, measured, collections, valid] in rows {
+        let in_die = &planes[&die];
+        let before = in_die.iter().position(|known| *known == plane).unwrap_or_default() as u64;
+        let place = before * blocks / in_die.len() as u64 + first;
+        let place = (place * columns / blocks).min(columns - 1);
+        let cell = &mut sums[(die * map_rows / dies * columns + place) as usize];
+        let more = [count, erases, measured, collections, valid];
+        cell.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+    }
+    let mean = |of: usize| -> Vec<Drawn> {
+        sums.iter().map(|cell| Drawn(cell[of] as f64 / cell[0].max(1) as f64)).collect()
+    };
+    Ok(Map {
+        rows: map_rows,
+        columns,
+        dies,
+        blocks,
+        erases: mean(1),
+        measured_erases: mean(2),
+        collections: mean(3),
+        valid: mean(4),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_as_long_as_a_drawing_needs() {
+        let text = |number| serde_json::to_string(&Drawn(number)).unwrap();
+        let found = [0.0, 1.0, 123_456.7, 0.000_123_456_78, -2.5].map(text);
+        assert_eq!(found, ["0", "1", "123460", "0.00012346", "-2.5"]);
+    }
+
+    #[test]
+    fn a_curve_says_what_share_took_longer() {
+        let mut counts = Counts::default();
+        counts[1].extend([(1_000, 90), (50_000, 9), (1_000_000, 1)]);
+        let curves = curves(1, &[counts, Counts::default()]).unwrap();
+        assert_eq!((curves.op, curves.ns.len()), ("write", CURVE_POINTS));
+        let at = |ns: f64| curves.ns.iter().rposition(|point| point.0 <= ns).unwrap();
+        let share = |ns| curves.beyond[0][at(ns)].0;
+        assert_eq!([share(999.0), share(1_100.0), share(60_000.0)], [1.0, 0.1, 0.01]);
+        assert_eq!(curves.beyond[0].last(), Some(&Drawn(0.0)));
+        assert!(curves.beyond[1].is_empty());
+    }
+}

@@ -1,0 +1,230 @@
+//! `report.html`: one page that holds everything it needs and fetches nothing.
+//!
+//! The tables are plain HTML; curves and maps are drawn by a script from data within the page. The
+//! page's own policy lets nothing else run and nothing be loaded.
+
+mod data;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use self::data::Data;
+use super::build::Series;
+use super::document::{Comparison, MetricDocument};
+use super::statistics::Certainty;
+use super::table::{self, LEGEND};
+use crate::failure::Failure;
+use crate::human::bytes;
+
+/// Draws the curves: uPlot 1.6.32 by Leon Sorokin, MIT licence.
+const PLOT: &str = include_str!("../../../assets/uplot/uPlot.iife.min.js");
+const PLOT_STYLE: &str = include_str!("../../../assets/uplot/uPlot.min.css");
+const PLOT_LICENCE: &str = include_str!("../../../assets/uplot/LICENSE");
+const SCRIPT: &str = include_str!("../../../assets/page/page.js");
+const STYLE: &str = include_str!("../../../assets/page/page.css");
+
+/// The page of a comparison, or of a single variant.
+pub fn of(comparison: &Comparison, series: &[Series]) -> Result<String, Failure> {
+    let data = serde_json::to_string(&Data::of(series)?).map_err(Failure::usage)?;
+    // Within a script element nothing may look like its end.
+    let data = data.replace('<', "\\u003c");
+    let style = format!("{PLOT_STYLE}\n{STYLE}");
+    let title = match comparison.variants.as_slice() {
+        [one] => format!("ftlab: {}", one.name),
+        [base, others @ ..] => {
+            let names: Vec<&str> = others.iter().map(|one| one.name.as_str()).collect();
+            format!("ftlab: {} against {}", names.join("; "), base.name)
+        }
+        [] => "ftlab".to_owned(),
+    };
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy(&style));
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                style { (PreEscaped(&style)) }
+            }
+            body {
+                main {
+                    h1 { (title) }
+                    p { (table::head(comparison)) }
+                    (notes(comparison))
+                    (tables(comparison))
+                    (drawings(comparison))
+                    (origin(comparison, series))
+                }
+                script type="application/json" id="data" { (PreEscaped(data)) }
+                script { (PreEscaped(PLOT)) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    Ok(page.into_string())
+}
+
+/// What the page may do: run the two scripts that it holds, and use its style. Nothing is loaded.
+fn policy(style: &str) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
+    format!(
+        "default-src 'none'; script-src {} {}; style-src {}; base-uri 'none'; form-action 'none'",
+        hash(PLOT),
+        hash(SCRIPT),
+        hash(style)
+    )
+}
+
+fn notes(comparison: &Comparison) -> Markup {
+    html! {
+        @if !comparison.notes.is_empty() {
+            h2 { "Notes" }
+            ul { @for note in &comparison.notes { li { (note) } } }
+        }
+    }
+}
+
+fn tables(comparison: &Comparison) -> Markup {
+    html! {
+        h2 { "Figures" }
+        @if comparison.variants.len() == 1 {
+            (one_table(comparison, 0))
+        }
+        @for at in 1..comparison.variants.len() { (one_table(comparison, at)) }
+        @if comparison.variants.len() > 1 { p.small { (LEGEND) } }
+    }
+}
+
+fn one_table(comparison: &Comparison, at: usize) -> Markup {
+    let (base, variant) = (&comparison.variants[0].name, &comparison.variants[at].name);
+    let alone = at == 0;
+    let caption = if alone { variant.clone() } else { format!("{variant} against {base}") };
+    html! {
+        div.wide tabindex="0" role="region" aria-label=(caption) {
+            table data-variant=(at) {
+                caption { (caption) }
+                thead { tr {
+                    th scope="col" { "Metric" }
+                    @if !alone { th scope="col" { (base) } }
+                    th scope="col" { (variant) }
+                    @if !alone {
+                        th scope="col" { "Change" }
+                        th scope="col" { (table::interval(comparison)) }
+                    }
+                } }
+                tbody { @for metric in &comparison.metrics { (row(metric, at, alone)) } }
+            }
+        }
+    }
+}
+
+fn row(metric: &MetricDocument, at: usize, alone: bool) -> Markup {
+    let (base, one) = (&metric.variants[0], &metric.variants[at]);
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let [change, interval, mark] = table::changed(metric, one);
+    let sure = one.change.as_ref().is_some_and(|change| {
+        matches!(change.certainty, Certainty::Significant | Certainty::SignificantAmongAll)
+    });
+    html! {
+        @if base.mean.is_some() || one.mean.is_some() {
+            tr data-metric=(metric.id) {
+                th scope="row" { (metric.name) }
+                @if !alone { td { data value=(number(base.mean)) { (table::mean(metric, base)) } } }
+                td { data value=(number(one.mean)) { (table::mean(metric, one)) } }
+                @if !alone {
+                    td.sure[sure] {
+                        data value=(number(one.change.as_ref().map(|one| one.estimate))) { (change) }
+                    }
+                    td { (interval) " " (mark) }
+                }
+            }
+        }
+    }
+}
+
+fn drawings(comparison: &Comparison) -> Markup {
+    let seed = comparison.seeds.first().copied().unwrap_or_default();
+    html! {
+        noscript { p { "The curves and maps need JavaScript; the tables do not." } }
+        div id="drawings" hidden {
+            fieldset id="toggles" { legend { "Shown in the curves" } }
+            h2 { "Latencies" }
+            p.small {
+                "The share of requests that took no longer, over a scale that widens the tail; all seeds \
+                 together; 400 points of the whole distribution. Point at a curve, or move with the arrow \
+                 keys."
+            }
+            div id="latencies" {}
+            h2 { "Over time" }
+            p.small {
+                "From the start of measuring, seed " (seed) ", in at most 512 windows: sums, or the worst \
+                 where windows were put together. Percentiles of a window are at most 6.3 % too large."
+            }
+            div id="time" {}
+            h2 { "Blocks" }
+            p.small {
+                "Each row is a die (or neighbouring ones beyond 64), each column a block (or neighbouring \
+                 ones beyond 256; then the mean is shown), plane after plane; at the end of the run of seed "
+                (seed) "."
+            }
+            label for="heat" { "Shown: " }
+            select id="heat" {
+                option value="measured_erases" { "erases while measuring" }
+                option value="erases" { "erases since the device was new" }
+                option value="collections" { "times chosen by collection while measuring" }
+                option value="valid" { "valid pages at the end" }
+            }
+            div id="maps" {}
+        }
+    }
+}
+
+/// What it takes to do the same again.
+fn origin(comparison: &Comparison, series: &[Series]) -> Markup {
+    let load = serde_json::to_string_pretty(&comparison.load).unwrap_or_default();
+    let before = serde_json::to_string_pretty(&comparison.precondition).unwrap_or_default();
+    let command: Vec<String> =
+        std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    html! {
+        h2 { "How to do it again" }
+        dl {
+            dt { "ftlab" } dd { (comparison.ftlab_version) }
+            dt { "Command" } dd { code { (command.join(" ")) } }
+            dt { "Seeds" } dd { (format!("{:?}", comparison.seeds)) }
+        }
+        details { summary { "Load" } pre tabindex="0" { (load) } }
+        @if comparison.precondition.as_array().is_some_and(|steps| !steps.is_empty()) {
+            details { summary { "Preconditioning" } pre tabindex="0" { (before) } }
+        }
+        @for (variant, one) in comparison.variants.iter().zip(series) {
+            @let result = &one.results[0].1.document;
+            details {
+                summary { (variant.name) ": " (variant.device) ", " (bytes(variant.capacity_bytes)) }
+                @if !variant.settings.is_empty() {
+                    p { "Set: " code { (variant.settings.join(" ")) } }
+                }
+                p { "Results: " (variant.results.join(", ")) }
+                p { "BLAKE3 of the configuration: " code { (variant.config_blake3) } }
+                pre tabindex="0" { (config(result)) }
+                @if let Some(notes) = result["report"]["notes"].as_array() {
+                    p { "Notes of the first run:" }
+                    ul { @for note in notes { li { (note.as_str().unwrap_or_default()) } } }
+                }
+            }
+        }
+        details {
+            summary { "Licence of the plotting library" }
+            p { "Curves are drawn by uPlot:" }
+            pre tabindex="0" { (PLOT_LICENCE) }
+        }
+    }
+}
+
+fn config(result: &Value) -> String {
+    toml::to_string_pretty(&result["device"]["config"]).unwrap_or_default()
+}

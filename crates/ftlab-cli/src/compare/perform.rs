@@ -1,0 +1,150 @@
+//! All runs of a comparison, on all cores. Which thread performs a run has no influence on its
+//! result; the first run that fails stops the others.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ftlab_workload::replay::Progress;
+use ftlab_workload::trace::Meter;
+
+use super::variants::Variant;
+use crate::experiment::{Experiment, Watcher};
+use crate::failure::Failure;
+use crate::progress::Runs;
+use crate::result::{self, Folder};
+use crate::run::run_document;
+
+/// The folder of the runs.
+const RUNS: &str = "runs";
+
+/// What is to be run.
+pub struct Jobs<'a> {
+    /// What is played.
+    pub experiment: &'a Experiment,
+    /// On what.
+    pub variants: &'a [Variant],
+    /// With these seeds, each variant.
+    pub seeds: &'a [u64],
+    /// On so many threads.
+    pub threads: usize,
+    /// Whether a bar is wanted.
+    pub bar: bool,
+}
+
+impl Jobs<'_> {
+    /// Where the result of a run goes, within the folder of the comparison.
+    pub fn place(&self, variant: usize, seed: u64) -> String {
+        let name = crate::load::tidy(&self.variants[variant].name);
+        format!("{RUNS}/{}-{name}/seed-{seed}", variant + 1)
+    }
+
+    /// Runs all of it. Results go into `folder`.
+    ///
+    /// # Errors
+    /// Interrupted; or the first run that failed, in the order of the runs, with its name.
+    pub fn perform(&self, folder: &Folder) -> Result<(), Failure> {
+        let all: Vec<(usize, u64)> = self
+            .seeds
+            .iter()
+            .flat_map(|&seed| (0..self.variants.len()).map(move |variant| (variant, seed)))
+            .collect();
+        let next = AtomicUsize::new(0);
+        let halt = AtomicBool::new(false);
+        let failed: Mutex<Vec<(usize, Failure)>> = Mutex::default();
+        let runs = Runs::new(all.len(), self.bar);
+        let work = || {
+            while !halt.load(Ordering::Relaxed) {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(&(variant, seed)) = all.get(at) else { break };
+                if let Err(failure) = self.one(variant, seed, folder, &runs, &halt) {
+                    halt.store(true, Ordering::Relaxed);
+                    failed.lock().unwrap_or_else(PoisonError::into_inner).push((at, failure));
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            let threads = self.threads.min(all.len());
+            (0..threads).for_each(|_| drop(scope.spawn(work)));
+        });
+        runs.finish();
+        let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Whoever was stopped because of another has nothing to tell.
+        failed.sort_by_key(|(at, failure)| (matches!(failure, Failure::Interrupted), *at));
+        failed.into_iter().next().map_or(Ok(()), |(_, failure)| Err(failure))
+    }
+
+    fn one(
+        &self,
+        variant: usize,
+        seed: u64,
+        folder: &Folder,
+        runs: &Runs,
+        halt: &AtomicBool,
+    ) -> Result<(), Failure> {
+        let Variant { name, config, .. } = &self.variants[variant];
+        let named = |failure| match failure {
+            Failure::Usage(text) => {
+                Failure::usage(format!("the run of {name} with seed {seed} failed\n{text}"))
+            }
+            other => other,
+        };
+        let load = self.experiment.load.open().map_err(named)?;
+        let mut watcher = Share { runs, halt, shown: 0.0, stages: 0.0, meter: None };
+        let measured =
+            self.experiment.perform(load, config, seed, None, &mut watcher).map_err(named)?;
+        if !measured.document.complete {
+            return Err(Failure::Interrupted);
+        }
+        let within = format!("{}/", self.place(variant, seed));
+        folder.create_folder(&within)?;
+        let run = run_document(&measured.spent, measured.requests_played());
+        result::write(folder, &within, config, &measured, &run)?;
+        runs.advance(1.0 - watcher.shown);
+        runs.one_more();
+        Ok(())
+    }
+
+    /// The folders of the results, by variant and seed, within that of the comparison.
+    pub fn places(&self) -> Vec<Vec<PathBuf>> {
+        let of = |variant| self.seeds.iter().map(move |&seed| self.place(variant, seed).into());
+        (0..self.variants.len()).map(|variant| of(variant).collect()).collect()
+    }
+}
+
+/// How far one run is, as a part of the bar of all.
+struct Share<'a> {
+    runs: &'a Runs,
+    halt: &'a AtomicBool,
+    /// What of it the bar shows.
+    shown: f64,
+    /// How many things have been played to their end.
+    stages: f64,
+    meter: Option<Arc<Meter>>,
+}
+
+impl Watcher for Share<'_> {
+    fn begins(&mut self, _name: &str, meter: Option<Arc<Meter>>) {
+        self.meter = meter;
+    }
+
+    fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {
+        let by_count = progress.total.map(|total| progress.completed as f64 / total.max(1) as f64);
+        let share = by_count.or_else(|| self.meter.as_ref()?.share()).unwrap_or(0.0).min(1.0);
+        // How many stages there will be is not known: each takes half of what is left.
+        let done = 1.0 - 0.5f64.powf(self.stages) * (1.0 - 0.5 * share);
+        if done > self.shown {
+            self.runs.advance(done - self.shown);
+            self.shown = done;
+        }
+        match self.halt.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn ended(&mut self) {
+        self.stages += 1.0;
+    }
+}

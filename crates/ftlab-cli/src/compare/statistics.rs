@@ -1,0 +1,228 @@
+//! How sure a difference is: intervals of paired differences, by Student's t.
+//!
+//! Runs of two variants with the same seed see the same load, so they are compared pair by pair: what
+//! a seed does to both cancels. Where all values are positive the logarithm of the ratio is averaged:
+//! a half and a double cancel then, and the interval of a ratio can't reach below zero. Else the
+//! difference itself is averaged.
+//!
+//! Source: Jain, The Art of Computer Systems Performance Analysis, 1991, section 13.4.1 (paired
+//! observations); Fleming and Wallace, CACM 29(3), 1986 (geometric means of ratios). Holm,
+//! Scandinavian Journal of Statistics 6, 1979, for several comparisons at once.
+
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// What a change is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Shares of the baseline's value: 0.1 is ten per cent more. From the mean of the logarithms of
+    /// the ratios.
+    Ratio,
+    /// The metric's own unit, because some value is not positive. From the mean of the differences.
+    Difference,
+}
+
+/// How sure it is that there is a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Certainty {
+    /// There is one seed: nothing can be said.
+    OneSeed,
+    /// Every seed shows exactly the same change: there is nothing random in it, and no interval.
+    Exact,
+    /// The interval holds no change: it may be chance.
+    NotSignificant,
+    /// The interval leaves out no change; among so many comparisons it may yet be chance.
+    Significant,
+    /// It stays significant after Holm's correction for all comparisons of the document.
+    SignificantAmongAll,
+}
+
+/// A change against the baseline.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// What it is counted in.
+    pub scale: Scale,
+    /// The change.
+    pub estimate: f64,
+    /// Where the interval begins; null without one.
+    pub low: Option<f64>,
+    /// Where the interval ends; null without one.
+    pub high: Option<f64>,
+    /// The probability of a change as large by chance alone, two-sided; null without an interval.
+    pub p_value: Option<f64>,
+    /// How sure it is.
+    pub certainty: Certainty,
+}
+
+/// Differences between seeds smaller than this, relative to the values, are rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// Compares values pair by pair, of which the first of each pair is the baseline's; none without
+/// pairs. `confidence` is the share of intervals that hold the true change, such as 0.95.
+pub fn compare(pairs: &[(f64, f64)], confidence: f64) -> Option<Change> {
+    if pairs.is_empty() {
+        return None;
+    }
+    let positive = pairs.iter().all(|&(base, value)| base > 0.0 && value > 0.0);
+    let scale = if positive { Scale::Ratio } else { Scale::Difference };
+    let steps: Vec<f64> = pairs
+        .iter()
+        .map(|&(base, value)| if positive { (value / base).ln() } else { value - base })
+        .collect();
+    let out = |step: f64| if positive { step.exp_m1() } else { step };
+    let count = steps.len() as f64;
+    let mean = steps.iter().sum::<f64>() / count;
+    let change = |certainty| Change {
+        scale,
+        estimate: out(mean),
+        low: None,
+        high: None,
+        p_value: None,
+        certainty,
+    };
+    if steps.len() == 1 {
+        return Some(change(Certainty::OneSeed));
+    }
+    let largest = pairs.iter().map(|&(base, value)| base.abs().max(value.abs()));
+    let size = if positive { 1.0 } else { largest.fold(0.0, f64::max) };
+    if steps.iter().all(|step| (step - steps[0]).abs() <= ROUNDING * size) {
+        return Some(change(Certainty::Exact));
+    }
+    let variance = steps.iter().map(|step| (step - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    let error = (variance / count).sqrt();
+    let student = StudentsT::new(0.0, 1.0, count - 1.0).expect("at least one degree of freedom");
+    let half = student.inverse_cdf(0.5 + confidence / 2.0) * error;
+    let p_value = 2.0 * student.cdf(-(mean / error).abs());
+    let significant = mean.abs() > half;
+    Some(Change {
+        low: Some(out(mean - half)),
+        high: Some(out(mean + half)),
+        p_value: Some(p_value),
+        ..change(if significant { Certainty::Significant } else { Certainty::NotSignificant })
+    })
+}
+
+/// Raises those that stay significant among all, by Holm's step-down procedure.
+pub fn correct<'a>(changes: impl Iterator<Item = &'a mut Change>, confidence: f64) {
+    let mut tested: Vec<(f64, &mut Change)> =
+        changes.filter_map(|change| change.p_value.map(|p_value| (p_value, change))).collect();
+    tested.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let all = tested.len();
+    for (at, (p_value, change)) in tested.into_iter().enumerate() {
+        if p_value > (1.0 - confidence) / (all - at) as f64 {
+            break;
+        }
+        change.certainty = Certainty::SignificantAmongAll;
+    }
+}
+
+/// What stands for several values: their geometric mean where all are positive, so that the quotient of
+/// two means is the mean ratio; else the arithmetic one. None without values.
+pub fn middle(values: &[f64]) -> Option<f64> {
+    let count = values.len() as f64;
+    if values.is_empty() {
+        None
+    } else if values.iter().all(|&value| value == values[0]) {
+        Some(values[0])
+    } else if values.iter().all(|&value| value > 0.0) {
+        Some((values.iter().map(|value| value.ln()).sum::<f64>() / count).exp())
+    } else {
+        Some(values.iter().sum::<f64>() / count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(found: Option<f64>, expected: f64) {
+        let found = found.expect("a value");
+        assert!((found - expected).abs() < 1e-4 * expected.abs().max(1e-3), "{found} {expected}");
+    }
+
+    #[test]
+    fn an_interval_of_differences_as_in_a_textbook() {
+        // Jain, section 13.4.1: six workloads on two systems, 90 % confidence.
+        let differences = [5.4 - 19.1, 16.6 - 3.5, 0.6 - 3.4, 1.4 - 2.5, 0.6 - 3.6, 7.3 - 1.7];
+        let pairs: Vec<(f64, f64)> = differences.iter().map(|&step| (0.0, step)).collect();
+        let change = compare(&pairs, 0.9).unwrap();
+        assert_eq!(
+            (change.scale, change.certainty),
+            (Scale::Difference, Certainty::NotSignificant)
+        );
+        near(Some(change.estimate), -0.316_667);
+        // The book has the interval as (-7.75, 7.11), from rounded steps.
+        assert!(
+            (change.low.unwrap() + 7.75).abs() < 0.01 && (change.high.unwrap() - 7.11).abs() < 0.01
+        );
+    }
+
+    #[test]
+    fn ratios_are_averaged_by_their_logarithms() {
+        let change = compare(&[(1.0, 2.0), (10.0, 5.0), (3.0, 3.0)], 0.95).unwrap();
+        assert!(change.estimate.abs() < 1e-12 && change.scale == Scale::Ratio);
+        // ln 2 = 0.693147 is the standard deviation; t[0.975; 2] = 4.302653.
+        let half = 4.302_653 * std::f64::consts::LN_2 / 3f64.sqrt();
+        near(change.low, (-half).exp() - 1.0);
+        near(change.high, half.exp() - 1.0);
+        near(change.p_value, 1.0);
+        let sure = compare(&[(1.0, 2.0), (1.0, 2.1), (1.0, 1.9)], 0.95).unwrap();
+        assert_eq!(sure.certainty, Certainty::Significant);
+        assert!(
+            sure.low.unwrap() > 0.75 && sure.high.unwrap() < 1.3 && sure.p_value.unwrap() < 0.01
+        );
+    }
+
+    #[test]
+    fn one_seed_and_equal_seeds_have_no_interval() {
+        assert_eq!(compare(&[], 0.95), None);
+        let one = compare(&[(2.0, 3.0)], 0.95).unwrap();
+        assert_eq!((one.certainty, one.low, one.high), (Certainty::OneSeed, None, None));
+        near(Some(one.estimate), 0.5);
+        let exact = compare(&[(2.0, 3.0), (2.0, 3.0)], 0.95).unwrap();
+        assert_eq!((exact.certainty, exact.p_value), (Certainty::Exact, None));
+        let zero = compare(&[(0.0, 0.0), (0.0, 0.0)], 0.95).unwrap();
+        assert_eq!((zero.scale, zero.estimate), (Scale::Difference, 0.0));
+    }
+
+    #[test]
+    fn among_many_comparisons_fewer_are_significant() {
+        let change = |p_value: f64| Change {
+            scale: Scale::Ratio,
+            estimate: 0.1,
+            low: Some(0.0),
+            high: Some(0.2),
+            p_value: Some(p_value),
+            certainty: Certainty::Significant,
+        };
+        // Holm: 0.01 <= 0.05 / 3, then 0.02 <= 0.05 / 2, then 0.06 > 0.05.
+        let mut changes = [change(0.06), change(0.01), change(0.02)];
+        correct(changes.iter_mut(), 0.95);
+        let raised = changes.map(|change| change.certainty == Certainty::SignificantAmongAll);
+        assert_eq!(raised, [false, true, true]);
+        // 0.02 > 0.05 / 3: none.
+        let mut changes = [change(0.02), change(0.02), change(0.04)];
+        correct(changes.iter_mut(), 0.95);
+        assert!(changes.iter().all(|change| change.certainty == Certainty::Significant));
+    }
+
+    /// Of intervals over seeds that differ by chance alone, as many hold no change as they promise.
+    #[test]
+    fn intervals_hold_the_truth_as_often_as_they_say() {
+        let mut random = ftlab::engine::Stream::new(11, "coverage");
+        // The sum of twelve uniform numbers is close to normal.
+        let mut noise = || {
+            (0..12).map(|_| random.below(1 << 20) as f64 / f64::from(1 << 20)).sum::<f64>() - 6.0
+        };
+        let trials = 4_000;
+        let held = (0..trials).filter(|_| {
+            let pairs: Vec<(f64, f64)> =
+                (0..5).map(|_| (100.0, 100.0 * (0.05 * noise()).exp())).collect();
+            compare(&pairs, 0.95).unwrap().certainty == Certainty::NotSignificant
+        });
+        let share = held.count() as f64 / f64::from(trials);
+        assert!((0.94..0.96).contains(&share), "{share}");
+    }
+}

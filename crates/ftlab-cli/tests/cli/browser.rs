@@ -1,0 +1,58 @@
+//! The page of a comparison in a real browser: Chromium, driven by playwright-core.
+//!
+//! Where node, the browser or playwright-core is missing the test says that it is skipped and passes,
+//! unless `FTLAB_BROWSER_TESTS` is set to `required`, as it is in CI.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::common::Place;
+
+/// Set to `required` to fail where the test would be skipped.
+const DEMAND: &str = "FTLAB_BROWSER_TESTS";
+/// Set to a folder to keep pictures of the page there.
+const PICTURES: &str = "FTLAB_BROWSER_PICTURES";
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+fn found(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+/// The folder of the script, and the browser; or what is missing.
+fn tools() -> Result<(PathBuf, PathBuf), &'static str> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/browser");
+    found("node").ok_or("node is not installed")?;
+    let browser = BROWSERS.iter().find_map(|name| found(name)).ok_or("there is no Chromium")?;
+    if !folder.join("node_modules/playwright-core").is_dir() {
+        return Err("playwright-core is not installed: run npm ci in tests/browser");
+    }
+    Ok((folder, browser))
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let (folder, browser) = match tools() {
+        Ok(tools) => tools,
+        Err(missing) => {
+            let demanded = std::env::var(DEMAND).is_ok_and(|value| value == "required");
+            assert!(!demanded, "{missing}, and {DEMAND} is set to required");
+            eprintln!("SKIPPED: the page was not opened in a browser: {missing}");
+            return;
+        }
+    };
+    let place = Place::new();
+    let line = "compare tiny --vary scheduler.policy=fifo,read-first --vary ftl.gc.start=2,4 \
+                --set ftl.gc.stop=5 --workload mixed-70-30-zipf --requests 30000 --precondition fill \
+                --seeds 3 -o compared --quiet";
+    let done = place.run(line);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let mut node = Command::new("node");
+    node.arg("page.mjs").arg(browser).arg(place.path("compared")).current_dir(folder);
+    node.args(std::env::var_os(PICTURES));
+    let output = node.output().expect("node can be started");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complained = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{complained}");
+    assert!(said.contains("12 checks of the page passed"), "{said}");
+}

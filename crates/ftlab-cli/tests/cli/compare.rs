@@ -1,0 +1,248 @@
+//! `ftlab compare` and `ftlab report` as users run them.
+
+use super::common::{Place, entries};
+use super::run::fails;
+use serde_json::Value;
+
+const LOAD: &str = "--workload mixed-70-30-zipf --requests 6000 --precondition fill";
+const VARY: &str = "tiny --vary scheduler.policy=fifo,read-first";
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn metric<'a>(comparison: &'a Value, id: &str) -> &'a Value {
+    let metrics = comparison["metrics"].as_array().unwrap();
+    metrics.iter().find(|metric| metric["id"] == id).unwrap_or_else(|| panic!("no {id}"))
+}
+
+#[test]
+fn a_comparison_prints_tables_and_writes_runs_json_and_page() {
+    let place = Place::new();
+    let done = place.run(&format!("compare {VARY} {LOAD} --seeds 3"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    for expected in
+        ["read-first against fifo", "95 % interval", "write latency, p99", "Holm", "3 seeds"]
+    {
+        assert!(done.out.contains(expected), "{expected} is missing in\n{}", done.out);
+    }
+    assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);
+    let folder = "ftlab-results/compare-mixed-70-30-zipf-1";
+    assert!(done.err.contains(folder), "{}", done.err);
+    assert_eq!(entries(&place.path(folder)), ["compare.json", "report.html", "runs"]);
+    let runs = format!("{folder}/runs");
+    assert_eq!(entries(&place.path(&runs)), ["1-fifo", "2-read-first"]);
+    assert_eq!(entries(&place.path(&format!("{runs}/1-fifo"))), ["seed-1", "seed-2", "seed-3"]);
+    // The numbers are those of the results, and the interval that of a hand calculation.
+    let comparison = place.json(&format!("{folder}/compare.json"));
+    assert_eq!(comparison["schema_version"], 1);
+    let id = "report/host/read/latency_ns/mean";
+    let found = metric(&comparison, id);
+    let of = |variant: &str, seed: u64| {
+        let result = place.json(&format!("{runs}/{variant}/seed-{seed}/result.json"));
+        assert_eq!(result["seed"], seed);
+        number(result.pointer(&format!("/{id}")).unwrap())
+    };
+    let logs: Vec<f64> =
+        (1..=3).map(|seed| (of("2-read-first", seed) / of("1-fifo", seed)).ln()).collect();
+    for seed in 1..=3u64 {
+        assert_eq!(found["variants"][0]["values"][seed as usize - 1], of("1-fifo", seed));
+    }
+    let mean = logs.iter().sum::<f64>() / 3.0;
+    let deviation = (logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / 2.0).sqrt();
+    // t[0.975; 2] from a table.
+    let half = 4.302_652_73 * deviation / 3f64.sqrt();
+    let change = &found["variants"][1]["change"];
+    for (key, expected) in [("estimate", mean), ("low", mean - half), ("high", mean + half)] {
+        let difference = number(&change[key]) - expected.exp_m1();
+        assert!(difference.abs() < 1e-7, "{key}: {change}");
+    }
+    assert_eq!(found["variants"][0]["change"], Value::Null);
+    // A run of the comparison is the run that ftlab run makes.
+    let set = "--set scheduler.policy=read-first";
+    let alone = place.run(&format!("run --device tiny {set} {LOAD} --seed 2 -o alone --quiet"));
+    assert_eq!(alone.code, 0, "{}", alone.err);
+    for file in ["result.json", "timeline.parquet", "latencies.parquet", "blocks.parquet"] {
+        let same = place.read(&format!("{runs}/2-read-first/seed-2/{file}"));
+        assert!(same == place.read(&format!("alone/{file}")), "{file}");
+    }
+}
+
+#[test]
+fn one_thread_and_two_give_the_same_bytes() {
+    let place = Place::new();
+    for jobs in ["1", "2"] {
+        let line = format!("compare {VARY} {LOAD} --seeds 2 -j {jobs} -o on-{jobs} --quiet");
+        assert_eq!(place.run(&line).code, 0);
+    }
+    assert_eq!(place.read("on-1/compare.json"), place.read("on-2/compare.json"));
+    for run in ["1-fifo/seed-1", "1-fifo/seed-2", "2-read-first/seed-1", "2-read-first/seed-2"] {
+        for file in ["result.json", "timeline.parquet", "latencies.parquet", "blocks.parquet"] {
+            let of = |jobs: u32| place.read(&format!("on-{jobs}/runs/{run}/{file}"));
+            assert!(of(1) == of(2), "{run}/{file}");
+        }
+    }
+}
+
+#[test]
+fn varied_options_multiply_and_named_variants_set_several() {
+    let place = Place::new();
+    let names = |rest: &str| -> Vec<String> {
+        let line = format!("compare {rest} --workload randwrite-4k --requests 300 --seeds 1");
+        let done = place.run(&format!("{line} --no-output --json --quiet"));
+        let done =
+            if done.code == 2 { place.run(&format!("{line} --no-output --json")) } else { done };
+        assert_eq!(done.code, 0, "{}", done.err);
+        let comparison: Value = serde_json::from_str(&done.out).unwrap();
+        let variants = comparison["variants"].as_array().unwrap().clone();
+        variants.iter().map(|variant| variant["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let vary = "--vary scheduler.policy=fifo,read-first --vary ftl.gc.start=2,3";
+    assert_eq!(
+        names(&format!("tiny {vary}")),
+        ["fifo, 2", "fifo, 3", "read-first, 2", "read-first, 3"]
+    );
+    let named = "--variant plain --variant late:ftl.gc.start=2,ftl.gc.stop=3";
+    assert_eq!(names(&format!("tiny {named}")), ["plain", "late"]);
+    place.write("mine.toml", b"base = 'tiny'\n[scheduler]\npolicy = 'read-first'\n");
+    assert_eq!(names("tiny mine.toml"), ["tiny", "mine"]);
+    assert_eq!(place.entries(), ["mine.toml", "trace.csv"], "--no-output leaves nothing");
+}
+
+#[test]
+fn finished_results_are_compared_and_reported() {
+    let place = Place::new();
+    for (name, policy) in [("a", "fifo"), ("b", "read-first")] {
+        for seed in 1..=3 {
+            let line = format!(
+                "run --device tiny --set scheduler.policy={policy} {LOAD} --seed {seed} -o {name}{seed} \
+                 --quiet"
+            );
+            assert_eq!(place.run(&line).code, 0);
+        }
+    }
+    let done = place.run("compare a1 a2 a3 b3 b2 b1 -o out --quiet");
+    assert_eq!(done.code, 0, "{}", done.err);
+    let fresh = place.run(&format!("compare {VARY} {LOAD} --seeds 3 -o fresh --quiet"));
+    assert_eq!(fresh.code, 0, "{}", fresh.err);
+    let metrics = |folder: &str| place.json(&format!("{folder}/compare.json"))["metrics"].clone();
+    assert_eq!(metrics("out"), metrics("fresh"));
+    assert_eq!(place.run("report a1 -o one.html").code, 0);
+    assert_eq!(place.run("report a1 b1 -o two.html --quiet").code, 0);
+    for page in ["out/report.html", "one.html", "two.html"] {
+        let text = String::from_utf8(place.read(page)).unwrap();
+        // What loads something names its address; the licence and comments may name some too.
+        for bad in ["src=", "href=", "url(", "@import", "fetch(", "XMLHttpRequest", "import("] {
+            assert!(!text.contains(bad), "{page}: {bad}");
+        }
+        assert!(text.contains("default-src 'none'") && text.len() < 600_000, "{page}");
+    }
+    let folders = "a1 a2 b1 b3";
+    fails(&place, &format!("compare {folders} -o no"), &["seeds", "[1, 2]", "[1, 3]", "remedy"]);
+    let other = "run --device tiny --workload randwrite-4k --requests 100 -o other --quiet";
+    assert_eq!(place.run(other).code, 0);
+    let line = "compare a1 other -o no";
+    fails(&place, line, &["a1", "other", "name of the load", "mixed-70-30-zipf", "randwrite-4k"]);
+    let line = format!("run --device tiny {LOAD} --queue-depth 3 --seed 1 -o deep --quiet");
+    assert_eq!(place.run(&line).code, 0);
+    fails(&place, "compare b1 deep -o no", &["pacing", "remedy"]);
+    fails(&place, "compare a1 a2 -o no", &["one configuration", "ftlab report"]);
+    fails(&place, "compare a1 tiny -o no", &["some of these are results", "remedy"]);
+    fails(&place, "compare a1 b1 --vary ftl.gc.start=2,3 -o no", &["--vary", "finished results"]);
+    fails(&place, "report a1 -o one.html", &["one.html", "--force"]);
+    place.write("b1/latencies.parquet", b"not columns");
+    fails(&place, "compare a1 b1 -o no", &["b1/latencies.parquet", "remedy"]);
+    place.write("b2/result.json", b"{\"schema_version\": 99}");
+    fails(&place, "compare a2 b2 -o no", &["layout 99", "remedy"]);
+}
+
+#[test]
+fn equal_variants_and_equal_seeds_are_told() {
+    let place = Place::new();
+    place.write("same.toml", b"base = 'tiny'\n[device]\nname = 'same'\n");
+    let done = place.run("compare tiny same.toml --trace trace.csv --seeds 3 -o out");
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.contains("warning: tiny and same are the same device"), "{}", done.err);
+    assert!(done.out.contains("All seeds gave the same numbers"), "{}", done.out);
+    let comparison = place.json("out/compare.json");
+    let found = metric(&comparison, "report/host/iops");
+    let change = &found["variants"][1]["change"];
+    assert_eq!(
+        (&change["certainty"], &change["estimate"]),
+        (&Value::from("exact"), &Value::from(0.0))
+    );
+    let one = place.run(&format!("compare {VARY} {LOAD} --seeds 1 --no-output"));
+    assert!(one.out.contains("There is one seed: no interval"), "{}", one.out);
+}
+
+#[test]
+fn one_image_serves_all_variants() {
+    let place = Place::new();
+    let done = place.run("device save --device tiny --precondition fill -o aged.ftlab --quiet");
+    assert_eq!(done.code, 0, "{}", done.err);
+    let rest = "--workload randwrite-4k --requests 3000 --seeds 2 --quiet -o";
+    let line =
+        format!("compare --image aged.ftlab --vary scheduler.policy=fifo,read-first {rest} out");
+    let done = place.run(&line);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let comparison = place.json("out/compare.json");
+    assert_eq!(comparison["precondition"][0]["step"], "image");
+    let result = place.json("out/runs/2-read-first/seed-2/result.json");
+    assert_eq!(result["precondition"][0]["name"], "aged");
+    assert_eq!(result["device"]["config"]["scheduler"]["policy"], "read-first");
+    let other = "compare tiny tlc-32g --image aged.ftlab --workload randwrite-4k -o no";
+    fails(&place, other, &["remedy"]);
+}
+
+#[test]
+fn mistakes_are_named_with_their_remedy() {
+    let place = Place::new();
+    let with = |rest: &str| format!("compare tiny {rest} --workload randwrite-4k -o out");
+    fails(
+        &place,
+        &with("--vary ftl.gc.victmi=greedy,x"),
+        &["ftl.gc.victmi", "ftl.gc.victim", "variant"],
+    );
+    fails(&place, &with("--vary scheduler.policy=fifo,fifi"), &["fifi", "fifo", "variant fifi"]);
+    fails(&place, &with("--vary scheduler.policy"), &["--vary", "equals sign", "remedy"]);
+    fails(&place, &with("--vary scheduler.policy=fifo,"), &["a value is empty", "remedy"]);
+    fails(&place, &with("--vary scheduler.policy=fifo,fifo"), &["given twice", "remedy"]);
+    fails(&place, &with("--variant scheduler.policy=fifo"), &["--variant", "no name", "remedy"]);
+    fails(&place, &with(""), &["only one variant", "--vary"]);
+    fails(&place, &with("tiny"), &["the same name", "remedy"]);
+    fails(&place, &with("nosuch"), &["nosuch", "tiny", "ftlab list devices"]);
+    fails(&place, &with("--vary ftl.gc.start=2,3 --seeds 0"), &["--seeds"]);
+    fails(&place, &with("--vary ftl.gc.start=2,3 -j 0"), &["--jobs"]);
+    fails(&place, &with("--vary ftl.gc.start=2,3 --confidence 0.95"), &["95%"]);
+    let stdin = format!("compare {VARY} --trace - -o out");
+    fails(&place, &stdin, &["standard input", "remedy"]);
+    fails(&place, &format!("compare {VARY} -o out"), &["--trace", "--workload"]);
+    fails(&place, &format!("compare {VARY} --trace no.csv -o out"), &["no.csv", "remedy"]);
+    // A request that lies on one device only: the run that fails is named, nothing is left.
+    place.write("far.csv", b"129000000000000000,t,0,Write,99999999488,512,0\n");
+    let far = "compare tlc-512g tiny --trace far.csv --seeds 1 -o out -j 1";
+    fails(&place, far, &["the run of tiny with seed 1 failed", "outside the device"]);
+    std::fs::create_dir(place.path("precious")).unwrap();
+    place.write("precious/thesis.txt", b"years of work");
+    fails(&place, &format!("compare {VARY} {LOAD} -o precious --force"), &["not a result"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_place_that_cannot_be_written_is_found_before_the_runs() {
+    let place = Place::new();
+    fails(&place, &format!("compare {VARY} {LOAD} -o /proc/ftlab/out"), &["/proc/ftlab", "remedy"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_comparison_keeps_what_had_finished() {
+    use super::run::{ENDLESS, interrupted};
+    let place = Place::new();
+    place.write("w.toml", ENDLESS);
+    let line = "compare tiny --vary ftl.gc.start=2,3 --workload w.toml -o out";
+    let done = interrupted(&place, line, std::process::Stdio::null());
+    assert_eq!(done.code, 130, "{}", done.err);
+    assert!(done.err.contains("no run had finished"), "{}", done.err);
+    assert_eq!(place.entries(), ["trace.csv", "w.toml"]);
+}
