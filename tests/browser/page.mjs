@@ -19,6 +19,17 @@ async function check(name, options, body) {
   page.on('console', message => complaints.push(message.text()));
   page.on('pageerror', error => complaints.push(String(error)));
   page.on('request', request => requests.push(request.url()));
+  // A copy to read from: reading the page's own canvas makes the browser complain of the speed.
+  await page.addInitScript(() => {
+    globalThis.copyOf = selector => {
+      const from = document.querySelector(selector);
+      const to = document.createElement('canvas');
+      [to.width, to.height] = [from.width, from.height];
+      const context = to.getContext('2d', { willReadFrequently: true });
+      context.drawImage(from, 0, 0);
+      return context;
+    };
+  });
   await page.goto(address);
   try {
     await body(page);
@@ -38,8 +49,8 @@ const picture = (page, name) => pictures ? page.screenshot({ path: join(pictures
 const embedded = page => page.evaluate(() => JSON.parse(document.getElementById('data').textContent));
 // Pixels of a canvas within `selector` that have the colour of a variant.
 const painted = (page, selector, variant) => page.evaluate(([selector, variant]) => {
-  const canvas = document.querySelector(selector);
-  const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+  const canvas = copyOf(selector);
+  const pixels = canvas.getImageData(0, 0, canvas.canvas.width, canvas.canvas.height).data;
   const text = getComputedStyle(document.documentElement).getPropertyValue('--v' + variant).trim();
   const wanted = [1, 3, 5].map(at => parseInt(text.slice(at, at + 2), 16));
   let found = 0;
@@ -172,8 +183,8 @@ await check('the maps show each block', {}, async page => {
   // Different values have different colours.
   await page.selectOption('#heat', 'valid');
   const colours = await page.evaluate(() => {
-    const canvas = document.querySelector('#maps .map > canvas');
-    const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    const canvas = copyOf('#maps .map > canvas');
+    const pixels = canvas.getImageData(0, 0, canvas.canvas.width, canvas.canvas.height).data;
     const found = new Set();
     for (let at = 0; at < pixels.length; at += 4) found.add(pixels.slice(at, at + 3).join());
     return found.size;

@@ -33,9 +33,9 @@
     return digits(ns / 1e9) + ' s';
   }
   const roundLatency = ns => latency(ns).replace(/\.0+ /, ' ');
-  // Powers of ten, with two and five times of them where there are few.
-  function decades(from, to) {
-    const few = Math.log10(to / from) < 3;
+  // Powers of ten, with two and five times of them where there is room for their names.
+  function decades(from, to, width) {
+    const few = Math.log10(to / from) * 3 * 80 < width;
     const marks = [];
     for (let power = Math.floor(Math.log10(from)); power <= Math.log10(to); power++) {
       for (const times of few ? [1, 2, 5] : [1]) {
@@ -166,7 +166,7 @@
         gaps: false,
         scales: { x: { time: false, distr: 3, range: [curves.ns[0], curves.ns[curves.ns.length - 1]] }, y: { range: [0, top] } },
         axes: [
-          { splits: decades(curves.ns[0], curves.ns[curves.ns.length - 1]), filter: (_, splits) => splits, values: (_, splits) => splits.map(roundLatency) },
+          { splits: plot => decades(curves.ns[0], curves.ns[curves.ns.length - 1], plot.width), filter: (_, splits) => splits, values: (_, splits) => splits.map(roundLatency) },
           { splits: marks, filter: (_, splits) => splits, values: (_, splits) => splits.map(mark => mark === 0 ? '0 %' : Math.abs(mark - Math.log10(2)) < 1e-9 ? '50 %' : (100 - Math.pow(10, 2 - mark)).toFixed(Math.max(0, mark - 2)) + ' %') },
         ],
         at: x => {

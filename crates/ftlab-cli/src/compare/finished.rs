@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::result::MARK;
 
-/// What is added to the name of an interrupted comparison or run.
+/// What helps against files that can't be used.
 const OLD: &str = "run it again with this version of ftlab";
 
 /// A result.
@@ -59,6 +59,14 @@ impl Finished {
     /// A text within the document; empty if it is not there.
     pub fn text(&self, pointer: &str) -> &str {
         self.document.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The command that made it, as far as that is known.
+    pub fn command(&self) -> Option<Vec<String>> {
+        let text = std::fs::read_to_string(self.folder.join("run.json")).ok()?;
+        let run: Value = serde_json::from_str(&text).ok()?;
+        let words = run["command_line"].as_array()?.iter();
+        words.map(|word| word.as_str().map(str::to_owned)).collect()
     }
 
     /// Reads columns of one of its files.

@@ -38,13 +38,13 @@ const OPS: [&str; 4] = ["read", "write", "trim", "flush"];
 const LATENCIES: [(&str, &str); 5] =
     [("mean", "mean"), ("p50", "p50"), ("p99", "p99"), ("p99_9", "p99.9"), ("max", "max")];
 const HOST: [(&str, &str, &str); 2] = [
-    ("report/host/throughput_mb_per_s", "throughput", "MB/s"),
+    ("report/host/throughput_mb_per_s", "throughput, MB/s", "MB/s"),
     ("report/host/iops", "IOPS", "1/s"),
 ];
 const DEVICE: [(&str, &str, &str); 6] = [
     ("report/write_amplification/total_ratio", "write amplification", ""),
-    ("report/gc/copied_pages", "GC copies", "pages"),
-    ("report/gc/erased_blocks", "GC erases", "blocks"),
+    ("report/gc/copied_pages", "GC copies, pages", "pages"),
+    ("report/gc/erased_blocks", "GC erases, blocks", "blocks"),
     ("report/wear/erases_per_block_mean", "wear, mean", "erases"),
     ("report/wear/erases_per_block_max", "wear, max", "erases"),
     ("report/wear/erases_per_block_stddev", "wear, deviation", "erases"),

@@ -188,13 +188,12 @@ fn drawings(comparison: &Comparison) -> Markup {
 fn origin(comparison: &Comparison, series: &[Series]) -> Markup {
     let load = serde_json::to_string_pretty(&comparison.load).unwrap_or_default();
     let before = serde_json::to_string_pretty(&comparison.precondition).unwrap_or_default();
-    let command: Vec<String> =
-        std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let command = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
     html! {
         h2 { "How to do it again" }
         dl {
             dt { "ftlab" } dd { (comparison.ftlab_version) }
-            dt { "Command" } dd { code { (command.join(" ")) } }
+            dt { "Command" } dd { code { (quoted(command)) } }
             dt { "Seeds" } dd { (format!("{:?}", comparison.seeds)) }
         }
         details { summary { "Load" } pre tabindex="0" { (load) } }
@@ -209,6 +208,9 @@ fn origin(comparison: &Comparison, series: &[Series]) -> Markup {
                     p { "Set: " code { (variant.settings.join(" ")) } }
                 }
                 p { "Results: " (variant.results.join(", ")) }
+                @if let Some(command) = one.results[0].1.command() {
+                    p { "Run by: " code { (quoted(command.into_iter())) } }
+                }
                 p { "BLAKE3 of the configuration: " code { (variant.config_blake3) } }
                 pre tabindex="0" { (config(result)) }
                 @if let Some(notes) = result["report"]["notes"].as_array() {
@@ -223,6 +225,16 @@ fn origin(comparison: &Comparison, series: &[Series]) -> Markup {
             pre tabindex="0" { (PLOT_LICENCE) }
         }
     }
+}
+
+/// A command as a shell takes it.
+fn quoted(words: impl Iterator<Item = String>) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=,:%+@".contains(c);
+    let quote = |word: String| match word.chars().all(plain) && !word.is_empty() {
+        true => word,
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    words.map(quote).collect::<Vec<_>>().join(" ")
 }
 
 fn config(result: &Value) -> String {
