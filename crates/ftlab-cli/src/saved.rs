@@ -57,7 +57,7 @@ impl State {
                 BlockState::Free => &mut blocks.free,
                 BlockState::Open => &mut blocks.open,
                 BlockState::Closed => &mut blocks.closed,
-                BlockState::Collecting => &mut blocks.to_be_collected,
+                BlockState::Collecting | BlockState::Failing => &mut blocks.to_be_collected,
                 BlockState::Bad => &mut blocks.bad,
             };
             *count += 1;

@@ -61,6 +61,9 @@ fn head(document: &Document, device_name: &str, out: &mut dyn Write) -> io::Resu
 fn announce(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     let report = &document.report;
     let mut news = Vec::new();
+    if report.health.as_ref().is_some_and(|health| health.end_of_life.is_some()) {
+        news.push("the device went read-only".to_owned());
+    }
     if !document.complete {
         news.push("interrupted".to_owned());
     }
@@ -201,6 +204,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         digits(wear.erases_per_block_stddev)
     );
     line(out, "Erases of a block", &format!("{text} (min / mean / max)"))?;
+    health(report, out)?;
     let hits = match &report.cache {
         None => "none".to_owned(),
         Some(cache) => format!(
@@ -232,6 +236,30 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         line(out, &format!("Flash commands, {name}"), &text)?;
     }
     Ok(())
+}
+
+/// Of a device on which something can fail.
+fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let Some(health) = &report.health else { return Ok(()) };
+    let text = format!(
+        "{} from the factory, {} grown ({} program and {} erase failures)",
+        count(health.factory_bad_blocks.into()),
+        count(health.grown_bad_blocks.into()),
+        count(health.program_failures),
+        count(health.erase_failures),
+    );
+    line(out, "Bad blocks", &text)?;
+    let used =
+        health.endurance_used_ratio.map(|used| format!(", {} of endurance used", percent(used)));
+    let spare = percent(health.available_spare_ratio);
+    line(out, "Spare blocks left", &format!("{spare}{}", used.unwrap_or_default()))?;
+    let Some(end) = &health.end_of_life else { return Ok(()) };
+    let text = format!(
+        "read-only after {}, {} written by the host",
+        span(end.at_ns.0),
+        bytes(end.host_written_bytes)
+    );
+    line(out, "End of life", &text)
 }
 
 /// Ratios near one differ in their decimals.

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Request};
+use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};
 use ftlab::units::{Lba, Nanos, SimTime};
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{Arrival, Completed, Next, Options, Pacing, Records, Replay, Sink};
@@ -48,7 +48,13 @@ impl Host for Instantly {
         self.running.pop_front();
         self.now = self.now.max(finished);
         let breakdown = Breakdown::default();
-        done.push(Completion { request, submitted, finished: self.now, breakdown });
+        done.push(Completion {
+            request,
+            submitted,
+            finished: self.now,
+            breakdown,
+            outcome: Outcome::Done,
+        });
         Advanced::Completed
     }
 }

@@ -15,6 +15,7 @@ use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
 use ftlab::ftl::mapping::{Mapping, PageMap};
 use ftlab::ftl::placement::{Dynamic, Placement};
 use ftlab::ftl::streams::{Single, Streams};
+use ftlab::ftl::wear::WearSetup;
 use ftlab::host::{Host, Op, Request};
 use ftlab::nand::timing::{Bus, OneBit, Plain, Prices, Rate, Timing, Transfers};
 use ftlab::nand::{Abilities, Geometry, Shape};
@@ -113,6 +114,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
                 copies_in_flight: 2,
                 host_lead: 16,
             },
+            wear: WearSetup::carefree(),
             geometry,
         },
         buffer,

@@ -6,7 +6,7 @@ use std::time::Instant;
 use ftlab::config::{Config, Layer};
 use ftlab::device::{DeviceSetup, assemble};
 use ftlab::engine::Stream;
-use ftlab::host::{Breakdown, Completion, Op, Request};
+use ftlab::host::{Breakdown, Completion, Op, Outcome, Request};
 use ftlab::stats::Recorder;
 use ftlab::units::{Lba, Nanos, SimTime};
 
@@ -25,7 +25,13 @@ fn main() {
             let breakdown = Breakdown { cell, ..Breakdown::default() };
             let submitted = SimTime(at as u64 * 500);
             let request = Request { op, lba: Lba(0), sectors: 8, stream: 0, tag: 0 };
-            Completion { request, submitted, finished: submitted + cell, breakdown }
+            Completion {
+                request,
+                submitted,
+                finished: submitted + cell,
+                breakdown,
+                outcome: Outcome::Done,
+            }
         })
         .collect();
     let mut recorder = Recorder::new(&device);

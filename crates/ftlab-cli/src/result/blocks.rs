@@ -34,8 +34,14 @@ const COLUMNS: [Column; 15] = [
 
 /// The columns that count states, in the order of [`BlockState::ALL`]. A new state needs a name here
 /// and a column above.
-const STATES: [&str; BlockState::ALL.len()] =
-    ["free_blocks", "open_blocks", "closed_blocks", "collecting_blocks", "bad_blocks"];
+const STATES: [&str; BlockState::ALL.len()] = [
+    "free_blocks",
+    "open_blocks",
+    "closed_blocks",
+    "collecting_blocks",
+    "failing_blocks",
+    "bad_blocks",
+];
 
 /// Writes the blocks of a run.
 pub fn write(file: File, map: &[BlockGroup]) -> Result<(), ParquetError> {

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use ftlab::host::{Advanced, Breakdown, Completion, Host, Request};
+use ftlab::host::{Advanced, Breakdown, Completion, Host, Outcome, Request};
 use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::generate::Workload;
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
@@ -80,7 +80,13 @@ impl Host for Model {
             self.running.pop();
             let request = self.requests[usize::try_from(order).unwrap()];
             let breakdown = Breakdown { cell: at - submitted, ..Breakdown::default() };
-            done.push(Completion { request, submitted, finished: at, breakdown });
+            done.push(Completion {
+                request,
+                submitted,
+                finished: at,
+                breakdown,
+                outcome: Outcome::Done,
+            });
         }
         Advanced::Completed
     }

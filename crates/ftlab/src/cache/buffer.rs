@@ -426,6 +426,16 @@ impl Buffer {
     #[inline]
     pub fn end_write_back(&mut self, slot: SlotId, wake: impl FnMut(RequestId)) {
         self.counts.written_back += 1;
+        self.leave_flushing(slot, wake);
+    }
+
+    /// The write-back of a page that was not acknowledged will never be done: it leaves.
+    pub fn give_up(&mut self, slot: SlotId, wake: impl FnMut(RequestId)) {
+        self.leave_flushing(slot, wake);
+    }
+
+    #[inline]
+    fn leave_flushing(&mut self, slot: SlotId, wake: impl FnMut(RequestId)) {
         self.flushing -= 1;
         let page = &mut self.pages[slot];
         page.flushing = SectorMask::EMPTY;
@@ -451,6 +461,24 @@ impl Buffer {
             self.waiters.release(waiter);
             wake(request);
             next = after;
+        }
+    }
+
+    /// From now on every page is due.
+    pub fn write_back_all(&mut self) {
+        self.setup.write_back_above = 0;
+    }
+
+    /// Hands every request that waits for a page to `wake`, by slot number.
+    pub fn wake_everyone(&mut self, mut wake: impl FnMut(RequestId)) {
+        // By slot number, not by hash.
+        let mut slots: Vec<SlotId> = self.index.values().copied().collect();
+        slots.sort_unstable_by_key(|slot| slot.get());
+        for slot in slots {
+            let page = &mut self.pages[slot];
+            for first in [page.dirty_waiters.take(), page.flushing_waiters.take()] {
+                self.wake_all(first, &mut wake);
+            }
         }
     }
 

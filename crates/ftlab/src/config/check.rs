@@ -7,6 +7,7 @@ use super::reader::Reader;
 use super::resolve::{Counts, shape};
 use super::text::quoted;
 use super::value::Value;
+use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{Interface, PageTime, Rate, TimingChoice, Transfers, TransfersChoice};
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 
@@ -185,17 +186,22 @@ impl Checker<'_, '_> {
         let gc = &self.options.ftl.gc;
         let share = self.options.ftl.over_provisioning;
         let logical = counts.logical_blocks_per_plane(share);
-        let blocks = u64::from(self.options.nand.blocks_per_plane);
-        let open = self.open_blocks();
-        let kept = u64::from(gc.start) + open + SPARE_BLOCKS;
+        let blocks = self.good_blocks();
+        let (open, kept_back) = (self.open_blocks(), self.kept_back(counts));
+        let kept = u64::from(gc.start) + kept_back + open + SPARE_BLOCKS;
         let mut paths = vec!["ftl.over_provisioning", "ftl.gc.start", "ftl.streams.policy"];
         paths.extend(GEOMETRY);
         if logical + kept > blocks {
             let message = format!(
-                "the logical share of a plane fills {logical} of its {blocks} blocks, but {kept} \
+                "the logical share of a plane fills {logical} of its {blocks} {}blocks, but {kept} \
                  must be left: {} at which collection starts, {open} open ones and \
-                 {SPARE_BLOCKS} to spare",
-                gc.start
+                 {SPARE_BLOCKS} to spare{}",
+                if blocks < u64::from(self.options.nand.blocks_per_plane) { "good " } else { "" },
+                gc.start,
+                match kept_back {
+                    0 => String::new(),
+                    kept_back => format!(", and {kept_back} because operations can fail"),
+                }
             );
             self.fail(&paths, message, remedy_for_spare(blocks, kept));
         } else if counts.logical_units_per_plane(share) >= self.sure_units(counts) {
@@ -213,7 +219,7 @@ impl Checker<'_, '_> {
                 None => "map whole flash pages (ftl.mapping.unit = \"flash-page\")".to_owned(),
             };
             self.fail(&paths, message, remedy);
-        } else if logical + u64::from(gc.stop) + open > blocks {
+        } else if logical + u64::from(gc.stop) + kept_back + open > blocks {
             paths[1] = "ftl.gc.stop";
             paths.swap(0, 1);
             let message = format!(
@@ -234,10 +240,37 @@ impl Checker<'_, '_> {
     /// host waits for a plane, all its blocks are closed but the reserve and those that streams have
     /// open, except that of the stream which waits. Each is worth collecting unless its stale units are fewer than a flash page holds.
     fn sure_units(&self, counts: &Counts) -> u64 {
-        let blocks = u64::from(self.options.nand.blocks_per_plane);
+        let kept = u64::from(self.options.ftl.gc.reserve) + self.kept_back(counts);
         let open = self.open_blocks() - 1;
-        let closed = blocks.saturating_sub(u64::from(self.options.ftl.gc.reserve) + open);
+        let closed = self.good_blocks().saturating_sub(kept + open);
         closed * (counts.units_per_block - counts.units_per_page + 1)
+    }
+
+    /// Blocks of a plane that are good when the device is new, as a mean.
+    fn good_blocks(&self) -> u64 {
+        let blocks = u64::from(self.options.nand.blocks_per_plane);
+        let bad = u128::from(blocks) * u128::from(self.options.nand.faults.factory_bad.ppm);
+        let bad = bad.div_ceil(u128::from(Ratio::ONE.ppm));
+        blocks - u64::try_from(bad).unwrap_or(blocks)
+    }
+
+    /// Blocks of a plane that a device keeps back because operations on it can fail.
+    fn kept_back(&self, counts: &Counts) -> u64 {
+        let nand = &self.options.nand;
+        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
+        if !nand.faults.can_fail() && !limited {
+            return 0;
+        }
+        let drain = self.options.cache.policy.dram().map_or(0, |buffer| {
+            let page = nand.page_size.0.max(1);
+            let programs = self.dies(counts) * u64::from(buffer.programs_per_die);
+            buffer.capacity.0.div_ceil(page) + programs
+        });
+        1 + drain.div_ceil(counts.planes * u64::from(nand.pages_per_block))
+    }
+
+    fn dies(&self, counts: &Counts) -> u64 {
+        counts.planes / u64::from(self.options.nand.planes_per_die).max(1)
     }
 
     fn cache(&mut self) {

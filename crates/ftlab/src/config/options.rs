@@ -9,8 +9,10 @@ use crate::ftl::gc::VictimChoice;
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::placement::{Level, PlacementChoice};
 use crate::ftl::streams::StreamsChoice;
-use crate::nand::AddressRule;
+use crate::ftl::wear::FreeBlockOrder;
+use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
+use crate::nand::{AddressRule, FaultOptions};
 use crate::scheduler::{Pausable, SchedulerChoice};
 use crate::units::{Bytes, Nanos, Ratio};
 
@@ -46,6 +48,8 @@ options! {
         multi_plane: MultiPlaneOptions,
         cache_ops: CacheOpsOptions,
         suspend: SuspendOptions,
+        endurance: EnduranceOptions,
+        faults: FaultOptions,
     } {
         /// Channels of the device. Each has a bus of its own.
         channels: u32 = required, in "1"..="128", unit "channels",
@@ -205,12 +209,18 @@ options! {
 }
 
 options! {
+    /// How long the blocks last.
+    pub struct EnduranceOptions at "nand.endurance" with { policy: EnduranceChoice } {}
+}
+
+options! {
     /// The flash translation layer.
     pub struct FtlOptions at "ftl" with {
         mapping: MappingOptions,
         placement: PlacementOptions,
         streams: StreamsOptions,
         gc: GcOptions,
+        wear: WearOptions,
     } {
         /// Physical capacity beyond the logical, as a share of the logical: at 7% a device with
         /// 107 GiB of flash offers 100 GiB.
@@ -258,6 +268,15 @@ options! {
         /// stopping until a block is erased. The largest value lets the host run ahead freely.
         host_lead: u32 = "16", in "1"..="4000000", unit "flash pages",
             source "assumed: as firmware paces host writes, small against a block";
+    }
+}
+
+options! {
+    /// How wear is spread over the blocks.
+    pub struct WearOptions at "ftl.wear" {
+        /// Which free block of a plane is used next (dynamic wear levelling).
+        free_block: FreeBlockOrder = "oldest",
+            source "default: a queue, as in most simulators; it spreads wear over the free blocks";
     }
 }
 

@@ -7,10 +7,11 @@ use super::{Contents, Device};
 use crate::cache::{Buffer, BufferSetup};
 use crate::config::{Config, NandOptions};
 use crate::ftl::gc::{Collector, Thresholds};
+use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
 use crate::host::Intake;
 use crate::nand::timing::{Bus, OneBit, Prices};
-use crate::nand::{Abilities, CacheOps, Geometry, MultiPlane, PauseCost};
+use crate::nand::{Abilities, CacheOps, Faults, Geometry, MultiPlane, PauseCost};
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
 use crate::units::SimTime;
@@ -37,6 +38,7 @@ impl DeviceSetup {
         let geometry = Geometry::new(shape);
         let logical_pages = config.logical_pages();
         let parts = Parts { config: options, geometry: &geometry, logical_pages, seed };
+        let buffer = buffer(&parts);
         DeviceSetup {
             flash: FlashSetup {
                 geometry: geometry.clone(),
@@ -75,8 +77,13 @@ impl DeviceSetup {
                     copies_in_flight: ftl.gc.copies_in_flight,
                     host_lead: ftl.gc.host_lead,
                 },
+                wear: WearSetup {
+                    free_block: ftl.wear.free_block,
+                    faults: Faults::new(&nand.faults, nand.endurance.policy.build(&parts), seed),
+                    drain_pages: drain_pages(&buffer, &geometry),
+                },
             },
-            buffer: buffer(&parts),
+            buffer,
         }
     }
 }
@@ -126,6 +133,15 @@ fn buffer(parts: &Parts<'_>) -> BufferSetup {
     }
 }
 
+/// Flash pages that may still have to be written when the device comes to its end: full ones of all
+/// that the buffer holds, and those that were put together before and wait for a place.
+#[must_use]
+pub fn drain_pages(buffer: &BufferSetup, geometry: &Geometry) -> u32 {
+    let Some(pages) = buffer.capacity else { return 0 };
+    let together = pages.div_ceil(geometry.units_per_page());
+    together + buffer.programs_in_flight.unwrap_or(pages).min(pages)
+}
+
 /// Builds a device that observes nothing and carries no bytes.
 #[must_use]
 pub fn assemble(setup: DeviceSetup) -> Device {
@@ -159,5 +175,6 @@ pub fn assemble_with<P: Probe, C: Contents>(
         finished: Vec::new(),
         batch: Vec::new(),
         recent: VecDeque::new(),
+        end_of_life: None,
     }
 }

@@ -57,6 +57,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             batch: _,
             // Only brings tables closer to the processor.
             recent: _,
+            // Follows from the blocks, as far as it is known again at the next request.
+            end_of_life: _,
         } = self;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
         let handed_out = stalled.is_empty() && from_buffer.is_empty() && finished.is_empty();

@@ -5,6 +5,7 @@
 
 mod assemble;
 mod contents;
+mod end_of_life;
 mod image;
 mod read_path;
 mod stalled;
@@ -12,8 +13,9 @@ mod write_path;
 
 use std::collections::VecDeque;
 
-pub use assemble::{DeviceSetup, assemble, assemble_with};
+pub use assemble::{DeviceSetup, assemble, assemble_with, drain_pages};
 pub use contents::{Contents, FlashRead, PageProgram};
+pub use end_of_life::EndOfLife;
 
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, SlotId};
@@ -51,6 +53,8 @@ pub struct Device<P = (), C = ()> {
     /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
     /// processor, and what those entries point to comes next.
     recent: VecDeque<Lpn>,
+    /// Whether, when and why the device stopped taking writes.
+    end_of_life: Option<EndOfLife>,
 }
 
 /// How many write-backs lie between the two steps of bringing a page's tables closer.
@@ -128,6 +132,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.command_done(id);
         }
         self.flash.go_on(self.now, die);
+        self.consider_end();
     }
 
     /// One flash command is done: tell whom it was done for.
@@ -234,8 +239,10 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     fn submit(&mut self, at: SimTime, request: Request) {
         self.check(at, &request);
         self.now = at;
+        self.consider_end();
         let id = self.intake.admit(at, request);
         match request.op {
+            op if self.refuses(op) => self.intake.refuse(id),
             Op::Read => self.submit_read(id, &request),
             Op::Write => self.submit_write(id, &request),
             Op::Trim => self.submit_trim(&request),
@@ -244,6 +251,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
         if self.intake.settle(id) {
             self.finish_from_buffer(id);
         }
+        self.consider_end();
     }
 
     fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
@@ -255,6 +263,9 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
             let flash = self.flash.next_time();
             let buffer = self.from_buffer.front().map(|&(at, _)| at);
             let Some(next) = buffer.into_iter().chain(flash).min() else {
+                if self.stands_still() {
+                    continue;
+                }
                 if limit != SimTime::FOREVER {
                     self.now = self.now.max(limit);
                 }

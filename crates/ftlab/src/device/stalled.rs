@@ -55,6 +55,11 @@ impl Stalled {
         self.queues[at].push_back(Waiting { since: now, program });
     }
 
+    /// Pools of planes for which programs may wait.
+    pub fn pools(&self) -> u32 {
+        (self.queues.len() / self.streams) as u32
+    }
+
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.waiting == 0

@@ -6,7 +6,7 @@ use crate::cache::{SlotId, Waiting};
 use crate::ftl::streams::WriteStream;
 use crate::host::{PageSpan, Pages, Request, RequestId};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
-use crate::units::{Lpn, Nanos, PlaneId, Ppn};
+use crate::units::{Lpn, PlaneId, Ppn};
 
 /// How many pages of the buffer are looked at to find one of the same stream.
 const COMPANIONS: usize = 64;
@@ -38,17 +38,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Lets writes in that waited for room.
     fn admit_waiting(&mut self) {
-        while let Some(Waiting { request, span, stall_mark }) = self.buffer.first_waiting() {
+        while let Some(waiting) = self.buffer.first_waiting() {
+            let Waiting { request, span, .. } = waiting;
             if !self.write_page(request, span) {
                 return;
             }
             self.buffer.forget_waiting();
             if self.intake.settle(request) {
-                let waited = self.now - self.intake.get(request).submitted;
-                let stalled = Nanos(self.stalled.time_until(self.now).0 - stall_mark.0);
-                let breakdown = self.intake.breakdown_mut(request);
-                breakdown.gc += stalled;
-                breakdown.admission += Nanos(waited.0 - stalled.0);
+                self.account_waiting(&waiting);
                 self.finish_from_buffer(request);
             }
         }
@@ -182,7 +179,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
-    fn issue(&mut self, program: CommandId) {
+    pub(super) fn issue(&mut self, program: CommandId) {
+        if self.ftl.is_read_only() && !self.buffer.acknowledges_early() {
+            return self.give_up(program);
+        }
         let stream = self.stream_of_program(program);
         // Behind those that wait already, if it would take what they wait for.
         if self.stalled.is_empty() && self.try_issue(program, stream) {
@@ -195,7 +195,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    fn try_issue(&mut self, program: CommandId, stream: WriteStream) -> bool {
+    pub(super) fn try_issue(&mut self, program: CommandId, stream: WriteStream) -> bool {
         let first_slot = SlotId::new(self.loads.get(program, 0));
         let first_page = self.buffer.page(first_slot).page;
         let Some(first) = self.ftl.place(first_page, stream, self.flash.load()) else {
@@ -226,6 +226,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The host may write to a plane again: programs that found nothing free go there, as far as it
     /// has room, oldest first.
     pub(super) fn retry_stalled(&mut self, plane: PlaneId) {
+        if self.ftl.is_read_only() {
+            return self.place_stalled();
+        }
         let pool = self.ftl.placement().pool_of(plane);
         loop {
             let oldest = self.stalled.oldest(pool, |stream| self.ftl.may_write(plane, stream));
@@ -257,6 +260,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The pages of a program are on flash: they become current, and whoever waited is told.
     fn write_back_done(&mut self, id: CommandId) {
         let Command { page: first, units, spent, .. } = *self.flash.command(id);
+        if self.ftl.program_fails(first) {
+            self.program_again(id);
+            return self.empty_failed();
+        }
         for unit in 0..units {
             let slot = SlotId::new(self.loads.get(id, unit));
             let page = self.buffer.page(slot);
@@ -268,6 +275,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.admit_next_version(page);
         }
         self.ftl.programmed_for_host(first, units);
+        self.empty_failed();
         self.buffer.program_ended();
         self.relieve();
         self.admit_waiting();
@@ -283,15 +291,30 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// A version of a page has left the staging area: the write that waited for that comes in.
-    fn admit_next_version(&mut self, page: Lpn) {
+    pub(super) fn admit_next_version(&mut self, page: Lpn) {
         if self.buffer.find(page).is_some() {
             return;
         }
-        if let Some(Waiting { request, span, .. }) = self.buffer.next_version(page) {
+        while let Some(waiting) = self.buffer.next_version(page) {
+            if self.ftl.is_read_only() {
+                self.refuse_waiting(waiting);
+                continue;
+            }
+            let Waiting { request, span, .. } = waiting;
             let admitted = self.write_page(request, span);
             debug_assert!(admitted, "nothing else can have come in");
             let last = self.intake.settle(request);
             debug_assert!(!last, "it waits for its program now");
+            return;
+        }
+    }
+
+    /// Blocks that failed are emptied and given up.
+    #[inline]
+    fn empty_failed(&mut self) {
+        if self.ftl.has_failed() {
+            let (collector, mut ground) = self.ground();
+            collector.empty_failed(&mut ground);
         }
     }
 

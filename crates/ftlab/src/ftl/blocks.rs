@@ -20,17 +20,20 @@ pub enum BlockState {
     Closed,
     /// Being collected, or about to be.
     Collecting,
-    /// Never used again.
+    /// A program on it failed: it is filled no further, and waits to be emptied.
+    Failing,
+    /// Out of use for good.
     Bad,
 }
 
 impl BlockState {
     /// All states, in the order of their numbers.
-    pub const ALL: [BlockState; 5] = [
+    pub const ALL: [BlockState; 6] = [
         BlockState::Free,
         BlockState::Open,
         BlockState::Closed,
         BlockState::Collecting,
+        BlockState::Failing,
         BlockState::Bad,
     ];
 }
@@ -326,7 +329,7 @@ impl Blocks {
             BlockState::Open => programmed < geometry.units_per_block(),
             // Nothing is collected at rest, but a block may wait for it.
             BlockState::Closed | BlockState::Collecting => programmed == geometry.units_per_block(),
-            BlockState::Bad => true,
+            BlockState::Failing | BlockState::Bad => true,
         };
         if !fits {
             return Err(Damage(format!(

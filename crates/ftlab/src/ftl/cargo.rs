@@ -29,6 +29,13 @@ impl Cargo {
         &mut self.rows[start..start + self.width]
     }
 
+    /// Gives command `to` the same row as command `from`.
+    pub fn copy_row(&mut self, from: CommandId, to: CommandId) {
+        self.row_mut(to);
+        let start = from.at() * self.width;
+        self.rows.copy_within(start..start + self.width, to.at() * self.width);
+    }
+
     /// Entry `unit` of a command's row.
     #[inline]
     #[must_use]

@@ -5,6 +5,7 @@
 //! of which the victim policy is told as of blocks that close.
 
 use super::gc::VictimView;
+use super::plane::Loaded;
 use super::streams::WriteStream;
 use super::{BlockState, Ftl};
 use crate::image::{Damage, Part, Reader, Resume, Snapshot, Writer, take_up};
@@ -33,6 +34,12 @@ impl Ftl {
             fed,
             // What is measured counts from the load on.
             counts: _,
+            // Follow from the configuration and from the blocks that are bad or given up.
+            free_block: _,
+            life: _,
+            // At rest, what failed is on the list of its plane.
+            failed: _,
+            read_only: _,
         } = self;
         to.write(Part::Blocks, |out| {
             // What invalid pages hold matters to nobody any more.
@@ -72,6 +79,7 @@ impl Ftl {
             from.read(Part::Planes, resume.random, |from| self.load_planes(from, resume))?;
         from.read(Part::Closed, resume.random, |from| self.load_closed(from, &left_over, resume))?;
         self.note_streams(resume);
+        self.recount_losses();
         (0..self.geometry.planes()).map(PlaneId::new).for_each(|at| self.refresh_writable(at));
         Ok(())
     }
@@ -130,12 +138,15 @@ impl Ftl {
                 let on_device = block < geometry.blocks();
                 match on_device.then(|| BlockId::new(block)) {
                     Some(block) if geometry.plane_of(block) == plane => {
-                        Ok((block, blocks.state(block), blocks.programmed(block)))
+                        let (state, erases) = (blocks.state(block), blocks.erases(block));
+                        Ok(Loaded { block, state, programmed: blocks.programmed(block), erases })
                     }
                     _ => Err(Damage(format!("block {block} is not one of {plane:?}"))),
                 }
             };
-            let more = planes[plane.at()].load(from, streams, check)?;
+            let blocks_per_plane = geometry.shape().blocks_per_plane;
+            let more = planes[plane.at()].load(from, streams, blocks_per_plane, check)?;
+            self.recount_unused(plane);
             self.check_plane(plane, &more)?;
             left_over.extend(more);
         }
@@ -168,7 +179,10 @@ impl Ftl {
                 _ if used != self.blocks.is_used(block) => {
                     return Err(Damage(format!("{block:?} is used or not, contrary to its plane")));
                 }
-                BlockState::Free | BlockState::Open | BlockState::Collecting => {
+                BlockState::Free
+                | BlockState::Open
+                | BlockState::Collecting
+                | BlockState::Failing => {
                     waiting += usize::from(used);
                 }
                 BlockState::Closed => {}

@@ -14,6 +14,7 @@ pub mod placement;
 mod plane;
 mod spare;
 pub mod streams;
+pub mod wear;
 
 pub use blocks::{BlockState, Blocks};
 pub use cargo::Cargo;
@@ -24,6 +25,7 @@ use gc::{Purpose, PurposeCounts, Thresholds, Victim, VictimView};
 use mapping::Mapping;
 use placement::{Placement, PlacementView, Writable};
 use streams::{Streams, WriteStream};
+use wear::{Demand, FreeBlockOrder, Life, WearSetup};
 
 use crate::host::SectorMask;
 use crate::nand::Geometry;
@@ -47,6 +49,8 @@ pub struct FtlSetup {
     pub victim: Victim,
     /// When it is collected.
     pub thresholds: Thresholds,
+    /// What is done about wear.
+    pub wear: WearSetup,
 }
 
 /// Counts of what the FTL did, in pages (mapping units) unless said otherwise.
@@ -72,6 +76,12 @@ pub struct FtlCounts {
     pub unwritten_reads: u64,
 }
 
+/// Blocks that each plane of a device that can fail keeps back: one for an erase that fails, and its
+/// part of what the write buffer may hold at the end.
+fn kept_back(geometry: &Geometry, drain_pages: u32) -> u32 {
+    1 + drain_pages.div_ceil(geometry.planes() * geometry.shape().pages_per_block)
+}
+
 /// The flash translation layer.
 #[derive(Clone, Debug)]
 pub struct Ftl {
@@ -91,6 +101,13 @@ pub struct Ftl {
     hungry: Vec<bool>,
     /// Hungry planes in which something has become worth a look since.
     fed: Vec<PlaneId>,
+    free_block: FreeBlockOrder,
+    /// None if nothing ever fails.
+    life: Option<Box<Life>>,
+    /// Blocks that failed and wait to be emptied.
+    failed: Vec<BlockId>,
+    /// Whether the device has come to its end.
+    read_only: bool,
     counts: FtlCounts,
 }
 
@@ -105,22 +122,41 @@ impl Ftl {
             dies: DieSet::all(&geometry),
             next_unit: vec![0; geometry.planes() as usize],
         };
-        Ftl {
+        let WearSetup { free_block, faults, drain_pages } = setup.wear;
+        let mut thresholds = setup.thresholds;
+        let life = faults.map(|faults| {
+            let kept_back = kept_back(&geometry, drain_pages);
+            thresholds = thresholds.raised_by(kept_back);
+            let demand = Demand {
+                geometry: &geometry,
+                logical_pages: setup.logical_pages,
+                reserve: thresholds.reserve,
+                streams: setup.streams.counts(),
+            };
+            Box::new(Life::new(faults, &demand, kept_back - 1))
+        });
+        let mut ftl = Ftl {
             blocks: Blocks::new(&geometry),
             spare: Spare::new(geometry.physical_pages(), geometry.sectors_per_unit()),
-            planes: vec![Plane::new(blocks_per_plane); geometry.planes() as usize],
+            planes: vec![Plane::new(blocks_per_plane, free_block); geometry.planes() as usize],
             writable: vec![everywhere; setup.streams.host_streams() as usize],
             logical_pages: setup.logical_pages,
             mapping: setup.mapping,
             placement: setup.placement,
             streams: setup.streams,
             victim: setup.victim,
-            thresholds: setup.thresholds,
+            thresholds,
             hungry: vec![false; geometry.planes() as usize],
             fed: Vec::new(),
+            free_block,
+            life,
+            failed: Vec::new(),
+            read_only: false,
             counts: FtlCounts::default(),
             geometry,
-        }
+        };
+        ftl.mark_factory_bad();
+        ftl
     }
 
     /// Logical pages that the host sees.
@@ -195,7 +231,7 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn group(&self, page: Lpn) -> Option<Lpn> {
-        self.placement.group(page)
+        if self.read_only { None } else { self.placement.group(page) }
     }
 
     /// Where a page may go.
@@ -233,6 +269,9 @@ impl Ftl {
     /// nothing that may be used is free.
     #[inline]
     pub fn place(&mut self, page: Lpn, stream: WriteStream, load: &Load) -> Option<Ppn> {
+        if self.read_only {
+            return self.place_anywhere(stream);
+        }
         let view = PlacementView { load, writable: &self.writable[stream.at()] };
         let plane = self.placement.choose(page, &view)?;
         let at = self.take_page(plane, stream, self.reserve(plane))?;
@@ -251,9 +290,10 @@ impl Ftl {
         let source = self.blocks.stream(self.geometry.block_of(from));
         let page = self.spare.owner(from)?;
         let stream = self.streams.copy_stream(page, source);
-        self.take_page(plane, stream, 0).or_else(|| {
+        let kept_back = self.life.as_ref().map_or(0, |life| life.kept_back());
+        self.take_page(plane, stream, kept_back).or_else(|| {
             let mut others = self.streams.all_copy_streams();
-            others.find_map(|stream| self.take_page(plane, stream, 0))
+            others.find_map(|stream| self.take_page(plane, stream, kept_back))
         })
     }
 
@@ -283,11 +323,15 @@ impl Ftl {
     }
 
     fn open_block(&mut self, plane: PlaneId, stream: WriteStream, reserve: u32) -> Option<()> {
+        let for_host = stream.at() < usize::from(self.streams.host_streams());
         let state = &mut self.planes[plane.at()];
         if state.free_blocks() <= reserve {
             return None;
         }
-        let block = state.take_free(|index| self.geometry.block_in(plane, index))?;
+        let block = state.take_free(self.free_block.pick(for_host), |index| {
+            let block = self.geometry.block_in(plane, index);
+            (self.blocks.state(block) == BlockState::Free).then_some(block)
+        })?;
         state.open(stream, block);
         self.blocks.open(block, stream);
         self.streams.opened(block, stream);
@@ -299,7 +343,7 @@ impl Ftl {
     fn reserve(&self, plane: PlaneId) -> u32 {
         let run = self.planes[plane.at()].collection.as_ref();
         let giving_up = run.is_some_and(|run| !run.purpose().frees_block());
-        self.thresholds.reserve + u32::from(giving_up)
+        self.thresholds.reserve + u32::from(giving_up && !self.read_only)
     }
 
     /// Whether the host may write to a plane in a stream: there is a page for it, and it does not run
@@ -310,7 +354,8 @@ impl Ftl {
         let room = state.has_room(stream, self.geometry.units_per_block());
         // With blocks to spare the host need not wait, whatever it has been credited with.
         let scarce = free <= reserve + 1;
-        let paced = scarce && state.collection.is_some() && state.host_credit == 0;
+        let collecting = state.collection.is_some() && !self.read_only;
+        let paced = scarce && collecting && state.host_credit == 0;
         !paced && (room || free > self.reserve(plane))
     }
 
@@ -349,7 +394,9 @@ impl Ftl {
         self.counts.padding += u64::from(units_per_page - units);
         let block = self.geometry.block_of(first);
         let programmed = self.blocks.add_programmed(block, units_per_page);
-        if programmed == self.geometry.units_per_block() {
+        if self.blocks.state(block) == BlockState::Failing {
+            self.settle_failing(block);
+        } else if programmed == self.geometry.units_per_block() {
             self.blocks.close(block);
             let plane = self.geometry.plane_of(block);
             let view = VictimView { plane, blocks: &self.blocks };

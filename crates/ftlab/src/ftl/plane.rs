@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::BlockState;
 use super::gc::{Collection, Purpose, Wanted};
 use super::streams::{MOST_STREAMS, WriteStream};
+use super::wear::{FreeBlockOrder, FreeBlocks, Pick};
 use crate::image::{Damage, Reader, Writer};
 use crate::units::BlockId;
 
@@ -15,15 +16,20 @@ struct OpenBlock {
     next_unit: u32,
 }
 
+/// A block as an image knows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loaded {
+    pub block: BlockId,
+    pub state: BlockState,
+    pub programmed: u32,
+    pub erases: u32,
+}
+
 /// One plane.
 #[derive(Clone, Debug)]
 pub struct Plane {
     open: [Option<OpenBlock>; MOST_STREAMS],
-    /// Blocks from this one on were never used.
-    unused_from: u32,
-    blocks: u32,
-    /// Erased blocks, longest erased first.
-    erased: VecDeque<BlockId>,
+    free: FreeBlocks,
     pub(super) collection: Option<Collection>,
     /// Blocks that are to be collected, in the order of asking.
     pub(super) wanted: VecDeque<Wanted>,
@@ -34,12 +40,10 @@ pub struct Plane {
 impl Plane {
     /// A plane of so many erased blocks.
     #[must_use]
-    pub fn new(blocks: u32) -> Plane {
+    pub fn new(blocks: u32, order: FreeBlockOrder) -> Plane {
         Plane {
             open: [None; MOST_STREAMS],
-            unused_from: 0,
-            blocks,
-            erased: VecDeque::new(),
+            free: FreeBlocks::new(blocks, order),
             collection: None,
             wanted: VecDeque::new(),
             host_credit: 0,
@@ -50,7 +54,7 @@ impl Plane {
     #[inline]
     #[must_use]
     pub fn free_blocks(&self) -> u32 {
-        self.blocks - self.unused_from + self.erased.len() as u32
+        self.free.count()
     }
 
     /// The block that is being collected.
@@ -59,18 +63,23 @@ impl Plane {
         self.collection.as_ref().map(Collection::victim)
     }
 
-    /// Blocks that were never used come first, then those that were erased, in turn: the oldest
-    /// free block is taken, which spreads wear evenly over the free ones.
-    pub(super) fn take_free(&mut self, block_at: impl Fn(u32) -> BlockId) -> Option<BlockId> {
-        if self.unused_from < self.blocks {
-            self.unused_from += 1;
-            return Some(block_at(self.unused_from - 1));
-        }
-        self.erased.pop_front()
+    /// Takes a free block; `good_at` names the block of a number in the plane, unless it is bad.
+    pub(super) fn take_free(
+        &mut self,
+        pick: Pick,
+        good_at: impl Fn(u32) -> Option<BlockId>,
+    ) -> Option<BlockId> {
+        self.free.take(pick, good_at)
     }
 
-    pub(super) fn give_back(&mut self, block: BlockId) {
-        self.erased.push_back(block);
+    /// A block was erased, for the `erases`th time.
+    pub(super) fn give_back(&mut self, block: BlockId, erases: u32) {
+        self.free.give_back(block, erases);
+    }
+
+    /// A block that was never used is bad.
+    pub(super) fn lose_unused(&mut self) {
+        self.free.lose_unused();
     }
 
     pub(super) fn open(&mut self, stream: WriteStream, block: BlockId) {
@@ -81,10 +90,9 @@ impl Plane {
     pub(super) fn save(&self, out: &mut Writer, units_per_block: u32) {
         // Nothing is collected at rest, so nobody is paced. How far an open block is filled stands in
         // its record.
-        let Plane { open, unused_from, blocks: _, erased, collection: _, wanted, host_credit: _ } =
-            self;
-        out.number(*unused_from);
-        out.list(erased.iter().map(|block| block.get()));
+        let Plane { open, free, collection: _, wanted, host_credit: _ } = self;
+        out.number(free.used());
+        out.list(free.erased_by_age().iter().map(|block| block.get()));
         out.number(open.len() as u64);
         for open in open {
             let open = open.filter(|open| open.next_unit < units_per_block);
@@ -104,21 +112,23 @@ impl Plane {
         &mut self,
         from: &mut Reader<'_>,
         streams: u32,
-        check: impl Fn(u32) -> Result<(BlockId, BlockState, u32), Damage>,
+        blocks: u32,
+        check: impl Fn(u32) -> Result<Loaded, Damage>,
     ) -> Result<Vec<BlockId>, Damage> {
-        self.unused_from = from.below(u64::from(self.blocks) + 1, "the number of used blocks")?;
+        let used = from.below(u64::from(blocks) + 1, "the number of used blocks")?;
+        self.free.restart(used);
         for block in from.list(BlockId::MAX_INDEX, "a free block")? {
-            let (block, state, _) = check(block)?;
+            let Loaded { block, state, erases, .. } = check(block)?;
             if state != BlockState::Free {
                 return Err(Damage(format!("{block:?} is {state:?} and listed as free")));
             }
-            self.erased.push_back(block);
+            self.free.give_back(block, erases);
         }
         let mut left_over = Vec::new();
         for stream in 0..from.below(MOST_STREAMS as u64 + 1, "the number of streams")? {
             let raw = from.below(u64::from(u32::MAX), "an open block")?;
             let Some(block) = raw.checked_sub(1) else { continue };
-            let (block, state, next_unit) = check(block)?;
+            let Loaded { block, state, programmed: next_unit, .. } = check(block)?;
             if state != BlockState::Open {
                 return Err(Damage(format!("{block:?} is {state:?} and listed as open")));
             }
@@ -127,9 +137,10 @@ impl Plane {
                 false => left_over.push(block),
             }
         }
-        for _ in 0..from.below(u64::from(self.blocks) + 1, "the number of wanted blocks")? {
-            let (block, state, _) = check(from.below(u64::from(u32::MAX), "a wanted block")?)?;
-            if state != BlockState::Collecting {
+        for _ in 0..from.below(u64::from(blocks) + 1, "the number of wanted blocks")? {
+            let wanted = check(from.below(u64::from(u32::MAX), "a wanted block")?)?;
+            let Loaded { block, state, .. } = wanted;
+            if !matches!(state, BlockState::Collecting | BlockState::Failing) {
                 return Err(Damage(format!("{block:?} is {state:?} and waits to be collected")));
             }
             let purpose = from.below(Purpose::ALL.len() as u64, "the purpose of a collection")?;
@@ -143,7 +154,31 @@ impl Plane {
     pub(super) fn listed(&self) -> impl Iterator<Item = BlockId> {
         let open = self.open.iter().flatten().map(|open| open.block);
         let wanted = self.wanted.iter().map(|wanted| wanted.block);
-        self.erased.iter().copied().chain(open).chain(wanted)
+        self.free.erased_by_age().into_iter().chain(open).chain(wanted)
+    }
+
+    /// How many blocks that were never used are good, after a load.
+    pub(super) fn count_unused(&mut self, good: u32) {
+        self.free.count_unused(good);
+    }
+
+    /// Blocks that wait to be given up.
+    pub(super) fn giving_up(&self) -> u32 {
+        self.wanted.iter().filter(|wanted| wanted.purpose == Purpose::Retire).count() as u32
+    }
+
+    /// Fills a block no further, if it is being filled. Returns its stream and
+    /// how much of it was taken, if it is.
+    pub(super) fn close(&mut self, block: BlockId) -> Option<(WriteStream, u32)> {
+        let found = self.open_blocks().find(|&(_, open, _)| open == block);
+        let (stream, _, taken) = found?;
+        self.open[stream.at()] = None;
+        Some((stream, taken))
+    }
+
+    /// Mapping units left in the open block of a stream.
+    pub(super) fn units_left(&self, stream: WriteStream, units_per_block: u32) -> u32 {
+        self.open[stream.at()].map_or(0, |open| units_per_block - open.next_unit)
     }
 
     /// The open blocks, with their streams and the place of the next flash page.
@@ -155,7 +190,7 @@ impl Plane {
 
     /// Blocks that were used at some time.
     pub(super) fn used(&self) -> u32 {
-        self.unused_from
+        self.free.used()
     }
 
     /// Whether the open block of a stream has a flash page left.

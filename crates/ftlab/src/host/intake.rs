@@ -1,8 +1,8 @@
 //! The requests that are in the device: how many pages each still waits for, and where its time goes.
 
-use super::{Breakdown, Completion, Request};
+use super::{Breakdown, Completion, Op, Outcome, Request};
 use crate::engine::{Handle, Slab};
-use crate::units::SimTime;
+use crate::units::{Bytes, SECTOR_BYTES, SimTime};
 
 /// A handle to a request in the device.
 pub type RequestId = Handle<Active>;
@@ -18,12 +18,16 @@ pub struct Active {
     pub waits_for: u32,
     /// Where its time went, as far as the page that finished last.
     pub breakdown: Breakdown,
+    /// How it will end, as far as is known.
+    pub outcome: Outcome,
 }
 
 /// All requests in the device.
 #[derive(Clone, Debug, Default)]
 pub struct Intake {
     active: Slab<Active>,
+    /// Sectors of the writes that are done.
+    written_sectors: u64,
 }
 
 impl Intake {
@@ -32,7 +36,8 @@ impl Intake {
     #[inline]
     pub fn admit(&mut self, submitted: SimTime, request: Request) -> RequestId {
         let breakdown = Breakdown::default();
-        self.active.insert(Active { request, submitted, waits_for: 1, breakdown })
+        let outcome = Outcome::Done;
+        self.active.insert(Active { request, submitted, waits_for: 1, breakdown, outcome })
     }
 
     /// The request waits for one thing more.
@@ -62,12 +67,26 @@ impl Intake {
         &mut self.active[id].breakdown
     }
 
+    /// The request can't be done: the device takes no writes any more.
+    pub fn refuse(&mut self, id: RequestId) {
+        self.active[id].outcome = Outcome::ReadOnly;
+    }
+
     /// Takes a finished request out.
     #[inline]
     pub fn finish(&mut self, id: RequestId, finished: SimTime) -> Completion {
-        let Active { request, submitted, breakdown, .. } = self.active[id];
+        let Active { request, submitted, breakdown, outcome, .. } = self.active[id];
         self.active.release(id);
-        Completion { request, submitted, finished, breakdown }
+        if request.op == Op::Write && outcome == Outcome::Done {
+            self.written_sectors += u64::from(request.sectors);
+        }
+        Completion { request, submitted, finished, breakdown, outcome }
+    }
+
+    /// What the writes that are done have written.
+    #[must_use]
+    pub fn written(&self) -> Bytes {
+        Bytes(self.written_sectors * SECTOR_BYTES)
     }
 
     /// How many requests are in the device.

@@ -6,4 +6,4 @@ mod request;
 
 pub use intake::{Active, Intake, RequestId};
 pub use pages::{PageSpan, Pages, SectorMask};
-pub use request::{Advanced, Breakdown, Completion, Host, Op, Request};
+pub use request::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};

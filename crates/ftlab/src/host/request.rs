@@ -62,6 +62,18 @@ impl Breakdown {
     }
 }
 
+/// How a request ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It was done.
+    #[default]
+    Done,
+    /// The device takes no writes any more (see [`ftl::wear`](crate::ftl::wear)). What the request
+    /// was to change is unchanged, or changed in part; what it was to make durable may not be.
+    ReadOnly,
+}
+
 /// The answer to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
@@ -73,6 +85,8 @@ pub struct Completion {
     pub finished: SimTime,
     /// Where the time between went.
     pub breakdown: Breakdown,
+    /// How it ended.
+    pub outcome: Outcome,
 }
 
 impl Completion {

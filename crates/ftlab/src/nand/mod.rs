@@ -6,6 +6,8 @@
 mod abilities;
 mod channel;
 mod die;
+pub mod endurance;
+mod faults;
 mod geometry;
 mod mode;
 mod operation;
@@ -14,6 +16,8 @@ pub mod timing;
 pub use abilities::{Abilities, AddressRule, MultiPlane, PauseCost};
 pub use channel::Channel;
 pub use die::{Accepts, CacheOps, Cells, Die, Register};
+pub use endurance::Endurance;
+pub use faults::{FaultOptions, Faults};
 pub use geometry::{Geometry, Shape};
 pub use mode::CellMode;
 pub use operation::Kind;

@@ -1,7 +1,7 @@
 //! What the host saw: requests, bytes and latencies, and where the time went, each operation apart.
 
 use super::Latencies;
-use crate::host::{Breakdown, Completion, Op};
+use crate::host::{Breakdown, Completion, Op, Outcome};
 use crate::units::{Nanos, SECTOR_BYTES, SimTime};
 
 /// The parts of a latency, in the order of a request's way through the device.
@@ -39,6 +39,8 @@ pub struct OpStats {
     pub sectors: u64,
     /// Where the time went.
     pub parts: TimeParts,
+    /// Requests that were refused: they count nowhere else.
+    pub refused: u64,
 }
 
 impl OpStats {
@@ -52,6 +54,7 @@ impl OpStats {
         self.latencies.merge(&other.latencies);
         self.sectors += other.sectors;
         self.parts.merge(&other.parts);
+        self.refused += other.refused;
     }
 }
 
@@ -70,9 +73,13 @@ impl HostStats {
     #[inline]
     pub fn record(&mut self, completion: &Completion, arrived: SimTime) {
         let op = &mut self.ops[completion.request.op as usize];
-        op.latencies.record(completion.finished - arrived);
-        op.sectors += u64::from(completion.request.sectors);
-        op.parts.add(completion.submitted - arrived, &completion.breakdown);
+        if completion.outcome == Outcome::Done {
+            op.latencies.record(completion.finished - arrived);
+            op.sectors += u64::from(completion.request.sectors);
+            op.parts.add(completion.submitted - arrived, &completion.breakdown);
+        } else {
+            op.refused += 1;
+        }
         self.first_arrival = Some(self.first_arrival.map_or(arrived, |first| first.min(arrived)));
         self.last_arrival = self.last_arrival.max(arrived);
         self.last_completion = self.last_completion.max(completion.finished);
@@ -127,7 +134,13 @@ mod tests {
     fn completion(op: Op, submitted: u64, breakdown: Breakdown) -> Completion {
         let finished = SimTime(submitted) + breakdown.total();
         let request = Request { op, lba: Lba(8), sectors: 8, stream: 0, tag: 0 };
-        Completion { request, submitted: SimTime(submitted), finished, breakdown }
+        Completion {
+            request,
+            submitted: SimTime(submitted),
+            finished,
+            breakdown,
+            outcome: Outcome::Done,
+        }
     }
 
     #[test]

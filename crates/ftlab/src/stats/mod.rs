@@ -8,6 +8,7 @@
 mod ageing;
 mod block_map;
 mod counters;
+mod health;
 mod host;
 mod latencies;
 mod notes;
@@ -20,6 +21,7 @@ mod window_latencies;
 pub use ageing::{Aged, AgedRound, Ageing, AgeingRule};
 pub use block_map::BlockGroup;
 pub use counters::DeviceCounters;
+pub use health::{EndReport, Health};
 pub use host::{HostStats, OpStats, PARTS, TimeParts};
 pub use latencies::Latencies;
 pub use notes::{Arriving, Circumstances};

@@ -4,6 +4,7 @@
 use super::host::HostStats;
 use super::report::{OpReport, Report};
 use super::steady::{SteadyReport, Verdict};
+use crate::ftl::wear::EndReason;
 use crate::units::Nanos;
 
 /// What decided when requests arrived.
@@ -45,6 +46,7 @@ pub(super) fn collect(
     if circumstances.interrupted {
         notes.push("The run was interrupted: this is what was measured until then.".to_owned());
     }
+    notes.extend(end_of_life(report));
     if report.host.requests == 0 {
         notes.push("Nothing was measured: no request finished in a measured phase.".to_owned());
         return notes;
@@ -57,6 +59,26 @@ pub(super) fn collect(
         notes.extend(too_few(name, op));
     }
     notes
+}
+
+fn end_of_life(report: &Report) -> Option<String> {
+    let end = report.health.as_ref()?.end_of_life?;
+    let why = match end.reason {
+        EndReason::TooFewBlocks => "too few blocks were good",
+        EndReason::NoRoom => "failures in a row left no room to collect in",
+    };
+    let refused: u64 = report.host.ops().iter().map(|(_, op)| op.refused_requests).sum();
+    let lost = match end.left_in_dram {
+        true => " Some acknowledged pages found no place on flash and are in DRAM only.",
+        false => "",
+    };
+    let after = Nanos(end.at_ns.0);
+    Some(format!(
+        "The device came to the end of its life after {}, when the host had written {:.3} GB: {why}. Since \
+         then it is read-only; {refused} measured requests were refused.{lost}",
+        seconds(after),
+        end.host_written_bytes as f64 / 1e9
+    ))
 }
 
 fn unwritten(report: &Report) -> Option<String> {

@@ -5,7 +5,7 @@ use super::report::{self, Report};
 use super::steady::Rounds;
 use super::{Circumstances, DeviceCounters, HostStats, Timeline};
 use crate::device::{Contents, Device};
-use crate::host::{Completion, Host};
+use crate::host::{Completion, Host, Outcome};
 use crate::scheduler::Probe;
 use crate::units::SimTime;
 
@@ -101,8 +101,10 @@ impl Recorder {
         if let Some(open) = &mut self.open {
             open.stats.host.record(completion, arrived);
         }
-        self.timeline.record(completion, completion.finished - arrived);
-        self.rounds.record(completion);
+        if completion.outcome == Outcome::Done {
+            self.timeline.record(completion, completion.finished - arrived);
+            self.rounds.record(completion);
+        }
     }
 
     /// The phases that have ended.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::health::Health;
 use super::host::{HostStats, OpStats, PARTS};
 use super::notes;
 use super::steady::{Rounds, SteadyReport};
@@ -31,6 +32,8 @@ pub struct Report {
     pub gc: Gc,
     /// Erases of each block since the device was new.
     pub wear: Wear,
+    /// Bad blocks, failures, and the end of life; null if nothing can fail on the device.
+    pub health: Option<Health>,
     /// Pages that were read although nothing had been written to them: answered at once, without
     /// flash.
     pub unwritten_read_pages: u64,
@@ -84,8 +87,10 @@ impl HostReport {
 /// Requests of one operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpReport {
-    /// How many.
+    /// How many were done.
     pub requests: u64,
+    /// How many were refused, because the device takes no writes any more. Nothing else counts them.
+    pub refused_requests: u64,
     /// Bytes.
     pub bytes: u64,
     /// Requests a second.
@@ -381,6 +386,7 @@ pub(super) fn build<P: Probe, C: Contents>(
         write_amplification: write_amplification(&host, &counters, device),
         gc: gc(&counters, device.flash().geometry().units_per_block()),
         wear: wear(device),
+        health: super::health::health(device),
         unwritten_read_pages: counters.ftl.unwritten_reads,
         read_pages: counters.buffer.read_hits + counters.buffer.read_misses,
         cache: device.buffer().acknowledges_early().then(|| cache(&counters, device)),
@@ -428,12 +434,13 @@ fn mb_per_second(bytes: u64, duration: Nanos) -> Option<f64> {
 }
 
 fn op_report(op: &OpStats, duration: Nanos) -> OpReport {
-    let requests = op.latencies.count();
+    let (requests, refused_requests) = (op.latencies.count(), op.refused);
     let share = |part: u128| part as f64 / op.latencies.sum_ns() as f64;
     let [host_queue, buffer, admission, queue, gc, bus, cell] = op.parts.sums_ns.map(share);
     let shares = TimeShares { host_queue, buffer, admission, queue, gc, bus, cell };
     OpReport {
         requests,
+        refused_requests,
         bytes: op.bytes(),
         iops: per_second(requests, duration),
         throughput_mb_per_s: mb_per_second(op.bytes(), duration),

@@ -2,10 +2,11 @@
 //! descriptions can work, random ones, and two ways of driving a device.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
+pub mod failing;
 pub mod random;
 
 use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteThrough};
-use ftlab::device::{Contents, Device, DeviceSetup};
+use ftlab::device::{Contents, Device, DeviceSetup, drain_pages};
 use ftlab::engine::Stream;
 use ftlab::ftl::FtlSetup;
 use ftlab::ftl::gc::{
@@ -17,15 +18,17 @@ use ftlab::ftl::streams::{
     ByHostStream, CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, SepBit,
     Single, StreamCounts, Streams,
 };
+use ftlab::ftl::wear::{FreeBlockOrder, WearSetup};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::nand::endurance::{Fixed, Unlimited, Weibull};
 use ftlab::nand::timing::{
     Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,
 };
-use ftlab::nand::{Abilities, Geometry, Shape};
+use ftlab::nand::{Abilities, FaultOptions, Faults, Geometry, Shape};
 use ftlab::scheduler::{
     Deadline, DeadlineOptions, Fifo, FlashSetup, PauseRule, Probe, ReadFirst, Scheduler,
 };
-use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime, TransferRate};
+use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, Ratio, SimTime, TransferRate};
 
 /// The policies of a seam by name, as far as a description needs no more of them.
 macro_rules! kinds {
@@ -63,6 +66,7 @@ kinds! {
         Random = "random"
     }
     WriteBufferKind { None = "none", Lru = "lru" }
+    EnduranceKind { Unlimited = "unlimited", Fixed = "fixed", Weibull = "weibull" }
 }
 
 /// A write buffer, described.
@@ -97,7 +101,40 @@ pub struct Spec {
     pub draws: u32,
     pub thresholds: Thresholds,
     pub buffer: BufferSpec,
+    pub life: LifeSpec,
     pub logical_pages: u32,
+}
+
+/// What fails on a device, and what is done about wear, described.
+#[derive(Clone, Debug)]
+pub struct LifeSpec {
+    pub free_block: FreeBlockOrder,
+    pub faults: FaultOptions,
+    pub endurance: EnduranceKind,
+    /// The mean endurance, where there is one.
+    pub cycles: u32,
+    pub seed: u64,
+}
+
+/// Nothing ever fails.
+pub const CAREFREE: LifeSpec = LifeSpec {
+    free_block: FreeBlockOrder::Oldest,
+    faults: FaultOptions { factory_bad: Ratio { ppm: 0 }, program_failures: 0, erase_failures: 0 },
+    endurance: EnduranceKind::Unlimited,
+    cycles: 30,
+    seed: 1,
+};
+
+impl LifeSpec {
+    fn faults(&self) -> Option<Faults> {
+        let cycles = self.cycles;
+        let endurance = match self.endurance {
+            EnduranceKind::Unlimited => Unlimited.into(),
+            EnduranceKind::Fixed => Fixed { cycles }.into(),
+            EnduranceKind::Weibull => Weibull { cycles, shape: 4 }.into(),
+        };
+        Faults::new(&self.faults, endurance, self.seed)
+    }
 }
 
 /// Times of the plain model, and of the three page types of the page-type model.
@@ -173,6 +210,7 @@ impl Spec {
                 host_lead: 16,
             },
             buffer: NO_BUFFER,
+            life: CAREFREE,
             logical_pages: 96,
         }
     }
@@ -200,9 +238,23 @@ impl Spec {
         self.geometry().sectors_per_unit()
     }
 
+    fn buffer_setup(&self) -> BufferSetup {
+        BufferSetup {
+            policy: match self.buffer.policy {
+                WriteBufferKind::None => WriteBuffer::None(WriteThrough::default()),
+                WriteBufferKind::Lru => WriteBuffer::Lru(Lru::default()),
+            },
+            capacity: self.buffer.capacity,
+            write_back_above: self.buffer.write_back_above,
+            programs_in_flight: self.buffer.programs_in_flight,
+            latency: self.buffer.latency,
+        }
+    }
+
     /// The device in the form in which it is assembled.
     pub fn setup(&self) -> DeviceSetup {
         let geometry = self.geometry();
+        let buffer = self.buffer_setup();
         DeviceSetup {
             flash: FlashSetup {
                 timing: Prices { native: timing(self.timing), one_bit: ONE_BIT },
@@ -234,18 +286,14 @@ impl Spec {
                 streams: self.streams(&geometry),
                 victim: self.victim_policy(&geometry),
                 thresholds: self.thresholds,
+                wear: WearSetup {
+                    free_block: self.life.free_block,
+                    faults: self.life.faults(),
+                    drain_pages: drain_pages(&buffer, &geometry),
+                },
                 geometry,
             },
-            buffer: BufferSetup {
-                policy: match self.buffer.policy {
-                    WriteBufferKind::None => WriteBuffer::None(WriteThrough::default()),
-                    WriteBufferKind::Lru => WriteBuffer::Lru(Lru::default()),
-                },
-                capacity: self.buffer.capacity,
-                write_back_above: self.buffer.write_back_above,
-                programs_in_flight: self.buffer.programs_in_flight,
-                latency: self.buffer.latency,
-            },
+            buffer,
         }
     }
 
@@ -293,6 +341,15 @@ impl Spec {
         }
     }
 
+    /// Blocks that a plane keeps back because operations can fail: one for a failed erase, and its
+    /// part of what the write buffer may hold at the end.
+    pub fn kept_back(&self) -> u32 {
+        let geometry = self.geometry();
+        let drain = drain_pages(&self.buffer_setup(), &geometry);
+        let pages = geometry.planes() * self.shape.pages_per_block;
+        self.life.faults().map_or(0, |_| 1 + drain.div_ceil(pages))
+    }
+
     /// How many logical pages this device can hold without ever running out of room: with more, a
     /// plane can reach a state in which no closed block is worth collecting and no block is free.
     ///
@@ -304,11 +361,14 @@ impl Spec {
     /// something worth collecting, and each collection frees at least one flash page. Static
     /// placement needs that of every plane; dynamic placement of one, hence of the sum; partly dynamic
     /// placement of one in each pool.
+    ///
+    /// A device on which operations can fail keeps more in reserve.
     pub fn most_logical_pages(&self) -> u32 {
         let geometry = self.geometry();
         let (block, page) = (geometry.units_per_block(), geometry.units_per_page());
         let open = self.streams(&geometry).open_blocks() - 1;
-        let closed = self.shape.blocks_per_plane.saturating_sub(self.thresholds.reserve + open);
+        let reserve = self.thresholds.reserve + self.kept_back();
+        let closed = self.shape.blocks_per_plane.saturating_sub(reserve + open);
         let sure = closed * (block - page + 1);
         match self.placement {
             // Whole flash pages' worth go round the planes.

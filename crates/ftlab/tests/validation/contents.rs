@@ -8,13 +8,15 @@ use ftlab::device::{Device, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
 use ftlab::ftl::gc::{Purpose, Wanted};
-use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::ftl::wear::EndReason;
+use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
 use ftlab::image::Resume;
 use ftlab::units::{BlockId, Bytes, Lpn, PlaneId, SimTime};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
 
+use crate::common::failing;
 use crate::common::random::{self, Step};
 use crate::common::{PlacementKind, Spec, WriteBufferKind, assert_no_standstill, lru, request};
 use crate::reference::Reference;
@@ -38,6 +40,8 @@ struct Bench {
     flying: std::collections::BTreeMap<u32, Flying>,
     next_tag: u32,
     write_through: bool,
+    /// Requests that were refused.
+    refused: u32,
 }
 
 impl Bench {
@@ -56,6 +60,7 @@ impl Bench {
             flying: Default::default(),
             next_tag: 1,
             write_through: spec.buffer.policy == WriteBufferKind::None,
+            refused: 0,
         }
     }
 
@@ -76,7 +81,9 @@ impl Bench {
     fn submit(&mut self, op: Op, range: Range<u64>) {
         let tag = self.next_tag;
         self.next_tag += 1;
-        let changed = self.changes(op, &range);
+        // A device that has come to its end changes nothing any more.
+        let ended = self.device.end_of_life().is_some();
+        let changed = if ended { 0..0 } else { self.changes(op, &range) };
         let begun = match op {
             Op::Write => self.reference.begin(changed, tag),
             Op::Trim => self.reference.begin(changed, 0),
@@ -116,6 +123,12 @@ impl Bench {
         let Request { op, tag, .. } = completion.request;
         assert_eq!(completion.breakdown.total(), completion.latency(), "{completion:?}");
         let Flying { begun, range } = self.flying.remove(&tag).expect("what completes was begun");
+        if completion.outcome == Outcome::ReadOnly {
+            // Whether it changed anything is left open for ever.
+            assert!(op != Op::Read && self.device.end_of_life().is_some(), "{completion:?}");
+            self.refused += 1;
+            return Ok(());
+        }
         match op {
             Op::Write | Op::Trim => {
                 let oldest = self.flying.values().map(|flying| flying.begun).min();
@@ -311,6 +324,71 @@ proptest! {
         let checked = bench.finish();
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
         asker.check(&bench);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    /// Bad blocks, failed programs and erases, worn-out blocks, and the end of the device's life: what
+    /// was acknowledged is there, whatever happens.
+    #[test]
+    fn failures_lose_nothing((spec, depth, steps) in failing::run(600)) {
+        let mut bench = Bench::new(&spec, None);
+        let checked = bench.run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
+/// The random runs of [`failures_lose_nothing`] meet everything that can go wrong.
+#[test]
+fn failures_of_every_kind_occur() {
+    let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let mut met = std::collections::BTreeMap::<&str, u32>::new();
+    for _ in 0..300 {
+        let tree = failing::run(600).new_tree(&mut runner).expect("no filter rejects");
+        let (spec, depth, steps) = tree.current();
+        let mut bench = Bench::new(&spec, None);
+        assert_eq!(bench.run(depth, &steps), Ok(()));
+        let Some(life) = bench.device.ftl().life() else { continue };
+        let losses = life.losses();
+        let retired = bench.device.ftl_counts().by_purpose[Purpose::Retire as usize];
+        let end = bench.device.end_of_life();
+        let reason = end.map(|end| end.reason);
+        for (name, occurs) in [
+            ("factory bad", losses.factory_bad > 0),
+            ("program failures", losses.program_failures > 0),
+            ("erase failures", losses.erase_failures > 0),
+            ("emptied and given up", retired.pages > 0),
+            ("lives on with losses", losses.grown_bad > 0 && end.is_none()),
+            ("too few blocks", reason == Some(EndReason::TooFewBlocks)),
+            ("ends with a write buffer", end.is_some() && !bench.write_through),
+            ("ends without a write buffer", end.is_some() && bench.write_through),
+            ("ends in use", end.is_some_and(|end| end.host_written.0 > 0)),
+            ("refused", bench.refused > 0),
+            ("left in DRAM", end.is_some_and(|end| end.left_in_dram)),
+        ] {
+            *met.entry(name).or_default() += u32::from(occurs);
+        }
+    }
+    println!("{met:#?}");
+    let never: Vec<_> = met.iter().filter(|(_, times)| **times < 3).collect();
+    assert!(never.is_empty(), "too rare: {never:?}, of {met:#?}");
+}
+
+/// Most erases fail: the life is short, and loses nothing.
+#[test]
+fn a_short_life_loses_nothing() {
+    for seed in 0..12 {
+        let mut spec = Spec::small();
+        spec.shape.blocks_per_plane = 64;
+        spec.life.seed = seed.into();
+        spec.life.faults.erase_failures = 800_000_000;
+        spec.logical_pages = spec.most_logical_pages() / 100 * 75;
+        let mut bench = Bench::new(&spec, None);
+        assert_eq!(bench.run(8, &steps(seed, 1_500)), Ok(()));
+        assert!(bench.device.end_of_life().is_some(), "four of five erases fail");
     }
 }
 

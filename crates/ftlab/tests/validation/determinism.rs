@@ -4,13 +4,13 @@
 use ftlab::config::all_policies;
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
-use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Request};
+use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};
 use ftlab::units::{Bytes, SimTime};
 
 use crate::common::{
-    BufferSpec, MappingKind, NO_BUFFER, PlacementKind, SchedulerKind, Spec, StreamsKind,
-    TimingKind, TransfersKind, VictimKind, WriteBufferKind, assert_no_standstill, closed_loop, lru,
-    poisson, request, timed,
+    BufferSpec, CAREFREE, EnduranceKind, LifeSpec, MappingKind, NO_BUFFER, PlacementKind,
+    SchedulerKind, Spec, StreamsKind, TimingKind, TransfersKind, VictimKind, WriteBufferKind,
+    assert_no_standstill, closed_loop, lru, poisson, request, timed,
 };
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
@@ -47,11 +47,12 @@ fn requests(device: &Device, seed: u64, count: u32) -> impl Iterator<Item = Requ
 /// FNV-1a over everything that completions say, in their order.
 fn digest<'a>(completions: impl IntoIterator<Item = &'a Completion>) -> u64 {
     let words = completions.into_iter().flat_map(|completion| {
-        let Completion { request, submitted, finished, breakdown } = completion;
+        let Completion { request, submitted, finished, breakdown, outcome } = completion;
         let Breakdown { buffer, admission, queue, gc, bus, cell } = breakdown;
         let asked = [request.op as u64, request.lba.0, request.sectors.into(), request.tag.into()];
         let times = [submitted.0, finished.0, buffer.0, admission.0, queue.0, gc.0, bus.0, cell.0];
-        asked.into_iter().chain(times)
+        let refused = (*outcome != Outcome::Done).then_some(u64::MAX);
+        asked.into_iter().chain(times).chain(refused)
     });
     words.flat_map(u64::to_le_bytes).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -129,6 +130,14 @@ fn small_steps_change_nothing() {
     assert_eq!(run(777), run(u64::MAX / 2));
 }
 
+/// The base device with room for blocks that go out of use, and a life so short that they do.
+fn worn_out(base: Spec, endurance: EnduranceKind) -> Spec {
+    let life = LifeSpec { endurance, cycles: 12, ..CAREFREE };
+    let mut spec = Spec { life, ..base };
+    spec.logical_pages = spec.most_logical_pages() / 100 * 60;
+    spec
+}
+
 /// The base device with one policy exchanged. None for a policy that nobody described yet.
 fn with_policy(path: &str, name: &str) -> Option<Spec> {
     let base = base();
@@ -143,6 +152,7 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
             Spec { logical_pages: spec.most_logical_pages() / 100 * 80, ..spec }
         }
         "ftl.gc.victim" => Spec { victim: VictimKind::named(name)?, ..base },
+        "nand.endurance.policy" => worn_out(base, EnduranceKind::named(name)?),
         "cache.policy" => match WriteBufferKind::named(name)? {
             WriteBufferKind::None => Spec { buffer: NO_BUFFER, ..base },
             policy => Spec { buffer: BufferSpec { policy, ..lru(64) }, ..base },

@@ -28,6 +28,15 @@ pub struct Thresholds {
     pub host_lead: u32,
 }
 
+impl Thresholds {
+    /// All of them higher by so many blocks.
+    #[must_use]
+    pub const fn raised_by(self, blocks: u32) -> Thresholds {
+        let Thresholds { start, stop, reserve, .. } = self;
+        Thresholds { start: start + blocks, stop: stop + blocks, reserve: reserve + blocks, ..self }
+    }
+}
+
 /// A collection that runs on a plane.
 #[derive(Clone, Debug)]
 pub struct Collection {
@@ -36,7 +45,9 @@ pub struct Collection {
     /// The next page of the victim to look at.
     next_unit: u32,
     /// Flash pages being copied.
-    in_flight: u32,
+    pub(super) in_flight: u32,
+    /// There was no room for a copy: no more are begun.
+    pub(super) stranded: bool,
     /// Nothing is left to copy: the victim is on its way out.
     erasing: bool,
     /// Flash pages that the collection will make free, net of its copies, and how many copies that
@@ -109,6 +120,7 @@ impl Ftl {
             purpose,
             next_unit: 0,
             in_flight: 0,
+            stranded: false,
             erasing: false,
             gain,
             copies,
@@ -148,23 +160,33 @@ impl Ftl {
     /// The block that a plane empties next. What others asked for goes first. A block that is given up
     /// waits while only the reserve is left: it returns none for the one that its pages may fill.
     fn next_to_collect(&mut self, plane: PlaneId) -> Option<Wanted> {
-        let state = &mut self.planes[plane.at()];
+        if self.read_only {
+            return None;
+        }
+        let state = &self.planes[plane.at()];
         let to_spare = state.free_blocks() > self.thresholds.reserve;
-        let may_go = |wanted: &Wanted| to_spare || wanted.purpose.frees_block();
+        let may_go = |wanted: &Wanted| {
+            (to_spare || wanted.purpose.frees_block()) && self.can_empty(plane, wanted.block)
+        };
         if let Some(at) = state.wanted.iter().position(may_go) {
-            return state.wanted.remove(at);
+            return self.planes[plane.at()].wanted.remove(at);
         }
         let view = VictimView { plane, blocks: &self.blocks };
         let block = self.victim.choose(&view)?;
+        if !self.can_empty(plane, block) {
+            self.victim.closed(&view, block);
+            self.note_no_room();
+            return None;
+        }
         Some(Wanted { block, purpose: Purpose::Space })
     }
 
     /// The victim is empty: what becomes of it, and what its end is worth to the host.
     fn end_collection(&mut self, plane: PlaneId, run: &Collection) {
-        let state = &mut self.planes[plane.at()];
-        if run.purpose.frees_block() {
+        if run.purpose.frees_block() && !self.erase_fails(run.victim) {
             self.blocks.reset(run.victim);
-            state.give_back(run.victim);
+            let state = &mut self.planes[plane.at()];
+            state.give_back(run.victim, self.blocks.erases(run.victim));
             state.host_credit += run.earn_rest(self.geometry.shape().pages_per_block);
         } else {
             self.blocks.retire(run.victim);
@@ -177,7 +199,7 @@ impl Ftl {
 #[derive(Clone, Debug)]
 pub struct Collector {
     /// By program: where each of its pages is copied from.
-    sources: Cargo,
+    pub(super) sources: Cargo,
 }
 
 /// What a step of a collection made free for the host.
@@ -227,12 +249,20 @@ impl Collector {
         on: &mut Ground<'_, P, C>,
     ) -> bool {
         let accepted = on.ftl.want(wanted);
-        let plane = on.ftl.geometry.plane_of(wanted.block);
+        self.start_wanted(on.ftl.geometry.plane_of(wanted.block), on);
+        accepted
+    }
+
+    /// Begins with what is wanted of a plane that is not collecting.
+    pub(super) fn start_wanted<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C>,
+    ) {
         if on.ftl.planes[plane.at()].collection.is_none() && on.ftl.has_wanted(plane) {
             on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
             self.next(plane, on);
         }
-        accepted
     }
 
     fn next<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
@@ -248,7 +278,7 @@ impl Collector {
         loop {
             let limit = on.ftl.thresholds.copies_in_flight;
             let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
-            if run.in_flight >= limit || run.erasing {
+            if run.in_flight >= limit || run.erasing || run.stranded {
                 return;
             }
             let (victim, from) = (run.victim, run.next_unit);
@@ -369,18 +399,7 @@ impl Collector {
         if command.waits_for > 0 {
             return;
         }
-        let units = command.units;
-        let first = on.ftl.place_copy(plane, self.source(program, 0));
-        let first = first.expect("the reserve leaves collection a free block");
-        for unit in 0..units {
-            let from = self.source(program, unit);
-            let to = Ppn::new(first.get() + unit);
-            let page = on.ftl.spare.owner(from).expect("a page that was valid has an owner");
-            on.ftl.spare.record(to, page, on.ftl.spare.sectors(from));
-            on.contents.copy(from, to);
-        }
-        on.flash.command_mut(program).page = first;
-        on.flash.submit(on.now, program);
+        self.place_copy(plane, program, on);
     }
 
     /// Returns the flash pages that the host may take for the copy.
@@ -391,6 +410,10 @@ impl Collector {
         on: &mut Ground<'_, P, C>,
     ) -> u32 {
         let Command { page: first, units, .. } = *on.flash.command(id);
+        if on.ftl.program_fails(first) {
+            self.copy_again(plane, id, on);
+            return 0;
+        }
         for unit in 0..units {
             let from = self.source(id, unit);
             let to = Ppn::new(first.get() + unit);
@@ -414,7 +437,10 @@ impl Collector {
             earned = run.earn();
             state.host_credit += earned;
         }
-        self.proceed(plane, on);
+        on.ftl.want_failed();
+        if !self.wind_up(plane, on) {
+            self.proceed(plane, on);
+        }
         earned
     }
 
@@ -434,7 +460,7 @@ impl Collector {
         }
     }
 
-    fn source(&self, program: CommandId, unit: u32) -> Ppn {
+    pub(super) fn source(&self, program: CommandId, unit: u32) -> Ppn {
         let raw = self.sources.get(program, unit);
         Ppn::from_raw(raw).expect("every page of a copy has a source")
     }

@@ -5,6 +5,7 @@ mod by_valid;
 mod collector;
 mod cost_benefit;
 mod d_choices;
+mod failures;
 mod fifo;
 mod greedy;
 mod lists;

@@ -133,7 +133,7 @@ impl StreamsChoice {
 
 impl Streams {
     #[inline]
-    fn counts(&self) -> StreamCounts {
+    pub(super) fn counts(&self) -> StreamCounts {
         streams_policy!(self, policy => policy.counts())
     }
 

@@ -1,0 +1,179 @@
+//! The end of a device's life as one that takes writes: what is under way is brought to an end, what
+//! was acknowledged still reaches flash, and reads go on.
+//!
+//! Writes and trims that come later, or that wait, end with [`Outcome::ReadOnly`]. A write that was
+//! not acknowledged and has found no page yet is given up; one whose program is under way is done.
+//! What the write buffer holds was acknowledged: it is written back at once, to wherever there is
+//! room, for which the planes kept blocks back ([`ftl::wear`](crate::ftl::wear)). If even those fail,
+//! it stays readable in DRAM, and flushes are refused.
+//!
+//! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
+
+use super::{Contents, Device, Outlet};
+use crate::cache::{SlotId, Waiting};
+use crate::ftl::wear::EndReason;
+use crate::host::{Op, RequestId};
+use crate::scheduler::{Command, CommandId, Probe, Spent};
+use crate::units::{Bytes, Nanos, SimTime};
+
+/// When and why a device stopped taking writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndOfLife {
+    /// When.
+    pub at: SimTime,
+    /// Why.
+    pub reason: EndReason,
+    /// What the host had written by then.
+    pub host_written: Bytes,
+    /// Whether something that was acknowledged found no page that could be programmed.
+    pub left_in_dram: bool,
+}
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// When and why the device stopped taking writes, if it did.
+    pub fn end_of_life(&self) -> Option<&EndOfLife> {
+        self.end_of_life.as_ref()
+    }
+
+    /// Ends the life of the device if it is time to.
+    #[inline]
+    pub(super) fn consider_end(&mut self) {
+        if let Some(reason) = self.ftl.must_end() {
+            self.end_life(reason);
+        }
+    }
+
+    /// Whether a request can't be done, now that the device takes no writes.
+    #[inline]
+    pub(super) fn refuses(&self, op: Op) -> bool {
+        match &self.end_of_life {
+            None => false,
+            Some(end) => match op {
+                Op::Read => false,
+                Op::Write | Op::Trim => true,
+                Op::Flush => end.left_in_dram,
+            },
+        }
+    }
+
+    /// Nothing will happen by itself any more. On a device that can fail, what still waits for a page
+    /// then waits in vain: that is its end. True if there is something to do after all.
+    pub(super) fn stands_still(&mut self) -> bool {
+        if self.ftl.life().is_none() || self.stalled.is_empty() {
+            return false;
+        }
+        match self.end_of_life.as_mut() {
+            None => self.end_life(EndReason::NoRoom),
+            Some(end) if end.left_in_dram => return false,
+            Some(end) => {
+                end.left_in_dram = true;
+                self.refuse_flushes();
+            }
+        }
+        true
+    }
+
+    #[cold]
+    fn end_life(&mut self, reason: EndReason) {
+        self.ftl.end_life();
+        let host_written = self.intake.written();
+        let at = self.now;
+        self.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });
+        while let Some(waiting) = self.buffer.first_waiting() {
+            self.buffer.forget_waiting();
+            self.refuse_waiting(waiting);
+        }
+        if self.buffer.acknowledges_early() {
+            self.place_stalled();
+            self.buffer.write_back_all();
+            self.write_back();
+        } else {
+            self.give_up_stalled();
+        }
+    }
+
+    /// Programs that wait for a page go to wherever there is room.
+    pub(super) fn place_stalled(&mut self) {
+        for pool in 0..self.stalled.pools() {
+            while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
+                if !self.try_issue(waiting.program, stream) {
+                    return;
+                }
+                self.flash.command_mut(waiting.program).spent.gc += self.now - waiting.since;
+                self.stalled.forget_oldest(self.now, pool, stream);
+            }
+        }
+    }
+
+    /// Programs of pages that were not acknowledged wait no longer.
+    fn give_up_stalled(&mut self) {
+        for pool in 0..self.stalled.pools() {
+            while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
+                self.flash.command_mut(waiting.program).spent.gc += self.now - waiting.since;
+                self.stalled.forget_oldest(self.now, pool, stream);
+                self.give_up(waiting.program);
+            }
+        }
+    }
+
+    /// A page of a write that waits to come in never will.
+    pub(super) fn refuse_waiting(&mut self, waiting: Waiting) {
+        self.intake.refuse(waiting.request);
+        if self.intake.settle(waiting.request) {
+            self.account_waiting(&waiting);
+            self.finish_from_buffer(waiting.request);
+        }
+    }
+
+    /// A write that waited for room, or for an older version, does so no longer: what of that time it
+    /// owes to collection.
+    pub(super) fn account_waiting(&mut self, waiting: &Waiting) {
+        let waited = self.now - self.intake.get(waiting.request).submitted;
+        let stalled = Nanos(self.stalled.time_until(self.now).0 - waiting.stall_mark.0);
+        let breakdown = self.intake.breakdown_mut(waiting.request);
+        breakdown.gc += stalled;
+        breakdown.admission += Nanos(waited.0 - stalled.0);
+    }
+
+    /// Gives up a program of pages that were not acknowledged and have no place.
+    pub(super) fn give_up(&mut self, program: CommandId) {
+        let Command { units, spent, .. } = *self.flash.command(program);
+        for unit in 0..units {
+            let slot = SlotId::new(self.loads.get(program, unit));
+            let page = self.buffer.page(slot).page;
+            let Device { buffer, intake, finished, contents, now, .. } = self;
+            contents.end_write_back(slot, true);
+            let mut outlet = Outlet { now: *now, intake, contents, finished };
+            buffer.give_up(slot, |waiter| outlet.refuse(waiter, &spent));
+            self.admit_next_version(page);
+        }
+        self.buffer.program_ended();
+        self.flash.release(program);
+    }
+
+    /// A program failed: what it carried is still in the buffer, and is programmed elsewhere.
+    pub(super) fn program_again(&mut self, failed: CommandId) {
+        let Command { kind, origin, task, page, units, codewords, spent, .. } =
+            *self.flash.command(failed);
+        let mut program = Command::new(kind, origin, task, page);
+        (program.units, program.codewords, program.spent) = (units, codewords, spent);
+        let program = self.flash.prepare(program);
+        self.loads.copy_row(failed, program);
+        self.issue(program);
+    }
+
+    /// Flushes wait for pages that will never be on flash.
+    fn refuse_flushes(&mut self) {
+        let Device { buffer, intake, finished, contents, now, .. } = self;
+        let mut outlet = Outlet { now: *now, intake, contents, finished };
+        buffer.wake_everyone(|waiter| outlet.refuse(waiter, &Spent::default()));
+    }
+}
+
+impl<C: Contents> Outlet<'_, C> {
+    /// Something that a request waited for will not be done.
+    fn refuse(&mut self, id: RequestId, spent: &Spent) {
+        self.intake.refuse(id);
+        self.settle(id, spent);
+    }
+}

@@ -1,0 +1,120 @@
+//! Collection on flash that fails: copies that are programmed again, blocks that are emptied because a
+//! program on them failed, and what happens when there is no room left to copy to.
+
+use super::super::{BlockState, Ftl};
+use super::{Collector, Ground, Purpose, VictimView, Wanted};
+use crate::device::Contents;
+use crate::scheduler::{Command, CommandId, Probe};
+use crate::units::{BlockId, PlaneId, Ppn};
+
+impl Ftl {
+    /// Whether a plane has room for the valid pages of one of its blocks.
+    pub(super) fn can_empty(&self, plane: PlaneId, block: BlockId) -> bool {
+        let copies = self.blocks.valid(block).div_ceil(self.geometry.units_per_page());
+        self.has_room_to_copy(plane, copies)
+    }
+
+    /// Notes that what failed is to be emptied.
+    pub(super) fn want_failed(&mut self) {
+        while let Some(block) = self.failed.pop() {
+            let plane = self.geometry.plane_of(block);
+            self.planes[plane.at()].wanted.push_back(Wanted { block, purpose: Purpose::Retire });
+        }
+    }
+
+    /// Ends a collection that found no room: its victim keeps what is left on it.
+    fn end_stranded(&mut self, plane: PlaneId) {
+        let Some(run) = self.planes[plane.at()].collection.take() else { return };
+        let victim = run.victim();
+        if run.purpose().frees_block() {
+            self.blocks.set_state(victim, BlockState::Closed);
+            let view = VictimView { plane, blocks: &self.blocks };
+            self.victim.closed(&view, victim);
+        } else {
+            self.blocks.set_state(victim, BlockState::Failing);
+            let wanted = Wanted { block: victim, purpose: run.purpose() };
+            self.planes[plane.at()].wanted.push_front(wanted);
+        }
+        self.refresh_writable(plane);
+    }
+}
+
+impl Collector {
+    /// Empties the blocks that failed and are no longer filled.
+    pub fn empty_failed<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+        while let Some(&block) = on.ftl.failed.last() {
+            on.ftl.want_failed();
+            self.start_wanted(on.ftl.geometry.plane_of(block), on);
+        }
+    }
+
+    /// The program of a copy failed: its pages are still on the victim, and are copied elsewhere.
+    pub(super) fn copy_again<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        failed: CommandId,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        let Command { kind, origin, task, page, units, codewords, source, .. } =
+            *on.flash.command(failed);
+        let mut program = Command::new(kind, origin, task, page);
+        (program.units, program.codewords, program.source) = (units, codewords, source);
+        let program = on.flash.prepare(program);
+        self.sources.copy_row(failed, program);
+        on.ftl.want_failed();
+        self.place_copy(plane, program, on);
+    }
+
+    /// Gives a copy whose pages are read a place, and programs it.
+    pub(super) fn place_copy<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        program: CommandId,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        let Some(first) = on.ftl.place_copy(plane, self.source(program, 0)) else {
+            return self.strand(plane, program, on);
+        };
+        for unit in 0..on.flash.command(program).units {
+            let from = self.source(program, unit);
+            let to = Ppn::new(first.get() + unit);
+            let page = on.ftl.spare.owner(from).expect("a page that was valid has an owner");
+            on.ftl.spare.record(to, page, on.ftl.spare.sectors(from));
+            on.contents.copy(from, to);
+        }
+        on.flash.command_mut(program).page = first;
+        on.flash.submit(on.now, program);
+    }
+
+    /// There is no room for a copy: failures have taken it. The plane collects no more.
+    fn strand<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        program: CommandId,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        assert!(on.ftl.life.is_some(), "the reserve leaves collection a free block");
+        on.ftl.note_no_room();
+        on.flash.release(program);
+        let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
+        run.in_flight -= 1;
+        run.stranded = true;
+        if run.in_flight == 0 {
+            on.ftl.end_stranded(plane);
+        }
+    }
+
+    /// A copy of a collection that found no room for another one is done.
+    pub(super) fn wind_up<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C>,
+    ) -> bool {
+        let run = on.ftl.planes[plane.at()].collection.as_ref();
+        let Some(run) = run.filter(|run| run.stranded) else { return false };
+        if run.in_flight == 0 {
+            on.ftl.end_stranded(plane);
+        }
+        true
+    }
+}

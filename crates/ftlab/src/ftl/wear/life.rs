@@ -1,0 +1,337 @@
+//! Blocks that go out of use, and when the device must stop writing.
+//!
+//! A block is lost when it is bad from the factory, when a program on it fails (its other pages stay
+//! readable until they are moved), or when an erase of it fails. Losses come out of the spare capacity.
+//! The device ends its life as one that takes writes before it breaks a promise:
+//!
+//! - *too few blocks*: a plane has so few good blocks left that its share of the logical pages might
+//!   leave nothing worth collecting (the rule that `config/check.rs` applies to a new device);
+//! - *no room*: failures in a row took a plane's reserve, and nothing that is worth collecting fits
+//!   into what is left.
+//!
+//! So that such an end loses nothing, a plane of a device that can fail keeps more blocks back: one
+//! for a failed erase, and its part of what the write buffer may hold when the end comes
+//! (`drain_pages`). From then on, writes are refused, what was acknowledged is written to wherever
+//! there is room, and reads go on.
+//!
+//! Source: NVM Express Base Specification, SMART / Health Information (critical warning "media has
+//! been placed in read only mode", available spare, percentage used).
+
+use serde::Serialize;
+
+use super::super::streams::{StreamCounts, WriteStream};
+use super::super::{BlockState, Ftl};
+use crate::nand::{Faults, Geometry};
+use crate::units::{BlockId, PlaneId, Ppn};
+
+/// Why the device takes no writes any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndReason {
+    /// A plane has too few good blocks.
+    TooFewBlocks,
+    /// A plane has no room left in which to collect.
+    NoRoom,
+}
+
+/// What failed so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// Blocks that were bad from the factory.
+    pub factory_bad: u32,
+    /// Blocks that went bad in use.
+    pub grown_bad: u32,
+    /// Programs that failed.
+    pub program_failures: u64,
+    /// Erases that failed.
+    pub erase_failures: u64,
+}
+
+/// A block on which a program failed, until its programs in flight are done.
+#[derive(Clone, Copy, Debug)]
+struct Failing {
+    block: BlockId,
+    /// Mapping units of it that were taken.
+    taken: u32,
+}
+
+/// The blocks of a device on which operations can fail.
+#[derive(Clone, Debug)]
+pub struct Life {
+    pub(super) faults: Faults,
+    /// By plane: blocks that are good.
+    good: Vec<u32>,
+    /// The same when the device was new.
+    good_at_first: Vec<u32>,
+    /// With fewer good blocks a plane can't keep its share of the logical pages.
+    least_good: u32,
+    /// Blocks that each plane keeps back for the end.
+    drain_blocks: u32,
+    failing: Vec<Failing>,
+    losses: Losses,
+    end: Option<EndReason>,
+}
+
+/// What a plane must hold.
+pub struct Demand<'a> {
+    /// The shape of the device.
+    pub geometry: &'a Geometry,
+    /// Logical pages (mapping units) that the host sees.
+    pub logical_pages: u32,
+    /// Blocks of a plane that the host may not take.
+    pub reserve: u32,
+    /// How many streams there are.
+    pub streams: StreamCounts,
+}
+
+impl Demand<'_> {
+    /// The fewest blocks with which a plane is sure to have something worth collecting: when the host
+    /// waits for it, all its blocks are closed but the reserve and those that are partly filled, and
+    /// each is worth collecting unless its stale units are fewer than a flash page holds.
+    fn least_blocks(&self) -> u32 {
+        let (block, page) = (self.geometry.units_per_block(), self.geometry.units_per_page());
+        let share = self.logical_pages.div_ceil(page).div_ceil(self.geometry.planes()) * page;
+        let open = self.streams.open_blocks() - 1;
+        share / (block - page + 1) + 1 + self.reserve + open
+    }
+}
+
+impl Life {
+    /// The blocks of a new device.
+    #[must_use]
+    pub fn new(faults: Faults, demand: &Demand<'_>, drain_blocks: u32) -> Life {
+        let planes = demand.geometry.planes() as usize;
+        let good = vec![demand.geometry.shape().blocks_per_plane; planes];
+        Life {
+            faults,
+            good_at_first: good.clone(),
+            good,
+            least_good: demand.least_blocks(),
+            drain_blocks,
+            failing: Vec::new(),
+            losses: Losses::default(),
+            end: None,
+        }
+    }
+
+    /// Blocks that a plane keeps back from everything, as long as the device takes writes.
+    pub(in crate::ftl) fn kept_back(&self) -> u32 {
+        self.drain_blocks
+    }
+
+    /// What failed so far.
+    #[must_use]
+    pub fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
+    /// The share of a plane's spare blocks that is left, of the plane with the least.
+    #[must_use]
+    pub fn available_spare(&self) -> f64 {
+        let share = |(&now, &first): (&u32, &u32)| {
+            let spare = |good: u32| f64::from(good.saturating_sub(self.least_good));
+            if first > self.least_good { spare(now) / spare(first) } else { 0.0 }
+        };
+        self.good.iter().zip(&self.good_at_first).map(share).fold(1.0, f64::min)
+    }
+
+    /// Cycles that blocks bear on average; none if there is no limit.
+    #[must_use]
+    pub fn mean_endurance(&self) -> Option<u32> {
+        self.faults.mean_endurance()
+    }
+
+    fn lose(&mut self, plane: PlaneId) {
+        self.losses.grown_bad += 1;
+        self.good[plane.at()] -= 1;
+        if self.good[plane.at()] < self.least_good {
+            self.end = self.end.or(Some(EndReason::TooFewBlocks));
+        }
+    }
+}
+
+impl Ftl {
+    /// The blocks of a device on which operations can fail; none if nothing ever fails.
+    #[must_use]
+    pub fn life(&self) -> Option<&Life> {
+        self.life.as_deref()
+    }
+
+    /// Takes the blocks that are bad from the factory out of use.
+    pub(in crate::ftl) fn mark_factory_bad(&mut self) {
+        let Some(life) = self.life.as_mut().filter(|life| life.faults.has_factory_bad()) else {
+            return;
+        };
+        for block in (0..self.geometry.blocks()).map(BlockId::new) {
+            let plane = self.geometry.plane_of(block);
+            let first = self.geometry.block_in(plane, 0) == block;
+            if life.faults.is_factory_bad(block, first) {
+                self.blocks.set_state(block, BlockState::Bad);
+                self.planes[plane.at()].lose_unused();
+                life.losses.factory_bad += 1;
+                life.good[plane.at()] -= 1;
+            }
+        }
+        life.good_at_first.clone_from(&life.good);
+        let too_few = life.good.iter().any(|&good| good < life.least_good);
+        if too_few {
+            life.end = Some(EndReason::TooFewBlocks);
+        }
+    }
+
+    /// After a load: how many of a plane's blocks that were never used are good.
+    pub(in crate::ftl) fn recount_unused(&mut self, plane: PlaneId) {
+        let unused = self.planes[plane.at()].used()..self.geometry.shape().blocks_per_plane;
+        let at = |index| self.geometry.block_in(plane, index);
+        let good = unused.filter(|&index| self.blocks.state(at(index)) == BlockState::Free).count();
+        self.planes[plane.at()].count_unused(good as u32);
+    }
+
+    /// After a load: which blocks are lost follows from their states.
+    pub(in crate::ftl) fn recount_losses(&mut self) {
+        let Some(life) = self.life.as_mut() else { return };
+        let whole = self.geometry.shape().blocks_per_plane;
+        life.losses = Losses::default();
+        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
+            let at = |index| self.geometry.block_in(plane, index);
+            let bad = (0..whole).filter(|&index| self.blocks.state(at(index)) == BlockState::Bad);
+            let factory = |&index: &u32| index > 0 && life.faults.is_factory_bad(at(index), false);
+            let (factory, grown): (Vec<u32>, Vec<u32>) = bad.partition(factory);
+            let grown = grown.len() as u32 + self.planes[plane.at()].giving_up();
+            life.losses.factory_bad += factory.len() as u32;
+            life.losses.grown_bad += grown;
+            life.good_at_first[plane.at()] = whole - factory.len() as u32;
+            life.good[plane.at()] = whole - factory.len() as u32 - grown;
+        }
+        let too_few = life.good.iter().any(|&good| good < life.least_good);
+        life.end = too_few.then_some(EndReason::TooFewBlocks);
+    }
+
+    /// Whether blocks failed that are to be emptied, and nobody took note yet.
+    #[inline]
+    pub(crate) fn has_failed(&self) -> bool {
+        !self.failed.is_empty()
+    }
+
+    /// The program of the flash page that begins at `first` is done: whether it failed. If so, its
+    /// block is filled no further, and given up when nothing of it is in flight.
+    #[inline]
+    pub(crate) fn program_fails(&mut self, first: Ppn) -> bool {
+        if self.life.is_none() {
+            return false;
+        }
+        self.check_program(first)
+    }
+
+    fn check_program(&mut self, first: Ppn) -> bool {
+        let (block, unit) = self.geometry.place_of(first);
+        let Some(life) = self.life.as_mut() else { return false };
+        if !life.faults.program_fails(block, self.blocks.erases(block), unit) {
+            return false;
+        }
+        life.losses.program_failures += 1;
+        let plane = self.geometry.plane_of(block);
+        if self.blocks.state(block) != BlockState::Failing {
+            let whole = self.geometry.units_per_block();
+            // At the end of its life the device can't afford to give up what is left of the block.
+            let state = &mut self.planes[plane.at()];
+            if !self.read_only {
+                let open = state.close(block);
+                if let Some(noted) = open.and_then(|(of, _)| self.writable.get_mut(of.at())) {
+                    noted.next_unit[plane.at()] = 0;
+                }
+                let taken = open.map_or(whole, |(_, taken)| taken);
+                life.failing.push(Failing { block, taken });
+                self.blocks.set_state(block, BlockState::Failing);
+                life.lose(plane);
+            }
+        }
+        self.blocks.add_programmed(block, self.geometry.units_per_page());
+        self.settle_failing(block);
+        self.refresh_writable(plane);
+        true
+    }
+
+    /// If nothing of a failing block is in flight any more, it waits to be emptied.
+    pub(in crate::ftl) fn settle_failing(&mut self, block: BlockId) {
+        let programmed = self.blocks.programmed(block);
+        let Some(life) = self.life.as_mut() else { return };
+        let ready = |failing: &Failing| failing.block == block && failing.taken == programmed;
+        if let Some(at) = life.failing.iter().position(ready) {
+            life.failing.remove(at);
+            self.failed.push(block);
+        }
+    }
+
+    /// The erase of a block is done: whether it failed.
+    #[inline]
+    pub(in crate::ftl) fn erase_fails(&mut self, block: BlockId) -> bool {
+        let Some(life) = self.life.as_mut() else { return false };
+        let fails = life.faults.erase_fails(block, self.blocks.erases(block));
+        if fails {
+            life.losses.erase_failures += 1;
+            life.lose(self.geometry.plane_of(block));
+        }
+        fails
+    }
+
+    /// Whether a plane can copy so many flash pages without touching what it keeps back.
+    pub(in crate::ftl) fn has_room_to_copy(&self, plane: PlaneId, flash_pages: u32) -> bool {
+        let Some(life) = &self.life else { return true };
+        let blocks = self.free_blocks(plane).saturating_sub(life.kept_back());
+        let whole = self.geometry.shape().pages_per_block;
+        let (block, page) = (self.geometry.units_per_block(), self.geometry.units_per_page());
+        let left = |stream| self.planes[plane.at()].units_left(stream, block) / page;
+        let open: u32 = self.streams.all_copy_streams().map(left).sum();
+        blocks * whole + open >= flash_pages
+    }
+
+    /// A plane has no room left in which to collect.
+    pub(in crate::ftl) fn note_no_room(&mut self) {
+        if let Some(life) = &mut self.life {
+            life.end = life.end.or(Some(EndReason::NoRoom));
+        }
+    }
+
+    /// Why the device must take no writes any more, if it still does.
+    #[inline]
+    pub(crate) fn must_end(&self) -> Option<EndReason> {
+        if self.read_only { None } else { self.life.as_ref()?.end }
+    }
+
+    /// No collection begins any more, and what was kept back may be taken.
+    pub(crate) fn end_life(&mut self) {
+        self.read_only = true;
+        self.thresholds.reserve = 0;
+        if let Some(life) = &mut self.life {
+            life.drain_blocks = 0;
+        }
+        (0..self.geometry.planes())
+            .map(PlaneId::new)
+            .for_each(|plane| self.refresh_writable(plane));
+    }
+
+    /// Where the device still writes at the end of its life: to wherever there is room, the planes in
+    /// turn, and in whatever stream.
+    pub(in crate::ftl) fn place_anywhere(&mut self, stream: WriteStream) -> Option<Ppn> {
+        let planes = self.geometry.planes();
+        let start = (self.counts.host_pages % u64::from(planes)) as u32;
+        let turns = || (start..planes).chain(0..start).map(PlaneId::new);
+        let whole = self.geometry.units_per_block();
+        let begun = turns().find_map(|plane| {
+            let mut streams = self.streams.all_host_streams();
+            let open = streams.find(|&stream| self.planes[plane.at()].has_room(stream, whole))?;
+            Some((plane, open))
+        });
+        let unused = || turns().find(|&plane| self.free_blocks(plane) > 0);
+        let (plane, stream) = begun.or_else(|| Some((unused()?, stream)))?;
+        self.take_page(plane, stream, 0)
+    }
+
+    /// Whether the device takes no writes any more.
+    #[inline]
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+}

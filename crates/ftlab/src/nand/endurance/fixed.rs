@@ -1,0 +1,41 @@
+//! Every block bears the same number of cycles. What remains of differences in life is then the FTL's
+//! doing.
+
+use crate::config::declare::options;
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+
+options! {
+    /// The life of a block.
+    pub struct FixedOptions at "nand.endurance" {
+        /// Program/erase cycles that a block bears: each, or on average.
+        cycles: u32 = "3000", in "1"..="10000000", unit "cycles",
+            source "default: typical of MLC and TLC; SLC bears 100,000, QLC 1,000 and less";
+    }
+}
+
+/// The same for all.
+#[derive(Clone, Copy, Debug)]
+pub struct Fixed {
+    /// Program/erase cycles of each block.
+    pub cycles: u32,
+}
+
+impl Policy for Fixed {
+    const NAME: &'static str = "fixed";
+    const SUMMARY: &'static str = "every block bears the same number of cycles";
+    const SOURCE: &'static str = "data sheets state one number for all blocks";
+    type Options = FixedOptions;
+
+    fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        Fixed { cycles: options.cycles }
+    }
+
+    keeps_nothing!(Fixed { cycles });
+}
+
+impl Fixed {
+    pub(super) const fn cycles(&self) -> Option<u32> {
+        Some(self.cycles)
+    }
+}

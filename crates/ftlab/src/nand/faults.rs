@@ -1,0 +1,217 @@
+//! Which blocks are bad from the factory, and which operations fail.
+//!
+//! A failure is a property of the flash: whether the n-th erase of a block fails, or a program in its
+//! n-th life, depends on the seed and on these numbers alone, never on the order in which things
+//! happen. So two policies that are compared under one seed meet the same weak blocks, and no table is
+//! kept. A failed program leaves the other pages of its block readable; a failed erase ends the block.
+//!
+//! Source: Numonyx NAND08GxxxC2B data sheet, 9.2 "NAND flash memory failure modes" (what a failure
+//! does and does not destroy); the numbers are drawn by the finalizer of SplitMix64 (Steele, Lea and
+//! Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+
+use super::Endurance;
+use crate::config::declare::options;
+use crate::engine::Stream;
+use crate::units::{BlockId, Ratio};
+
+options! {
+    /// Blocks that are bad when the device is new, and operations that fail at random.
+    pub struct FaultOptions at "nand.faults" {
+        /// The share of blocks that are bad from the factory. Each block is, with this probability;
+        /// the first block of a plane never is.
+        factory_bad: Ratio = "0%", in "0%"..="50%",
+            source "parts are sold with up to 2% (Cypress KBA215722); the first block is guaranteed";
+        /// Programs that fail among a billion. The page is programmed elsewhere, and its block given
+        /// up once its other pages have been moved.
+        program_failures: u32 = "0", in "0"..="1000000000", unit "in a billion",
+            source "default: none; 2% of blocks lost in a life of 3,000 cycles of 1,000 pages are 7";
+        /// Erases that fail among a billion. The block is given up.
+        erase_failures: u32 = "0", in "0"..="1000000000", unit "in a billion",
+            source "default: none; 2% of blocks lost in a life of 3,000 cycles are 6,700";
+    }
+}
+
+impl FaultOptions {
+    /// Whether any block can be bad, or any operation fail by chance.
+    #[must_use]
+    pub const fn can_fail(&self) -> bool {
+        self.factory_bad.ppm > 0 || self.program_failures > 0 || self.erase_failures > 0
+    }
+}
+
+/// Failures are counted among so many operations.
+const BILLION: u64 = 1_000_000_000;
+
+/// What is drawn for a block: each has numbers of its own.
+#[derive(Clone, Copy)]
+enum Draw {
+    Factory,
+    Endurance,
+    Erase,
+    Program,
+}
+
+/// The weak spots of the flash.
+#[derive(Clone, Debug)]
+pub struct Faults {
+    /// What all draws depend on.
+    key: u64,
+    options: FaultOptions,
+    endurance: Endurance,
+}
+
+impl Faults {
+    /// The weak spots under a seed; none if nothing can ever fail.
+    #[must_use]
+    pub fn new(options: &FaultOptions, endurance: Endurance, seed: u64) -> Option<Faults> {
+        let nothing = !options.can_fail() && endurance.is_unlimited();
+        let key = Stream::new(seed, "nand.faults").next_u64();
+        (!nothing).then(|| Faults { key, options: options.clone(), endurance })
+    }
+
+    /// A number for one event in the life of a block.
+    fn draw(&self, what: Draw, block: BlockId, erases: u32, unit: u32) -> u64 {
+        let number = u64::from(block.get()) << 32 | u64::from(erases);
+        let event = u64::from(unit) << 2 | what as u64;
+        mix(mix(self.key ^ mix(number)).wrapping_add(event))
+    }
+
+    /// Whether something that happens `among` times in `of` happens here.
+    fn happens(number: u64, among: u64, of: u64) -> bool {
+        let scaled = (u128::from(number) * u128::from(of)) >> u64::BITS;
+        (scaled as u64) < among
+    }
+
+    /// Whether a block is bad from the factory; `first` says that it is the first of its plane.
+    #[must_use]
+    pub fn is_factory_bad(&self, block: BlockId, first: bool) -> bool {
+        let number = self.draw(Draw::Factory, block, 0, 0);
+        !first
+            && Faults::happens(number, self.options.factory_bad.ppm.into(), Ratio::ONE.ppm.into())
+    }
+
+    /// Whether any block can be bad from the factory.
+    #[must_use]
+    pub fn has_factory_bad(&self) -> bool {
+        self.options.factory_bad.ppm > 0
+    }
+
+    /// Whether erasing a block fails that was erased `erases` times before: by wear, or by chance.
+    #[must_use]
+    pub fn erase_fails(&self, block: BlockId, erases: u32) -> bool {
+        let number = self.draw(Draw::Erase, block, erases, 0);
+        self.endurance_of(block).is_some_and(|cycles| erases >= cycles)
+            || Faults::happens(number, self.options.erase_failures.into(), BILLION)
+    }
+
+    /// Whether programming the flash page that begins at place `unit` of a block fails.
+    #[must_use]
+    pub fn program_fails(&self, block: BlockId, erases: u32, unit: u32) -> bool {
+        let failures = self.options.program_failures;
+        failures > 0 && {
+            let number = self.draw(Draw::Program, block, erases, unit);
+            Faults::happens(number, failures.into(), BILLION)
+        }
+    }
+
+    /// How often a block can be erased; none if there is no limit.
+    #[must_use]
+    pub fn endurance_of(&self, block: BlockId) -> Option<u32> {
+        self.endurance.of_block(|| self.draw(Draw::Endurance, block, 0, 0))
+    }
+
+    /// How often a block can be erased on average; none if there is no limit.
+    #[must_use]
+    pub fn mean_endurance(&self) -> Option<u32> {
+        self.endurance.cycles()
+    }
+}
+
+/// Spreads the bits of a number over all bits of the result.
+fn mix(number: u64) -> u64 {
+    let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nand::endurance::{Fixed, Unlimited, Weibull};
+
+    const BLOCKS: u32 = 200_000;
+
+    fn faults(options: &FaultOptions, endurance: Endurance) -> Faults {
+        Faults::new(options, endurance, 7).expect("something can fail")
+    }
+
+    fn rates(factory_ppm: u32, program: u32, erase: u32) -> FaultOptions {
+        FaultOptions {
+            factory_bad: Ratio { ppm: factory_ppm },
+            program_failures: program,
+            erase_failures: erase,
+        }
+    }
+
+    /// Within five standard deviations of a binomial count: missed once in two million seeds.
+    fn assert_binomial(count: usize, trials: u32, probability: f64) {
+        let (trials, count) = (f64::from(trials), count as f64);
+        let mean = trials * probability;
+        let deviation = (mean * (1.0 - probability)).sqrt();
+        assert!((count - mean).abs() <= 5.0 * deviation, "{count} of {trials}, expected {mean}");
+    }
+
+    #[test]
+    fn failures_come_as_often_as_they_should() {
+        let faults = faults(&rates(20_000, 5_000_000, 1_000_000), Unlimited.into());
+        let blocks = || (0..BLOCKS).map(BlockId::new);
+        assert_binomial(
+            blocks().filter(|&b| faults.is_factory_bad(b, false)).count(),
+            BLOCKS,
+            0.02,
+        );
+        assert_binomial(blocks().filter(|&b| faults.program_fails(b, 3, 8)).count(), BLOCKS, 0.005);
+        assert_binomial(blocks().filter(|&b| faults.erase_fails(b, 3)).count(), BLOCKS, 0.001);
+        // Over the pages and the lives of one block, too.
+        let block = BlockId::new(5);
+        let pages = (0..BLOCKS).filter(|n| faults.program_fails(block, n / 400, n % 400));
+        assert_binomial(pages.count(), BLOCKS, 0.005);
+        let lives = (0..BLOCKS).filter(|&erases| faults.erase_fails(block, erases));
+        assert_binomial(lives.count(), BLOCKS, 0.001);
+        assert!(blocks().all(|block| !faults.is_factory_bad(block, true)));
+    }
+
+    #[test]
+    fn certain_failures_are_certain_and_none_is_nothing() {
+        let always = faults(&rates(0, 1_000_000_000, 1_000_000_000), Unlimited.into());
+        assert!((0..1_000).all(|n| always.program_fails(BlockId::new(n), n, n)));
+        assert!((0..1_000).all(|n| always.erase_fails(BlockId::new(n), n)));
+        assert!(Faults::new(&rates(0, 0, 0), Unlimited.into(), 7).is_none());
+    }
+
+    #[test]
+    fn a_block_bears_exactly_its_endurance() {
+        let faults = faults(&rates(0, 0, 0), Fixed { cycles: 10 }.into());
+        let fails = |erases| faults.erase_fails(BlockId::new(3), erases);
+        assert!((0..10).all(|erases| !fails(erases)) && fails(10) && fails(11));
+    }
+
+    #[test]
+    fn weibull_lives_have_the_mean_and_the_spread_of_the_distribution() {
+        let lives: Vec<f64> = {
+            let weibull = Weibull { cycles: 3_000, shape: 4 };
+            let faults = faults(&rates(0, 0, 0), weibull.into());
+            let lives = (0..BLOCKS).map(|b| faults.endurance_of(BlockId::new(b)).expect("limited"));
+            lives.map(f64::from).collect()
+        };
+        let mean = lives.iter().sum::<f64>() / lives.len() as f64;
+        // For shape 4, the standard deviation is 0.2805 of the mean.
+        let error = 3_000.0 * 0.2805 / f64::from(BLOCKS).sqrt();
+        assert!((mean - 3_000.0).abs() < 5.0 * error + 1.0, "mean {mean}");
+        // A third of the mean is passed by all but 1 - exp(-(gamma(1.25) / 3)^4).
+        let early = lives.iter().filter(|&&life| life < 1_000.0).count();
+        let share = 1.0 - libm::exp(-libm::pow(libm::tgamma(1.25) / 3.0, 4.0));
+        assert_binomial(early, BLOCKS, share);
+    }
+}

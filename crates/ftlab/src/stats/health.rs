@@ -1,0 +1,68 @@
+//! The health of the flash, as a drive's own log states it.
+//!
+//! Source: NVM Express Base Specification, SMART / Health Information log page (available spare,
+//! percentage used, critical warning "media has been placed in read only mode").
+
+use serde::Serialize;
+
+use crate::device::{Contents, Device};
+use crate::ftl::wear::EndReason;
+use crate::scheduler::Probe;
+use crate::units::SimTime;
+
+/// The health of a device on which operations can fail, since it was new.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Health {
+    /// Blocks that were bad from the factory.
+    pub factory_bad_blocks: u32,
+    /// Blocks that went bad in use.
+    pub grown_bad_blocks: u32,
+    /// Programs that failed.
+    pub program_failures: u64,
+    /// Erases that failed.
+    pub erase_failures: u64,
+    /// What is left of the spare blocks of the plane that has lost most of them: at 0 the device takes
+    /// no more writes.
+    pub available_spare_ratio: f64,
+    /// Mean erases of a block as a share of the cycles that blocks bear on average; null if there is
+    /// no limit. It may pass 1.
+    pub endurance_used_ratio: Option<f64>,
+    /// When and why the device stopped taking writes; null if it still takes them.
+    pub end_of_life: Option<EndReport>,
+}
+
+/// When and why a device stopped taking writes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct EndReport {
+    /// When, since it was new.
+    pub at_ns: SimTime,
+    /// Why.
+    pub reason: EndReason,
+    /// What the host had written by then, all phases included.
+    pub host_written_bytes: u64,
+    /// Whether acknowledged data stayed in DRAM, because no page could be programmed any more.
+    pub left_in_dram: bool,
+}
+
+/// The health of a device; none if nothing can fail on it.
+pub(super) fn health<P: Probe, C: Contents>(device: &Device<P, C>) -> Option<Health> {
+    let life = device.ftl().life()?;
+    let losses = life.losses();
+    let erases: u64 = device.ftl().blocks().all_erases().map(u64::from).sum();
+    let blocks = device.flash().geometry().blocks() - losses.factory_bad;
+    let mean = erases as f64 / f64::from(blocks.max(1));
+    Some(Health {
+        factory_bad_blocks: losses.factory_bad,
+        grown_bad_blocks: losses.grown_bad,
+        program_failures: losses.program_failures,
+        erase_failures: losses.erase_failures,
+        available_spare_ratio: life.available_spare(),
+        endurance_used_ratio: life.mean_endurance().map(|cycles| mean / f64::from(cycles)),
+        end_of_life: device.end_of_life().map(|end| EndReport {
+            at_ns: end.at,
+            reason: end.reason,
+            host_written_bytes: end.host_written.0,
+            left_in_dram: end.left_in_dram,
+        }),
+    })
+}
