@@ -246,3 +246,19 @@ fn an_interrupted_comparison_keeps_what_had_finished() {
     assert!(done.err.contains("no run had finished"), "{}", done.err);
     assert_eq!(place.entries(), ["trace.csv", "w.toml"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn finished_runs_of_an_interrupted_comparison_can_be_compared() {
+    use super::run::interrupted;
+    let place = Place::new();
+    let line = format!("compare {VARY} {LOAD} --seeds 1000 -j 1 -o out");
+    let done = interrupted(&place, &line, std::process::Stdio::null());
+    assert_eq!(done.code, 130, "{}", done.err);
+    assert!(done.err.contains("out.partial"), "{}", done.err);
+    assert_eq!(place.entries(), ["out.partial", "trace.csv"]);
+    assert_eq!(entries(&place.path("out.partial")), ["runs"]);
+    let (a, b) = ("out.partial/runs/1-fifo/seed-1", "out.partial/runs/2-read-first/seed-1");
+    let compared = place.run(&format!("compare {a} {b} --no-output"));
+    assert_eq!(compared.code, 0, "{}", compared.err);
+}
