@@ -25,6 +25,7 @@ pub fn print(document: &Document, device_name: &str, out: &mut dyn Write) -> io:
     host(report, out)?;
     latencies(report, out)?;
     shares(report, out)?;
+    queues(report, out)?;
     device(report, out)?;
     phases(report, out)?;
     let warnings = document.warnings.iter().map(|warning| format!("Warning: {warning}."));
@@ -152,15 +153,68 @@ fn latencies(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     show(table, out)
 }
 
+/// Parts of a latency as the table heads them, in the order of [`ftlab::stats::PARTS`], and whether
+/// they are shown even if nothing was spent there, as long as that is so of all others.
+const SHARES: [(&str, bool); ftlab::stats::PARTS.len()] = [
+    ("host queue", true),
+    ("submission", false),
+    ("front end", false),
+    ("link", false),
+    ("buffer", true),
+    ("admission", true),
+    ("queue", true),
+    ("GC", true),
+    ("bus", true),
+    ("cell", true),
+];
+
 fn shares(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let head = ["Time spent", "host queue", "buffer", "admission", "queue", "GC", "bus", "cell"];
-    let mut table = table(&head);
-    for (name, op) in ops(report) {
-        let Some(shares) = &op.time_share_ratio else { continue };
-        let cells = shares.all().map(percent);
+    let rows: Vec<_> =
+        ops(report).filter_map(|(name, op)| Some((name, op.time_share_ratio?.all()))).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let spent = |at: &usize| rows.iter().any(|(_, shares)| shares[*at] > 0.0);
+    let front_end = (0..SHARES.len()).any(|at| !SHARES[at].1 && spent(&at));
+    let shown = |at: &usize| if front_end { spent(at) } else { SHARES[*at].1 };
+    let columns: Vec<usize> = (0..SHARES.len()).filter(shown).collect();
+    let heads = columns.iter().map(|&at| SHARES[at].0);
+    let mut table = table(&std::iter::once("Time spent").chain(heads).collect::<Vec<_>>());
+    for (name, shares) in rows {
+        let cells = columns.iter().map(|&at| percent(shares[at]));
         table.add_row(std::iter::once(name.to_owned()).chain(cells));
     }
-    if table.row_count() > 0 { show(table, out) } else { Ok(()) }
+    show(table, out)
+}
+
+/// Where there are several submission queues, each in a line.
+fn queues(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    if report.host.queues.is_empty() {
+        return Ok(());
+    }
+    let head = ["Queue", "weight", "requests", "IOPS", "MB/s", "of bytes", "read", "write"];
+    let mut table = table(&head);
+    for queue in &report.host.queues {
+        let mean = |op: &OpReport| or_none(op.latency_ns.mean, time);
+        table.add_row([
+            queue.queue.to_string(),
+            queue.weight.to_string(),
+            count(queue.requests),
+            or_none(queue.iops, rate),
+            or_none(queue.throughput_mb_per_s, rate),
+            or_none(queue.bytes_share_ratio, percent),
+            mean(&queue.read),
+            mean(&queue.write),
+        ]);
+    }
+    show(table, out)?;
+    let Some(fairness) = &report.host.fairness else { return Ok(()) };
+    let text = format!(
+        "{} of bytes, {} of requests (Jain's index, by weight)",
+        or_none(fairness.jain_bytes_ratio, precise),
+        or_none(fairness.jain_requests_ratio, precise),
+    );
+    line(out, "Fairness", &text)
 }
 
 fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {

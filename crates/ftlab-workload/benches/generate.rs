@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};
+use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, QueueId, Request};
 use ftlab::units::{Lba, Nanos, SimTime};
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{Arrival, Completed, Next, Options, Pacing, Records, Replay, Sink};
@@ -50,6 +50,7 @@ impl Host for Instantly {
         let breakdown = Breakdown::default();
         done.push(Completion {
             request,
+            queue: QueueId::default(),
             submitted,
             finished: self.now,
             breakdown,

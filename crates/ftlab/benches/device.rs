@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteThrough};
-use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::device::{Device, DeviceSetup, HostSetup, assemble};
 use ftlab::engine::{Stream, prefetch};
 use ftlab::ftl::FtlSetup;
 use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
@@ -93,6 +93,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
         erase: Nanos::from_micros(3_000),
     };
     assemble(DeviceSetup {
+        host: HostSetup::one_queue(65_536),
         flash: FlashSetup {
             bus: Bus::new(&transfers, Nanos::ZERO, PAGE, &shape),
             abilities: Abilities::NONE,

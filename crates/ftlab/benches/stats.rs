@@ -6,7 +6,7 @@ use std::time::Instant;
 use ftlab::config::{Config, Layer};
 use ftlab::device::{DeviceSetup, assemble};
 use ftlab::engine::Stream;
-use ftlab::host::{Breakdown, Completion, Op, Outcome, Request};
+use ftlab::host::{Breakdown, Completion, Op, Outcome, QueueId, Request};
 use ftlab::stats::Recorder;
 use ftlab::units::{Lba, Nanos, SimTime};
 
@@ -27,6 +27,7 @@ fn main() {
             let request = Request { op, lba: Lba(0), sectors: 8, stream: 0, tag: 0 };
             Completion {
                 request,
+                queue: QueueId::default(),
                 submitted,
                 finished: submitted + cell,
                 breakdown,

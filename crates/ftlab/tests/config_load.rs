@@ -156,14 +156,15 @@ fn parses(kind: Kind, text: &str) -> bool {
         Kind::Count => u32::parse(text).is_ok(),
         Kind::Time => Nanos::parse(text).is_ok(),
         Kind::Times => Vec::<Nanos>::parse(text).is_ok(),
+        Kind::Counts => Vec::<u32>::parse(text).is_ok(),
         Kind::Size => Bytes::parse(text).is_ok(),
-        Kind::Rate => BytesPerSec::parse(text).is_ok(),
+        Kind::Rate => Option::<BytesPerSec>::parse(text).is_ok(),
         Kind::Share => Ratio::parse(text).is_ok(),
         Kind::RequestRate => RequestRate::parse(text).is_ok(),
         Kind::TransferRate => TransferRate::parse(text).is_ok(),
         Kind::Amount => Amount::parse(text).is_ok(),
         Kind::Order => StripeOrder::parse(text).is_ok(),
-        Kind::Text | Kind::Choice => true,
+        Kind::Text | Kind::Choice | Kind::Names => true,
     }
 }
 
@@ -172,7 +173,8 @@ fn lies_within(kind: Kind, text: &str, low: &str, high: &str) -> bool {
         Kind::Count => u32::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Time => Nanos::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Size => Bytes::parse(text).is_ok_and(|value| value.within(low, high)),
-        Kind::Rate => BytesPerSec::parse(text).is_ok_and(|value| value.within(low, high)),
+        Kind::Rate => Option::<BytesPerSec>::parse(text).is_ok_and(|value| value.within(low, high)),
+        Kind::Counts => Vec::<u32>::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Share => Ratio::parse(text).is_ok_and(|value| value.within(low, high)),
         other => panic!("{other:?} has no range"),
     }
@@ -188,7 +190,7 @@ fn explanations() {
     let unknown = explain("ftl.gc.victem").expect_err("a slip of the pen");
     assert!(unknown.remedy.starts_with("did you mean ftl.gc.victim?"), "{unknown}");
     let lost = explain("zzz").expect_err("nothing like it");
-    assert!(lost.remedy.contains("device, nand, ftl, cache, scheduler"), "{lost}");
+    assert!(lost.remedy.contains("device, host, nand, ftl, cache, scheduler"), "{lost}");
 }
 
 /// A device of random geometry and thresholds, as overrides of the smallest preset. Each number lies

@@ -248,3 +248,60 @@ fn the_percentile_of_a_window_bounds_its_latencies() {
     }
     assert!(windows > 100);
 }
+
+/// Queues are parts of the whole: in sums, in time, and in the parts of latencies.
+#[test]
+fn queues_sum_to_the_whole() {
+    let sets = ["host.queues=3", "host.outstanding=2", "host.command_time=1us"];
+    let fair = ["host.arbitration.policy=start-time-fair", "host.arbitration.weights=[1, 2, 4]"];
+    let mut device = device(&[&sets[..], &fair].concat());
+    let mut recorder = Recorder::new(&device);
+    recorder.phase_started("only", true, &device);
+    let pages = device.capacity_sectors() / u64::from(PAGE_SECTORS);
+    let mut random = Stream::new(3, "requests");
+    let (mut all, mut done, mut sent) = (Vec::new(), Vec::new(), 0u32);
+    while all.len() < 30_000 {
+        while device.requests_in_flight() < 12 && sent < 30_000 {
+            let op = if sent.is_multiple_of(2) { Op::Read } else { Op::Write };
+            let lba = Lba(random.below(pages) * u64::from(PAGE_SECTORS));
+            let stream = random.below(3) as u32;
+            let request = Request { op, lba, sectors: PAGE_SECTORS, stream, tag: sent };
+            device.submit(device.now(), request);
+            sent += 1;
+        }
+        device.advance_until(SimTime::FOREVER, &mut done);
+        recorder.look(&device);
+        for completion in done.drain(..) {
+            recorder.record(&completion, completion.submitted);
+            all.push(completion);
+        }
+    }
+    recorder.phase_ended(&device);
+    let report = report(&recorder, &device);
+    assert_eq!(report.host.requests, 30_000);
+    for queue in &report.host.queues {
+        let of = || all.iter().filter(|done| done.queue.get() == queue.queue);
+        assert_eq!(queue.requests, of().count() as u64);
+        let slowest = of().filter(|done| done.request.op == Op::Read).map(Completion::latency);
+        assert_eq!(queue.read.latency_ns.max, slowest.max());
+    }
+    let weights: Vec<u32> = report.host.queues.iter().map(|queue| queue.weight).collect();
+    assert_eq!(weights, [1, 2, 4]);
+    let bytes: f64 = report.host.queues.iter().filter_map(|queue| queue.bytes_share_ratio).sum();
+    let shares: f64 = report.host.queues.iter().map(|queue| queue.weight_share_ratio).sum();
+    assert!((bytes - 1.0).abs() < 1e-9 && (shares - 1.0).abs() < 1e-9);
+    let read = report.host.read.time_share_ratio.expect("reads took time");
+    assert!(read.submission > 0.0 && read.front_end > 0.0 && read.link == 0.0, "{read:?}");
+    // Each window of the time series is the sum of its rows, however often windows were merged.
+    let timeline = recorder.timeline();
+    let windows: Vec<u64> = timeline
+        .windows()
+        .map(|(_, window)| window.op(Op::Read).requests + window.op(Op::Write).requests)
+        .collect();
+    let rows: Vec<u64> = timeline
+        .queue_windows()
+        .map(|(_, queues)| queues.iter().map(|queue| queue.requests).sum())
+        .collect();
+    assert!(windows.len() > 500, "{}", windows.len());
+    assert_eq!(windows, rows);
+}

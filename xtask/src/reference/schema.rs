@@ -58,6 +58,15 @@ fn describe(option: &OptionInfo) -> Value {
             schema["type"] = json!("array");
             schema["items"] = json!({ "type": "string" });
         }
+        Kind::Counts => {
+            schema["type"] = json!(["array", "integer"]);
+            schema["items"] = json!({ "type": "integer" });
+        }
+        Kind::Names => {
+            let names: Vec<&str> = option.choices.iter().map(|choice| choice.name).collect();
+            schema["type"] = json!(["array", "string"]);
+            schema["items"] = json!({ "enum": names });
+        }
         Kind::Choice => {
             let names = option.choices.iter();
             schema["oneOf"] = names
@@ -68,7 +77,7 @@ fn describe(option: &OptionInfo) -> Value {
     }
     if let Some(default) = option.default {
         schema["default"] = match option.kind {
-            Kind::Count => number(default),
+            Kind::Count | Kind::Counts => number(default),
             _ => json!(default),
         };
     }

@@ -238,7 +238,7 @@ fn ended(report: Result<replay::Report, replay::ReplayError>) -> Result<replay::
 }
 
 fn phase_names(workload: &Workload) -> Vec<String> {
-    workload.phases.iter().map(|phase| phase.name.clone()).collect()
+    workload.group_names()
 }
 
 /// Plays a source, unless Ctrl-C has been pressed before.

@@ -181,6 +181,8 @@ pub struct ReplayDocument {
     pub empty_requests: u64,
     /// Requests that had to wait for a place in the queue.
     pub held_back_requests: u64,
+    /// By submission queue: those of them that found it full; empty if none did.
+    pub held_back_requests_by_queue: Vec<u64>,
     /// The simulated moment at the end, preconditioning included.
     pub finished_ns: u64,
 }
@@ -203,6 +205,7 @@ impl ReplayDocument {
             out_of_order_requests: report.out_of_order,
             empty_requests: report.empty,
             held_back_requests: report.held_back,
+            held_back_requests_by_queue: report.held_back_by_queue.clone(),
             finished_ns: report.finished.0,
         }
     }

@@ -45,6 +45,11 @@ pub fn write(
     latencies::write(latencies, &measured.recorder).map_err(unwritten("latencies.parquet"))?;
     let blocks = folder.create(&name("blocks.parquet"))?;
     blocks::write(blocks, &measured.blocks).map_err(unwritten("blocks.parquet"))?;
+    if measured.recorder.timeline().queue_windows().next().is_some() {
+        let queues = folder.create(&name("queues.parquet"))?;
+        timeline::write_queues(queues, measured.recorder.timeline())
+            .map_err(unwritten("queues.parquet"))?;
+    }
     folder.write(&name("config.toml"), config.show().as_bytes())?;
     folder.write(&name("run.json"), to_json(run)?.as_bytes())?;
     folder.write(&name(MARK), to_json(&measured.document)?.as_bytes())

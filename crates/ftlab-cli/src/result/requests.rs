@@ -9,7 +9,7 @@ use super::columns::{Column, Table};
 
 const NS: &str = "nanoseconds";
 
-const COLUMNS: [Column; 16] = [
+const COLUMNS: [Column; 20] = [
     Column { name: "index", bits: 64, unit: "the request's number in its source, from 0" },
     Column { name: "phase", bits: 32, unit: "the phase's number, from 0" },
     Column { name: "measured", bits: 8, unit: "1 if the report counts it, else 0" },
@@ -19,7 +19,11 @@ const COLUMNS: [Column; 16] = [
     Column { name: "lba", bits: 64, unit: "sectors of 512 bytes, on the device" },
     Column { name: "sectors", bits: 32, unit: "sectors of 512 bytes" },
     Column { name: "stream", bits: 32, unit: "the stream's number in its source" },
+    Column { name: "queue", bits: 8, unit: "the submission queue's number, from 0" },
     Column { name: "host_queue_ns", bits: 64, unit: NS },
+    Column { name: "submission_ns", bits: 64, unit: NS },
+    Column { name: "front_end_ns", bits: 64, unit: NS },
+    Column { name: "link_ns", bits: 64, unit: NS },
     Column { name: "buffer_ns", bits: 64, unit: NS },
     Column { name: "admission_ns", bits: 64, unit: NS },
     Column { name: "queue_ns", bits: 64, unit: NS },
@@ -57,7 +61,11 @@ impl Requests {
             request.lba.0,
             u64::from(request.sectors),
             u64::from(request.stream),
+            u64::from(done.completion.queue.get()),
             (done.completion.submitted - done.arrived).0,
+            spent.submission.0,
+            spent.front_end.0,
+            spent.link.0,
             spent.buffer.0,
             spent.admission.0,
             spent.queue.0,

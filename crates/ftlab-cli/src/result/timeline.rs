@@ -1,4 +1,5 @@
-//! `timeline.parquet`: a row for each window of time.
+//! `timeline.parquet`: a row for each window of time. `queues.parquet`: a row for each window and each
+//! submission queue.
 
 use std::fs::File;
 
@@ -92,6 +93,37 @@ pub fn write(file: File, timeline: &Timeline) -> Result<(), ParquetError> {
             window.channel_busy.0,
             u64::from(free),
         ])?;
+    }
+    table.finish()
+}
+
+const QUEUE_COLUMNS: [Column; 7] = [
+    column("start_ns", "nanoseconds since the device was switched on"),
+    column("length_ns", NS),
+    Column { name: "queue", bits: 8, unit: "the submission queue's number, from 0" },
+    column("requests", REQUESTS),
+    column("bytes", "bytes read and written"),
+    column("latency_sum_ns", NS),
+    column("latency_max_ns", NS),
+];
+
+/// Writes what each submission queue got in each window.
+pub fn write_queues(file: File, timeline: &Timeline) -> Result<(), ParquetError> {
+    let about = "A row for each window of simulated time and each submission queue, preconditioning \
+                 included.";
+    let mut table = Table::new(file, about, QUEUE_COLUMNS)?;
+    for (start, queues) in timeline.queue_windows() {
+        for (queue, got) in (0u64..).zip(queues) {
+            table.push([
+                start.0,
+                timeline.window_length().0,
+                queue,
+                got.requests,
+                got.bytes,
+                got.latency_sum.0,
+                got.latency_max.0,
+            ])?;
+        }
     }
     table.finish()
 }

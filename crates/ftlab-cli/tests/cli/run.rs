@@ -449,3 +449,28 @@ fn a_run_that_waits_for_its_input_can_be_interrupted() {
     drop(feeder.join().unwrap());
     assert_eq!(done.code, 130, "{}", done.err);
 }
+
+#[test]
+fn queues_and_tenants_have_results_of_their_own() {
+    let place = Place::new();
+    let line = "run --device tiny --workload noisy-neighbour --set host.queues=2 \
+                --set host.outstanding=4 --set host.arbitration.policy=weighted-round-robin \
+                --set host.arbitration.weights=[3,1] -o out";
+    let done = place.run(line);
+    assert_eq!(done.code, 0, "{}", done.err);
+    for expected in ["Queue  weight", "Fairness", "submission", "reader + writer"] {
+        assert!(done.out.contains(expected), "{expected} is missing in\n{}", done.out);
+    }
+    assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);
+    assert!(entries(&place.path("out")).contains(&"queues.parquet".to_owned()));
+    let host = place.json("out/result.json")["report"]["host"].take();
+    let of = |at: usize, key: &str| host["queues"][at][key].clone();
+    assert_eq!((of(0, "weight"), of(1, "weight")), (json!(3), json!(1)));
+    assert_eq!(of(0, "write")["requests"], json!(0));
+    assert_eq!(of(1, "read")["requests"], json!(0));
+    let requests = |at| of(at, "requests").as_u64().expect("a count");
+    assert_eq!(Some(requests(0) + requests(1)), host["requests"].as_u64());
+    assert!(requests(0) > 100 && requests(1) > 100);
+    let jain = host["fairness"]["jain_requests_ratio"].as_f64().expect("two queues were used");
+    assert!((0.5..1.0).contains(&jain), "{jain}");
+}

@@ -11,7 +11,7 @@ use super::address::{Extent, Placer};
 use super::arrivals::ArrivalTimes;
 use super::weighted::Weighted;
 use super::workload::{Arrivals, Mix, Phase, Sizes, Workload};
-use crate::replay::{Arrival, Next, Pace, PhaseStart, Source, SourceError};
+use crate::replay::{Arrival, Next, Pace, PhaseStart, Source, SourceError, TenantPace};
 
 /// The requests of a workload on a device of a given capacity.
 #[derive(Clone, Debug)]
@@ -19,9 +19,11 @@ pub struct Generator {
     phases: Vec<Phase>,
     capacity: u64,
     seed: u64,
-    /// The phase that comes next.
+    /// The phase that comes next, and how many began before.
     next_phase: usize,
-    run: Option<Run>,
+    begun: u32,
+    /// The phase under way; several, if they are tenants that play at the same time.
+    runs: Vec<Run>,
     total: Option<u64>,
 }
 
@@ -38,6 +40,7 @@ struct Run {
     sectors_left: u64,
     /// No request arrives then or later. Those of a closed loop have no time and never do.
     end: Nanos,
+    first_stream: u32,
     streams: u32,
     next_stream: u32,
 }
@@ -63,50 +66,69 @@ impl Generator {
             capacity: capacity_sectors,
             seed,
             next_phase: 0,
-            run: None,
+            begun: 0,
+            runs: Vec::new(),
             total: workload.total_requests(),
         })
     }
 
     /// The next request, the start of a phase, or the end. Arrival times count from the start of
     /// the phase. A phase that ends by time and follows completions has no end here: whoever plays
-    /// it [skips](Self::skip_phase) to the next.
+    /// it [skips](Self::skip_phase) to the next. Of tenants there are no requests here but in
+    /// [`next_of`](Source::next_of).
     #[inline]
     pub fn next_item(&mut self) -> Next {
-        if let Some(run) = &mut self.run {
-            if let Some(arrival) = run.next_arrival() {
-                return Next::Request(arrival);
-            }
-            self.run = None;
+        if let [run] = &mut self.runs[..]
+            && let Some(arrival) = run.next_arrival()
+        {
+            return Next::Request(arrival);
         }
         self.start_phase()
     }
 
     /// Drops what is left of the phase under way.
     pub fn skip_phase(&mut self) {
-        self.run = None;
+        self.runs.clear();
     }
 
     fn start_phase(&mut self) -> Next {
+        self.runs.clear();
         let index = self.next_phase;
         let Some(phase) = self.phases.get(index) else {
             return Next::End;
         };
-        let run = Run::new(phase, self.capacity, self.seed, index);
-        self.run = Some(run.expect("every phase was laid out when the generator was made"));
-        self.next_phase += 1;
-        let pace = match phase.arrivals {
-            Arrivals::Closed { queue_depth, think_time } => {
-                Pace::Closed { depth: queue_depth, think_time }
-            }
-            _ => Pace::Timed,
-        };
+        let others = self.phases[index + 1..].iter().take_while(|next| next.with_previous).count();
+        let mut next_stream = 0;
+        for index in index..=index + others {
+            let run = Run::new(&self.phases[index], self.capacity, self.seed, index);
+            let mut run = run.expect("every phase was laid out when the generator was made");
+            run.first_stream = self.phases[index].first_stream.unwrap_or(next_stream);
+            next_stream = run.first_stream + run.streams;
+            self.runs.push(run);
+        }
+        self.next_phase += 1 + others;
+        self.begun += 1;
+        let together = others > 0;
         Next::Phase(PhaseStart {
-            index: u32::try_from(index).expect("workloads have few phases"),
-            pace,
-            time: phase.duration.time,
+            index: self.begun - 1,
+            pace: if together { Pace::Together } else { pace(phase) },
+            time: if together { None } else { phase.duration.time },
             measure: phase.measure,
         })
+    }
+
+    /// The phases under way.
+    fn under_way(&self) -> &[Phase] {
+        &self.phases[self.next_phase - self.runs.len()..self.next_phase]
+    }
+}
+
+fn pace(phase: &Phase) -> Pace {
+    match phase.arrivals {
+        Arrivals::Closed { queue_depth, think_time } => {
+            Pace::Closed { depth: queue_depth, think_time }
+        }
+        _ => Pace::Timed,
     }
 }
 
@@ -118,6 +140,16 @@ impl Source for Generator {
 
     fn skip_phase(&mut self) {
         Generator::skip_phase(self);
+    }
+
+    fn tenants(&self) -> Vec<TenantPace> {
+        let tenant = |phase: &Phase| TenantPace { pace: pace(phase), time: phase.duration.time };
+        self.under_way().iter().map(tenant).collect()
+    }
+
+    #[inline]
+    fn next_of(&mut self, tenant: usize) -> Result<Option<Arrival>, SourceError> {
+        Ok(self.runs[tenant].next_arrival())
     }
 
     fn total(&self) -> Option<u64> {
@@ -145,6 +177,7 @@ impl Run {
             requests_left: phase.duration.requests.unwrap_or(u64::MAX),
             sectors_left: sectors.unwrap_or(u64::MAX),
             end: phase.duration.time.unwrap_or(Nanos(u64::MAX)),
+            first_stream: phase.first_stream.unwrap_or(0),
             streams: phase.streams,
             next_stream: 0,
         })
@@ -165,6 +198,7 @@ impl Run {
         let op = self.ops.draw();
         let at = SimTime(at.0);
         if op == Op::Flush {
+            let stream = self.first_stream + stream;
             return Some(Arrival { at, op, lba: Lba(0), sectors: 0, stream });
         }
         let sizes = match &mut self.write_sizes {
@@ -175,7 +209,7 @@ impl Run {
         let size = u32::try_from(size).expect("no more than was drawn");
         let (lba, sectors) = self.placer.place(op, stream, size);
         self.sectors_left -= u64::from(sectors);
-        Some(Arrival { at, op, lba, sectors, stream })
+        Some(Arrival { at, op, lba, sectors, stream: self.first_stream + stream })
     }
 }
 

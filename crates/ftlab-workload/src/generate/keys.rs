@@ -162,6 +162,12 @@ pub const KEYS: &[Key] = keys![
     Phase."name": Text, Depends("its number"), "The name of the phase, as results print it.";
     Phase."measure": Switch, Value("true"),
         "Whether results count this phase. A phase that only prepares the device says false.";
+    Phase."with_previous": Switch, Value("false"),
+        "Whether the phase plays at the same time as the one before it, as a tenant of its own. The \
+         phases after them begin when all of them have ended.";
+    Phase."first_stream": Count, Depends("0; in tenants after the first, the next free number"),
+        "The number of the phase's first stream. A device with several submission queues spreads \
+         streams over them.";
     Phase."reads": Share, Value("\"0%\""), "Share of reads. The four shares sum to 100%.";
     Phase."writes": Share, Value("\"0%\""), "Share of writes.";
     Phase."trims": Share, Value("\"0%\""), "Share of trims. They use the addresses of writes.";

@@ -113,6 +113,11 @@ impl Parser<'_> {
             false => Some((index + 1).to_string()),
         };
         let measure = self.reader.switch(&fields, "measure");
+        let with_previous = self.reader.switch(&fields, "with_previous");
+        let first_stream = match fields.has("first_stream") {
+            true => self.reader.whole(&fields, "first_stream", MAX_STREAMS).map(narrow).map(Some),
+            false => Some(None),
+        };
         let mix = self.mix(&fields);
         let size = self.sizes(&fields, "size", mix);
         let write_size = match fields.has("write_size") {
@@ -142,6 +147,8 @@ impl Parser<'_> {
         Some(Phase {
             name: name?,
             measure: measure?,
+            with_previous: with_previous?,
+            first_stream: first_stream?,
             mix: mix?,
             size: size?,
             write_size: write_size?,

@@ -48,6 +48,7 @@ pub const PRESETS: &[Preset] = presets![
     "msr-usr_0-like",
     "msr-wdev_0-like",
     "msr-web_0-like",
+    "noisy-neighbour",
     "randread-4k",
     "randwrite-4k",
     "rw-scheduler-80",

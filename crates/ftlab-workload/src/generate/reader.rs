@@ -182,6 +182,11 @@ impl<'f> Reader<'f> {
         self.read(fields, name, Some(("1", &largest.to_string())))
     }
 
+    /// A whole number, at most `largest`.
+    pub fn whole(&mut self, fields: &Fields<'_, '_>, name: &str, largest: u64) -> Option<u64> {
+        self.read(fields, name, Some(("0", &largest.to_string())))
+    }
+
     pub fn size(&mut self, fields: &Fields<'_, '_>, name: &str) -> Option<Bytes> {
         self.read(fields, name, Some(SIZES))
     }

@@ -21,8 +21,10 @@ pub(super) fn problems(workload: &Workload) -> Vec<Problem> {
         let remedy = "add one".to_owned();
         list.push(Problem { path: "phase".to_owned(), message, remedy, place: None });
     }
-    for (index, phase) in workload.phases.iter().enumerate() {
+    let before = std::iter::once(None).chain(workload.phases.iter().map(Some));
+    for ((index, phase), before) in workload.phases.iter().enumerate().zip(before) {
         let findings = [
+            tenant(phase, before),
             mix(phase.mix),
             sizes("size", &phase.size),
             phase.write_size.as_ref().and_then(|size| sizes("write_size", size)),
@@ -44,6 +46,21 @@ pub(super) fn problems(workload: &Workload) -> Vec<Problem> {
         );
     }
     list
+}
+
+/// A phase that plays with the one before it needs one, and shares its measurement.
+fn tenant(phase: &Phase, before: Option<&Phase>) -> Option<Finding> {
+    if !phase.with_previous {
+        return None;
+    }
+    let Some(before) = before else {
+        let message = "the first phase has none before it to play with".to_owned();
+        return Some(("with_previous", message, "remove it here".to_owned()));
+    };
+    let message =
+        "phases that play at the same time are measured together or not at all".to_owned();
+    let remedy = format!("write measure = {} here too", before.measure);
+    (phase.measure != before.measure).then_some(("measure", message, remedy))
 }
 
 fn mix(mix: Mix) -> Option<Finding> {

@@ -40,6 +40,12 @@ pub struct Phase {
     pub name: String,
     /// Whether results count it.
     pub measure: bool,
+    /// Whether it plays at the same time as the phase before it, as a tenant of its own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub with_previous: bool,
+    /// The number of its first stream; without it, those of tenants follow one another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_stream: Option<u32>,
     /// Shares of operations.
     pub mix: Mix,
     /// Sizes of requests.
@@ -262,6 +268,21 @@ impl Workload {
         let workload = Workload { name: name.to_owned(), source, phases, origin: None };
         let problems = validate::problems(&workload);
         if problems.is_empty() { Ok(workload) } else { Err(Problems { problems }) }
+    }
+
+    /// The phases that play at the same time, group after group: most have one.
+    pub fn groups(&self) -> impl Iterator<Item = &[Phase]> {
+        self.phases.chunk_by(|_, next| next.with_previous)
+    }
+
+    /// The names of the groups, as results print them.
+    #[must_use]
+    pub fn group_names(&self) -> Vec<String> {
+        let name = |group: &[Phase]| {
+            let names: Vec<&str> = group.iter().map(|phase| phase.name.as_str()).collect();
+            names.join(" + ")
+        };
+        self.groups().map(name).collect()
     }
 
     /// How many requests all phases make together, where each has that limit and no other.

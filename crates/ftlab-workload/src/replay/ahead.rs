@@ -7,7 +7,7 @@ use ftlab::units::SimTime;
 
 use super::mapping::{Mapped, Mapper};
 use super::options::ReplayError;
-use super::source::{Next, PhaseStart, Source};
+use super::source::{Next, PhaseStart, Source, TenantPace};
 
 /// How many requests are announced: enough to hide the memory behind a table, few enough that
 /// what was fetched is still in the cache when its turn comes.
@@ -35,6 +35,8 @@ pub(super) struct Ahead<'a, S> {
     source: &'a mut S,
     mapper: Mapper,
     queue: VecDeque<Planned>,
+    /// The same for each tenant of a phase that has several.
+    tenants: Vec<VecDeque<Planned>>,
     beyond: Beyond,
     pulled: u64,
     pub empty: u64,
@@ -43,7 +45,15 @@ pub(super) struct Ahead<'a, S> {
 impl<'a, S: Source> Ahead<'a, S> {
     pub fn new(source: &'a mut S, mapper: Mapper) -> Ahead<'a, S> {
         let queue = VecDeque::with_capacity(AHEAD);
-        Ahead { source, mapper, queue, beyond: Beyond::More, pulled: 0, empty: 0 }
+        Ahead {
+            source,
+            mapper,
+            queue,
+            tenants: Vec::new(),
+            beyond: Beyond::More,
+            pulled: 0,
+            empty: 0,
+        }
     }
 
     pub fn total(&self) -> Option<u64> {
@@ -70,6 +80,48 @@ impl<'a, S: Source> Ahead<'a, S> {
     #[inline]
     pub fn take(&mut self) {
         self.queue.pop_front();
+    }
+
+    /// The tenants of the phase under way.
+    pub fn tenants(&mut self) -> Vec<TenantPace> {
+        let paces = self.source.tenants();
+        self.tenants = paces.iter().map(|_| VecDeque::with_capacity(AHEAD)).collect();
+        paces
+    }
+
+    /// The next request of a tenant, without taking it. Its number is still to be given.
+    #[inline]
+    pub fn peek_of<H: Host>(
+        &mut self,
+        tenant: usize,
+        host: &H,
+    ) -> Result<Option<&Planned>, ReplayError> {
+        while self.tenants[tenant].is_empty() {
+            let mut arrivals = 0;
+            while arrivals < AHEAD
+                && let Some(arrival) = self.source.next_of(tenant)?
+            {
+                arrivals += 1;
+                if arrival.sectors == 0 && arrival.op != Op::Flush {
+                    self.empty += 1;
+                    continue;
+                }
+                let mapped = self.mapper.map(self.pulled, &arrival)?;
+                self.pulled += 1;
+                host.expect(&mapped.request);
+                self.tenants[tenant].push_back(Planned { at: arrival.at, index: 0, mapped });
+            }
+            if arrivals == 0 {
+                break;
+            }
+        }
+        Ok(self.tenants[tenant].front())
+    }
+
+    /// Takes the request that [`peek_of`](Self::peek_of) showed.
+    #[inline]
+    pub fn take_of(&mut self, tenant: usize) {
+        self.tenants[tenant].pop_front();
     }
 
     /// The next phase, once the one under way has no more requests.

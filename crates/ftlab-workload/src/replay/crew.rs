@@ -8,10 +8,11 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::ControlFlow;
 
-use ftlab::host::{Advanced, Completion, Host, Op};
+use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::units::{Nanos, SimTime};
 
 use super::engine::{STEPS_PER_POLL, Slot, Tags, later};
+use super::held::Held;
 use super::mapping::{MapCounts, Mapper, Mapping};
 use super::options::{Completed, Ended, Limits, PhaseReport, Progress, ReplayError, Report, Sink};
 use super::source::{Arrival, Pace, PhaseStart};
@@ -85,6 +86,8 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
             end,
             tags: Tags::default(),
             owners: Vec::new(),
+            blocked: Vec::new(),
+            held: Held::default(),
             done: Vec::new(),
             phases: Vec::new(),
             phase: PhaseStart { index: 0, pace: Pace::Timed, time: None, measure: false },
@@ -97,7 +100,7 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
                 shift.group(group)?;
             }
         }
-        let Shift { stopped, counts, phases, host, .. } = shift;
+        let Shift { stopped, counts, phases, host, held, .. } = shift;
         Ok(Report {
             ended: stopped.unwrap_or(Ended::Source),
             submitted: counts.submitted,
@@ -108,7 +111,8 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
             mapping: counts.mapping,
             out_of_order: 0,
             empty: 0,
-            held_back: 0,
+            held_back: counts.held_back,
+            held_back_by_queue: held.counts().to_vec(),
             phases,
         })
     }
@@ -121,6 +125,7 @@ struct Counts {
     completed: u64,
     sectors: u64,
     mapping: MapCounts,
+    held_back: u64,
 }
 
 /// An issuer and what is known of it.
@@ -143,6 +148,9 @@ struct Shift<'a, H, K> {
     tags: Tags,
     /// By tag: whose request it is.
     owners: Vec<usize>,
+    /// What was to be submitted and waits for a place in its submission queue.
+    blocked: Vec<Request>,
+    held: Held,
     done: Vec<Completion>,
     phases: Vec<PhaseReport>,
     phase: PhaseStart,
@@ -326,8 +334,27 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
         let tag = request.tag as usize;
         self.owners.resize(self.owners.len().max(tag + 1), 0);
         self.owners[tag] = number;
-        self.host.submit(now, request);
+        let queue = self.host.queue_of(request.stream);
+        if self.host.has_room(queue) {
+            self.host.submit(now, request);
+        } else {
+            self.counts.held_back += 1;
+            self.held.count(queue);
+            self.blocked.push(request);
+        }
         Ok(())
+    }
+
+    /// Submits what waited for places in submission queues, as far as there are some now.
+    fn submit_blocked(&mut self) {
+        let now = self.host.now();
+        self.blocked.retain(|&request| {
+            let room = self.host.has_room(self.host.queue_of(request.stream));
+            if room {
+                self.host.submit(now, request);
+            }
+            !room
+        });
     }
 
     fn outstanding(&self) -> u64 {
@@ -381,5 +408,6 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
             roster.members[owner].issuer.completed(completion.request.op, now);
             roster.call(owner);
         }
+        self.submit_blocked();
     }
 }

@@ -8,6 +8,7 @@ use ftlab::host::{Advanced, Completion, Host, Request};
 use ftlab::units::{Nanos, Ratio, SimTime};
 
 use super::ahead::{Ahead, Planned};
+use super::held::Held;
 use super::mapping::{MapCounts, Mapper};
 use super::options::{
     Completed, Ended, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
@@ -49,6 +50,7 @@ impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
             watch,
             options,
             tags: Tags::default(),
+            held: Held::default(),
             done: Vec::new(),
             phase: implicit_phase(),
             phased: false,
@@ -88,38 +90,40 @@ pub(super) fn later(start: SimTime, span: Nanos) -> SimTime {
     SimTime(start.0.saturating_add(span.0))
 }
 
-struct Engine<'a, H, S, K> {
-    ahead: Ahead<'a, S>,
-    host: &'a mut H,
+pub(super) struct Engine<'a, H, S, K> {
+    pub ahead: Ahead<'a, S>,
+    pub host: &'a mut H,
     sink: &'a mut K,
     watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    options: Options,
-    tags: Tags,
+    pub options: Options,
+    pub tags: Tags,
+    /// What waits for a place in a submission queue.
+    pub held: Held,
     /// Completions of the last step.
-    done: Vec<Completion>,
+    pub done: Vec<Completion>,
     phase: PhaseStart,
     /// Whether the source has phases, and with them clocks that start at zero.
     phased: bool,
     /// Whether the phase before was measured.
     measuring: bool,
     /// Nothing is submitted then or later.
-    end: SimTime,
+    pub end: SimTime,
     /// Why no more is submitted, although the source may have more.
-    stopped: Option<Ended>,
+    pub stopped: Option<Ended>,
     steps: u32,
-    counts: Counts,
+    pub counts: Counts,
 }
 
 #[derive(Default)]
-struct Counts {
-    submitted: u64,
+pub(super) struct Counts {
+    pub submitted: u64,
     /// Of these, the ones of measured phases.
     measured: u64,
     completed: u64,
     sectors: u64,
     mapping: MapCounts,
     out_of_order: u64,
-    held_back: u64,
+    pub held_back: u64,
 }
 
 /// What is remembered of the requests in the device, by tag.
@@ -133,10 +137,22 @@ pub(super) struct Tags {
 pub(super) struct Slot {
     pub arrived: SimTime,
     pub index: u64,
+    /// The tenant that asked, if there are several.
+    tenant: u32,
     request: Request,
 }
 
 impl Tags {
+    /// The tenant that submitted the request.
+    pub fn tenant(&self, tag: u32) -> usize {
+        self.slots[tag as usize].tenant as usize
+    }
+
+    /// Notes the tenant that submits the request.
+    pub fn set_tenant(&mut self, tag: u32, tenant: usize) {
+        self.slots[tag as usize].tenant = tenant as u32;
+    }
+
     /// A tag for `request`, which is noted with it.
     #[inline]
     pub fn take(&mut self, mut request: Request, index: u64, arrived: SimTime) -> Request {
@@ -144,7 +160,7 @@ impl Tags {
             u32::try_from(self.slots.len()).expect("fewer requests outstanding than that")
         });
         request.tag = tag;
-        let slot = Slot { arrived, index, request };
+        let slot = Slot { arrived, index, tenant: 0, request };
         match self.slots.get_mut(tag as usize) {
             Some(place) => *place = slot,
             None => self.slots.push(slot),
@@ -192,6 +208,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         let time = phase.time.unwrap_or(Nanos(u64::MAX));
         let phase_end = later(started, time);
         match (self.options.pacing, phase.pace) {
+            (Pacing::Dependencies { .. }, Pace::Together) => return Err(ReplayError::Tenants),
+            (_, Pace::Together) => self.together()?,
             (Pacing::Closed { depth, think_time }, _)
             | (Pacing::Source { .. }, Pace::Closed { depth, think_time }) => {
                 self.closed(depth, think_time, phase_end)?;
@@ -261,6 +279,12 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 break;
             }
             self.ahead.take();
+            let queue = self.host.queue_of(planned.mapped.request.stream);
+            if self.held.waits_for(queue) || !self.host.has_room(queue) {
+                self.counts.held_back += 1;
+                self.held.push(queue, planned, due);
+                continue;
+            }
             let request = self.admit(&planned, due);
             self.host.submit(self.host.now(), request);
         }
@@ -290,6 +314,10 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             }
             while room > 0 {
                 let Some(planned) = self.next_planned()? else { return Ok(()) };
+                let queue = self.host.queue_of(planned.mapped.request.stream);
+                if !self.host.has_room(queue) {
+                    break;
+                }
                 self.ahead.take();
                 let request = self.admit(&planned, now);
                 self.host.submit(now, request);
@@ -330,30 +358,82 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 self.ahead.take();
                 let request = self.admit(&planned, now);
                 if window.enter(request.tag, &request) {
-                    self.host.submit(now, request);
+                    ready.push(request.tag);
                 }
             }
+            self.release(&mut ready);
             let limit = if open { end } else { SimTime::FOREVER };
             if window.live() == 0 || !self.step(limit) {
                 return Ok(());
             }
+            let now = self.host.now();
+            let waited = ready.len();
             for completion in &self.done {
                 window.leave(completion.request.tag, &mut ready);
+            }
+            for &tag in &ready[waited..] {
+                self.tags.slots[tag as usize].arrived = now;
             }
             self.take_done();
             self.release(&mut ready);
         }
     }
 
-    /// Submits the requests that wait for nothing any more, in the order of the source.
+    /// Submits the requests that wait for nothing but a place in their submission queue, as far as
+    /// there are places, in the order of the source.
     fn release(&mut self, ready: &mut Vec<u32>) {
         let now = self.host.now();
         ready.sort_unstable_by_key(|&tag| self.tags.slots[tag as usize].index);
-        for tag in ready.drain(..) {
-            let slot = &mut self.tags.slots[tag as usize];
-            slot.arrived = now;
-            self.host.submit(now, slot.request);
+        ready.retain(|&tag| {
+            let request = self.tags.slots[tag as usize].request;
+            let room = self.host.has_room(self.host.queue_of(request.stream));
+            if room {
+                self.host.submit(now, request);
+            }
+            !room
+        });
+    }
+
+    /// Submits what waited for places in submission queues, as far as there are some now.
+    fn submit_held(&mut self) {
+        let most = match self.options.pacing {
+            Pacing::Source { queue_limit, .. } => u64::from(queue_limit),
+            _ => u64::MAX,
+        };
+        let now = self.host.now();
+        if now >= self.end {
+            self.stopped = Some(Ended::Time);
+            return self.held.clear();
         }
+        for queue in self.held.queues() {
+            while self.outstanding() < most
+                && self.host.has_room(queue)
+                && let Some((planned, due)) = self.held.pop(queue)
+            {
+                let request = self.admit(&planned, due);
+                self.host.submit(now, request);
+            }
+        }
+    }
+
+    /// The next request of a tenant, unless a limit says that there is none.
+    pub(super) fn next_of(&mut self, tenant: usize) -> Result<Option<Planned>, ReplayError> {
+        if self.stopped.is_some() {
+            return Ok(None);
+        }
+        let planned = self.ahead.peek_of(tenant, self.host)?.copied();
+        Ok(self.unless_full(planned))
+    }
+
+    /// Nothing once the limit on requests is reached.
+    #[inline]
+    fn unless_full(&mut self, planned: Option<Planned>) -> Option<Planned> {
+        let counted = self.counts.measured + self.held.waiting();
+        if self.options.limits.requests == Some(counted) && planned.is_some() {
+            self.stopped = Some(Ended::Requests);
+            return None;
+        }
+        planned
     }
 
     /// The next request, unless a limit says that there is none.
@@ -363,17 +443,12 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             return Ok(None);
         }
         let planned = self.ahead.peek(self.host)?.copied();
-        let full = self.options.limits.requests == Some(self.counts.measured);
-        if full && planned.is_some() {
-            self.stopped = Some(Ended::Requests);
-            return Ok(None);
-        }
-        Ok(planned)
+        Ok(self.unless_full(planned))
     }
 
     /// Counts a request as submitted and gives it a tag.
     #[inline]
-    fn admit(&mut self, planned: &Planned, arrived: SimTime) -> Request {
+    pub(super) fn admit(&mut self, planned: &Planned, arrived: SimTime) -> Request {
         self.counts.submitted += 1;
         self.counts.measured += u64::from(self.phase.measure);
         self.counts.sectors += u64::from(planned.mapped.request.sectors);
@@ -390,14 +465,14 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         }
     }
 
-    fn outstanding(&self) -> u64 {
+    pub(super) fn outstanding(&self) -> u64 {
         self.counts.submitted - self.counts.completed
     }
 
     /// Lets the device run until something completes or `limit` is reached; what completed is in
     /// `done` until it is taken. `false` if the replay is to stop or there is nothing to wait for.
     #[inline]
-    fn step(&mut self, limit: SimTime) -> bool {
+    pub(super) fn step(&mut self, limit: SimTime) -> bool {
         self.steps += 1;
         if self.steps >= STEPS_PER_POLL {
             self.steps = 0;
@@ -419,7 +494,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
 
     /// Hands what completed to the sink, frees its tags and says how many there were.
     #[inline]
-    fn take_done(&mut self) -> u32 {
+    pub(super) fn take_done(&mut self) -> u32 {
         let mut finished = 0;
         if !self.done.is_empty() {
             self.sink.advanced(self.host);
@@ -436,11 +511,17 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             });
         }
         self.counts.completed += u64::from(finished);
+        if self.held.waiting() > 0 {
+            self.submit_held();
+        }
         finished
     }
 
     /// Waits for all that is in the device, unless the replay was told to stop.
     fn drain(&mut self) {
+        if matches!(self.stopped, Some(Ended::Time | Ended::Stopped)) {
+            self.held.clear();
+        }
         while self.outstanding() > 0
             && self.stopped != Some(Ended::Stopped)
             && self.step(SimTime::FOREVER)
@@ -477,6 +558,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             out_of_order: self.counts.out_of_order,
             empty: self.ahead.empty,
             held_back: self.counts.held_back,
+            held_back_by_queue: self.held.counts().to_vec(),
             phases,
         }
     }
@@ -484,7 +566,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
 
 /// A span of a source's clock in simulated time, rounded down.
 #[inline]
-fn faster(span: Nanos, speed: Ratio) -> Nanos {
+pub(super) fn faster(span: Nanos, speed: Ratio) -> Nanos {
     if speed == Ratio::ONE {
         return span;
     }

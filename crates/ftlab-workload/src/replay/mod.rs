@@ -8,10 +8,12 @@
 mod ahead;
 mod crew;
 mod engine;
+mod held;
 mod mapping;
 mod merge;
 mod options;
 mod source;
+mod tenants;
 mod window;
 
 pub use crew::{Crew, Group, Issuer, Turn};
@@ -21,4 +23,6 @@ pub use merge::{Merge, Starts};
 pub use options::{
     Completed, Ended, Limits, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
 };
-pub use source::{Arrival, Batches, Next, Pace, PhaseStart, Records, Source, SourceError};
+pub use source::{
+    Arrival, Batches, Next, Pace, PhaseStart, Records, Source, SourceError, TenantPace,
+};

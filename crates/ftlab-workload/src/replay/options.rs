@@ -16,11 +16,13 @@ pub enum Pacing {
     Source {
         /// How much faster than its clock: 200% halves every time between arrivals.
         speed: Ratio,
-        /// How many requests the device takes at once. Those that arrive beyond wait for a place,
-        /// and their latency counts from their arrival.
+        /// How many requests the device takes at once, over all its submission queues. Those that
+        /// arrive beyond, or at a queue that is full, wait for a place, and their latency counts from
+        /// their arrival.
         queue_limit: u32,
     },
-    /// A fixed number of requests is kept outstanding, whatever the source says.
+    /// A fixed number of requests is kept outstanding, whatever the source says; by each tenant, if
+    /// there are several. One whose submission queue is full holds back those after it.
     Closed {
         /// How many.
         depth: u32,
@@ -184,6 +186,8 @@ pub struct Report {
     pub empty: u64,
     /// Requests that had to wait for a place in the queue (see [`Pacing::Source`]).
     pub held_back: u64,
+    /// By submission queue: those of them that found it full. Empty if none did.
+    pub held_back_by_queue: Vec<u64>,
     /// The phases, as far as they were played.
     pub phases: Vec<PhaseReport>,
 }
@@ -205,4 +209,10 @@ pub enum ReplayError {
         /// What to do.
         remedy: &'static str,
     },
+    /// Tenants can't be played by dependencies.
+    #[error(
+        "the workload has tenants that play at the same time, and each has its own pace\n  help: \
+         play it by its arrivals, or with a queue depth, instead of as fast as dependencies allow"
+    )]
+    Tenants,
 }

@@ -34,6 +34,17 @@ pub enum Pace {
         /// From a completion to the request that replaces it.
         think_time: Nanos,
     },
+    /// Several tenants at the same time, each at its own pace: see [`Source::tenants`].
+    Together,
+}
+
+/// What decides when the requests of one tenant are submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TenantPace {
+    /// Its times, or its completions.
+    pub pace: Pace,
+    /// It ends after so much simulated time, if it has not ended before.
+    pub time: Option<Nanos>,
 }
 
 /// The start of a phase. It begins when all requests before it have finished.
@@ -93,6 +104,17 @@ pub trait Source {
     /// Drops what is left of the phase under way.
     fn skip_phase(&mut self);
 
+    /// The tenants of the phase under way, if its pace is [`Pace::Together`].
+    fn tenants(&self) -> Vec<TenantPace> {
+        Vec::new()
+    }
+
+    /// The next request of a tenant of the phase under way; none if it has no more.
+    fn next_of(&mut self, tenant: usize) -> Result<Option<Arrival>, SourceError> {
+        let _ = tenant;
+        Ok(None)
+    }
+
     /// How many requests there are in all, where that is known.
     fn total(&self) -> Option<u64> {
         None
@@ -106,6 +128,14 @@ impl<S: Source + ?Sized> Source for Box<S> {
 
     fn skip_phase(&mut self) {
         (**self).skip_phase();
+    }
+
+    fn tenants(&self) -> Vec<TenantPace> {
+        (**self).tenants()
+    }
+
+    fn next_of(&mut self, tenant: usize) -> Result<Option<Arrival>, SourceError> {
+        (**self).next_of(tenant)
     }
 
     fn total(&self) -> Option<u64> {

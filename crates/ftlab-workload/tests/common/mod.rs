@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use ftlab::host::{Advanced, Breakdown, Completion, Host, Outcome, Request};
+use ftlab::host::{Advanced, Breakdown, Completion, Host, Outcome, QueueId, Request};
 use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::generate::Workload;
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
@@ -82,6 +82,7 @@ impl Host for Model {
             let breakdown = Breakdown { cell: at - submitted, ..Breakdown::default() };
             done.push(Completion {
                 request,
+                queue: QueueId::default(),
                 submitted,
                 finished: at,
                 breakdown,

@@ -7,6 +7,7 @@ use super::reader::Reader;
 use super::resolve::{Counts, shape};
 use super::text::quoted;
 use super::value::Value;
+use crate::host::arbitration::ArbitrationChoice;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{Interface, PageTime, Rate, TimingChoice, Transfers, TransfersChoice};
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
@@ -19,6 +20,7 @@ const SPARE_BLOCKS: u64 = 1;
 /// Notes everything that cannot work, and returns what is suspicious.
 pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Vec<Problem> {
     let mut checker = Checker { options, reader, warnings: Vec::new() };
+    checker.queues();
     checker.pages();
     checker.lists();
     checker.thresholds();
@@ -67,6 +69,30 @@ impl Checker<'_, '_> {
 
     fn warn(&mut self, paths: &[&str], message: String, remedy: String) {
         self.warnings.extend(self.problem(paths, message, remedy));
+    }
+
+    /// Lists of one number for all queues, or one for each.
+    fn queues(&mut self) {
+        let host = &self.options.host;
+        let weights = ("host.arbitration.weights", host.arbitration.policy.weights());
+        let classes = match &host.arbitration.policy {
+            ArbitrationChoice::Classes(options) => Some(options.classes.len()),
+            _ => None,
+        };
+        let lists = [
+            ("host.queue_depth", Some(host.queue_depth.len())),
+            (weights.0, weights.1.map(<[u32]>::len)),
+            ("host.arbitration.classes", classes),
+        ];
+        let queues = host.queues;
+        for (path, length) in lists {
+            let Some(length) = length else { continue };
+            if length != 1 && length != queues as usize {
+                let message = format!("has {length} entries for {queues} submission queues");
+                let remedy = format!("give one for all queues, or {queues}: one for each");
+                self.fail(&[path, "host.queues"], message, remedy);
+            }
+        }
     }
 
     fn pages(&mut self) {

@@ -10,16 +10,18 @@ use crate::ftl::mapping::MappingChoice;
 use crate::ftl::placement::{Level, PlacementChoice};
 use crate::ftl::streams::StreamsChoice;
 use crate::ftl::wear::FreeBlockOrder;
+use crate::host::arbitration::ArbitrationChoice;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
 use crate::nand::{AddressRule, FaultOptions};
 use crate::scheduler::{Pausable, SchedulerChoice};
-use crate::units::{Bytes, Nanos, Ratio};
+use crate::units::{Bytes, BytesPerSec, Nanos, Ratio};
 
 options! {
     /// A device.
     pub struct Options at "" with {
         device: DeviceOptions,
+        host: HostOptions,
         nand: NandOptions,
         ftl: FtlOptions,
         cache: CacheOptions,
@@ -36,6 +38,56 @@ options! {
         description: String = "", source "free text";
         /// The data sheet or the paper that the numbers come from.
         source: String = "", source "free text";
+    }
+}
+
+options! {
+    /// The host's side of the device: the queues in which commands wait, as NVMe has them.
+    pub struct HostOptions at "host" with { arbitration: ArbitrationOptions, link: LinkOptions } {
+        /// Submission queues.
+        queues: u32 = "1", in "1"..="128", unit "queues",
+            source "range: NVMe allows 65,535; hosts make one for each core";
+        /// Commands of a queue that the host may have outstanding: one number for all queues, or one
+        /// for each. A command holds its place from submission to completion, as the tags of a
+        /// driver do; what arrives at a full queue waits in the host.
+        queue_depth: Vec<u32> = "65536", in "1"..="65536",
+            source "NVM Express Base Specification 2.0, 3.3.1: at most 65,536 slots";
+        /// Which queue a command goes to, by the number of its stream: the volume of a trace, the
+        /// tenant of a workload.
+        queue_of: StreamMap = "modulo", source "free choice of the host";
+        /// Commands that the controller works on at once, over all queues. Others wait in their
+        /// queue until it fetches them.
+        outstanding: u32 = "65536", in "1"..="65536", unit "commands",
+            source "default: as many as a queue holds, so that no command waits";
+        /// What the controller's front end spends on each command, one after the other, before
+        /// anything else happens to it.
+        command_time: Nanos = "0ns", in "0ns"..="1ms",
+            source "default: not counted; 1us caps a device at a million commands a second";
+    }
+}
+
+options! {
+    /// Whose command the controller fetches next.
+    pub struct ArbitrationOptions at "host.arbitration" with { policy: ArbitrationChoice } {}
+}
+
+options! {
+    /// The link between host and device.
+    pub struct LinkOptions at "host.link" {
+        /// The data that the link carries each second in each direction, or "none" if it takes no time.
+        /// Commands and completions take none either way.
+        rate: Option<BytesPerSec> = "none", in "1MB/s"..="1000GB/s",
+            source "PCIe 3.0 moves 985 MB/s a lane after encoding, less headers: some 3.5 GB/s on four";
+    }
+}
+
+choices! {
+    /// How streams are spread over submission queues.
+    pub enum StreamMap {
+        /// The number of the stream modulo the number of queues.
+        Modulo = "modulo",
+        /// Stream i to queue i, all that are left to the last queue.
+        Saturate = "saturate",
     }
 }
 

@@ -293,6 +293,36 @@ impl Value for BytesPerSec {
     }
 }
 
+/// The word for a rate that is not limited.
+const NO_RATE: &str = "none";
+
+/// A rate that may be without limit.
+impl Value for Option<BytesPerSec> {
+    const KIND: Kind = Kind::Rate;
+
+    fn parse(text: &str) -> Result<Option<BytesPerSec>, ValueError> {
+        if text == NO_RATE {
+            return Ok(None);
+        }
+        BytesPerSec::parse(text).map(Some).map_err(|error| ValueError {
+            remedy: format!("{}, or \"{NO_RATE}\"", error.remedy),
+            ..error
+        })
+    }
+
+    fn print(&self) -> String {
+        self.map_or(NO_RATE.to_owned(), |rate| rate.print())
+    }
+
+    fn within(&self, low: &str, high: &str) -> bool {
+        self.is_none_or(|rate| rate.within(low, high))
+    }
+
+    fn placeholder() -> Option<BytesPerSec> {
+        None
+    }
+}
+
 impl Value for Ratio {
     ordered!(Share);
 

@@ -64,6 +64,10 @@ pub enum Kind {
     Choice,
     /// A list of times.
     Times,
+    /// A list of whole numbers.
+    Counts,
+    /// A list of names.
+    Names,
     /// The four levels of the device, in an order.
     Order,
 }
@@ -84,6 +88,8 @@ impl Kind {
             Kind::Text => "text",
             Kind::Choice => "choice",
             Kind::Times => "list of times",
+            Kind::Counts => "list of counts",
+            Kind::Names => "list of names",
             Kind::Order => "order of levels",
         }
     }
@@ -108,6 +114,8 @@ impl Kind {
             Kind::Text => "\"some text\"",
             Kind::Choice => "\"name\"",
             Kind::Times => "[\"40us\", \"60us\"]",
+            Kind::Counts => "[1, 4]",
+            Kind::Names => "[\"name\", \"name\"]",
             Kind::Order => "\"channel-chip-die-plane\"",
         }
     }
@@ -285,12 +293,26 @@ impl Value for String {
     }
 }
 
-impl Value for Vec<Nanos> {
-    const KIND: Kind = Kind::Times;
+/// A value that options take lists of.
+pub trait Item: Value {
+    /// What kind of value such a list is.
+    const LIST: Kind;
+}
+
+impl Item for Nanos {
+    const LIST: Kind = Kind::Times;
+}
+
+impl Item for u32 {
+    const LIST: Kind = Kind::Counts;
+}
+
+impl<T: Item> Value for Vec<T> {
+    const KIND: Kind = T::LIST;
 
     fn parse(text: &str) -> Result<Self, ValueError> {
         let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-        items.map(Nanos::parse).collect()
+        items.map(T::parse).collect()
     }
 
     fn print(&self) -> String {
@@ -298,29 +320,34 @@ impl Value for Vec<Nanos> {
     }
 
     fn within(&self, low: &str, high: &str) -> bool {
-        self.iter().all(|time| time.within(low, high))
+        self.iter().all(|item| item.within(low, high))
     }
 
     fn placeholder() -> Self {
         Vec::new()
     }
 
+    fn choices() -> &'static [Choice] {
+        T::choices()
+    }
+
     fn read(raw: &Raw) -> Result<Self, Vec<ValueError>> {
         let items = match raw {
             Raw::List(items) => items,
             Raw::Text(text) => return Self::parse(text).map_err(|error| vec![error]),
+            Raw::Number(_) if T::LIST == Kind::Counts => return T::read(raw).map(|one| vec![one]),
             other => return Err(vec![wrong_type(Self::KIND, other)]),
         };
-        let mut times = Vec::new();
+        let mut values = Vec::new();
         let mut wrong = Vec::new();
         for (at, (_, item)) in items.iter().enumerate() {
-            match Nanos::read(item) {
-                Ok(time) => times.push(time),
+            match T::read(item) {
+                Ok(value) => values.push(value),
                 Err(errors) => wrong
                     .extend(errors.into_iter().map(|error| ValueError { item: Some(at), ..error })),
             }
         }
-        if wrong.is_empty() { Ok(times) } else { Err(wrong) }
+        if wrong.is_empty() { Ok(values) } else { Err(wrong) }
     }
 
     fn to_toml(&self) -> String {

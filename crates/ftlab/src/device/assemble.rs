@@ -5,20 +5,23 @@ use std::collections::VecDeque;
 use super::stalled::Stalled;
 use super::{Contents, Device};
 use crate::cache::{Buffer, BufferSetup};
-use crate::config::{Config, NandOptions};
+use crate::config::{Config, NandOptions, StreamMap};
 use crate::ftl::gc::{Collector, Thresholds};
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
-use crate::host::Intake;
+use crate::host::arbitration::one_each;
+use crate::host::{FrontEnd, FrontEndSetup, Intake, Queues};
 use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{Abilities, CacheOps, Faults, Geometry, MultiPlane, PauseCost};
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
-use crate::units::SimTime;
+use crate::units::{Nanos, SimTime};
 
 /// Everything that a device is made of.
 #[derive(Clone, Debug)]
 pub struct DeviceSetup {
+    /// The host's side.
+    pub host: HostSetup,
     /// The flash and the order of its commands.
     pub flash: FlashSetup,
     /// The translation layer.
@@ -40,6 +43,7 @@ impl DeviceSetup {
         let parts = Parts { config: options, geometry: &geometry, logical_pages, seed };
         let buffer = buffer(&parts);
         DeviceSetup {
+            host: host(&parts),
             flash: FlashSetup {
                 geometry: geometry.clone(),
                 timing: Prices {
@@ -107,6 +111,44 @@ fn abilities(nand: &NandOptions) -> Abilities {
     }
 }
 
+/// The host's side of a device.
+#[derive(Clone, Debug)]
+pub struct HostSetup {
+    /// The submission queues.
+    pub queues: Queues,
+    /// What makes commands wait before the device takes them up; none if nothing does.
+    pub front_end: Option<FrontEndSetup>,
+}
+
+impl HostSetup {
+    /// One queue of so many places, from which the device takes every command at once.
+    #[must_use]
+    pub fn one_queue(depth: u32) -> HostSetup {
+        let queues = Queues { depths: vec![depth], weights: vec![1], map: StreamMap::Modulo };
+        HostSetup { queues, front_end: None }
+    }
+}
+
+fn host(parts: &Parts<'_>) -> HostSetup {
+    let host = &parts.config.host;
+    let weights = host.arbitration.policy.weights().unwrap_or(&[1]);
+    let queues = Queues {
+        depths: one_each(&host.queue_depth, host.queues),
+        weights: one_each(weights, host.queues),
+        map: host.queue_of,
+    };
+    let always_fetched = host.queues == 1 && host.outstanding >= queues.depths[0];
+    let plain = always_fetched && host.command_time == Nanos::ZERO && host.link.rate.is_none();
+    let front_end = (!plain).then(|| FrontEndSetup {
+        queues: host.queues,
+        arbitration: host.arbitration.policy.build(parts),
+        outstanding: host.outstanding,
+        command_time: host.command_time,
+        link_rate: host.link.rate,
+    });
+    HostSetup { queues, front_end }
+}
+
 fn buffer(parts: &Parts<'_>) -> BufferSetup {
     let cache = &parts.config.cache;
     let policy = cache.policy.build(parts);
@@ -163,6 +205,8 @@ pub fn assemble_with<P: Probe, C: Contents>(
         capacity_sectors: u64::from(setup.ftl.logical_pages) * u64::from(sectors_per_page),
         sectors_per_page,
         units_per_page,
+        queues: setup.host.queues,
+        front: setup.host.front_end.map(|setup| Box::new(FrontEnd::new(setup))),
         intake: Intake::default(),
         buffer: Buffer::new(setup.buffer),
         stalled: Stalled::new(setup.ftl.placement.pools(), setup.ftl.streams.host_streams()),

@@ -128,7 +128,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A write that waited for room, or for an older version, does so no longer: what of that time it
     /// owes to collection.
     pub(super) fn account_waiting(&mut self, waiting: &Waiting) {
-        let waited = self.now - self.intake.get(waiting.request).submitted;
+        let waited = self.now - self.intake.get(waiting.request).started;
         let stalled = Nanos(self.stalled.time_until(self.now).0 - waiting.stall_mark.0);
         let breakdown = self.intake.breakdown_mut(waiting.request);
         breakdown.gc += stalled;
@@ -141,9 +141,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for unit in 0..units {
             let slot = SlotId::new(self.loads.get(program, unit));
             let page = self.buffer.page(slot).page;
-            let Device { buffer, intake, finished, contents, now, .. } = self;
+            let Device { buffer, front, intake, finished, contents, now, .. } = self;
             contents.end_write_back(slot, true);
-            let mut outlet = Outlet { now: *now, intake, contents, finished };
+            let mut outlet = Outlet { now: *now, front, intake, contents, finished };
             buffer.give_up(slot, |waiter| outlet.refuse(waiter, &spent));
             self.admit_next_version(page);
         }
@@ -164,8 +164,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Flushes wait for pages that will never be on flash.
     fn refuse_flushes(&mut self) {
-        let Device { buffer, intake, finished, contents, now, .. } = self;
-        let mut outlet = Outlet { now: *now, intake, contents, finished };
+        let Device { buffer, front, intake, finished, contents, now, .. } = self;
+        let mut outlet = Outlet { now: *now, front, intake, contents, finished };
         buffer.wake_everyone(|waiter| outlet.refuse(waiter, &Spent::default()));
     }
 }

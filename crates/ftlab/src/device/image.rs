@@ -43,6 +43,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             capacity_sectors: _,
             sectors_per_page: _,
             units_per_page: _,
+            queues: _,
+            front,
             intake,
             buffer,
             ftl,
@@ -70,6 +72,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             ftl.save_policies(out);
             flash.save(out);
             out.nested(|out| buffer.save(out));
+            out.nested(|out| front.iter().for_each(|front| front.save(out)));
         });
         snapshot
     }
@@ -89,7 +92,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         from.read(Part::Policies, resume.random, |from| {
             self.ftl.load_policies(from, resume)?;
             self.flash.take_up(from, resume)?;
-            take_up(from, resume.cache, |from| self.buffer.load(from))
+            take_up(from, resume.cache, |from| self.buffer.load(from))?;
+            take_up(from, resume.host, |from| {
+                self.front.as_mut().map_or(Ok(()), |front| front.load(from))
+            })
         })?;
         if !resume.collection {
             self.relieve();

@@ -6,6 +6,7 @@
 mod assemble;
 mod contents;
 mod end_of_life;
+mod front_path;
 mod image;
 mod read_path;
 mod stalled;
@@ -13,7 +14,7 @@ mod write_path;
 
 use std::collections::VecDeque;
 
-pub use assemble::{DeviceSetup, assemble, assemble_with, drain_pages};
+pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
 pub use contents::{Contents, FlashRead, PageProgram};
 pub use end_of_life::EndOfLife;
 
@@ -21,7 +22,10 @@ use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, SlotId};
 use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
 use crate::ftl::{Cargo, Ftl, FtlCounts};
-use crate::host::{Advanced, Breakdown, Completion, Host, Intake, Op, Request, RequestId};
+use crate::host::{
+    Advanced, Breakdown, Completion, FrontEnd, Host, Intake, Op, QueueId, Queues, Request,
+    RequestId,
+};
 use crate::scheduler::{CommandId, Flash, Probe, Spent, Task};
 use crate::units::{Lpn, Nanos, PlaneId, SimTime};
 
@@ -34,6 +38,9 @@ pub struct Device<P = (), C = ()> {
     capacity_sectors: u64,
     sectors_per_page: u32,
     units_per_page: u32,
+    queues: Queues,
+    /// Where commands wait before the device takes them up; none if nothing ever makes them wait.
+    front: Option<Box<FrontEnd>>,
     intake: Intake,
     buffer: Buffer,
     ftl: Ftl,
@@ -96,6 +103,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.buffer.counts()
     }
 
+    /// The submission queues.
+    pub fn queues(&self) -> &Queues {
+        &self.queues
+    }
+
     /// Requests in the device.
     pub fn requests_in_flight(&self) -> usize {
         self.intake.in_flight()
@@ -112,8 +124,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     fn outlet(&mut self) -> Outlet<'_, C> {
-        let Device { now, intake, contents, finished, .. } = self;
-        Outlet { now: *now, intake, contents, finished }
+        let Device { now, front, intake, contents, finished, .. } = self;
+        Outlet { now: *now, front, intake, contents, finished }
     }
 
     /// A request that needs nothing but DRAM is done when its data has passed through.
@@ -178,10 +190,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     fn check(&self, at: SimTime, request: &Request) {
         assert!(at >= self.now, "a request at {at}, but it is {} already", self.now);
+        let front = self.front.as_ref().and_then(|front| front.next_time());
         let buffer = self.from_buffer.front().map(|&(at, _)| at);
-        let next = self.flash.next_time().into_iter().chain(buffer).min();
+        let next = self.flash.next_time().into_iter().chain(buffer).chain(front).min();
         let next = next.unwrap_or(SimTime::FOREVER);
         assert!(next >= at, "a request at {at}, but the device stands before an event at {next}");
+        let queue = self.queues.of(request.stream);
+        assert!(self.has_room(queue), "a request to queue {}, which is full", queue.get());
         if request.op != Op::Flush {
             let end = request.lba.0.checked_add(u64::from(request.sectors));
             let inside = end.is_some_and(|end| end <= self.capacity_sectors);
@@ -193,6 +208,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 /// Where finished requests leave the device.
 struct Outlet<'a, C> {
     now: SimTime,
+    front: &'a mut Option<Box<FrontEnd>>,
     intake: &'a mut Intake,
     contents: &'a mut C,
     finished: &'a mut Vec<Completion>,
@@ -203,14 +219,31 @@ impl<C: Contents> Outlet<'_, C> {
     /// last thing, the request is done.
     fn settle(&mut self, id: RequestId, spent: &Spent) {
         if self.intake.settle(id) {
-            let elapsed = self.now - self.intake.get(id).submitted;
-            *self.intake.breakdown_mut(id) = account(spent, elapsed);
+            let elapsed = self.now - self.intake.get(id).started;
+            let breakdown = self.intake.breakdown_mut(id);
+            let Breakdown { submission, front_end, link, .. } = *breakdown;
+            *breakdown = Breakdown { submission, front_end, link, ..account(spent, elapsed) };
             self.finish(id);
         }
     }
 
+    /// A request is done but for its way to the host.
     fn finish(&mut self, id: RequestId) {
+        if let Some(front) = self.front
+            && let Some(at) = front.deliver(self.now, id, &self.intake.get(id).request)
+        {
+            self.intake.breakdown_mut(id).link += at - self.now;
+            return;
+        }
+        self.complete(id);
+    }
+
+    /// The host is told.
+    fn complete(&mut self, id: RequestId) {
         let completion = self.intake.finish(id, self.now);
+        if let Some(front) = self.front {
+            front.completed(completion.queue);
+        }
         self.contents.finish(id, &completion);
         self.finished.push(completion);
     }
@@ -236,22 +269,23 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
         self.capacity_sectors
     }
 
+    fn queue_of(&self, stream: u32) -> QueueId {
+        self.queues.of(stream)
+    }
+
+    fn has_room(&self, queue: QueueId) -> bool {
+        self.outstanding(queue) < self.queues.depths[queue.at()]
+    }
+
     fn submit(&mut self, at: SimTime, request: Request) {
         self.check(at, &request);
         self.now = at;
-        self.consider_end();
-        let id = self.intake.admit(at, request);
-        match request.op {
-            op if self.refuses(op) => self.intake.refuse(id),
-            Op::Read => self.submit_read(id, &request),
-            Op::Write => self.submit_write(id, &request),
-            Op::Trim => self.submit_trim(&request),
-            Op::Flush => self.submit_flush(id),
+        let queue = self.queues.of(request.stream);
+        let id = self.intake.admit(at, queue, request);
+        match self.front {
+            Some(_) => self.enqueue(id),
+            None => self.start(id, &request),
         }
-        if self.intake.settle(id) {
-            self.finish_from_buffer(id);
-        }
-        self.consider_end();
     }
 
     fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
@@ -260,10 +294,12 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                 done.append(&mut self.finished);
                 return Advanced::Completed;
             }
-            let flash = self.flash.next_time();
+            let front = self.front.as_ref().and_then(|front| front.next_time());
             let buffer = self.from_buffer.front().map(|&(at, _)| at);
-            let Some(next) = buffer.into_iter().chain(flash).min() else {
+            let flash = self.flash.next_time();
+            let Some(next) = front.into_iter().chain(buffer).chain(flash).min() else {
                 if self.stands_still() {
+                    self.fetch();
                     continue;
                 }
                 if limit != SimTime::FOREVER {
@@ -276,12 +312,17 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                 return Advanced::Reached;
             }
             self.now = next;
-            if buffer == Some(next) {
+            if front == Some(next) {
+                self.step_front();
+            } else if buffer == Some(next) {
                 if let Some((_, id)) = self.from_buffer.pop_front() {
                     self.finish(id);
                 }
             } else if let Some((_, id)) = self.flash.step() {
                 self.commands_done(id);
+            }
+            if self.front.is_some() {
+                self.fetch();
             }
         }
     }

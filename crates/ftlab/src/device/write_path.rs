@@ -57,11 +57,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
             if span.sectors != whole {
                 continue;
             }
-            let Device { buffer, intake, finished, contents, now, .. } = self;
+            let Device { buffer, front, intake, finished, contents, now, .. } = self;
             if let Some(found) = buffer.find(span.page) {
                 contents.trim(found);
                 // A write that was still on its way to flash is done: there is nothing to keep.
-                let mut outlet = Outlet { now: *now, intake, contents, finished };
+                let mut outlet = Outlet { now: *now, front, intake, contents, finished };
                 buffer.trim(found, |waiter| outlet.settle(waiter, &Spent::default()));
             }
             self.admit_next_version(span.page);
@@ -283,10 +283,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     fn end_write_back(&mut self, slot: SlotId, spent: &Spent) {
-        let Device { buffer, intake, finished, contents, now, .. } = self;
+        let Device { buffer, front, intake, finished, contents, now, .. } = self;
         let left = buffer.page(slot).dirty.is_empty();
         contents.end_write_back(slot, left);
-        let mut outlet = Outlet { now: *now, intake, contents, finished };
+        let mut outlet = Outlet { now: *now, front, intake, contents, finished };
         buffer.end_write_back(slot, |waiter| outlet.settle(waiter, spent));
     }
 

@@ -1,6 +1,6 @@
 //! The requests that are in the device: how many pages each still waits for, and where its time goes.
 
-use super::{Breakdown, Completion, Op, Outcome, Request};
+use super::{Breakdown, Completion, Op, Outcome, QueueId, Request};
 use crate::engine::{Handle, Slab};
 use crate::units::{Bytes, SECTOR_BYTES, SimTime};
 
@@ -12,8 +12,12 @@ pub type RequestId = Handle<Active>;
 pub struct Active {
     /// What was asked.
     pub request: Request,
-    /// When.
+    /// The submission queue through which it came.
+    pub queue: QueueId,
+    /// When it was submitted.
     pub submitted: SimTime,
+    /// When the device took it up: later, if it had to wait for the front end.
+    pub started: SimTime,
     /// Pages, or other things, that it still waits for.
     pub waits_for: u32,
     /// Where its time went, as far as the page that finished last.
@@ -34,10 +38,24 @@ impl Intake {
     /// Takes a request in. It waits for one thing: [`settle`](Self::settle), called when all of its
     /// pages have been started, so that it can't finish half-way through the splitting.
     #[inline]
-    pub fn admit(&mut self, submitted: SimTime, request: Request) -> RequestId {
+    pub fn admit(&mut self, submitted: SimTime, queue: QueueId, request: Request) -> RequestId {
         let breakdown = Breakdown::default();
-        let outcome = Outcome::Done;
-        self.active.insert(Active { request, submitted, waits_for: 1, breakdown, outcome })
+        let (started, outcome) = (submitted, Outcome::Done);
+        let waits_for = 1;
+        self.active.insert(Active {
+            request,
+            queue,
+            submitted,
+            started,
+            waits_for,
+            breakdown,
+            outcome,
+        })
+    }
+
+    /// The front end has passed the request on.
+    pub fn start(&mut self, id: RequestId, now: SimTime) {
+        self.active[id].started = now;
     }
 
     /// The request waits for one thing more.
@@ -75,12 +93,12 @@ impl Intake {
     /// Takes a finished request out.
     #[inline]
     pub fn finish(&mut self, id: RequestId, finished: SimTime) -> Completion {
-        let Active { request, submitted, breakdown, outcome, .. } = self.active[id];
+        let Active { request, queue, submitted, breakdown, outcome, .. } = self.active[id];
         self.active.release(id);
         if request.op == Op::Write && outcome == Outcome::Done {
             self.written_sectors += u64::from(request.sectors);
         }
-        Completion { request, submitted, finished, breakdown, outcome }
+        Completion { request, queue, submitted, finished, breakdown, outcome }
     }
 
     /// What the writes that are done have written.

@@ -1,9 +1,16 @@
-//! The host side: requests as they arrive, split into pages with sector masks, and completed.
+//! The host side: commands as they arrive in submission queues, fetched by the controller, split into
+//! pages with sector masks, and completed.
 
+pub mod arbitration;
+mod front_end;
 mod intake;
+mod link;
 mod pages;
+mod queue;
 mod request;
 
+pub use front_end::{FrontEnd, FrontEndSetup, FrontEvent};
 pub use intake::{Active, Intake, RequestId};
 pub use pages::{PageSpan, Pages, SectorMask};
+pub use queue::{MOST_QUEUES, QueueId, QueueSet, Queues};
 pub use request::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};

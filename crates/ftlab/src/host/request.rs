@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::QueueId;
 use crate::units::{Lba, Nanos, SimTime};
 
 /// The kind of a host command.
@@ -38,6 +39,12 @@ pub struct Request {
 /// pages they follow the page that finished last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Breakdown {
+    /// In the submission queue, until the controller fetched the command.
+    pub submission: Nanos,
+    /// In the controller's front end.
+    pub front_end: Nanos,
+    /// Data on the link between host and device, or waiting for it.
+    pub link: Nanos,
     /// In DRAM: moving data to or from the write buffer.
     pub buffer: Nanos,
     /// Waiting for room in the write buffer, or for the write-back that a flush or a write without a
@@ -58,7 +65,15 @@ impl Breakdown {
     /// The sum of the parts: the latency.
     #[must_use]
     pub fn total(&self) -> Nanos {
-        self.buffer + self.admission + self.queue + self.gc + self.bus + self.cell
+        self.submission
+            + self.front_end
+            + self.link
+            + self.buffer
+            + self.admission
+            + self.queue
+            + self.gc
+            + self.bus
+            + self.cell
     }
 }
 
@@ -79,6 +94,8 @@ pub enum Outcome {
 pub struct Completion {
     /// The request, as it was submitted.
     pub request: Request,
+    /// The submission queue through which it came.
+    pub queue: QueueId,
     /// When it was submitted.
     pub submitted: SimTime,
     /// When it was done.
@@ -119,12 +136,24 @@ pub trait Host {
     /// How many sectors the host can address.
     fn capacity_sectors(&self) -> u64;
 
+    /// The submission queue that commands of `stream` go to.
+    fn queue_of(&self, stream: u32) -> QueueId {
+        let _ = stream;
+        QueueId::default()
+    }
+
+    /// Whether the host may submit one more command to `queue`.
+    fn has_room(&self, queue: QueueId) -> bool {
+        let _ = queue;
+        true
+    }
+
     /// Hands over one command at moment `at`.
     ///
     /// `at` must not lie before [`now`](Self::now), and the device must have been advanced to it (a
-    /// request at the present moment always may be submitted). The range must lie within the
-    /// capacity and hold at least one sector, unless it is a flush. Panics otherwise: front ends
-    /// validate what comes from outside.
+    /// request at the present moment always may be submitted). Its queue must have
+    /// [room](Self::has_room). The range must lie within the capacity and hold at least one sector,
+    /// unless it is a flush. Panics otherwise: front ends validate what comes from outside.
     fn submit(&mut self, at: SimTime, request: Request);
 
     /// Runs the device until something completes or `limit` is reached, whichever comes first.

@@ -63,6 +63,7 @@ impl Resume {
     #[must_use]
     pub fn told(&self) -> Vec<Taken> {
         let Resume {
+            host,
             mapping,
             placement,
             streams,
@@ -74,6 +75,7 @@ impl Resume {
             random,
         } = *self;
         let all = [
+            ("arbitration", host),
             ("mapping", mapping),
             ("placement", placement),
             ("streams", streams),

@@ -29,6 +29,8 @@ use crate::config::Options;
 /// their own state. The others are told what happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resume {
+    /// The host's side: arbitration.
+    pub host: bool,
     /// The mapping.
     pub mapping: bool,
     /// Placement.
@@ -52,6 +54,7 @@ pub struct Resume {
 impl Resume {
     /// All of them: the device that loads is the device that was saved.
     pub const ALL: Resume = Resume {
+        host: true,
         mapping: true,
         placement: true,
         streams: true,
@@ -65,6 +68,7 @@ impl Resume {
 
     /// None of them.
     pub const NONE: Resume = Resume {
+        host: false,
         mapping: false,
         placement: false,
         streams: false,
@@ -81,6 +85,7 @@ impl Resume {
     pub fn between(saved: &Options, loading: &Options, same_seed: bool) -> Resume {
         let (a, b) = (saved, loading);
         Resume {
+            host: a.host == b.host,
             mapping: a.ftl.mapping == b.ftl.mapping,
             placement: a.ftl.placement == b.ftl.placement,
             // What they know of pages is as long as the device has pages.

@@ -5,7 +5,18 @@ use crate::host::{Breakdown, Completion, Op, Outcome};
 use crate::units::{Nanos, SECTOR_BYTES, SimTime};
 
 /// The parts of a latency, in the order of a request's way through the device.
-pub const PARTS: [&str; 7] = ["host_queue", "buffer", "admission", "queue", "gc", "bus", "cell"];
+pub const PARTS: [&str; 10] = [
+    "host_queue",
+    "submission",
+    "front_end",
+    "link",
+    "buffer",
+    "admission",
+    "queue",
+    "gc",
+    "bus",
+    "cell",
+];
 
 /// Sums of the parts of latencies, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,10 +28,10 @@ pub struct TimeParts {
 impl TimeParts {
     #[inline]
     fn add(&mut self, waited: Nanos, parts: &Breakdown) {
-        let Breakdown { buffer, admission, queue, gc, bus, cell } = *parts;
-        for (sum, part) in
-            self.sums_ns.iter_mut().zip([waited, buffer, admission, queue, gc, bus, cell])
-        {
+        let Breakdown { submission, front_end, link, buffer, admission, queue, gc, bus, cell } =
+            *parts;
+        let parts = [waited, submission, front_end, link, buffer, admission, queue, gc, bus, cell];
+        for (sum, part) in self.sums_ns.iter_mut().zip(parts) {
             *sum += u128::from(part.0);
         }
     }
@@ -128,7 +139,7 @@ impl HostStats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::Request;
+    use crate::host::{QueueId, Request};
     use crate::units::Lba;
 
     fn completion(op: Op, submitted: u64, breakdown: Breakdown) -> Completion {
@@ -136,6 +147,7 @@ mod tests {
         let request = Request { op, lba: Lba(8), sectors: 8, stream: 0, tag: 0 };
         Completion {
             request,
+            queue: QueueId::default(),
             submitted: SimTime(submitted),
             finished,
             breakdown,
@@ -153,8 +165,8 @@ mod tests {
         stats.record(&completion(Op::Write, 3_000, write), SimTime(3_000));
         assert_eq!(stats.requests(), 3);
         assert_eq!(stats.op(Op::Read).latencies.sum_ns(), 160);
-        assert_eq!(stats.op(Op::Read).parts.sums_ns, [100, 0, 0, 0, 0, 10, 50]);
-        assert_eq!(stats.op(Op::Write).parts.sums_ns, [0, 10, 0, 0, 200, 0, 0]);
+        assert_eq!(stats.op(Op::Read).parts.sums_ns, [100, 0, 0, 0, 0, 0, 0, 0, 10, 50]);
+        assert_eq!(stats.op(Op::Write).parts.sums_ns, [0, 0, 0, 0, 10, 0, 0, 200, 0, 0]);
         assert_eq!(stats.op(Op::Write).bytes(), 8192);
         assert_eq!(stats.op(Op::Trim).latencies.count(), 0);
         assert_eq!(stats.span(), Some((SimTime(900), SimTime(3_105))));
@@ -170,11 +182,14 @@ mod tests {
             gc: Nanos(4),
             bus: Nanos(5),
             cell: Nanos(6),
+            submission: Nanos(8),
+            front_end: Nanos(9),
+            link: Nanos(10),
         };
         let mut stats = HostStats::default();
         stats.record(&completion(Op::Read, 100, parts), SimTime(93));
         let op = stats.op(Op::Read);
         assert_eq!(op.parts.sums_ns.iter().sum::<u128>(), op.latencies.sum_ns());
-        assert_eq!(op.parts.sums_ns, [7, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(op.parts.sums_ns, [7, 8, 9, 10, 1, 2, 3, 4, 5, 6]);
     }
 }

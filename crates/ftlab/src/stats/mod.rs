@@ -12,6 +12,7 @@ mod health;
 mod host;
 mod latencies;
 mod notes;
+mod queues;
 mod recorder;
 mod report;
 mod steady;
@@ -25,6 +26,7 @@ pub use health::{EndReport, Health};
 pub use host::{HostStats, OpStats, PARTS, TimeParts};
 pub use latencies::Latencies;
 pub use notes::{Arriving, Circumstances};
+pub use queues::{Fairness, QueueReport};
 pub use recorder::{PhaseStats, Recorder};
 pub use report::{
     Cache, Commands, FlashCommands, Gc, HostReport, LatencyReport, OpReport, PhaseSummary, Report,

@@ -18,6 +18,8 @@ pub struct PhaseStats {
     pub measured: bool,
     /// What the host saw.
     pub host: HostStats,
+    /// The same for each submission queue, if there are several.
+    pub queues: Vec<HostStats>,
     /// What the device did.
     pub device: DeviceCounters,
 }
@@ -25,7 +27,10 @@ pub struct PhaseStats {
 /// A phase under way.
 #[derive(Clone, Debug)]
 struct Open {
-    stats: PhaseStats,
+    name: String,
+    measured: bool,
+    /// By submission queue: what the host saw. The sum is formed when the phase ends.
+    queues: Vec<HostStats>,
     at_start: DeviceCounters,
 }
 
@@ -70,16 +75,21 @@ impl Recorder {
             self.blocks = Some(BlockMarks::of(device));
         }
         let at_start = DeviceCounters::of(device);
-        let (host, nothing) = (HostStats::default(), DeviceCounters::default());
-        let stats = PhaseStats { name: name.to_owned(), measured, host, device: nothing };
-        self.open = Some(Open { stats, at_start });
+        let queues = device.queues().all().map(|_| HostStats::default()).collect();
+        self.open = Some(Open { name: name.to_owned(), measured, queues, at_start });
     }
 
     /// A phase has ended, or the run was stopped within it. Without one under way, nothing happens.
     pub fn phase_ended<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
-        if let Some(Open { mut stats, at_start }) = self.open.take() {
-            stats.device = DeviceCounters::of(device).since(&at_start);
-            self.phases.push(stats);
+        if let Some(Open { name, measured, mut queues, at_start }) = self.open.take() {
+            let mut host = queues.pop().unwrap_or_default();
+            if !queues.is_empty() {
+                queues.push(host.clone());
+                let others = &queues[..queues.len() - 1];
+                others.iter().for_each(|queue| host.merge(queue));
+            }
+            let device = DeviceCounters::of(device).since(&at_start);
+            self.phases.push(PhaseStats { name, measured, host, queues, device });
         }
         self.timeline.observe(device);
     }
@@ -99,7 +109,7 @@ impl Recorder {
     #[inline]
     pub fn record(&mut self, completion: &Completion, arrived: SimTime) {
         if let Some(open) = &mut self.open {
-            open.stats.host.record(completion, arrived);
+            open.queues[completion.queue.at()].record(completion, arrived);
         }
         if completion.outcome == Outcome::Done {
             self.timeline.record(completion, completion.finished - arrived);

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::health::Health;
 use super::host::{HostStats, OpStats, PARTS};
 use super::notes;
+use super::queues::{self, Fairness, QueueReport};
 use super::steady::{Rounds, SteadyReport};
 use super::{Circumstances, DeviceCounters, Latencies, PhaseStats};
 use crate::device::{Contents, Device};
@@ -74,6 +75,10 @@ pub struct HostReport {
     pub trim: OpReport,
     /// Flushes.
     pub flush: OpReport,
+    /// What each submission queue got; empty if there is one.
+    pub queues: Vec<QueueReport>,
+    /// How even that was; null if fewer than two queues were used.
+    pub fairness: Option<Fairness>,
 }
 
 impl HostReport {
@@ -128,6 +133,12 @@ pub struct LatencyReport {
 pub struct TimeShares {
     /// Waiting in the host for a place in the queue.
     pub host_queue: f64,
+    /// Waiting in the submission queue until the controller fetched the command.
+    pub submission: f64,
+    /// In the controller's front end.
+    pub front_end: f64,
+    /// On the link between host and device, or waiting for it.
+    pub link: f64,
     /// Moving data to or from DRAM.
     pub buffer: f64,
     /// Waiting for room in the write buffer, or for a program to begin.
@@ -146,8 +157,19 @@ impl TimeShares {
     /// The shares, in the order of [`PARTS`].
     #[must_use]
     pub fn all(&self) -> [f64; PARTS.len()] {
-        let TimeShares { host_queue, buffer, admission, queue, gc, bus, cell } = *self;
-        [host_queue, buffer, admission, queue, gc, bus, cell]
+        let TimeShares {
+            host_queue,
+            submission,
+            front_end,
+            link,
+            buffer,
+            admission,
+            queue,
+            gc,
+            bus,
+            cell,
+        } = *self;
+        [host_queue, submission, front_end, link, buffer, admission, queue, gc, bus, cell]
     }
 }
 
@@ -360,7 +382,7 @@ pub struct PhaseSummary {
 }
 
 /// The quotient, unless there is nothing to divide by.
-fn ratio(part: f64, whole: f64) -> Option<f64> {
+pub(super) fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
@@ -371,9 +393,12 @@ pub(super) fn build<P: Probe, C: Contents>(
     circumstances: &Circumstances,
 ) -> Report {
     let (mut host, mut counters) = (HostStats::default(), None::<DeviceCounters>);
+    let mut by_queue: Vec<HostStats> = Vec::new();
     let mut duration = Nanos::ZERO;
     for phase in phases.iter().filter(|phase| phase.measured) {
         host.merge(&phase.host);
+        by_queue.resize_with(phase.queues.len(), HostStats::default);
+        by_queue.iter_mut().zip(&phase.queues).for_each(|(sum, queue)| sum.merge(queue));
         duration += phase.host.duration();
         counters = Some(counters.map_or(phase.device.clone(), |sum| sum.plus(&phase.device)));
     }
@@ -382,7 +407,11 @@ pub(super) fn build<P: Probe, C: Contents>(
     let page_bytes = shape.page_size.0;
     let mut report = Report {
         schema_version: SCHEMA_VERSION,
-        host: host_report(&host, duration),
+        host: HostReport {
+            queues: queues::reports(&by_queue, device.queues(), duration),
+            fairness: queues::fairness(&by_queue, device.queues()),
+            ..host_report(&host, duration)
+        },
         write_amplification: write_amplification(&host, &counters, device),
         gc: gc(&counters, device.flash().geometry().units_per_block()),
         wear: wear(device),
@@ -422,22 +451,36 @@ fn host_report(host: &HostStats, duration: Nanos) -> HostReport {
         write: op_report(host.op(Op::Write), duration),
         trim: op_report(host.op(Op::Trim), duration),
         flush: op_report(host.op(Op::Flush), duration),
+        queues: Vec::new(),
+        fairness: None,
     }
 }
 
-fn per_second(count: u64, duration: Nanos) -> Option<f64> {
+pub(super) fn per_second(count: u64, duration: Nanos) -> Option<f64> {
     ratio(count as f64, duration.as_secs_f64())
 }
 
-fn mb_per_second(bytes: u64, duration: Nanos) -> Option<f64> {
+pub(super) fn mb_per_second(bytes: u64, duration: Nanos) -> Option<f64> {
     ratio(bytes as f64 / 1e6, duration.as_secs_f64())
 }
 
-fn op_report(op: &OpStats, duration: Nanos) -> OpReport {
+pub(super) fn op_report(op: &OpStats, duration: Nanos) -> OpReport {
     let (requests, refused_requests) = (op.latencies.count(), op.refused);
     let share = |part: u128| part as f64 / op.latencies.sum_ns() as f64;
-    let [host_queue, buffer, admission, queue, gc, bus, cell] = op.parts.sums_ns.map(share);
-    let shares = TimeShares { host_queue, buffer, admission, queue, gc, bus, cell };
+    let [host_queue, submission, front_end, link, buffer, admission, queue, gc, bus, cell] =
+        op.parts.sums_ns.map(share);
+    let shares = TimeShares {
+        host_queue,
+        submission,
+        front_end,
+        link,
+        buffer,
+        admission,
+        queue,
+        gc,
+        bus,
+        cell,
+    };
     OpReport {
         requests,
         refused_requests,

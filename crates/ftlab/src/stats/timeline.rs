@@ -12,7 +12,7 @@ const WINDOWS: usize = 1024;
 /// The length of a window to begin with.
 const FIRST_LENGTH: Nanos = Nanos(1 << 20);
 
-/// Requests of one operation that finished within a window.
+/// Requests of one operation, or of one submission queue, that finished within a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowOp {
     /// How many.
@@ -81,6 +81,9 @@ pub struct Timeline {
     length: Nanos,
     closed: Vec<Window>,
     open: Window,
+    /// What the submission queues got, if there are several: window after window, all queues of each.
+    closed_queues: Vec<WindowOp>,
+    open_queues: Vec<WindowOp>,
     open_until: SimTime,
     seen: Seen,
     latencies: WindowLatencies,
@@ -91,11 +94,14 @@ impl Timeline {
     #[must_use]
     pub fn new<P: Probe, C: Contents>(device: &Device<P, C>) -> Timeline {
         let start = device.now();
+        let queues = Some(device.queues().count() as usize).filter(|&queues| queues > 1);
         Timeline {
             start,
             length: FIRST_LENGTH,
             closed: Vec::with_capacity(WINDOWS),
             open: Window::default(),
+            closed_queues: Vec::with_capacity(queues.unwrap_or(0) * WINDOWS),
+            open_queues: vec![WindowOp::default(); queues.unwrap_or(0)],
             open_until: start + FIRST_LENGTH,
             seen: Seen::of(device),
             latencies: WindowLatencies::new(WINDOWS),
@@ -113,11 +119,12 @@ impl Timeline {
     /// Records a completion in the window that is open.
     #[inline]
     pub fn record(&mut self, completion: &Completion, latency: Nanos) {
-        let op = &mut self.open.ops[completion.request.op as usize];
-        op.requests += 1;
-        op.bytes += u64::from(completion.request.sectors) * SECTOR_BYTES;
-        op.latency_sum = Nanos(op.latency_sum.0.saturating_add(latency.0));
-        op.latency_max = op.latency_max.max(latency);
+        let bytes = u64::from(completion.request.sectors) * SECTOR_BYTES;
+        self.open.ops[completion.request.op as usize].add(bytes, latency);
+        if let Some(queue) = self.open_queues.get_mut(completion.queue.at()) {
+            let moves = matches!(completion.request.op, Op::Read | Op::Write);
+            queue.add(if moves { bytes } else { 0 }, latency);
+        }
         self.latencies.record(self.closed.len(), completion.request.op, latency);
     }
 
@@ -132,6 +139,8 @@ impl Timeline {
                 continue;
             }
             self.closed.push(std::mem::take(&mut self.open));
+            self.closed_queues.extend_from_slice(&self.open_queues);
+            self.open_queues.fill(WindowOp::default());
             self.open_until = self.open_until + self.length;
         }
     }
@@ -164,8 +173,32 @@ impl Timeline {
             self.closed[at] = self.closed[2 * at].and(&self.closed[2 * at + 1]);
         }
         self.closed.truncate(pairs);
+        self.merge_queue_pairs(pairs);
         self.length = Nanos(self.length.0 * 2);
         self.open_until = self.start + Nanos(self.length.0 * (pairs as u64 + 1));
+    }
+
+    fn merge_queue_pairs(&mut self, pairs: usize) {
+        let queues = self.open_queues.len();
+        for queue in 0..queues {
+            let at = |window: usize| window * queues + queue;
+            let last = self.closed_queues.get(at(2 * pairs)).copied().unwrap_or_default();
+            self.open_queues[queue] = last.and(&self.open_queues[queue]);
+            for pair in 0..pairs {
+                let [first, second] = [2 * pair, 2 * pair + 1].map(|of| self.closed_queues[at(of)]);
+                self.closed_queues[at(pair)] = first.and(&second);
+            }
+        }
+        self.closed_queues.truncate(pairs * queues);
+    }
+
+    /// What each submission queue got in each window: the window's start, and a row for each queue.
+    /// Nothing if there is one queue.
+    pub fn queue_windows(&self) -> impl Iterator<Item = (SimTime, &[WindowOp])> {
+        let queues = self.open_queues.len();
+        let closed = self.closed_queues.chunks_exact(queues.max(1));
+        let all = closed.chain(self.open_queues.chunks_exact(queues.max(1)));
+        all.enumerate().map(|(at, rows)| (self.start + Nanos(self.length.0 * at as u64), rows))
     }
 
     /// The length of each window.
@@ -195,6 +228,14 @@ fn fewer(a: Option<u32>, b: Option<u32>) -> Option<u32> {
 }
 
 impl WindowOp {
+    #[inline]
+    fn add(&mut self, bytes: u64, latency: Nanos) {
+        self.requests += 1;
+        self.bytes += bytes;
+        self.latency_sum = Nanos(self.latency_sum.0.saturating_add(latency.0));
+        self.latency_max = self.latency_max.max(latency);
+    }
+
     fn and(&self, other: &WindowOp) -> WindowOp {
         WindowOp {
             requests: self.requests + other.requests,

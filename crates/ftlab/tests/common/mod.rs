@@ -6,7 +6,8 @@ pub mod failing;
 pub mod random;
 
 use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteThrough};
-use ftlab::device::{Contents, Device, DeviceSetup, drain_pages};
+use ftlab::config::StreamMap;
+use ftlab::device::{Contents, Device, DeviceSetup, HostSetup, drain_pages};
 use ftlab::engine::Stream;
 use ftlab::ftl::FtlSetup;
 use ftlab::ftl::gc::{
@@ -19,7 +20,11 @@ use ftlab::ftl::streams::{
     Single, StreamCounts, Streams,
 };
 use ftlab::ftl::wear::{FreeBlockOrder, WearSetup};
-use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::host::arbitration::{
+    Arbitration, Cost, PriorityClass, PriorityClasses, RoundRobin, StartTimeFair,
+    WeightedRoundRobin,
+};
+use ftlab::host::{Advanced, Completion, FrontEndSetup, Host, Op, Queues, Request};
 use ftlab::nand::endurance::{Fixed, Unlimited, Weibull};
 use ftlab::nand::timing::{
     Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,
@@ -47,6 +52,12 @@ macro_rules! kinds {
 }
 
 kinds! {
+    ArbitrationKind {
+        RoundRobin = "round-robin",
+        Weighted = "weighted-round-robin",
+        Classes = "priority-classes",
+        Fair = "start-time-fair"
+    }
     TimingKind { Plain = "plain", PageType = "page-type" }
     TransfersKind { Rate = "rate", Interface = "interface", PageTime = "page-time" }
     SchedulerKind { Fifo = "fifo", ReadFirst = "read-first", Deadline = "deadline" }
@@ -69,6 +80,80 @@ kinds! {
     EnduranceKind { Unlimited = "unlimited", Fixed = "fixed", Weibull = "weibull" }
 }
 
+/// The host's side, described. With nothing changed there is no front end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostSpec {
+    pub queues: u32,
+    pub arbitration: ArbitrationKind,
+    /// By queue, going round: its weight and its class.
+    pub weights: [u32; 4],
+    pub classes: [PriorityClass; 4],
+    pub burst: u32,
+    pub depth: u32,
+    pub outstanding: u32,
+    pub command_time: Nanos,
+    pub link: Option<BytesPerSec>,
+}
+
+impl Default for HostSpec {
+    fn default() -> HostSpec {
+        use PriorityClass::{High, Low, Medium, Urgent};
+        HostSpec {
+            queues: 1,
+            arbitration: ArbitrationKind::RoundRobin,
+            weights: [1, 2, 3, 4],
+            classes: [Low, Medium, High, Urgent],
+            burst: 1,
+            depth: 65_536,
+            outstanding: 65_536,
+            command_time: Nanos::ZERO,
+            link: None,
+        }
+    }
+}
+
+impl HostSpec {
+    pub fn weights(&self) -> Vec<u32> {
+        self.weights.iter().copied().cycle().take(self.queues as usize).collect()
+    }
+
+    fn arbitration(&self) -> Arbitration {
+        let classes = self.classes.iter().copied().cycle().take(self.queues as usize);
+        match self.arbitration {
+            ArbitrationKind::RoundRobin => {
+                Arbitration::RoundRobin(RoundRobin::new(self.queues, self.burst))
+            }
+            ArbitrationKind::Weighted => {
+                Arbitration::Weighted(WeightedRoundRobin::new(&self.weights(), self.burst))
+            }
+            ArbitrationKind::Classes => {
+                let classes: Vec<_> = classes.collect();
+                Arbitration::Classes(PriorityClasses::new(&classes, [8, 4, 1], self.burst))
+            }
+            ArbitrationKind::Fair => {
+                Arbitration::Fair(StartTimeFair::new(self.weights(), Cost::Bytes))
+            }
+        }
+    }
+
+    fn setup(&self) -> HostSetup {
+        if *self == HostSpec::default() {
+            return HostSetup::one_queue(self.depth);
+        }
+        let depths = vec![self.depth; self.queues as usize];
+        HostSetup {
+            queues: Queues { depths, weights: self.weights(), map: StreamMap::Modulo },
+            front_end: Some(FrontEndSetup {
+                queues: self.queues,
+                arbitration: self.arbitration(),
+                outstanding: self.outstanding,
+                command_time: self.command_time,
+                link_rate: self.link,
+            }),
+        }
+    }
+}
+
 /// A write buffer, described.
 #[derive(Clone, Debug)]
 pub struct BufferSpec {
@@ -82,6 +167,7 @@ pub struct BufferSpec {
 /// A device, described: change what matters of [`Spec::small`].
 #[derive(Clone, Debug)]
 pub struct Spec {
+    pub host: HostSpec,
     pub shape: Shape,
     pub codeword: Bytes,
     pub bus: BytesPerSec,
@@ -179,6 +265,7 @@ impl Spec {
     /// One channel, one die, one plane; flash pages of 4 KiB that are the mapping unit.
     pub fn small() -> Spec {
         Spec {
+            host: HostSpec::default(),
             shape: Shape {
                 channels: 1,
                 chips_per_channel: 1,
@@ -256,6 +343,7 @@ impl Spec {
         let geometry = self.geometry();
         let buffer = self.buffer_setup();
         DeviceSetup {
+            host: self.host.setup(),
             flash: FlashSetup {
                 timing: Prices { native: timing(self.timing), one_bit: ONE_BIT },
                 bus: self.transfers(),

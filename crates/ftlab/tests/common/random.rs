@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::{
-    BufferSpec, DRAM, NO_BUFFER, PlacementKind, SchedulerKind, Spec, StreamsKind, TimingKind,
-    VictimKind, WriteBufferKind,
+    ArbitrationKind, BufferSpec, DRAM, HostSpec, NO_BUFFER, PlacementKind, SchedulerKind, Spec,
+    StreamsKind, TimingKind, VictimKind, WriteBufferKind,
 };
 
 /// Tiny shapes of every kind: pages of 2 to 64 KiB, mapped whole or in units of 4 KiB.
@@ -57,6 +57,25 @@ fn buffer() -> impl Strategy<Value = BufferSpec> {
     prop_oneof![1 => Just(NO_BUFFER), 2 => lru]
 }
 
+/// Half of the devices have no front end, the others have everything that one can have.
+fn host() -> impl Strategy<Value = HostSpec> {
+    let link = select(vec![None, Some(BytesPerSec(300_000_000)), Some(BytesPerSec(3_500_000_000))]);
+    let command_time = select(vec![Nanos::ZERO, Nanos(700)]);
+    let limits = (1u32..=5, 1u32..=3, prop_oneof![1u32..=8, Just(65_536u32)]);
+    let front = (select(ArbitrationKind::ALL), limits, command_time, link).prop_map(
+        |(arbitration, (queues, burst, outstanding), command_time, link)| HostSpec {
+            queues,
+            arbitration,
+            burst,
+            outstanding,
+            command_time,
+            link,
+            ..HostSpec::default()
+        },
+    );
+    prop_oneof![Just(HostSpec::default()), front]
+}
+
 /// A device that is as full as the rule of legality allows, or less.
 pub fn spec() -> impl Strategy<Value = Spec> {
     let policies = (
@@ -68,10 +87,11 @@ pub fn spec() -> impl Strategy<Value = Spec> {
     let streams = (select(StreamsKind::ALL), 0u8..=3);
     let codeword = select(vec![512u64, 1024, 2048]);
     let share = prop_oneof![Just(100u32), 40u32..=100];
-    (shape(), thresholds(), buffer(), policies, streams, codeword, share).prop_map(
-        |(shape, thresholds, buffer, policies, (streams, copy_streams), codeword, share)| {
+    (host(), shape(), thresholds(), buffer(), policies, streams, codeword, share).prop_map(
+        |(host, shape, thresholds, buffer, policies, (streams, copy_streams), codeword, share)| {
             let (scheduler, placement, timing, victim) = policies;
             let spec = Spec {
+                host,
                 shape,
                 thresholds,
                 buffer,

@@ -91,7 +91,8 @@ impl Bench {
         };
         let sectors = (range.end - range.start) as u32;
         self.flying.insert(tag, Flying { begun, range: range.clone() });
-        self.device.submit(self.device.now(), request(op, range.start, sectors, tag));
+        let request = request(op, range.start, sectors, tag);
+        self.device.submit(self.device.now(), Request { stream: tag / 3, ..request });
     }
 
     /// The sectors that a command changes: a trim leaves pages alone that it covers in part.

@@ -5,12 +5,12 @@ use ftlab::config::all_policies;
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};
-use ftlab::units::{Bytes, SimTime};
+use ftlab::units::{Bytes, BytesPerSec, Nanos, SimTime};
 
 use crate::common::{
-    BufferSpec, CAREFREE, EnduranceKind, LifeSpec, MappingKind, NO_BUFFER, PlacementKind,
-    SchedulerKind, Spec, StreamsKind, TimingKind, TransfersKind, VictimKind, WriteBufferKind,
-    assert_no_standstill, closed_loop, lru, poisson, request, timed,
+    ArbitrationKind, BufferSpec, CAREFREE, EnduranceKind, HostSpec, LifeSpec, MappingKind,
+    NO_BUFFER, PlacementKind, SchedulerKind, Spec, StreamsKind, TimingKind, TransfersKind,
+    VictimKind, WriteBufferKind, assert_no_standstill, closed_loop, lru, poisson, request, timed,
 };
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
@@ -23,6 +23,17 @@ fn base() -> Spec {
     spec.logical_pages = spec.most_logical_pages() / 100 * 80;
     spec.buffer = lru(64);
     spec
+}
+
+/// Four queues of different weight and class, before a controller that works on four commands at once.
+fn four_tenants() -> HostSpec {
+    HostSpec {
+        queues: 4,
+        outstanding: 4,
+        command_time: Nanos(500),
+        link: Some(BytesPerSec(2_000_000_000)),
+        ..HostSpec::default()
+    }
 }
 
 /// A mixture of everything, large and small, aligned and not.
@@ -47,12 +58,17 @@ fn requests(device: &Device, seed: u64, count: u32) -> impl Iterator<Item = Requ
 /// FNV-1a over everything that completions say, in their order.
 fn digest<'a>(completions: impl IntoIterator<Item = &'a Completion>) -> u64 {
     let words = completions.into_iter().flat_map(|completion| {
-        let Completion { request, submitted, finished, breakdown, outcome } = completion;
-        let Breakdown { buffer, admission, queue, gc, bus, cell } = breakdown;
+        let Completion { request, queue: via, submitted, finished, breakdown, outcome } =
+            completion;
+        let Breakdown { submission, front_end, link, buffer, admission, queue, gc, bus, cell } =
+            breakdown;
         let asked = [request.op as u64, request.lba.0, request.sectors.into(), request.tag.into()];
         let times = [submitted.0, finished.0, buffer.0, admission.0, queue.0, gc.0, bus.0, cell.0];
+        // What there is only with a front end counts only there.
+        let front = [via.get().into(), submission.0, front_end.0, link.0];
+        let front = front.into_iter().filter(|&word: &u64| word != 0);
         let refused = (*outcome != Outcome::Done).then_some(u64::MAX);
-        asked.into_iter().chain(times).chain(refused)
+        asked.into_iter().chain(times).chain(front).chain(refused)
     });
     words.flat_map(u64::to_le_bytes).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -153,6 +169,10 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
         }
         "ftl.gc.victim" => Spec { victim: VictimKind::named(name)?, ..base },
         "nand.endurance.policy" => worn_out(base, EnduranceKind::named(name)?),
+        "host.arbitration.policy" => {
+            let host = HostSpec { arbitration: ArbitrationKind::named(name)?, ..four_tenants() };
+            Spec { host, ..base }
+        }
         "cache.policy" => match WriteBufferKind::named(name)? {
             WriteBufferKind::None => Spec { buffer: NO_BUFFER, ..base },
             policy => Spec { buffer: BufferSpec { policy, ..lru(64) }, ..base },

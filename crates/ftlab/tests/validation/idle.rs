@@ -38,6 +38,9 @@ fn flash(cell: Nanos, bus: Nanos) -> Breakdown {
 }
 
 const IN_DRAM: Breakdown = Breakdown {
+    submission: Nanos::ZERO,
+    front_end: Nanos::ZERO,
+    link: Nanos::ZERO,
     buffer: DRAM,
     admission: Nanos::ZERO,
     queue: Nanos::ZERO,

@@ -2,7 +2,7 @@
 //! takes the state up and keeps every promise; damaged bytes are refused and break nothing.
 
 use ftlab::device::{Device, assemble};
-use ftlab::host::{Advanced, Completion, Host, Op};
+use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::image::{Part, Resume, Snapshot};
 use ftlab::nand::Shape;
 use ftlab::units::SimTime;
@@ -29,7 +29,8 @@ fn perform(device: &mut Device, per_page: u32, depth: usize, steps: &[Step]) -> 
         while device.advance_until(until, &mut done) == Advanced::Completed {}
         let range = step.range(capacity, per_page);
         let sectors = (range.end - range.start) as u32;
-        device.submit(device.now(), request(step.op, range.start, sectors, tag));
+        let request = request(step.op, range.start, sectors, tag);
+        device.submit(device.now(), Request { stream: tag / 3, ..request });
     }
     device.rest(&mut done);
     assert_no_standstill(device);

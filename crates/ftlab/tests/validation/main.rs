@@ -3,6 +3,7 @@
 //! docs/validation.md.
 
 mod ageing;
+mod arbitration;
 mod ceilings;
 mod cleaning;
 #[path = "../common/mod.rs"]

@@ -1,0 +1,110 @@
+//! Start-time fair queueing: every command has a start tag in virtual time, and the smallest goes first.
+//! A command's start tag is the finish tag of the one before it in its queue, or the virtual time when
+//! it came to an empty queue; its finish tag lies its cost divided by the queue's weight later; virtual
+//! time is the start tag of the command fetched last.
+//!
+//! Sources: Goyal, Vin, Cheng, "Start-time Fair Queuing", SIGCOMM 1996; with several commands at work,
+//! as here, SFQ(D) of Jin, Chase, Kaur, "Interposed Proportional Sharing for a Storage Service Utility",
+//! SIGMETRICS 2004, where D is `host.outstanding`. FlashFQ (Shen and Park, ATC 2013) builds on it;
+//! its throttling of tenants that run ahead and its anticipation of coming requests are not here.
+
+use super::{Backlog, QueueId, Request, one_each};
+use crate::config::declare::{choices, options};
+use crate::host::Op;
+use crate::image::{Damage, Reader, Writer};
+use crate::policy::{Parts, Policy};
+
+/// Virtual time of a unit of cost at weight one: fine enough that weights divide it without a trace.
+const SCALE: u128 = 1 << 32;
+/// What a command costs that moves no data, in sectors: as much as a 4 KiB page.
+const EMPTY_COST: u32 = 8;
+
+choices! {
+    /// What is shared fairly.
+    pub enum Cost {
+        /// The data that commands move; a trim or a flush counts as 4 KiB.
+        Bytes = "bytes",
+        /// Commands, whatever their size.
+        Commands = "commands",
+    }
+}
+
+options! {
+    /// What is shared, and in which proportion.
+    pub struct FairOptions at "host.arbitration" {
+        /// The weight of each queue: one number for all, or one for each.
+        weights: Vec<u32> = "1", in "1"..="1024", source "default: all alike";
+        /// What is shared in proportion to the weights.
+        cost: Cost = "bytes", source "Goyal et al., SIGCOMM 1996: the length of a packet";
+    }
+}
+
+/// Queues by start tag.
+#[derive(Clone, Debug)]
+pub struct StartTimeFair {
+    cost: Cost,
+    weights: Vec<u32>,
+    virtual_time: u128,
+    /// By queue: the start tag of its first command, if it has one.
+    starts: Vec<u128>,
+    /// By queue: the finish tag of the command fetched last.
+    finishes: Vec<u128>,
+}
+
+impl Policy for StartTimeFair {
+    const NAME: &'static str = "start-time-fair";
+    const SUMMARY: &'static str = "the smallest start tag in virtual time, bytes by weight: SFQ(D)";
+    const SOURCE: &'static str = "Goyal et al., SIGCOMM 1996; Jin et al., SIGMETRICS 2004";
+    type Options = FairOptions;
+
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        StartTimeFair::new(one_each(&options.weights, parts.config.host.queues), options.cost)
+    }
+
+    fn save(&self, out: &mut Writer) {
+        let StartTimeFair { cost: _, weights: _, virtual_time, starts: _, finishes } = self;
+        // Only how far each queue is ahead counts; a queue that is empty has no start tag.
+        for finish in finishes {
+            let ahead = finish.saturating_sub(*virtual_time);
+            out.number(u64::try_from(ahead).unwrap_or(u64::MAX));
+        }
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        self.virtual_time = 0;
+        for finish in &mut self.finishes {
+            *finish = u128::from(from.number()?);
+        }
+        Ok(())
+    }
+}
+
+impl StartTimeFair {
+    /// For queues of these weights.
+    #[must_use]
+    pub fn new(weights: Vec<u32>, cost: Cost) -> StartTimeFair {
+        let zeros = vec![0; weights.len()];
+        StartTimeFair { cost, weights, virtual_time: 0, starts: zeros.clone(), finishes: zeros }
+    }
+
+    pub(super) fn woke(&mut self, queue: QueueId) {
+        self.starts[queue.at()] = self.virtual_time.max(self.finishes[queue.at()]);
+    }
+
+    pub(super) fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
+        let first = backlog.waiting.iter().min_by_key(|queue| self.starts[queue.at()]);
+        let queue = first.expect("asked only if one waits");
+        let Request { op, sectors, .. } = *backlog.first(queue);
+        let cost = match (self.cost, op) {
+            (Cost::Commands, _) => 1,
+            (Cost::Bytes, Op::Read | Op::Write) => sectors,
+            (Cost::Bytes, Op::Trim | Op::Flush) => EMPTY_COST,
+        };
+        let at = queue.at();
+        self.virtual_time = self.starts[at];
+        self.finishes[at] =
+            self.starts[at] + u128::from(cost) * SCALE / u128::from(self.weights[at]);
+        self.starts[at] = self.finishes[at];
+        queue
+    }
+}

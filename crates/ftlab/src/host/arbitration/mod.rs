@@ -1,0 +1,89 @@
+//! Whose command the controller fetches next, when several submission queues hold some.
+//!
+//! The core asks only when it can take a command and one waits, and always takes what is chosen: a
+//! policy can't leave the controller idle, nor reorder a queue.
+
+mod classes;
+mod fair;
+mod round_robin;
+mod rounds;
+mod weighted;
+
+pub use classes::{ClassOptions, PriorityClass, PriorityClasses};
+pub use fair::{Cost, FairOptions, StartTimeFair};
+pub use round_robin::{BurstOptions, RoundRobin};
+pub use weighted::{WeightedOptions, WeightedRoundRobin};
+
+use std::collections::VecDeque;
+
+use super::{Intake, QueueId, QueueSet, Request, RequestId};
+use crate::policy::seam;
+
+seam! {
+    /// Decides from which submission queue the controller fetches next.
+    pub enum Arbitration ("host.arbitration.policy" = "round-robin") as ArbitrationChoice, with arbitration_policy {
+        RoundRobin(RoundRobin),
+        Weighted(WeightedRoundRobin),
+        Classes(PriorityClasses),
+        Fair(StartTimeFair),
+    }
+}
+
+impl ArbitrationChoice {
+    /// The weights of the queues, if the policy has some: one for all, or one for each.
+    #[must_use]
+    pub fn weights(&self) -> Option<&[u32]> {
+        match self {
+            ArbitrationChoice::RoundRobin(_) | ArbitrationChoice::Classes(_) => None,
+            ArbitrationChoice::Weighted(options) => Some(&options.weights),
+            ArbitrationChoice::Fair(options) => Some(&options.weights),
+        }
+    }
+}
+
+/// What a policy sees: the queues that hold commands, and the command that is first in each.
+#[derive(Clone, Copy, Debug)]
+pub struct Backlog<'a> {
+    /// The queues that hold a command; at least one.
+    pub waiting: QueueSet,
+    lines: &'a [VecDeque<RequestId>],
+    intake: &'a Intake,
+}
+
+impl<'a> Backlog<'a> {
+    pub(super) fn new(
+        waiting: QueueSet,
+        lines: &'a [VecDeque<RequestId>],
+        intake: &'a Intake,
+    ) -> Backlog<'a> {
+        Backlog { waiting, lines, intake }
+    }
+
+    /// The command that comes next from a queue that is waiting.
+    #[must_use]
+    pub fn first(&self, queue: QueueId) -> &'a Request {
+        let first = self.lines[queue.at()].front().expect("the queue is waiting");
+        &self.intake.get(*first).request
+    }
+}
+
+impl Arbitration {
+    /// A command has come to a queue that was empty.
+    pub(super) fn woke(&mut self, queue: QueueId) {
+        arbitration_policy!(self, policy => policy.woke(queue));
+    }
+
+    /// The queue to fetch from: one that is waiting.
+    pub(super) fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
+        arbitration_policy!(self, policy => policy.choose(backlog))
+    }
+}
+
+/// One number for each of `count` queues, from a list of one for all or one for each.
+#[must_use]
+pub fn one_each(list: &[u32], count: u32) -> Vec<u32> {
+    match *list {
+        [one] => vec![one; count as usize],
+        _ => list.to_vec(),
+    }
+}

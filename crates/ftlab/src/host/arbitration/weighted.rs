@@ -1,0 +1,67 @@
+//! Weighted round robin: each queue in turn gives up to a burst of commands for each unit of its weight,
+//! so that queues which always wait share the commands as their weights. A queue that runs empty
+//! loses the rest of its turn.
+//!
+//! Source: Katevenis, Sidiropoulos, Courcoubetis, "Weighted round-robin cell multiplexing in a
+//! general-purpose ATM switch chip", IEEE JSAC 9(8), 1991; here a queue's cells are not spread over
+//! the round. It counts commands, not bytes: `start-time-fair` counts bytes.
+
+use super::{Backlog, BurstOptions, one_each, rounds::Rounds};
+use crate::config::declare::options;
+use crate::host::QueueId;
+use crate::image::{Damage, Reader, Writer};
+use crate::policy::{Parts, Policy};
+
+/// Queues in turn, by weight.
+#[derive(Clone, Debug)]
+pub struct WeightedRoundRobin {
+    /// By queue: commands in a turn.
+    turns: Vec<u32>,
+    rounds: Rounds,
+}
+
+options! {
+    /// Turns of commands, longer for heavier queues.
+    pub struct WeightedOptions at "host.arbitration" with { turns: BurstOptions } {
+        /// The weight of each queue: one number for all, or one for each.
+        weights: Vec<u32> = "1", in "1"..="1024", source "default: all alike";
+    }
+}
+
+impl Policy for WeightedRoundRobin {
+    const NAME: &'static str = "weighted-round-robin";
+    const SUMMARY: &'static str = "queues in turn, commands in proportion to the weights";
+    const SOURCE: &'static str = "Katevenis et al., IEEE JSAC 9(8), 1991";
+    type Options = WeightedOptions;
+
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        let weights = one_each(&options.weights, parts.config.host.queues);
+        WeightedRoundRobin::new(&weights, options.turns.burst)
+    }
+
+    fn save(&self, out: &mut Writer) {
+        let WeightedRoundRobin { turns: _, rounds } = self;
+        rounds.save(out);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        self.rounds.load(self.turns.len() as u32, from)
+    }
+}
+
+impl WeightedRoundRobin {
+    /// For queues of these weights.
+    #[must_use]
+    pub fn new(weights: &[u32], burst: u32) -> WeightedRoundRobin {
+        WeightedRoundRobin {
+            turns: weights.iter().map(|&weight| weight.saturating_mul(burst)).collect(),
+            rounds: Rounds::new(weights.len() as u32),
+        }
+    }
+
+    pub(super) fn woke(&mut self, _queue: QueueId) {}
+
+    pub(super) fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
+        self.rounds.choose(backlog.waiting, |queue| self.turns[queue.at()])
+    }
+}
