@@ -11,7 +11,7 @@ use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteThrough};
 use ftlab::device::{Device, DeviceSetup, HostSetup, assemble};
 use ftlab::engine::{Stream, prefetch};
 use ftlab::ftl::FtlSetup;
-use ftlab::ftl::gc::{Greedy, Thresholds, Victim};
+use ftlab::ftl::gc::{Greedy, Thresholds, Triggers, Victim};
 use ftlab::ftl::mapping::{Mapping, PageMap};
 use ftlab::ftl::placement::{Dynamic, Placement};
 use ftlab::ftl::streams::{Single, Streams};
@@ -115,6 +115,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
                 copies_in_flight: 2,
                 host_lead: 16,
             },
+            triggers: Triggers::NONE,
             wear: WearSetup::carefree(),
             geometry,
         },

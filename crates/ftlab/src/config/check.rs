@@ -1,7 +1,7 @@
 //! Checks a config as a whole: what no option can be asked alone. Errors for what cannot work,
 //! warnings for what was probably not meant.
 
-use super::options::{Cell, Options};
+use super::options::{Cell, MOST_COPIES, Options};
 use super::problem::Problem;
 use super::reader::Reader;
 use super::resolve::{Counts, shape};
@@ -182,6 +182,30 @@ impl Checker<'_, '_> {
             );
             let remedy = format!("set ftl.gc.reserve below {}", gc.start);
             self.fail(&["ftl.gc.reserve", "ftl.gc.start"], message, remedy);
+        }
+        self.triggers();
+    }
+
+    fn triggers(&mut self) {
+        let gc = &self.options.ftl.gc;
+        let bounded = gc.preemptible.is_on() || gc.copies_per_write < MOST_COPIES;
+        if bounded && gc.hard_limit >= gc.start {
+            let message = format!(
+                "collection starts at {} free blocks, where the hard limit of {} is reached already: \
+                 it never yields to the host or waits for its writes",
+                gc.start, gc.hard_limit
+            );
+            let remedy = "raise ftl.gc.start and ftl.gc.stop, or lower ftl.gc.hard_limit";
+            self.warn(&["ftl.gc.hard_limit", "ftl.gc.start"], message, remedy.to_owned());
+        }
+        let background = &gc.background;
+        if background.collect.is_on() && background.blocks <= gc.stop {
+            let message = format!(
+                "collection in the background ends at {} free blocks, of which {} are there anyway",
+                background.blocks, gc.stop
+            );
+            let remedy = format!("set ftl.gc.background.blocks above {}", gc.stop);
+            self.warn(&["ftl.gc.background.blocks", "ftl.gc.stop"], message, remedy);
         }
     }
 

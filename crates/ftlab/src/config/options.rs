@@ -5,7 +5,7 @@ use super::declare::{choices, options};
 use super::text::{nearest, quoted, shown};
 use super::value::{Kind, Value, ValueError};
 use crate::cache::WriteBufferChoice;
-use crate::ftl::gc::VictimChoice;
+use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::placement::{Level, PlacementChoice};
 use crate::ftl::streams::StreamsChoice;
@@ -302,7 +302,7 @@ options! {
 
 options! {
     /// Garbage collection: which blocks are emptied, and when. Thresholds are per plane.
-    pub struct GcOptions at "ftl.gc" with { victim: VictimChoice } {
+    pub struct GcOptions at "ftl.gc" with { victim: VictimChoice, background: BackgroundOptions } {
         /// Free blocks of a plane at or below which collection starts.
         start: u32 = "2", in "2"..="100000", unit "blocks",
             source "small, so that the spare capacity holds stale pages rather than lie idle";
@@ -320,6 +320,40 @@ options! {
         /// stopping until a block is erased. The largest value lets the host run ahead freely.
         host_lead: u32 = "16", in "1"..="4000000", unit "flash pages",
             source "assumed: as firmware paces host writes, small against a block";
+        /// Which planes collect together: when one has to, the others of its scope collect a block,
+        /// too, unless they have more than `ftl.gc.stop` free.
+        scope: Scope = "plane", source "each plane for itself: nothing is collected early";
+        /// Whether commands of collection wait until their die has nothing else to do. They yield
+        /// between commands, until `ftl.gc.hard_limit` is reached or the host waits for the plane.
+        preemptible: Switch = "off", source "Lee et al., ISPASS 2011";
+        /// Copies (flash pages) that a plane's collection may make for each flash page that the host
+        /// writes to the plane. The largest value sets no bound.
+        copies_per_write: u32 = "4000000", in "1"..="4000000", unit "flash pages",
+            source "incremental collection; by default the rest of the pacing is enough";
+        /// Free blocks of a plane at or below which collection neither yields (`ftl.gc.preemptible`)
+        /// nor waits for host writes (`ftl.gc.copies_per_write`).
+        hard_limit: u32 = "1", in "1"..="100000", unit "blocks",
+            source "the reserve: the host can't open a block any more";
+        /// Whether flash pages whose mapping units are all valid are copied within the plane, without
+        /// crossing the bus (and without being checked by ECC).
+        copyback: Switch = "off", source "ONFI copyback; drives avoid it, as errors add up";
+    }
+}
+
+/// A bound on copies that is none.
+pub const MOST_COPIES: u32 = 4_000_000;
+
+options! {
+    /// Collection while the host is idle.
+    pub struct BackgroundOptions at "ftl.gc.background" {
+        /// Whether the device collects before it must while the host is idle. Copies stop when the
+        /// host comes back.
+        collect: Switch = "off", source "closed forms know no idle time";
+        /// The device has to be without requests for so long.
+        after: Nanos = "100ms", in "0ns"..="100s", source "assumed: longer than pauses in a burst";
+        /// Free blocks of a plane up to which it collects.
+        blocks: u32 = "8", in "1"..="1000000", unit "blocks",
+            source "assumed: a burst of a few blocks a plane finds room";
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use super::stalled::Stalled;
 use super::{Contents, Device};
 use crate::cache::{Buffer, BufferSetup};
-use crate::config::{Config, NandOptions, StreamMap};
-use crate::ftl::gc::{Collector, Thresholds};
+use crate::config::{Config, GcOptions, MOST_COPIES, NandOptions, StreamMap};
+use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
 use crate::host::arbitration::one_each;
@@ -86,6 +86,7 @@ impl DeviceSetup {
                     faults: Faults::new(&nand.faults, nand.endurance.policy.build(&parts), seed),
                     drain_pages: drain_pages(&buffer, &geometry),
                 },
+                triggers: triggers(&ftl.gc),
             },
             buffer,
         }
@@ -149,6 +150,21 @@ fn host(parts: &Parts<'_>) -> HostSetup {
     HostSetup { queues, front_end }
 }
 
+fn triggers(gc: &GcOptions) -> Triggers {
+    let background = &gc.background;
+    Triggers {
+        scope: gc.scope,
+        background: background
+            .collect
+            .is_on()
+            .then_some(Background { after: background.after, blocks: background.blocks }),
+        preemptible: gc.preemptible.is_on(),
+        copies_per_write: Some(gc.copies_per_write).filter(|&copies| copies < MOST_COPIES),
+        hard_limit: gc.hard_limit,
+        copyback: gc.copyback.is_on(),
+    }
+}
+
 fn buffer(parts: &Parts<'_>) -> BufferSetup {
     let cache = &parts.config.cache;
     let policy = cache.policy.build(parts);
@@ -198,6 +214,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
     contents: C,
 ) -> Device<P, C> {
     let geometry = &setup.ftl.geometry;
+    let dies = geometry.dies();
     let units_per_page = geometry.units_per_page();
     let sectors_per_page = geometry.sectors_per_unit();
     Device {
@@ -211,12 +228,13 @@ pub fn assemble_with<P: Probe, C: Contents>(
         buffer: Buffer::new(setup.buffer),
         stalled: Stalled::new(setup.ftl.placement.pools(), setup.ftl.streams.host_streams()),
         ftl: Ftl::new(setup.ftl),
-        collector: Collector::new(units_per_page),
+        collector: Collector::new(units_per_page, dies),
         flash: Flash::new(setup.flash, probe),
         contents,
         loads: Cargo::new(units_per_page),
         from_buffer: VecDeque::new(),
         finished: Vec::new(),
+        idle_at: None,
         batch: Vec::new(),
         recent: VecDeque::new(),
         end_of_life: None,

@@ -56,6 +56,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             stalled,
             from_buffer,
             finished,
+            // At rest the host has been idle for long enough.
+            idle_at: _,
             batch: _,
             // Only brings tables closer to the processor.
             recent: _,

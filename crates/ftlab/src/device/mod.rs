@@ -55,6 +55,8 @@ pub struct Device<P = (), C = ()> {
     from_buffer: VecDeque<(SimTime, RequestId)>,
     /// Completions that have not been handed out.
     finished: Vec<Completion>,
+    /// When collection in the background begins, if nothing comes.
+    idle_at: Option<SimTime>,
     /// The pages of the write-back that is being put together.
     batch: Vec<SlotId>,
     /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
@@ -144,7 +146,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.command_done(id);
         }
         self.flash.go_on(self.now, die);
+        if self.ftl.triggers().preemptible {
+            let (collector, mut ground) = self.ground();
+            collector.let_go(die, &mut ground);
+        }
         self.consider_end();
+    }
+
+    /// When the host will have been idle for long enough to collect meanwhile, as it stands.
+    fn idle_from(&self) -> Option<SimTime> {
+        let background = self.ftl.triggers().background.filter(|_| self.intake.in_flight() == 0)?;
+        Some(self.now + background.after)
     }
 
     /// One flash command is done: tell whom it was done for.
@@ -192,7 +204,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         assert!(at >= self.now, "a request at {at}, but it is {} already", self.now);
         let front = self.front.as_ref().and_then(|front| front.next_time());
         let buffer = self.from_buffer.front().map(|&(at, _)| at);
-        let next = self.flash.next_time().into_iter().chain(buffer).chain(front).min();
+        let next = self.flash.next_time().into_iter().chain(buffer).chain(front);
+        let next = next.chain(self.idle_at).min();
         let next = next.unwrap_or(SimTime::FOREVER);
         assert!(next >= at, "a request at {at}, but the device stands before an event at {next}");
         let queue = self.queues.of(request.stream);
@@ -280,6 +293,8 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     fn submit(&mut self, at: SimTime, request: Request) {
         self.check(at, &request);
         self.now = at;
+        self.idle_at = None;
+        self.collector.host_back();
         let queue = self.queues.of(request.stream);
         let id = self.intake.admit(at, queue, request);
         match self.front {
@@ -291,13 +306,20 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
         loop {
             if !self.finished.is_empty() {
+                self.idle_at = self.idle_from();
                 done.append(&mut self.finished);
                 return Advanced::Completed;
             }
             let front = self.front.as_ref().and_then(|front| front.next_time());
             let buffer = self.from_buffer.front().map(|&(at, _)| at);
             let flash = self.flash.next_time();
-            let Some(next) = front.into_iter().chain(buffer).chain(flash).min() else {
+            let events = front.into_iter().chain(buffer).chain(flash).chain(self.idle_at);
+            let Some(next) = events.min() else {
+                let (collector, mut ground) = self.ground();
+                collector.finish(&mut ground);
+                if self.flash.next_time().is_some() {
+                    continue;
+                }
                 if self.stands_still() {
                     self.fetch();
                     continue;
@@ -318,6 +340,10 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                 if let Some((_, id)) = self.from_buffer.pop_front() {
                     self.finish(id);
                 }
+            } else if flash != Some(next) {
+                self.idle_at = None;
+                let (collector, mut ground) = self.ground();
+                collector.host_idle(&mut ground);
             } else if let Some((_, id)) = self.flash.step() {
                 self.commands_done(id);
             }

@@ -20,6 +20,7 @@ impl Ftl {
             // Derived from the configuration.
             logical_pages: _,
             thresholds: _,
+            triggers: _,
             // Follows from owners and valid bits; what else the policy knows is a part of its own.
             mapping: _,
             placement: _,

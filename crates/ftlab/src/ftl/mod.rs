@@ -21,7 +21,7 @@ pub use cargo::Cargo;
 pub use plane::Plane;
 pub use spare::Spare;
 
-use gc::{Purpose, PurposeCounts, Thresholds, Victim, VictimView};
+use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
 use mapping::Mapping;
 use placement::{Placement, PlacementView, Writable};
 use streams::{Streams, WriteStream};
@@ -51,6 +51,8 @@ pub struct FtlSetup {
     pub thresholds: Thresholds,
     /// What is done about wear.
     pub wear: WearSetup,
+    /// What else decides when, and at which pace.
+    pub triggers: Triggers,
 }
 
 /// Counts of what the FTL did, in pages (mapping units) unless said otherwise.
@@ -94,6 +96,7 @@ pub struct Ftl {
     streams: Streams,
     victim: Victim,
     thresholds: Thresholds,
+    triggers: Triggers,
     planes: Vec<Plane>,
     /// By stream of the host: where it may write.
     writable: Vec<Writable>,
@@ -123,10 +126,11 @@ impl Ftl {
             next_unit: vec![0; geometry.planes() as usize],
         };
         let WearSetup { free_block, faults, drain_pages } = setup.wear;
-        let mut thresholds = setup.thresholds;
+        let (mut thresholds, mut triggers) = (setup.thresholds, setup.triggers);
         let life = faults.map(|faults| {
             let kept_back = kept_back(&geometry, drain_pages);
             thresholds = thresholds.raised_by(kept_back);
+            triggers = triggers.raised_by(kept_back);
             let demand = Demand {
                 geometry: &geometry,
                 logical_pages: setup.logical_pages,
@@ -146,6 +150,7 @@ impl Ftl {
             streams: setup.streams,
             victim: setup.victim,
             thresholds,
+            triggers,
             hungry: vec![false; geometry.planes() as usize],
             fed: Vec::new(),
             free_block,
@@ -169,6 +174,13 @@ impl Ftl {
     #[must_use]
     pub fn counts(&self) -> &FtlCounts {
         &self.counts
+    }
+
+    /// What decides when it collects, beside the thresholds.
+    #[inline]
+    #[must_use]
+    pub fn triggers(&self) -> &Triggers {
+        &self.triggers
     }
 
     /// The blocks, to look at.

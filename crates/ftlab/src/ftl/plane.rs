@@ -35,6 +35,8 @@ pub struct Plane {
     pub(super) wanted: VecDeque<Wanted>,
     /// Flash pages that the host may still take while the plane collects.
     pub(super) host_credit: u32,
+    /// Copies that collection may make for what the host wrote, if that is bounded.
+    pub(super) copy_credit: u32,
 }
 
 impl Plane {
@@ -47,6 +49,7 @@ impl Plane {
             collection: None,
             wanted: VecDeque::new(),
             host_credit: 0,
+            copy_credit: 0,
         }
     }
 
@@ -90,7 +93,7 @@ impl Plane {
     pub(super) fn save(&self, out: &mut Writer, units_per_block: u32) {
         // Nothing is collected at rest, so nobody is paced. How far an open block is filled stands in
         // its record.
-        let Plane { open, free, collection: _, wanted, host_credit: _ } = self;
+        let Plane { open, free, collection: _, wanted, host_credit: _, copy_credit: _ } = self;
         out.number(free.used());
         out.list(free.erased_by_age().iter().map(|block| block.get()));
         out.number(open.len() as u64);

@@ -11,7 +11,8 @@ use ftlab::device::{Contents, Device, DeviceSetup, HostSetup, drain_pages};
 use ftlab::engine::Stream;
 use ftlab::ftl::FtlSetup;
 use ftlab::ftl::gc::{
-    self, CostBenefit, DChoices, Greedy, Random, RandomGreedy, Thresholds, Victim, WindowedGreedy,
+    self, CostBenefit, DChoices, Greedy, Random, RandomGreedy, Thresholds, Triggers, Victim,
+    WindowedGreedy,
 };
 use ftlab::ftl::mapping::{Mapping, PageMap};
 use ftlab::ftl::placement::{Dynamic, Level, PartlyDynamic, Placement, StaticStripe};
@@ -186,6 +187,7 @@ pub struct Spec {
     /// How many blocks a victim policy draws, or has in its window.
     pub draws: u32,
     pub thresholds: Thresholds,
+    pub triggers: Triggers,
     pub buffer: BufferSpec,
     pub life: LifeSpec,
     pub logical_pages: u32,
@@ -296,6 +298,7 @@ impl Spec {
                 copies_in_flight: 2,
                 host_lead: 16,
             },
+            triggers: Triggers::NONE,
             buffer: NO_BUFFER,
             life: CAREFREE,
             logical_pages: 96,
@@ -379,6 +382,7 @@ impl Spec {
                     faults: self.life.faults(),
                     drain_pages: drain_pages(&buffer, &geometry),
                 },
+                triggers: self.triggers,
                 geometry,
             },
             buffer,

@@ -1,6 +1,6 @@
 //! Random devices that can work, and random things to do with them.
 
-use ftlab::ftl::gc::Thresholds;
+use ftlab::ftl::gc::{Background, Scope, Thresholds, Triggers};
 use ftlab::host::Op;
 use ftlab::nand::Shape;
 use ftlab::units::{Bytes, BytesPerSec, Nanos};
@@ -40,6 +40,32 @@ fn thresholds() -> impl Strategy<Value = Thresholds> {
             host_lead: lead,
         },
     )
+}
+
+/// Off in half of the cases.
+pub fn triggers() -> impl Strategy<Value = Triggers> {
+    let scope = select(vec![Scope::Plane, Scope::Die, Scope::Channel, Scope::Device]);
+    let pauses = select(vec![Nanos::ZERO, Nanos::from_micros(300)]);
+    let background = (pauses, 1u32..=9).prop_map(|(after, blocks)| Background { after, blocks });
+    let on = (
+        scope,
+        proptest::option::of(background),
+        any::<bool>(),
+        proptest::option::of(1u32..=3),
+        0u32..=4,
+        any::<bool>(),
+    )
+        .prop_map(
+            |(scope, background, preemptible, copies_per_write, hard_limit, copyback)| Triggers {
+                scope,
+                background,
+                preemptible,
+                copies_per_write,
+                hard_limit,
+                copyback,
+            },
+        );
+    prop_oneof![Just(Triggers::NONE), on]
 }
 
 fn buffer() -> impl Strategy<Value = BufferSpec> {
@@ -87,33 +113,44 @@ pub fn spec() -> impl Strategy<Value = Spec> {
     let streams = (select(StreamsKind::ALL), 0u8..=3);
     let codeword = select(vec![512u64, 1024, 2048]);
     let share = prop_oneof![Just(100u32), 40u32..=100];
-    (host(), shape(), thresholds(), buffer(), policies, streams, codeword, share).prop_map(
-        |(host, shape, thresholds, buffer, policies, (streams, copy_streams), codeword, share)| {
-            let (scheduler, placement, timing, victim) = policies;
-            let spec = Spec {
+    (host(), shape(), (thresholds(), triggers()), buffer(), policies, streams, codeword, share)
+        .prop_map(
+            |(
                 host,
                 shape,
-                thresholds,
+                (thresholds, triggers),
                 buffer,
-                scheduler,
-                placement,
-                timing,
-                streams,
-                copy_streams,
-                victim,
-                codeword: Bytes(codeword),
-                bus: BytesPerSec(200_000_000),
-                ..Spec::small()
-            };
-            // Many streams leave nothing of a few blocks.
-            let spec = match spec.most_logical_pages() {
-                0 => Spec { streams: StreamsKind::Single, copy_streams: 1, ..spec },
-                _ => spec,
-            };
-            let logical_pages = (spec.most_logical_pages() * share / 100).max(1);
-            Spec { logical_pages, ..spec }
-        },
-    )
+                policies,
+                (streams, copy_streams),
+                codeword,
+                share,
+            )| {
+                let (scheduler, placement, timing, victim) = policies;
+                let spec = Spec {
+                    host,
+                    shape,
+                    thresholds,
+                    triggers,
+                    buffer,
+                    scheduler,
+                    placement,
+                    timing,
+                    streams,
+                    copy_streams,
+                    victim,
+                    codeword: Bytes(codeword),
+                    bus: BytesPerSec(200_000_000),
+                    ..Spec::small()
+                };
+                // Many streams leave nothing of a few blocks.
+                let spec = match spec.most_logical_pages() {
+                    0 => Spec { streams: StreamsKind::Single, copy_streams: 1, ..spec },
+                    _ => spec,
+                };
+                let logical_pages = (spec.most_logical_pages() * share / 100).max(1);
+                Spec { logical_pages, ..spec }
+            },
+        )
 }
 
 /// One command in terms that fit any device.

@@ -18,6 +18,7 @@ mod reference;
 mod standstill;
 mod streams;
 mod timelines;
+mod triggers;
 mod versions;
 mod watch;
 mod write_amplification;

@@ -47,6 +47,8 @@ pub struct Log {
     geometry: Geometry,
     prices: Bus,
     scheduler: SchedulerKind,
+    /// Copies may be held back after they were told, and others go before them.
+    preemptible: bool,
     /// The moment of the last report.
     now: SimTime,
     dies: Vec<DieLog>,
@@ -73,6 +75,7 @@ impl Log {
         Rc::new(RefCell::new(Log {
             prices: spec.transfers(),
             scheduler: spec.scheduler,
+            preemptible: spec.triggers.preemptible,
             now: SimTime::ZERO,
             dies: vec![DieLog::default(); geometry.dies() as usize],
             buses: vec![BusLog::default(); geometry.channels() as usize],
@@ -164,11 +167,13 @@ impl Log {
             assert!(die.reads.is_empty(), "{a:?} goes before host reads {:?}", die.reads);
         }
         // Reads of merges and of collection, and erases, are not told when they arrive.
-        if host_read || a.kind == Kind::Program {
-            let place = die.arrived.iter().position(|&known| known == (a.kind, flash_page));
+        // A copyback is told as the program of its copies.
+        let told = if a.kind == Kind::Copyback { Kind::Program } else { a.kind };
+        if host_read || told == Kind::Program {
+            let place = die.arrived.iter().position(|&known| known == (told, flash_page));
             let place = place.expect("what a die does has arrived");
             let known = die.arrived.remove(place);
-            let overtakes = scheduler == SchedulerKind::Fifo && place > 0;
+            let overtakes = scheduler == SchedulerKind::Fifo && place > 0 && !self.preemptible;
             assert!(!overtakes, "{known:?} overtakes {:?}", die.arrived);
         }
     }

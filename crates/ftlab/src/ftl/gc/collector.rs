@@ -6,200 +6,23 @@
 //! holds, then one program. A copy is committed when it is programmed, and only if the page has not
 //! been overwritten meanwhile. The victim is erased when nothing of it is left in flight.
 
-use super::super::{BlockState, Cargo, Ftl};
-use super::{Purpose, VictimView};
+use std::collections::VecDeque;
+
+use super::super::{Cargo, Ftl};
+use super::{Scope, Wanted};
 use crate::device::Contents;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
-use crate::units::{BlockId, PlaneId, Ppn, SimTime};
-
-/// When a plane collects, in free blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Thresholds {
-    /// It starts at so many, or fewer.
-    pub start: u32,
-    /// It goes on until so many are free.
-    pub stop: u32,
-    /// The last ones, which only collection may take.
-    pub reserve: u32,
-    /// Flash pages being copied at once.
-    pub copies_in_flight: u32,
-    /// While a plane collects, the host may take so many flash pages more than collection has made
-    /// free since it started.
-    pub host_lead: u32,
-}
-
-impl Thresholds {
-    /// All of them higher by so many blocks.
-    #[must_use]
-    pub const fn raised_by(self, blocks: u32) -> Thresholds {
-        let Thresholds { start, stop, reserve, .. } = self;
-        Thresholds { start: start + blocks, stop: stop + blocks, reserve: reserve + blocks, ..self }
-    }
-}
-
-/// A collection that runs on a plane.
-#[derive(Clone, Debug)]
-pub struct Collection {
-    victim: BlockId,
-    purpose: Purpose,
-    /// The next page of the victim to look at.
-    next_unit: u32,
-    /// Flash pages being copied.
-    pub(super) in_flight: u32,
-    /// There was no room for a copy: no more are begun.
-    pub(super) stranded: bool,
-    /// Nothing is left to copy: the victim is on its way out.
-    erasing: bool,
-    /// Flash pages that the collection will make free, net of its copies, and how many copies that
-    /// takes, as it looked when it began.
-    gain: u32,
-    copies: u32,
-    /// What of the gain is earned and not yet a whole page, in parts of a copy.
-    earned: u32,
-    /// Copies that were made, and flash pages that were handed out for them.
-    copied: u32,
-    handed_out: u32,
-}
-
-impl Collection {
-    /// The block that is being collected.
-    #[must_use]
-    pub fn victim(&self) -> BlockId {
-        self.victim
-    }
-
-    /// What it is being collected for.
-    #[must_use]
-    pub fn purpose(&self) -> Purpose {
-        self.purpose
-    }
-
-    /// A copy is done: the flash pages that the host may take for it.
-    fn earn(&mut self) -> u32 {
-        self.copied += 1;
-        self.earned += self.gain;
-        let pages = self.earned / self.copies;
-        self.earned %= self.copies;
-        self.handed_out += pages;
-        pages
-    }
-
-    /// The victim is erased: what is left of its gain. Pages that were overwritten while the collection
-    /// ran have saved copies.
-    fn earn_rest(&self, pages_per_block: u32) -> u32 {
-        pages_per_block - self.copied - self.handed_out
-    }
-}
-
-/// A block that somebody wants emptied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// The block.
-    pub block: BlockId,
-    /// What for.
-    pub purpose: Purpose,
-}
-
-impl Ftl {
-    /// Notes that a block is being collected, and what that will yield.
-    fn begin_collection(&mut self, plane: PlaneId, Wanted { block: victim, purpose }: Wanted) {
-        let valid = self.blocks.valid(victim);
-        let copies = valid.div_ceil(self.geometry.units_per_page());
-        let gain = match purpose.frees_block() {
-            true => self.geometry.shape().pages_per_block - copies,
-            false => 0,
-        };
-        self.blocks.set_state(victim, BlockState::Collecting);
-        self.blocks.count_collection(victim);
-        self.streams.collects(victim, self.blocks.stream(victim));
-        self.counts.gc_runs += 1;
-        self.counts.gc_victim_valid += u64::from(valid);
-        self.counts.by_purpose[purpose as usize].runs += 1;
-        self.planes[plane.at()].collection = Some(Collection {
-            victim,
-            purpose,
-            next_unit: 0,
-            in_flight: 0,
-            stranded: false,
-            erasing: false,
-            gain,
-            copies,
-            earned: 0,
-            copied: 0,
-            handed_out: 0,
-        });
-        self.refresh_writable(plane);
-    }
-
-    /// Takes note that a block is to be emptied for a purpose. One that waits for that already takes
-    /// the new purpose, unless it is to be given up. False if there is nothing to collect: the block is free, bad, being filled,
-    /// or being collected at this moment.
-    fn want(&mut self, wanted: Wanted) -> bool {
-        let plane = self.geometry.plane_of(wanted.block);
-        let queue = &mut self.planes[plane.at()].wanted;
-        if let Some(waiting) = queue.iter_mut().find(|waiting| waiting.block == wanted.block) {
-            if waiting.purpose.frees_block() {
-                *waiting = wanted;
-            }
-            return true;
-        }
-        if self.blocks.state(wanted.block) != BlockState::Closed {
-            return false;
-        }
-        queue.push_back(wanted);
-        let view = VictimView { plane, blocks: &self.blocks };
-        self.victim.withdrawn(&view, wanted.block);
-        self.blocks.set_state(wanted.block, BlockState::Collecting);
-        true
-    }
-
-    fn has_wanted(&self, plane: PlaneId) -> bool {
-        !self.planes[plane.at()].wanted.is_empty()
-    }
-
-    /// The block that a plane empties next. What others asked for goes first. A block that is given up
-    /// waits while only the reserve is left: it returns none for the one that its pages may fill.
-    fn next_to_collect(&mut self, plane: PlaneId) -> Option<Wanted> {
-        if self.read_only {
-            return None;
-        }
-        let state = &self.planes[plane.at()];
-        let to_spare = state.free_blocks() > self.thresholds.reserve;
-        let may_go = |wanted: &Wanted| {
-            (to_spare || wanted.purpose.frees_block()) && self.can_empty(plane, wanted.block)
-        };
-        if let Some(at) = state.wanted.iter().position(may_go) {
-            return self.planes[plane.at()].wanted.remove(at);
-        }
-        let view = VictimView { plane, blocks: &self.blocks };
-        let block = self.victim.choose(&view)?;
-        if !self.can_empty(plane, block) {
-            self.victim.closed(&view, block);
-            self.note_no_room();
-            return None;
-        }
-        Some(Wanted { block, purpose: Purpose::Space })
-    }
-
-    /// The victim is empty: what becomes of it, and what its end is worth to the host.
-    fn end_collection(&mut self, plane: PlaneId, run: &Collection) {
-        if run.purpose.frees_block() && !self.erase_fails(run.victim) {
-            self.blocks.reset(run.victim);
-            let state = &mut self.planes[plane.at()];
-            state.give_back(run.victim, self.blocks.erases(run.victim));
-            state.host_credit += run.earn_rest(self.geometry.shape().pages_per_block);
-        } else {
-            self.blocks.retire(run.victim);
-            self.refresh_writable(plane);
-        }
-    }
-}
+use crate::units::{BlockId, DieId, PlaneId, Ppn, SimTime};
 
 /// The copies that are under way, over all planes.
 #[derive(Clone, Debug)]
 pub struct Collector {
     /// By program: where each of its pages is copied from.
     pub(super) sources: Cargo,
+    /// By die: commands that let the host go first, with their planes.
+    held: Vec<VecDeque<(PlaneId, CommandId)>>,
+    /// The host has been idle for long enough.
+    idle: bool,
 }
 
 /// What a step of a collection made free for the host.
@@ -224,19 +47,119 @@ pub struct Ground<'a, P, C> {
 }
 
 impl Collector {
-    /// A collector with nothing to do.
+    /// A collector with nothing to do, for so many dies.
     #[must_use]
-    pub fn new(units_per_page: u32) -> Collector {
-        Collector { sources: Cargo::new(units_per_page) }
+    pub fn new(units_per_page: u32, dies: u32) -> Collector {
+        let held = vec![VecDeque::new(); dies as usize];
+        Collector { sources: Cargo::new(units_per_page), held, idle: false }
     }
 
-    /// Starts collecting on a plane if it is short of free blocks and not collecting already.
+    /// Starts collecting on a plane if it is short of free blocks and not collecting already. Called
+    /// for each flash page that the host writes to it, and when there may be something to collect.
     #[inline]
     pub fn start<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
-        let short = on.ftl.free_blocks(plane) <= on.ftl.thresholds.start;
-        if short && on.ftl.planes[plane.at()].collection.is_none() {
+        if on.ftl.free_blocks(plane) > on.ftl.thresholds.start {
+            if on.ftl.triggers.copies_per_write.is_some() {
+                self.spur(plane, on);
+            }
+        } else if on.ftl.planes[plane.at()].collection.is_some() {
+            self.spur(plane, on);
+        } else {
             on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
             self.next(plane, on);
+            if on.ftl.triggers.scope != Scope::Plane {
+                self.start_others(plane, on);
+            }
+        }
+    }
+
+    /// A collection that runs may be due to go on: the host wrote a page, or blocks became scarce.
+    #[inline]
+    fn spur<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+        let triggers = on.ftl.triggers;
+        if let Some(copies) = triggers.copies_per_write {
+            let state = &mut on.ftl.planes[plane.at()];
+            // What a whole block needs is the most that can be saved up.
+            let most = state.collection.as_ref().map_or(0, |run| run.copies);
+            state.copy_credit = state.copy_credit.saturating_add(copies).min(most);
+            self.proceed(plane, on);
+        } else if triggers.background.is_some() {
+            self.proceed(plane, on);
+        }
+        if triggers.preemptible {
+            self.let_go(on.ftl.geometry.die_of(plane), on);
+        }
+    }
+
+    /// The other planes of the scope collect a block each, unless they have more than enough.
+    #[cold]
+    fn start_others<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+        for other in on.ftl.triggers.scope.planes(&on.ftl.geometry, plane) {
+            let few = on.ftl.free_blocks(other) <= on.ftl.thresholds.stop;
+            if few && on.ftl.planes[other.at()].collection.is_none() {
+                on.ftl.planes[other.at()].host_credit = on.ftl.thresholds.host_lead;
+                self.next(other, on);
+            }
+        }
+    }
+
+    /// The host is idle: every plane collects as far as it should while nobody waits.
+    pub fn host_idle<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+        self.idle = true;
+        for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
+            if on.ftl.planes[plane.at()].collection.is_some() {
+                self.proceed(plane, on);
+            } else if let Some(wanted) = on.ftl.next_in_background(plane) {
+                on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
+                on.ftl.begin_collection(plane, wanted);
+                self.proceed(plane, on);
+            }
+        }
+    }
+
+    /// The host is back.
+    #[inline]
+    pub fn host_back(&mut self) {
+        self.idle = false;
+    }
+
+    /// Nothing else is left to happen in the device: collections that wait for the host go on.
+    pub fn finish<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+        if on.ftl.triggers.copies_per_write.is_some() || on.ftl.triggers.background.is_some() {
+            let before = std::mem::replace(&mut self.idle, true);
+            for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
+                self.proceed(plane, on);
+            }
+            self.idle = before;
+        }
+    }
+
+    /// Hands a command to the flash, or holds it back while its die has other things to do.
+    #[inline]
+    pub(super) fn submit<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        id: CommandId,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        if !on.ftl.triggers.preemptible {
+            return on.flash.submit(on.now, id);
+        }
+        let die = on.ftl.geometry.die_of(plane);
+        self.held[die.at()].push_back((plane, id));
+        self.let_go(die, on);
+    }
+
+    /// Submits commands that were held back, in their order, while their die has nothing else to do
+    /// or one of them may wait no longer.
+    pub fn let_go<P: Probe, C: Contents>(&mut self, die: DieId, on: &mut Ground<'_, P, C>) {
+        while let Some(&(_, first)) = self.held[die.at()].front() {
+            let free = on.flash.load().of(die) == 0;
+            if !free && !self.held[die.at()].iter().any(|&(plane, _)| on.ftl.is_urgent(plane)) {
+                return;
+            }
+            self.held[die.at()].pop_front();
+            on.flash.submit(on.now, first);
         }
     }
 
@@ -284,15 +207,23 @@ impl Collector {
             let (victim, from) = (run.victim, run.next_unit);
             let origin = run.purpose.origin();
             match on.ftl.blocks.next_valid(victim, from) {
-                Some(first) => self.copy_page(plane, origin, victim, first, on),
+                Some(first) => {
+                    if !on.ftl.may_go_on(plane, true, self.idle) {
+                        return;
+                    }
+                    if !(on.ftl.triggers.copyback && self.copy_back(plane, origin, first, on)) {
+                        self.copy_page(plane, origin, victim, first, on);
+                    }
+                }
                 None if run.in_flight > 0 => return,
                 None if !run.purpose.frees_block() => return self.ended(plane, on),
+                None if !on.ftl.may_go_on(plane, false, self.idle) => return,
                 None => {
-                    run.erasing = true;
+                    on.ftl.erasing(plane);
                     let page = on.ftl.geometry.page_at(victim, 0);
                     let erase = Command::new(Kind::Erase, origin, Task::Collect(plane), page);
                     let id = on.flash.prepare(erase);
-                    return on.flash.submit(on.now, id);
+                    return self.submit(plane, id, on);
                 }
             }
         }
@@ -313,12 +244,11 @@ impl Collector {
         program.codewords = on.flash.bus().page_codewords();
         let program = on.flash.prepare(program);
         let units_per_page = on.ftl.geometry.units_per_page();
-        let sources = self.sources.row_mut(program);
         let (mut units, mut next) = (0, Some(first));
         let mut read: Option<(u32, CommandId)> = None;
         while let Some(unit) = next.filter(|_| units < units_per_page) {
             let source = on.ftl.geometry.page_at(victim, unit);
-            sources[units as usize] = source.to_raw();
+            self.sources.row_mut(program)[units as usize] = source.to_raw();
             units += 1;
             if let Some(page) = on.ftl.spare.owner(source) {
                 on.ftl.prefetch(page);
@@ -329,7 +259,7 @@ impl Collector {
                 Some((of, id)) if of == flash_page => id,
                 _ => {
                     if let Some((_, id)) = read {
-                        on.flash.submit(on.now, id);
+                        self.submit(plane, id, on);
                     }
                     let mut command = Command::new(Kind::Read, origin, task, source);
                     command.then = Some(program);
@@ -350,8 +280,39 @@ impl Collector {
             run.next_unit = next.unwrap_or(on.ftl.geometry.units_per_block());
         }
         if let Some((_, id)) = read {
-            on.flash.submit(on.now, id);
+            self.submit(plane, id, on);
         }
+    }
+
+    /// Copies the flash page that begins at place `first` of the victim within the plane, if it is
+    /// valid as a whole.
+    fn copy_back<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        origin: Origin,
+        first: u32,
+        on: &mut Ground<'_, P, C>,
+    ) -> bool {
+        let units = on.ftl.geometry.units_per_page();
+        let Some(victim) = on.ftl.collecting(plane) else { return false };
+        let whole = |unit| on.ftl.blocks.is_valid(victim, unit);
+        if !first.is_multiple_of(units) || !(first..first + units).all(whole) {
+            return false;
+        }
+        let source = on.ftl.geometry.page_at(victim, first);
+        let mut command = Command::new(Kind::Copyback, origin, Task::Collect(plane), source);
+        command.source = Some(source);
+        command.units = units;
+        let id = on.flash.prepare(command);
+        for (unit, place) in (0..units).zip(self.sources.row_mut(id)) {
+            *place = Ppn::new(source.get() + unit).to_raw();
+        }
+        if let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() {
+            run.in_flight += 1;
+            run.next_unit = first + units;
+        }
+        self.place_copy(plane, id, on);
+        true
     }
 
     /// Tries again on planes that were short of free blocks with nothing worth collecting, where
@@ -457,6 +418,11 @@ impl Collector {
         on.ftl.end_collection(plane, &run);
         if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop || on.ftl.has_wanted(plane) {
             self.next(plane, on);
+        } else if self.idle
+            && let Some(wanted) = on.ftl.next_in_background(plane)
+        {
+            on.ftl.begin_collection(plane, wanted);
+            self.proceed(plane, on);
         }
     }
 

@@ -83,7 +83,7 @@ impl Collector {
             on.contents.copy(from, to);
         }
         on.flash.command_mut(program).page = first;
-        on.flash.submit(on.now, program);
+        self.submit(plane, program, on);
     }
 
     /// There is no room for a copy: failures have taken it. The plane collects no more.

@@ -2,6 +2,7 @@
 //! valid pages away and erases it.
 
 mod by_valid;
+mod collection;
 mod collector;
 mod cost_benefit;
 mod d_choices;
@@ -15,9 +16,11 @@ mod random;
 mod random_greedy;
 #[cfg(test)]
 mod tests;
+mod triggers;
 mod windowed_greedy;
 
-pub use collector::{Collection, Collector, Freed, Ground, Thresholds, Wanted};
+pub use collection::{Collection, Thresholds, Wanted};
+pub use collector::{Collector, Freed, Ground};
 pub use cost_benefit::CostBenefit;
 pub use d_choices::DChoices;
 pub use fifo::Fifo;
@@ -25,6 +28,7 @@ pub use greedy::Greedy;
 pub use purpose::{Purpose, PurposeCounts};
 pub use random::Random;
 pub use random_greedy::RandomGreedy;
+pub use triggers::{Background, Scope, Triggers};
 pub use windowed_greedy::WindowedGreedy;
 
 use super::Blocks;

@@ -1,0 +1,238 @@
+//! A plane's collection from the FTL's side: when there should be one, of which block, and what its end
+//! is worth. The [`Collector`](super::Collector) does the work.
+
+use super::super::{BlockState, Ftl};
+use super::{Background, Purpose, VictimView};
+use crate::units::{BlockId, PlaneId};
+
+/// When a plane collects, in free blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// It starts at so many, or fewer.
+    pub start: u32,
+    /// It goes on until so many are free.
+    pub stop: u32,
+    /// The last ones, which only collection may take.
+    pub reserve: u32,
+    /// Flash pages being copied at once.
+    pub copies_in_flight: u32,
+    /// While a plane collects, the host may take so many flash pages more than collection has made
+    /// free since it started.
+    pub host_lead: u32,
+}
+
+impl Thresholds {
+    /// All of them higher by so many blocks.
+    #[must_use]
+    pub const fn raised_by(self, blocks: u32) -> Thresholds {
+        let Thresholds { start, stop, reserve, .. } = self;
+        Thresholds { start: start + blocks, stop: stop + blocks, reserve: reserve + blocks, ..self }
+    }
+}
+
+/// A collection that runs on a plane.
+#[derive(Clone, Debug)]
+pub struct Collection {
+    pub(super) victim: BlockId,
+    pub(super) purpose: Purpose,
+    /// The next page of the victim to look at.
+    pub(super) next_unit: u32,
+    /// Flash pages being copied.
+    pub(super) in_flight: u32,
+    /// There was no room for a copy: no more are begun.
+    pub(super) stranded: bool,
+    /// Nothing is left to copy: the victim is on its way out.
+    pub(super) erasing: bool,
+    /// Flash pages that the collection will make free, net of its copies, and how many copies that
+    /// takes, as it looked when it began.
+    pub(super) gain: u32,
+    pub(super) copies: u32,
+    /// What of the gain is earned and not yet a whole page, in parts of a copy.
+    pub(super) earned: u32,
+    /// Copies that were made, and flash pages that were handed out for them.
+    pub(super) copied: u32,
+    pub(super) handed_out: u32,
+}
+
+impl Collection {
+    /// The block that is being collected.
+    #[must_use]
+    pub fn victim(&self) -> BlockId {
+        self.victim
+    }
+
+    /// What it is being collected for.
+    #[must_use]
+    pub fn purpose(&self) -> Purpose {
+        self.purpose
+    }
+
+    /// A copy is done: the flash pages that the host may take for it.
+    pub(super) fn earn(&mut self) -> u32 {
+        self.copied += 1;
+        self.earned += self.gain;
+        let pages = self.earned / self.copies;
+        self.earned %= self.copies;
+        self.handed_out += pages;
+        pages
+    }
+
+    /// The victim is erased: what is left of its gain. Pages that were overwritten while the collection
+    /// ran have saved copies.
+    pub(super) fn earn_rest(&self, pages_per_block: u32) -> u32 {
+        pages_per_block - self.copied - self.handed_out
+    }
+}
+
+/// A block that somebody wants emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The block.
+    pub block: BlockId,
+    /// What for.
+    pub purpose: Purpose,
+}
+
+impl Ftl {
+    /// Notes that a block is being collected, and what that will yield.
+    pub(super) fn begin_collection(
+        &mut self,
+        plane: PlaneId,
+        Wanted { block: victim, purpose }: Wanted,
+    ) {
+        let valid = self.blocks.valid(victim);
+        let copies = valid.div_ceil(self.geometry.units_per_page());
+        let gain = match purpose.frees_block() {
+            true => self.geometry.shape().pages_per_block - copies,
+            false => 0,
+        };
+        self.blocks.set_state(victim, BlockState::Collecting);
+        self.blocks.count_collection(victim);
+        self.streams.collects(victim, self.blocks.stream(victim));
+        self.counts.gc_runs += 1;
+        self.counts.gc_victim_valid += u64::from(valid);
+        self.counts.by_purpose[purpose as usize].runs += 1;
+        let state = &mut self.planes[plane.at()];
+        state.copy_credit = self.triggers.copies_per_write.unwrap_or(0);
+        state.collection = Some(Collection {
+            victim,
+            purpose,
+            next_unit: 0,
+            in_flight: 0,
+            stranded: false,
+            erasing: false,
+            gain,
+            copies,
+            earned: 0,
+            copied: 0,
+            handed_out: 0,
+        });
+        self.refresh_writable(plane);
+    }
+
+    /// Takes note that a block is to be emptied for a purpose. One that waits for that already takes
+    /// the new purpose, unless it is to be given up. False if there is nothing to collect: the block is free, bad, being filled,
+    /// or being collected at this moment.
+    pub(super) fn want(&mut self, wanted: Wanted) -> bool {
+        let plane = self.geometry.plane_of(wanted.block);
+        let queue = &mut self.planes[plane.at()].wanted;
+        if let Some(waiting) = queue.iter_mut().find(|waiting| waiting.block == wanted.block) {
+            if waiting.purpose.frees_block() {
+                *waiting = wanted;
+            }
+            return true;
+        }
+        if self.blocks.state(wanted.block) != BlockState::Closed {
+            return false;
+        }
+        queue.push_back(wanted);
+        let view = VictimView { plane, blocks: &self.blocks };
+        self.victim.withdrawn(&view, wanted.block);
+        self.blocks.set_state(wanted.block, BlockState::Collecting);
+        true
+    }
+
+    pub(super) fn has_wanted(&self, plane: PlaneId) -> bool {
+        !self.planes[plane.at()].wanted.is_empty()
+    }
+
+    /// The block that a plane empties next. What others asked for goes first. A block that is given up
+    /// waits while only the reserve is left: it returns none for the one that its pages may fill.
+    pub(super) fn next_to_collect(&mut self, plane: PlaneId) -> Option<Wanted> {
+        if self.read_only {
+            return None;
+        }
+        let state = &self.planes[plane.at()];
+        let to_spare = state.free_blocks() > self.thresholds.reserve;
+        let may_go = |wanted: &Wanted| {
+            (to_spare || wanted.purpose.frees_block()) && self.can_empty(plane, wanted.block)
+        };
+        if let Some(at) = state.wanted.iter().position(may_go) {
+            return self.planes[plane.at()].wanted.remove(at);
+        }
+        self.choose_victim(plane, Purpose::Space)
+    }
+
+    /// The victim of the policy, if the plane has room for its pages.
+    fn choose_victim(&mut self, plane: PlaneId, purpose: Purpose) -> Option<Wanted> {
+        let view = VictimView { plane, blocks: &self.blocks };
+        let block = self.victim.choose(&view)?;
+        if !self.can_empty(plane, block) {
+            self.victim.closed(&view, block);
+            self.note_no_room();
+            return None;
+        }
+        Some(Wanted { block, purpose })
+    }
+
+    /// Whether a plane's collection neither yields to the host nor waits for it: blocks are at the hard
+    /// limit, or the host waits for the plane.
+    pub(super) fn is_urgent(&self, plane: PlaneId) -> bool {
+        self.free_blocks(plane) <= self.triggers.hard_limit || !self.may_write_any(plane)
+    }
+
+    /// A block to collect while the host is idle, if a plane should.
+    pub(super) fn next_in_background(&mut self, plane: PlaneId) -> Option<Wanted> {
+        let Background { blocks, .. } = self.triggers.background?;
+        if self.read_only || self.free_blocks(plane) >= blocks {
+            return None;
+        }
+        self.choose_victim(plane, Purpose::Background)
+    }
+
+    /// Whether a plane's collection may make one more copy now, or erase; takes that from what it may
+    /// do for the host's writes. `idle`: the host has nothing to do.
+    pub(super) fn may_go_on(&mut self, plane: PlaneId, copying: bool, idle: bool) -> bool {
+        let Some(run) = &self.planes[plane.at()].collection else { return false };
+        let short = self.free_blocks(plane) <= self.thresholds.start;
+        if run.purpose == Purpose::Background && !short {
+            return idle;
+        }
+        if self.triggers.copies_per_write.is_none() || idle || !copying || self.is_urgent(plane) {
+            return true;
+        }
+        let credit = &mut self.planes[plane.at()].copy_credit;
+        let left = credit.checked_sub(1);
+        *credit = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    pub(super) fn erasing(&mut self, plane: PlaneId) {
+        if let Some(run) = &mut self.planes[plane.at()].collection {
+            run.erasing = true;
+        }
+    }
+
+    /// The victim is empty: what becomes of it, and what its end is worth to the host.
+    pub(super) fn end_collection(&mut self, plane: PlaneId, run: &Collection) {
+        if run.purpose.frees_block() && !self.erase_fails(run.victim) {
+            self.blocks.reset(run.victim);
+            let state = &mut self.planes[plane.at()];
+            state.give_back(run.victim, self.blocks.erases(run.victim));
+            state.host_credit += run.earn_rest(self.geometry.shape().pages_per_block);
+        } else {
+            self.blocks.retire(run.victim);
+            self.refresh_writable(plane);
+        }
+    }
+}

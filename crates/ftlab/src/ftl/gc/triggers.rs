@@ -1,0 +1,103 @@
+//! What else decides when a plane collects, and at which pace, beside its thresholds. All of it is off
+//! unless it is asked for.
+//!
+//! - *Scope*: when one plane must collect, others collect a block, too, so that their dies work at the
+//!   same time instead of one after the other.
+//! - *Background*: an idle device collects before it must. The copies stop when the host comes back,
+//!   and go on when it is idle again, or when the plane is short.
+//! - *Preemption*: commands of collection wait until their die has nothing else to do (Lee, Kim,
+//!   Shipman, Oral and Kim, "A Semi-Preemptive Garbage Collector for Solid State Drives", ISPASS 2011).
+//!   They yield between commands; what runs is not interrupted, that is suspension.
+//! - *Increments*: a plane makes at most so many copies for each flash page that the host writes to it,
+//!   which spreads the work. `copies_in_flight` bounds how much of it is done at once, and
+//!   `host_lead` the other side: how far the host may run ahead of collection where blocks are scarce.
+//!
+//! Preemption and increments end at a hard limit of free blocks, and where the host waits for
+//! the plane; a device with nothing else to do finishes what it began.
+
+use crate::config::declare::choices;
+use crate::nand::Geometry;
+use crate::units::{ChannelId, Nanos, PlaneId};
+
+choices! {
+    /// Which planes collect together.
+    pub enum Scope {
+        /// Each plane for itself.
+        Plane = "plane",
+        /// The planes of a die.
+        Die = "die",
+        /// The planes on a channel.
+        Channel = "channel",
+        /// All planes.
+        Device = "device",
+    }
+}
+
+impl Scope {
+    /// The planes that collect together with one, itself included.
+    pub(super) fn planes(self, geometry: &Geometry, plane: PlaneId) -> Vec<PlaneId> {
+        let die = geometry.die_of(plane);
+        let of_die = |die| (0..geometry.planes_per_die()).map(move |at| geometry.plane_in(die, at));
+        let on = |channel: ChannelId| {
+            (0..geometry.dies_per_channel()).map(move |place| geometry.die_on(channel, place))
+        };
+        match self {
+            Scope::Plane => vec![plane],
+            Scope::Die => of_die(die).collect(),
+            Scope::Channel => on(geometry.channel_of(die).0).flat_map(of_die).collect(),
+            Scope::Device => (0..geometry.planes()).map(PlaneId::new).collect(),
+        }
+    }
+}
+
+/// Collection while the host is idle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Background {
+    /// It begins when the device has held no request for so long.
+    pub after: Nanos,
+    /// It goes on in a plane until so many blocks are free.
+    pub blocks: u32,
+}
+
+/// When and how fast, beyond the thresholds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Triggers {
+    /// Which planes collect together.
+    pub scope: Scope,
+    /// Collection while the host is idle.
+    pub background: Option<Background>,
+    /// Whether collection waits for a die to have nothing else to do.
+    pub preemptible: bool,
+    /// Copies for each flash page that the host writes to the plane.
+    pub copies_per_write: Option<u32>,
+    /// At so many free blocks of a plane, or fewer, collection neither yields nor waits.
+    pub hard_limit: u32,
+    /// Whether flash pages that are valid as a whole are copied within the plane, without the bus.
+    pub copyback: bool,
+}
+
+impl Triggers {
+    /// Nothing beyond the thresholds.
+    pub const NONE: Triggers = Triggers {
+        scope: Scope::Plane,
+        background: None,
+        preemptible: false,
+        copies_per_write: None,
+        hard_limit: 0,
+        copyback: false,
+    };
+
+    /// All that counts free blocks higher by so many.
+    #[must_use]
+    pub fn raised_by(self, blocks: u32) -> Triggers {
+        let higher = |background: Background| Background {
+            blocks: background.blocks + blocks,
+            ..background
+        };
+        Triggers {
+            background: self.background.map(higher),
+            hard_limit: self.hard_limit + blocks,
+            ..self
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! When collection works, and how much at a time: each trigger does what it says. That none of them
+//! loses data or stands still is checked by the random devices of `contents.rs`, which have them all.
+
+use ftlab::device::{Device, assemble};
+use ftlab::engine::Stream;
+use ftlab::ftl::gc::{Background, Purpose, Scope, Thresholds, Triggers};
+use ftlab::host::{Advanced, Completion, Host, Op};
+use ftlab::nand::Geometry;
+use ftlab::scheduler::{Kind, Origin};
+use ftlab::units::{Bytes, Nanos, PlaneId, SimTime};
+
+use crate::common::{
+    PROGRAM, PlacementKind, SchedulerKind, Spec, closed_loop, fill, lru, poisson, request, timed,
+};
+
+/// One plane that collects at a third of its blocks free, so that triggers have room to show.
+fn roomy() -> Spec {
+    let mut spec = Spec::small();
+    spec.shape.blocks_per_plane = 32;
+    spec.thresholds = Thresholds { start: 8, stop: 9, ..spec.thresholds };
+    spec.logical_pages = 200;
+    spec
+}
+
+fn with(triggers: Triggers) -> Spec {
+    Spec { triggers, ..roomy() }
+}
+
+/// Writes so many random pages one after the other.
+fn scribble(device: &mut Device, spec: &Spec, count: u32) -> Vec<Completion> {
+    let sectors = spec.sectors_per_page();
+    let mut stream = Stream::new(3, "pages");
+    let pages = u64::from(spec.logical_pages);
+    let next = (0..count)
+        .map(|tag| request(Op::Write, stream.below(pages) * u64::from(sectors), sectors, tag));
+    closed_loop(device, 1, next)
+}
+
+fn used(spec: &Spec) -> Device {
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 1, 0..spec.logical_pages, spec.sectors_per_page());
+    scribble(&mut device, spec, 1_000);
+    device
+}
+
+fn runs(device: &Device, purpose: Purpose) -> u64 {
+    device.ftl_counts().by_purpose[purpose as usize].runs
+}
+
+/// An idle device collects after the time that was asked for, up to the blocks that were asked for,
+/// and then comes to rest.
+#[test]
+fn an_idle_device_collects_in_the_background() {
+    let background = Background { after: Nanos(7_000_000), blocks: 12 };
+    let spec = with(Triggers { background: Some(background), ..Triggers::NONE });
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 1, 0..spec.logical_pages, spec.sectors_per_page());
+    // One write after the other leaves no time.
+    let plane = PlaneId::new(0);
+    let mut done = Vec::new();
+    let before = runs(&device, Purpose::Background);
+    let sectors = spec.sectors_per_page();
+    for page in 0..150 {
+        device.submit(device.now(), request(Op::Write, page * u64::from(sectors), sectors, 0));
+        while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Completed {}
+    }
+    assert_eq!(runs(&device, Purpose::Background), before, "nobody was idle");
+    let (idle_since, free) = (device.now(), device.ftl().free_blocks(plane));
+    assert!(free < background.blocks, "{free} free blocks need no collection");
+    let just_before = SimTime(idle_since.0 + background.after.0 - 1);
+    assert_eq!(device.advance_until(just_before, &mut done), Advanced::Reached);
+    assert_eq!(runs(&device, Purpose::Background), before, "too early");
+    assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
+    assert!(runs(&device, Purpose::Background) > before);
+    assert_eq!(device.ftl().free_blocks(plane), background.blocks);
+    assert_eq!(device.ftl().audit(), Ok(()));
+}
+
+/// What was collected while nobody waited need not be collected while somebody does: with pauses
+/// between bursts, writes wait less.
+#[test]
+fn bursts_find_room_after_background_collection() {
+    let worst = |background| {
+        let mut spec = Spec::small();
+        spec.shape.blocks_per_plane = 32;
+        spec.logical_pages = 200;
+        spec.triggers = Triggers { background, ..Triggers::NONE };
+        let mut device = used(&spec);
+        let (start, sectors) = (device.now(), spec.sectors_per_page());
+        let mut stream = Stream::new(6, "bursts");
+        let bursts = (0..40u64).flat_map(|burst| (0..40u64).map(move |at| (burst, at)));
+        let writes = bursts.map(|(burst, at)| {
+            let arrival = start.0 + burst * 1_000_000_000 + at * 2 * PROGRAM.0;
+            let page = stream.below(u64::from(spec.logical_pages));
+            (SimTime(arrival), request(Op::Write, page * u64::from(sectors), sectors, 0))
+        });
+        let mut sum = 0;
+        timed(&mut device, writes.collect::<Vec<_>>(), |done| sum += done.breakdown.gc.0);
+        sum
+    };
+    let with = worst(Some(Background { after: Nanos(1_000_000), blocks: 8 }));
+    let without = worst(None);
+    assert!(with * 4 < without, "{with} ns behind collection, without background {without} ns");
+}
+
+/// A host read that arrives while copies wait goes first, whatever the order of commands, as long as
+/// blocks are free; then it waits for one command at most. At the hard limit it does not.
+#[test]
+fn preemptible_collection_lets_reads_go_first() {
+    let mean = |preemptible, hard_limit| {
+        let triggers = Triggers { preemptible, hard_limit, ..Triggers::NONE };
+        let mut spec = with(triggers);
+        spec.scheduler = SchedulerKind::Fifo;
+        spec.thresholds.copies_in_flight = 8;
+        let mut device = used(&spec);
+        let start = device.now();
+        let sectors = spec.sectors_per_page();
+        let mut stream = Stream::new(8, "mix");
+        let arrivals = poisson(5, 2_500_000.0).map(|at| SimTime(start.0 + at.0));
+        let mixture = arrivals.take(4_000).map(|at| {
+            let op = if stream.below(2) == 0 { Op::Read } else { Op::Write };
+            let page = stream.below(u64::from(spec.logical_pages));
+            (at, request(op, page * u64::from(sectors), sectors, 0))
+        });
+        let (mut sum, mut count) = (0, 0);
+        timed(&mut device, mixture.collect::<Vec<_>>(), |done| {
+            if done.request.op == Op::Read {
+                sum += done.breakdown.gc.0;
+                count += 1;
+            }
+        });
+        sum / count
+    };
+    let (plain, yielding, late) = (mean(false, 0), mean(true, 0), mean(true, 31));
+    assert!(yielding * 2 < plain, "{yielding} ns behind collection, {plain} ns without yielding");
+    assert_eq!(late, plain, "above the limit nothing is different");
+}
+
+/// With one copy a write, the copies of a collection come one by one between the writes.
+#[test]
+fn increments_follow_the_writes_of_the_host() {
+    let spec = with(Triggers { copies_per_write: Some(1), ..Triggers::NONE });
+    let mut device = used(&spec);
+    let mut stream = Stream::new(9, "pages");
+    let sectors = spec.sectors_per_page();
+    let mut done = Vec::new();
+    let copies = |device: &Device| device.flash().done()[Origin::Gc as usize][Kind::Read as usize];
+    for _ in 0..500 {
+        let before = copies(&device);
+        let page = stream.below(u64::from(spec.logical_pages));
+        device.submit(device.now(), request(Op::Write, page * u64::from(sectors), sectors, 0));
+        while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Completed {}
+        // One for this write, and one that an earlier write had allowed and that was under way.
+        assert!(copies(&device) - before <= 2, "{} copies", copies(&device) - before);
+    }
+}
+
+/// How often a plane began to collect, and one of the same `group` that had few free blocks did not
+/// collect with it.
+fn alone(scope: Scope, group: impl Fn(&Geometry, PlaneId) -> u32) -> u32 {
+    let mut spec = with(Triggers { scope, ..Triggers::NONE });
+    (spec.shape.channels, spec.shape.dies_per_chip) = (2, 2);
+    spec.shape.planes_per_die = 2;
+    spec.logical_pages *= 8;
+    let (mut device, geometry) = (used(&spec), spec.geometry());
+    let all: Vec<PlaneId> = (0..geometry.planes()).map(PlaneId::new).collect();
+    let sectors = spec.sectors_per_page();
+    let mut stream = Stream::new(9, "pages");
+    let (mut alone, mut done, mut before) = (0, Vec::new(), all.clone());
+    for _ in 0..2_000 {
+        let page = stream.below(u64::from(spec.logical_pages));
+        device.submit(device.now(), request(Op::Write, page * u64::from(sectors), sectors, 0));
+        while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Completed {}
+        let ftl = device.ftl();
+        let works = |plane: &PlaneId| ftl.collecting(*plane).is_some();
+        let has_few = |plane: &PlaneId| ftl.free_blocks(*plane) <= spec.thresholds.stop;
+        let now: Vec<PlaneId> = all.iter().copied().filter(works).collect();
+        for begun in now.iter().filter(|plane| !before.contains(plane)) {
+            let of = |plane: &PlaneId| group(&geometry, *plane);
+            let others = all.iter().filter(|plane| of(plane) == of(begun));
+            alone += u32::from(others.into_iter().any(|plane| has_few(plane) && !works(plane)));
+        }
+        before = now;
+    }
+    assert_eq!(device.ftl().audit(), Ok(()));
+    alone
+}
+
+/// When one plane begins to collect, those of its scope do, too, unless they have blocks to spare.
+#[test]
+fn planes_of_a_scope_collect_together() {
+    let die = |geometry: &Geometry, plane| geometry.die_of(plane).get();
+    let channel = |geometry: &Geometry, plane| geometry.channel_of(geometry.die_of(plane)).0.get();
+    assert_eq!(alone(Scope::Die, die), 0);
+    assert_eq!(alone(Scope::Channel, channel), 0);
+    assert_eq!(alone(Scope::Device, |_, _| 0), 0);
+    // And it is not so by itself.
+    assert!(alone(Scope::Plane, die) > 20);
+    assert!(alone(Scope::Die, channel) > 20);
+    assert!(alone(Scope::Channel, |_, _| 0) > 20);
+}
+
+/// Whole flash pages are copied without the bus, others with it; write amplification is the same.
+#[test]
+fn copyback_saves_the_bus() {
+    let mut spec = with(Triggers { copyback: true, ..Triggers::NONE });
+    spec.shape.page_size = Bytes::from_kib(8);
+    spec.thresholds = Spec::small().thresholds;
+    spec.logical_pages = 560;
+    spec.placement = PlacementKind::Dynamic;
+    spec.buffer = lru(16);
+    let work = |spec: &Spec| {
+        let device = used(spec);
+        let gc = device.flash().done()[Origin::Gc as usize];
+        let busy: u64 = device.flash().channel_busy(device.now()).map(|busy| busy.0).sum();
+        (gc, busy)
+    };
+    let (with, bus_with) = work(&spec);
+    let (without, bus_without) = work(&Spec { triggers: Triggers::NONE, ..spec });
+    let of = |counts: [u64; Kind::ALL.len()], kind| counts[kind as usize];
+    println!("reads, programs, erases, copybacks: {with:?}, without copyback {without:?}");
+    assert!(of(with, Kind::Copyback) > 100 && of(without, Kind::Copyback) == 0);
+    assert!(of(with, Kind::Program) > 0, "some flash pages are not whole");
+    assert!(bus_with < bus_without, "{bus_with} ns on the bus, without copyback {bus_without} ns");
+}
