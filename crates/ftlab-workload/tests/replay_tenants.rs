@@ -11,7 +11,8 @@ use ftlab::host::{Host, Op};
 use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{
-    Arrival, Ended, Limits, Options, Pacing, Records, Replay, ReplayError, Report, Source,
+    Arrival, Crew, Ended, Group, Issuer, Limits, Options, Pacing, Records, Replay, ReplayError,
+    Report, Source, Turn,
 };
 
 /// What a read of a page takes that was never written.
@@ -219,4 +220,51 @@ fn no_pace_overfills_a_queue() {
         let (report, kept) = play(&mut device, &mut Records::of(&arrivals), options).unwrap();
         assert_eq!((report.ended, kept.completed.len()), (Ended::Source, 200), "{pacing:?}");
     }
+}
+
+/// Keeps `room` requests more outstanding until none is `left`.
+struct Deep {
+    room: u32,
+    left: u32,
+    outstanding: u32,
+}
+
+impl Issuer for Deep {
+    fn turn(&mut self, _now: Nanos) -> Turn {
+        match (self.left, self.room, self.outstanding) {
+            (0, _, 0) => Turn::Done { all: false },
+            (0, ..) | (_, 0, _) => Turn::Wait,
+            _ => {
+                (self.left, self.room) = (self.left - 1, self.room - 1);
+                self.outstanding += 1;
+                Turn::Submit(read(0, 0))
+            }
+        }
+    }
+
+    fn completed(&mut self, _op: Op, _now: Nanos) {
+        self.room += 1;
+        self.outstanding -= 1;
+    }
+
+    fn stop(&mut self) {
+        self.left = 0;
+    }
+}
+
+/// Issuers that want more than their queue holds wait in the host, and their requests count from when
+/// they were issued.
+#[test]
+fn issuers_wait_for_places_in_their_queue() {
+    let mut device = device(&["host.queue_depth=1"]);
+    let mut sink = Keep::default();
+    let deep = Deep { room: 4, left: 40, outstanding: 0 };
+    let group = Group { measure: true, ramp: Nanos::ZERO, issuers: vec![Box::new(deep)] };
+    let crew = Crew { host: &mut device, sink: &mut sink, limits: Limits::default() };
+    let report = crew.run(vec![group], &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!((report.completed, report.finished), (40, SimTime(40 * DRAM.0)));
+    assert_eq!(report.held_back_by_queue, [39]);
+    // One is served, three wait before it.
+    let latencies: Vec<u64> = sink.completed.iter().map(|done| done.latency().0).collect();
+    assert!(latencies[3..].iter().all(|&latency| latency == 4 * DRAM.0), "{latencies:?}");
 }

@@ -47,7 +47,8 @@ impl Tenant {
     }
 
     fn wake(&mut self, now: SimTime) {
-        while self.thinking.pop_front_if(|ready| *ready <= now).is_some() {
+        while self.thinking.front().is_some_and(|&ready| ready <= now) {
+            self.thinking.pop_front();
             self.room += 1;
         }
     }

@@ -53,7 +53,10 @@ impl Way {
 
     /// Takes out the first transfer if it ends now.
     pub fn arrived(&mut self, now: SimTime) -> Option<RequestId> {
-        let (_, id) = self.transfers.pop_front_if(|&mut (at, _)| at == now)?;
-        Some(id)
+        let &(at, id) = self.transfers.front()?;
+        (at == now).then(|| {
+            self.transfers.pop_front();
+            id
+        })
     }
 }
