@@ -34,6 +34,7 @@ pub const fn devices() -> &'static [Preset] {
         "tlc-1t",
         "qlc-1t",
         "qlc-2t",
+        "mqsim",
         "rw-scheduler",
         "channel-management",
         "prlru",

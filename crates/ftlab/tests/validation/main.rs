@@ -13,6 +13,7 @@ mod determinism;
 mod idle;
 mod images;
 mod misuse;
+mod mqsim;
 mod queueing;
 mod reference;
 mod standstill;

@@ -1,0 +1,100 @@
+//! MQSim's default device under random reads and writes of a flash page, at queue depths 1, 16 and 64,
+//! against mean value analysis by hand. docs/validation.md shows the calculation.
+//!
+//! The network has 64 dies, 8 buses and the link. Requests go to dies at random, so a die is visited by
+//! one request in 64, a bus by one in 8. Service takes no chance: whoever arrives at a busy station
+//! waits half a service for the request in service, and a whole one for each that waits. (Reiser and
+//! Lavenberg, "Mean-Value Analysis of Closed Multichain Queuing Networks", JACM 1980, with the residual
+//! of a fixed service time.)
+
+use ftlab::config::{Config, Layer};
+use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::engine::Stream;
+use ftlab::host::{Host, Op};
+
+use crate::common::{closed_loop, request};
+
+/// Times of a flash page, in microseconds.
+const SENSE: f64 = 75.0;
+const PROGRAM: f64 = 750.0;
+const BUS: f64 = 8192.0 / 333.0;
+const LINK: f64 = 8192.0 / 4000.0;
+const DIES: f64 = 64.0;
+const BUSES: f64 = 8.0;
+
+const SECTORS: u64 = 16;
+/// Pages that are written before they are read: the same number on each plane.
+const PAGES: u64 = 1 << 16;
+const REQUESTS: u32 = 60_000;
+
+/// A station that is visited by one request in `of`, for `service`.
+struct Station {
+    of: f64,
+    service: f64,
+}
+
+/// The mean time of a request in a closed network of `stations` and a delay, at queue depth `depth`.
+fn mean_value_analysis(stations: &[Station], delay: f64, depth: u32) -> f64 {
+    let mut waiting_and_busy = vec![(0.0, 0.0); stations.len()];
+    let mut time = 0.0;
+    for depth in 1..=depth {
+        let residence = |(station, (queue, busy)): (&Station, &(f64, f64))| {
+            station.service * (1.0 + queue - busy / 2.0)
+        };
+        let times: Vec<f64> = stations.iter().zip(&waiting_and_busy).map(residence).collect();
+        time = times.iter().sum::<f64>() + delay;
+        let rate = f64::from(depth) / time;
+        for ((station, state), spent) in stations.iter().zip(&mut waiting_and_busy).zip(times) {
+            *state = (rate / station.of * spent, rate / station.of * station.service);
+        }
+    }
+    time
+}
+
+fn device() -> Device {
+    let layers = [Layer::preset("mqsim"), Layer::set(1, "cache.policy=none")];
+    let config = Config::load(&layers).expect("the preset is valid");
+    assemble(DeviceSetup::new(&config, 1))
+}
+
+/// The mean latency of random requests over the first pages, in microseconds.
+fn measured(device: &mut Device, op: Op, depth: usize) -> f64 {
+    let mut stream = Stream::new(depth as u64, "addresses");
+    let next = |tag| request(op, stream.below(PAGES) * SECTORS, SECTORS as u32, tag);
+    let done = closed_loop(device, depth, (0..REQUESTS).map(next));
+    let sum: u64 = done.iter().map(|completion| completion.latency().0).sum();
+    sum as f64 / done.len() as f64 / 1e3
+}
+
+fn assert_near(measured: f64, expected: f64, tolerance: f64, what: &str) {
+    let off = measured / expected - 1.0;
+    assert!(off.abs() <= tolerance, "{what}: {measured:.2} us, not {expected:.2} ({off:+.4})");
+}
+
+#[test]
+fn reads_take_what_mean_value_analysis_says() {
+    let mut device = device();
+    let fill = |page: u64| request(Op::Write, page * SECTORS, SECTORS as u32, 0);
+    closed_loop(&mut device, 256, (0..PAGES).map(fill));
+    let network =
+        [Station { of: DIES, service: SENSE }, Station { of: BUSES, service: BUS }];
+    // Half a per mille for rounding to nanoseconds; a held die and the odd multi-plane read make up
+    // the rest.
+    for (depth, tolerance) in [(1, 0.0005), (16, 0.05), (64, 0.05)] {
+        let expected = mean_value_analysis(&network, LINK, depth);
+        let found = measured(&mut device, Op::Read, depth as usize);
+        assert_near(found, expected, tolerance, &format!("reads at depth {depth}"));
+    }
+}
+
+#[test]
+fn writes_take_what_mean_value_analysis_says() {
+    // A die is taken from the transfer on, so bus and cells are one service.
+    let network = [Station { of: DIES, service: BUS + PROGRAM }];
+    for (depth, tolerance) in [(1, 0.0005), (16, 0.02), (64, 0.02)] {
+        let expected = mean_value_analysis(&network, LINK, depth);
+        let found = measured(&mut device(), Op::Write, depth as usize);
+        assert_near(found, expected, tolerance, &format!("writes at depth {depth}"));
+    }
+    assert!(device().capacity_sectors() > PAGES * SECTORS);
+}
