@@ -10,6 +10,7 @@ use super::value::Value;
 use crate::host::arbitration::ArbitrationChoice;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{Interface, PageTime, Rate, TimingChoice, Transfers, TransfersChoice};
+use crate::scheduler::Pausable;
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 
 /// Mapping units that a device can have: 32-bit indices, with room for marks.
@@ -28,6 +29,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Vec<Problem> 
     checker.cache();
     checker.cell_times();
     checker.bus();
+    checker.suspension();
     checker.warnings
 }
 
@@ -381,6 +383,19 @@ impl Checker<'_, '_> {
             let message = format!("erasing ({}) is faster than programming", erase.print());
             let remedy = "check the unit; erasing a block takes milliseconds".to_owned();
             self.warn(&["nand.timing.erase", program], message, remedy);
+        }
+    }
+
+    fn suspension(&mut self) {
+        let options = self.options;
+        if options.scheduler.suspend == Pausable::ProgramAndErase
+            && options.nand.cache_ops.program.is_on()
+        {
+            let message = "programs can't be left while the register holds the next page, which it \
+                           nearly always does with cache programs";
+            let remedy = "switch nand.cache_ops.program off, or leave erases only";
+            let paths = ["scheduler.suspend", "nand.cache_ops.program"];
+            self.warn(&paths, message.to_owned(), remedy.to_owned());
         }
     }
 

@@ -225,9 +225,10 @@ options! {
         /// Which pages of different planes may be served together.
         address: AddressRule = "same-page",
             source "ONFI 4.0, section 3.1: the page address is the same in all planes of a command";
-        /// The pause between the addresses, or the data, of two planes (tDBSY).
+        /// The pause between the addresses, or the data, of two planes (tDBSY). The bus is held
+        /// meanwhile.
         gap: Nanos = "0ns", in "0ns"..="1ms",
-            source "default: not counted; ONFI 4.0 names 0.5 us to 1 us for tDBSY";
+            source "default: not counted; data sheets give 0.5 us to 1 us for tDBSY";
     }
 }
 
@@ -399,7 +400,10 @@ options! {
             source "default: the baseline without; Wu and He, FAST 2012";
         /// How often one operation is left, at the most.
         suspend_limit: u32 = "4", in "1"..="1000", unit "times",
-            source "assumed: so that programs and erases end under any load of reads";
+            source "assumed: with suspend_reads it bounds how late programs and erases end";
+        /// How many host reads are served each time that an operation is left, at the most.
+        suspend_reads: u32 = "16", in "1"..="100000", unit "reads",
+            source "assumed: with suspend_limit it bounds how late programs and erases end";
     }
 }
 

@@ -64,6 +64,7 @@ impl DeviceSetup {
                 pause: PauseRule {
                     which: options.scheduler.suspend,
                     times: options.scheduler.suspend_limit,
+                    reads: options.scheduler.suspend_reads,
                 },
                 scheduler: options.scheduler.policy.build(&parts),
             },

@@ -89,7 +89,7 @@ impl Lanes {
         commands: &mut Slab<Command>,
         like: CommandId,
         depth: usize,
-        fits: impl Fn(&Command) -> bool,
+        mut fits: impl FnMut(&Command) -> bool,
     ) -> Option<CommandId> {
         let lane = Self::lane_of(&commands[like]);
         let mut previous = None;

@@ -2,7 +2,11 @@
 //!
 //! An operation is left when a host read arrives for its die, if the rule allows it, if leaving it
 //! takes less than what is left of it, and if it has not been left too often. It goes on as soon as no
-//! host read waits for the die.
+//! host read waits for the die, or so many were served. Reads that wait then wait for its end, unless
+//! another one arrives for which it may be left again.
+//!
+//! A die can't be left while its register holds the next page to program: with cache programs, hardly
+//! ever.
 //!
 //! Source: Wu and He, "Reducing SSD Read Latency via NAND Flash Program and Erase Suspension", FAST
 //! 2012. There the operation is left between two of its pulses or within one; here at any moment, at a
@@ -33,11 +37,13 @@ pub struct PauseRule {
     pub which: Pausable,
     /// How often one operation is left, at the most.
     pub times: u32,
+    /// How many host reads are served each time, at the most.
+    pub reads: u32,
 }
 
 impl PauseRule {
     /// No operation is left before its end.
-    pub const NEVER: PauseRule = PauseRule { which: Pausable::None, times: 0 };
+    pub const NEVER: PauseRule = PauseRule { which: Pausable::None, times: 0, reads: 0 };
 
     fn allows(&self, cells: Cells) -> bool {
         match cells {
@@ -59,6 +65,8 @@ pub(super) struct Paused {
     left: Nanos,
     /// Since when.
     since: SimTime,
+    /// Host reads that were served since.
+    pub served: u32,
 }
 
 impl<P: Probe> Flash<P> {
@@ -91,6 +99,7 @@ impl<P: Probe> Flash<P> {
         }
         if now < station.cells_from {
             // Data still moves in. The die looks again when the cells begin.
+            station.look_again = true;
             let at = station.cells_from;
             return self.events.schedule(now, at, Event::Die(die));
         }
@@ -101,7 +110,7 @@ impl<P: Probe> Flash<P> {
             return;
         }
         let Some(first) = station.in_cells.take() else { return };
-        station.paused = Some(Paused { first, cells, left, since: now });
+        station.paused = Some(Paused { first, cells, left, since: now, served: 0 });
         station.pauses += 1;
         station.die.pause(now);
         let from = std::mem::replace(&mut station.cells_until, now + cost);
@@ -118,10 +127,11 @@ impl<P: Probe> Flash<P> {
     /// Goes on with what a die left: no host read waits for it any more.
     pub(super) fn resume(&mut self, now: SimTime, die: DieId) {
         let station = &mut self.stations[die.at()];
-        let Some(Paused { first, cells, left, since }) = station.paused.take() else { return };
+        let Some(Paused { first, cells, left, since, .. }) = station.paused.take() else { return };
         let from = now + self.abilities.pause.resume;
         let until = from + left;
         station.in_cells = Some(first);
+        station.look_again = false;
         station.cells_from = from;
         station.cells_until = until;
         station.die.resume(now, cells, self.commands[first].is_gc());

@@ -5,6 +5,7 @@ use super::command::{Command, CommandId, Origin};
 use super::flash::{Event, Flash, Probe};
 use super::lanes::Lanes;
 use super::line::{WaitedFor, cells_for};
+use super::pause::{PauseRule, Paused};
 use crate::nand::Kind;
 use crate::nand::{Accepts, Cells, Die, Register};
 use crate::units::{DieId, Nanos, SimTime};
@@ -30,13 +31,22 @@ pub(super) struct Station {
     /// When what the register takes in has arrived.
     pub loaded_at: SimTime,
     /// What was left for host reads.
-    pub paused: Option<super::pause::Paused>,
+    pub paused: Option<Paused>,
     /// How often the operation in the cells was left.
     pub pauses: u32,
+    /// Whether to look, when the cells begin, for host reads that came while data moved in.
+    pub look_again: bool,
     /// Whether it is on the list of dies that want the bus.
     pub wants_bus: bool,
     /// The channel's account of collection when it began to want the bus.
     pub bus_gc_mark: Nanos,
+}
+
+impl Station {
+    /// Whether what was left stays left for another host read.
+    fn serves_reads(&self, rule: &PauseRule) -> bool {
+        self.paused.as_ref().is_some_and(|paused| paused.served < rule.reads)
+    }
 }
 
 /// An operation that begins.
@@ -62,7 +72,10 @@ impl<P: Probe> Flash<P> {
             Accepts::Nothing => None,
             Accepts::Reads => of(Kind::Read),
             Accepts::Programs => of(Kind::Program),
-            Accepts::HostReads => station.lanes.first_of(Origin::Host, Kind::Read),
+            Accepts::HostReads if station.serves_reads(&self.pause) => {
+                station.lanes.first_of(Origin::Host, Kind::Read)
+            }
+            Accepts::HostReads => None,
         }
     }
 
@@ -77,8 +90,12 @@ impl<P: Probe> Flash<P> {
         let Some(id) = self.next_command(die) else {
             if self.stations[die.at()].die.accepts(&self.abilities.cache) == Accepts::HostReads {
                 self.resume(now, die);
+                // The next page may come in while this one is programmed.
+                if self.next_command(die).is_some() {
+                    self.want_bus(now, die);
+                }
             }
-            return;
+            return self.leave_line_unless_wanted(die);
         };
         if self.needs_bus(self.commands[id].kind) {
             return self.want_bus(now, die);
@@ -189,6 +206,7 @@ impl<P: Probe> Flash<P> {
         }
         let station = &mut self.stations[die.at()];
         station.in_cells = Some(first);
+        station.look_again = false;
         if !station.die.is_paused() {
             station.pauses = 0;
         }
@@ -268,6 +286,9 @@ impl<P: Probe> Flash<P> {
         let id = station.in_register.expect("a die that sends has something to send");
         station.in_register = self.commands[id].next.take();
         station.die.sent(now, station.in_register.is_some());
+        if let Some(paused) = &mut station.paused {
+            paused.served += 1;
+        }
         self.count_done(die, id);
         Some(id)
     }

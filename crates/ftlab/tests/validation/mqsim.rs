@@ -76,8 +76,7 @@ fn reads_take_what_mean_value_analysis_says() {
     let mut device = device();
     let fill = |page: u64| request(Op::Write, page * SECTORS, SECTORS as u32, 0);
     closed_loop(&mut device, 256, (0..PAGES).map(fill));
-    let network =
-        [Station { of: DIES, service: SENSE }, Station { of: BUSES, service: BUS }];
+    let network = [Station { of: DIES, service: SENSE }, Station { of: BUSES, service: BUS }];
     // Half a per mille for rounding to nanoseconds; a held die and the odd multi-plane read make up
     // the rest.
     for (depth, tolerance) in [(1, 0.0005), (16, 0.05), (64, 0.05)] {

@@ -64,7 +64,7 @@ fn suspending(which: Pausable, times: u32) -> Set {
         PauseCost { program: Nanos(20 * US), erase: Nanos(100 * US), resume: Nanos(5 * US) };
     Set {
         abilities: Abilities { pause, ..Abilities::NONE },
-        pause: PauseRule { which, times },
+        pause: PauseRule { which, times, reads: 16 },
         ..plain()
     }
 }
@@ -362,4 +362,36 @@ fn reads_first_and_suspension_go_together() {
     table.put(0, "p", Kind::Program, at(0, 1, 0)).put(0, "q", Kind::Program, at(0, 1, 1));
     table.put(100, "r", Kind::Read, at(0, 0, 0));
     assert_eq!(table.done(), [("r", 180), ("p", 695), ("q", 1305)]);
+}
+
+/// A better command takes the place of the one for which a die stood in line for the bus.
+#[test]
+fn a_read_that_outranks_a_cached_program_leaves_the_line() {
+    let set = Set { scheduler: Scheduler::ReadFirst(ReadFirst), ..cached(false, true) };
+    let mut table = Table::new(set);
+    table.put(0, "p", Kind::Program, at(0, 1, 0)).put(0, "q", Kind::Program, at(0, 1, 1));
+    table.put(5, "r", Kind::Read, at(0, 0, 0));
+    // p: bus 0-10, cells 10-610. r: cells 610-660, bus 660-670. q: bus 670-680, cells 680-1280.
+    assert_eq!(table.done(), [("p", 610), ("r", 670), ("q", 1280)]);
+}
+
+#[test]
+fn programs_of_a_block_keep_their_order_between_planes() {
+    let mut table = Table::new(two_planes(ALL_KINDS));
+    table.put(0, "r", Kind::Read, at(0, 0, 5)).put(0, "a", Kind::Program, at(0, 1, 5));
+    table.put(0, "b", Kind::Program, at(1, 1, 4)).put(0, "c", Kind::Program, at(1, 1, 5));
+    // c would fit a, but b is on the same block before it. a: 60-670, b: 670-1280, c: 1280-1890.
+    assert_eq!(table.done(), [("r", 60), ("a", 670), ("b", 1280), ("c", 1890)]);
+}
+
+#[test]
+fn what_is_left_goes_on_after_so_many_reads() {
+    let rule = PauseRule { which: Pausable::Erase, times: 1, reads: 2 };
+    let mut table = Table::new(Set { pause: rule, ..suspending(Pausable::Erase, 1) });
+    table.put(0, "e", Kind::Erase, at(0, 1, 0));
+    for name in ["a", "b", "c"] {
+        table.put(1000, name, Kind::Read, at(0, 0, 0));
+    }
+    // Left 1000-1100, a until 1160, b until 1220, resumed at 1225, the other 2000 until 3225.
+    assert_eq!(table.done(), [("a", 1160), ("b", 1220), ("e", 3225), ("c", 3285)]);
 }
