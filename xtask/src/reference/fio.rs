@@ -17,7 +17,8 @@ option may be given with a value that switches it off (0, none).
 Files lie one after the other on the device, each at a multiple of 64 KiB; a job without `filename` has files of its \
 own, as in fio, and so has each of its clones. Files that are read are written once beforehand, unmeasured, as fio \
 does. A `filename` under `/dev/` is the device itself, whatever its name; nothing is written to it beforehand: use \
-`--precondition fill`. Streams of requests are numbered by job and clone, in the order of the file.
+`--precondition fill`. Streams of requests are numbered by job and clone, in the order of the file; with `--set host.queues=N`, N \
+the number of clones in all, each has a queue and results of its own.
 
 Departures from fio: random sequences are our own and follow `--seed`; with different sizes for reads and writes the \
 random map counts in the smallest of them, where fio 3.33 ends such a job early; `fsync` waits for its flush, and \

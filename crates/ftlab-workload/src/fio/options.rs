@@ -174,7 +174,7 @@ pub const OPTIONS: &[JobOption] = options![
     "exitall" [bare]: Honoured("for the group of the job");
     "exit_what": refused("exitall ends the group", LEAVE);
     "exitall_on_error" [bare]: NoEffect("requests do not fail");
-    "group_reporting" [bare]: NoEffect("results are given for each job");
+    "group_reporting" [bare]: NoEffect("results are by job where each has a queue: `--set host.queues=N`");
     "thread" [bare]: NoEffect(HOST);
 
     "zonemode": Honoured("none and strided");
