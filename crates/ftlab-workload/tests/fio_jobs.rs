@@ -10,7 +10,7 @@ use common::{Keep, Model};
 use ftlab::host::Op;
 use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::fio::{JobFile, Surroundings};
-use ftlab_workload::replay::{Crew, Limits, Report};
+use ftlab_workload::replay::{Crew, Limits, Report, Turn};
 
 const SERVICE: Nanos = Nanos(10_000);
 /// 8 GiB.
@@ -259,6 +259,30 @@ fn flushes_come_where_fio_has_them() {
     assert_eq!(durable.counts(), [0, 256, 0, 256]);
     let last = job("rw=write;end_fsync=1");
     assert_eq!(last.requests.last().map(|r| r.1), Some(Op::Flush));
+}
+
+/// A write that is done after a flush was issued is made durable by the next one.
+#[test]
+fn a_flush_covers_only_what_was_done_before_it() {
+    let text = "[a]\nioengine=null\nsize=1m\nrw=write\nsync=1\niodepth=4\n";
+    let file = JobFile::parse("test.fio", text, &mut Nothing).unwrap_or_else(|p| panic!("{p}"));
+    let mut plan = file.plan(CAPACITY, 1).unwrap_or_else(|p| panic!("{p}"));
+    let clone = &mut plan.groups[0].issuers[0];
+    let now = Nanos(0);
+    let mut next = || match clone.turn(now) {
+        Turn::Submit(arrival) => Some(arrival.op),
+        _ => None,
+    };
+    assert_eq!([next(), next(), next(), next()], [Some(Op::Write); 4]);
+    assert_eq!(next(), None, "the queue is full");
+    clone.completed(Op::Write, now);
+    assert!(matches!(clone.turn(now), Turn::Submit(flush) if flush.op == Op::Flush));
+    clone.completed(Op::Write, now);
+    clone.completed(Op::Flush, now);
+    assert!(matches!(clone.turn(now), Turn::Submit(flush) if flush.op == Op::Flush), "the second");
+    clone.completed(Op::Flush, now);
+    let writes = (0..3).map(|_| clone.turn(now)).filter(|turn| matches!(turn, Turn::Submit(_)));
+    assert_eq!(writes.count(), 2, "two of four are outstanding");
 }
 
 /// Shares of requests that go to the most popular 1, 10 and 50 % of 16,384 blocks, over 262,144 of

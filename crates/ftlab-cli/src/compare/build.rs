@@ -1,6 +1,6 @@
 //! From finished results to the comparison: which belong together, and what they say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::Value;
@@ -10,7 +10,7 @@ use super::document::{
 };
 use super::finished::Finished;
 use super::metrics::{self, Metric};
-use super::statistics::{self, Certainty};
+use super::statistics::{self, Certainty, Scale};
 use crate::failure::Failure;
 use crate::load::short_name;
 
@@ -167,15 +167,19 @@ fn compared(metric: &Metric, series: &[Series], confidence: f64) -> MetricDocume
     };
     let known = |values: &[Option<f64>]| values.iter().copied().collect::<Option<Vec<f64>>>();
     let base = known(&values(&series[0]));
+    // Only variants of which all values are known are shown as a mean, or compared.
+    let shown = series.iter().filter_map(|one| known(&values(one))).flatten();
+    let scale = Scale::of(shown);
     let variants = series.iter().enumerate().map(|(at, one)| {
         let values = values(one);
         let all = known(&values);
         let pairs = (at > 0).then_some(base.as_ref()).flatten().zip(all.as_ref());
         let change = pairs.and_then(|(base, all)| {
             let pairs: Vec<(f64, f64)> = base.iter().copied().zip(all.iter().copied()).collect();
-            statistics::compare(&pairs, confidence)
+            statistics::compare(&pairs, scale, confidence)
         });
-        ValuesDocument { mean: all.as_deref().and_then(statistics::middle), values, change }
+        let mean = all.as_deref().and_then(|all| statistics::middle(all, scale));
+        ValuesDocument { mean, values, change }
     });
     MetricDocument {
         id: metric.id.clone(),
@@ -209,6 +213,7 @@ fn remarks(comparison: &Comparison, series: &[Series]) -> Vec<String> {
     if capacities().any(|bytes| Some(bytes) != capacities().next()) {
         notes.push("The devices differ in capacity: a workload spreads over all of it.".into());
     }
+    notes.extend(versions(series));
     notes.extend(warnings(series));
     for one in series {
         let (_, result) = &one.results[0];
@@ -222,6 +227,20 @@ fn remarks(comparison: &Comparison, series: &[Series]) -> Vec<String> {
         notes.push(format!("{}: {told}.", one.name));
     }
     notes
+}
+
+/// A difference may lie between versions of ftlab instead of between devices.
+fn versions(series: &[Series]) -> Option<String> {
+    let all = series.iter().flat_map(|one| &one.results);
+    let versions: BTreeSet<&str> = all.map(|(_, one)| one.text("/ftlab_version")).collect();
+    let listed: Vec<&str> = versions.into_iter().collect();
+    (listed.len() > 1).then(|| {
+        format!(
+            "The results come from different versions of ftlab ({}): what differs may be the \
+             simulator. Run them again with one version to be sure.",
+            listed.join(", ")
+        )
+    })
 }
 
 /// What the first run of each variant complained of; once what all complained of.

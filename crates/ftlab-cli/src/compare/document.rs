@@ -72,8 +72,8 @@ pub struct ValuesDocument {
     /// The values, in the order of the seeds; null where one is not known, for example a percentile of
     /// too few requests.
     pub values: Vec<Option<f64>>,
-    /// The geometric mean over the seeds, or the arithmetic one if a value is not positive; null
-    /// unless the values of all seeds are known.
+    /// The geometric mean over the seeds, or the arithmetic one if some value of the metric, of any
+    /// variant, is not positive; null unless the values of all seeds are known.
     pub mean: Option<f64>,
     /// Against the baseline; null for the baseline itself, or if a value is not known.
     pub change: Option<Change>,

@@ -1,9 +1,9 @@
 //! How sure a difference is: intervals of paired differences, by Student's t.
 //!
 //! Runs of two variants with the same seed see the same load, so they are compared pair by pair: what
-//! a seed does to both cancels. Where all values are positive the logarithm of the ratio is averaged:
-//! a half and a double cancel then, and the interval of a ratio can't reach below zero. Else the
-//! difference itself is averaged.
+//! a seed does to both cancels. Where all values of a metric are positive the logarithm of the ratio is
+//! averaged: a half and a double cancel then, and the interval of a ratio can't reach below zero. Else
+//! the difference itself is averaged. Shown means follow suit, so that they and the change agree.
 //!
 //! Source: Jain, The Art of Computer Systems Performance Analysis, 1991, section 13.4.1 (paired
 //! observations); Fleming and Wallace, CACM 29(3), 1986 (geometric means of ratios). Holm,
@@ -23,13 +23,20 @@ pub enum Scale {
     Difference,
 }
 
+impl Scale {
+    /// The one for a metric with these values, of all variants and seeds.
+    pub fn of(mut values: impl Iterator<Item = f64>) -> Scale {
+        if values.all(|value| value > 0.0) { Scale::Ratio } else { Scale::Difference }
+    }
+}
+
 /// How sure it is that there is a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certainty {
     /// There is one seed: nothing can be said.
     OneSeed,
-    /// Every seed shows exactly the same change: there is nothing random in it, and no interval.
+    /// Equal in all seeds: each shows exactly the same change, so there is no interval.
     Exact,
     /// The interval holds no change: it may be chance.
     NotSignificant,
@@ -60,13 +67,13 @@ pub struct Change {
 const ROUNDING: f64 = 1e-12;
 
 /// Compares values pair by pair, of which the first of each pair is the baseline's; none without
-/// pairs. `confidence` is the share of intervals that hold the true change, such as 0.95.
-pub fn compare(pairs: &[(f64, f64)], confidence: f64) -> Option<Change> {
+/// pairs. `scale` is that of the metric, `confidence` the share of intervals that hold the true change,
+/// such as 0.95.
+pub fn compare(pairs: &[(f64, f64)], scale: Scale, confidence: f64) -> Option<Change> {
     if pairs.is_empty() {
         return None;
     }
-    let positive = pairs.iter().all(|&(base, value)| base > 0.0 && value > 0.0);
-    let scale = if positive { Scale::Ratio } else { Scale::Difference };
+    let positive = scale == Scale::Ratio;
     let steps: Vec<f64> = pairs
         .iter()
         .map(|&(base, value)| if positive { (value / base).ln() } else { value - base })
@@ -104,12 +111,16 @@ pub fn compare(pairs: &[(f64, f64)], confidence: f64) -> Option<Change> {
     })
 }
 
-/// Raises those that stay significant among all, by Holm's step-down procedure.
+/// Raises those that stay significant among all, by Holm's step-down procedure. A comparison that is
+/// equal in all seeds has no probability, but was made as well, and counts among all.
 pub fn correct<'a>(changes: impl Iterator<Item = &'a mut Change>, confidence: f64) {
-    let mut tested: Vec<(f64, &mut Change)> =
-        changes.filter_map(|change| change.p_value.map(|p_value| (p_value, change))).collect();
+    let mut tested: Vec<(f64, &mut Change)> = Vec::new();
+    let mut all = 0;
+    for change in changes {
+        all += usize::from(change.certainty != Certainty::OneSeed);
+        tested.extend(change.p_value.map(|p_value| (p_value, change)));
+    }
     tested.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let all = tested.len();
     for (at, (p_value, change)) in tested.into_iter().enumerate() {
         if p_value > (1.0 - confidence) / (all - at) as f64 {
             break;
@@ -118,15 +129,15 @@ pub fn correct<'a>(changes: impl Iterator<Item = &'a mut Change>, confidence: f6
     }
 }
 
-/// What stands for several values: their geometric mean where all are positive, so that the quotient of
-/// two means is the mean ratio; else the arithmetic one. None without values.
-pub fn middle(values: &[f64]) -> Option<f64> {
+/// What stands for several values of a metric: on a scale of ratios their geometric mean, so that the
+/// quotient of two means is the mean ratio; else the arithmetic one. None without values.
+pub fn middle(values: &[f64], scale: Scale) -> Option<f64> {
     let count = values.len() as f64;
     if values.is_empty() {
         None
     } else if values.iter().all(|&value| value == values[0]) {
         Some(values[0])
-    } else if values.iter().all(|&value| value > 0.0) {
+    } else if scale == Scale::Ratio {
         Some((values.iter().map(|value| value.ln()).sum::<f64>() / count).exp())
     } else {
         Some(values.iter().sum::<f64>() / count)
@@ -136,6 +147,12 @@ pub fn middle(values: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Values that are all there are of their metric.
+    fn compare(pairs: &[(f64, f64)], confidence: f64) -> Option<Change> {
+        let scale = Scale::of(pairs.iter().flat_map(|&(base, value)| [base, value]));
+        super::compare(pairs, scale, confidence)
+    }
 
     fn near(found: Option<f64>, expected: f64) {
         let found = found.expect("a value");
@@ -175,6 +192,19 @@ mod tests {
         );
     }
 
+    /// One variant with a zero makes the whole metric arithmetic: means and changes agree.
+    #[test]
+    fn a_metric_has_one_scale() {
+        let (base, other, none) = ([1.0, 9.0], [2.0, 8.0], [0.0, 1.0]);
+        let scale = Scale::of(base.into_iter().chain(other).chain(none));
+        assert_eq!(scale, Scale::Difference);
+        let pairs: Vec<(f64, f64)> = base.into_iter().zip(other).collect();
+        let change = super::compare(&pairs, scale, 0.95).unwrap();
+        let [base, other] = [base, other].map(|values| middle(&values, scale).unwrap());
+        assert_eq!((base, other, change.estimate), (5.0, 5.0, 0.0));
+        near(middle(&[1.0, 9.0], Scale::Ratio), 3.0);
+    }
+
     #[test]
     fn one_seed_and_equal_seeds_have_no_interval() {
         assert_eq!(compare(&[], 0.95), None);
@@ -202,6 +232,12 @@ mod tests {
         correct(changes.iter_mut(), 0.95);
         let raised = changes.map(|change| change.certainty == Certainty::SignificantAmongAll);
         assert_eq!(raised, [false, true, true]);
+        // Two that are equal in all seeds were compared, too: 0.01 <= 0.05 / 5, then 0.02 > 0.05 / 4.
+        let exact = Change { p_value: None, certainty: Certainty::Exact, ..change(0.0) };
+        let mut changes = [exact.clone(), change(0.01), change(0.02), change(0.06), exact];
+        correct(changes.iter_mut(), 0.95);
+        let raised = changes.map(|change| change.certainty == Certainty::SignificantAmongAll);
+        assert_eq!(raised, [false, true, false, false, false]);
         // 0.02 > 0.05 / 3: none.
         let mut changes = [change(0.02), change(0.02), change(0.04)];
         correct(changes.iter_mut(), 0.95);

@@ -37,7 +37,7 @@ pub fn print(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
 /// What the marks mean.
 pub const LEGEND: &str = "* the interval leaves out zero; ** it would also after Holm's correction for \
                           all these comparisons. Values are means over the seeds, geometric where all \
-                          are positive.";
+                          values of the metric are positive.";
 
 /// The first line.
 pub fn head(comparison: &Comparison) -> String {
@@ -118,7 +118,7 @@ pub fn changed(metric: &MetricDocument, one: &ValuesDocument) -> [String; 3] {
             }
             Scale::Difference => format!("{} to {}", one(low), one(high)),
         },
-        _ if change.certainty == Certainty::Exact => "same for all seeds".to_owned(),
+        _ if change.certainty == Certainty::Exact => "equal in all seeds".to_owned(),
         _ => "-".to_owned(),
     };
     let mark = match change.certainty {

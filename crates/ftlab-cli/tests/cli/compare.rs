@@ -137,6 +137,14 @@ fn finished_results_are_compared_and_reported() {
         }
         assert!(text.contains("default-src 'none'") && text.len() < 600_000, "{page}");
     }
+    let (version, result) = (env!("CARGO_PKG_VERSION"), "b1/result.json");
+    let text = String::from_utf8(place.read(result)).unwrap();
+    let with = |version: &str| format!("\"ftlab_version\": \"{version}\"");
+    assert!(text.contains(&with(version)), "{text}");
+    place.write(result, text.replace(&with(version), &with("0.0.1")).as_bytes());
+    assert_eq!(place.run("compare a1 b1 -o versions --quiet").code, 0);
+    let notes = place.json("versions/compare.json")["notes"].to_string();
+    assert!(notes.contains(&format!("versions of ftlab (0.0.1, {version})")), "{notes}");
     let folders = "a1 a2 b1 b3";
     fails(&place, &format!("compare {folders} -o no"), &["seeds", "[1, 2]", "[1, 3]", "remedy"]);
     let other = "run --device tiny --workload randwrite-4k --requests 100 -o other --quiet";
@@ -164,6 +172,7 @@ fn equal_variants_and_equal_seeds_are_told() {
     assert_eq!(done.code, 0, "{}", done.err);
     assert!(done.err.contains("warning: tiny and same are the same device"), "{}", done.err);
     assert!(done.out.contains("All seeds gave the same numbers"), "{}", done.out);
+    assert!(done.out.contains("equal in all seeds"), "{}", done.out);
     let comparison = place.json("out/compare.json");
     let found = metric(&comparison, "report/host/iops");
     let change = &found["variants"][1]["change"];

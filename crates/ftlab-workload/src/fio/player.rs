@@ -35,8 +35,10 @@ pub(super) struct Player {
     outstanding: u32,
     filling: bool,
     flushing: bool,
-    /// Writes that are done and wait for their flush.
+    /// Writes that are done and wait for their flush, and how many of them the flush that is
+    /// outstanding covers: those that were done when it was issued.
     undurable: u32,
+    covered: u32,
     // What came before.
     writes: u64,
     flushed_last: bool,
@@ -137,6 +139,7 @@ impl Player {
             filling: true,
             flushing: false,
             undurable: 0,
+            covered: 0,
             writes: 0,
             flushed_last: false,
             to_write: None,
@@ -328,6 +331,7 @@ impl Player {
 
     fn flush(&mut self) -> Turn {
         self.flushing = true;
+        self.covered = self.undurable;
         self.flushed_last = true;
         self.arrival(Op::Flush, 0, 0)
     }
@@ -402,7 +406,8 @@ impl Issuer for Player {
     fn completed(&mut self, op: Op, _now: Nanos) {
         if op == Op::Flush {
             self.flushing = false;
-            self.outstanding -= std::mem::take(&mut self.undurable);
+            self.outstanding -= self.covered;
+            self.undurable -= std::mem::take(&mut self.covered);
             return;
         }
         self.think.counted += u64::from(self.job.pace.think.is_some_and(|think| !think.at_issue));

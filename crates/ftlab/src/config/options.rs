@@ -328,7 +328,8 @@ options! {
         /// between commands, until `ftl.gc.hard_limit` is reached or the host waits for the plane.
         preemptible: Switch = "off", source "Lee et al., ISPASS 2011";
         /// Copies (flash pages) that a plane's collection may make for each flash page that the host
-        /// writes to the plane. The largest value sets no bound.
+        /// writes to the plane. In pauses of the host it waits, too, except for its erase; after the
+        /// last request it is finished. The largest value sets no bound.
         copies_per_write: u32 = "4000000", in "1"..="4000000", unit "flash pages",
             source "incremental collection; by default the rest of the pacing is enough";
         /// Free blocks of a plane at or below which collection neither yields (`ftl.gc.preemptible`)

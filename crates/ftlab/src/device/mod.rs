@@ -315,8 +315,11 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
             let flash = self.flash.next_time();
             let events = front.into_iter().chain(buffer).chain(flash).chain(self.idle_at);
             let Some(next) = events.min() else {
-                let (collector, mut ground) = self.ground();
-                collector.finish(&mut ground);
+                // A pause is not the end, unless requests wait for what collection makes free.
+                if limit == SimTime::FOREVER || self.intake.in_flight() > 0 {
+                    let (collector, mut ground) = self.ground();
+                    collector.finish(&mut ground);
+                }
                 if self.flash.next_time().is_some() {
                     continue;
                 }

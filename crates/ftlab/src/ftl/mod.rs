@@ -461,6 +461,12 @@ impl Ftl {
         self.hungry[plane.at()] = true;
     }
 
+    /// Whether a plane is short of free blocks and found nothing to collect, and nothing has changed
+    /// on it since.
+    fn is_hungry(&self, plane: PlaneId) -> bool {
+        self.hungry[plane.at()]
+    }
+
     /// Free blocks of a plane.
     #[must_use]
     pub fn free_blocks(&self, plane: PlaneId) -> u32 {

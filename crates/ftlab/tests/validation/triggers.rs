@@ -3,11 +3,11 @@
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
-use ftlab::ftl::gc::{Background, Purpose, Scope, Thresholds, Triggers};
+use ftlab::ftl::gc::{Background, Purpose, Scope, Thresholds, Triggers, Wanted};
 use ftlab::host::{Advanced, Completion, Host, Op};
 use ftlab::nand::Geometry;
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::units::{Bytes, Nanos, PlaneId, SimTime};
+use ftlab::units::{BlockId, Bytes, Nanos, PlaneId, SimTime};
 
 use crate::common::{
     PROGRAM, PlacementKind, SchedulerKind, Spec, closed_loop, fill, lru, poisson, request, timed,
@@ -103,6 +103,40 @@ fn bursts_find_room_after_background_collection() {
     assert!(with * 4 < without, "{with} ns behind collection, without background {without} ns");
 }
 
+/// A collection that stopped because the host came back does not keep what others want of the plane
+/// from being done, however long the host stays.
+#[test]
+fn a_background_collection_does_not_hold_up_what_others_want() {
+    let background = Background { after: Nanos(7_000_000), blocks: 12 };
+    let mut spec = with(Triggers { background: Some(background), ..Triggers::NONE });
+    spec.thresholds.copies_in_flight = 1;
+    let mut device = used(&spec);
+    let (plane, sectors) = (PlaneId::new(0), spec.sectors_per_page());
+    let (mut stream, mut done) = (Stream::new(4, "pages"), Vec::new());
+    let mut alone = |device: &mut Device, op, page: u64| {
+        device.submit(device.now(), request(op, page * u64::from(sectors), sectors, 0));
+        while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Completed {}
+    };
+    while device.ftl().free_blocks(plane) >= background.blocks {
+        alone(&mut device, Op::Write, stream.below(u64::from(spec.logical_pages)));
+    }
+    let begun = SimTime(device.now().0 + background.after.0 + 1);
+    assert_eq!(device.advance_until(begun, &mut Vec::new()), Advanced::Reached);
+    let paused = device.ftl().collecting(plane).expect("it collects in the background");
+    (0..2_000).for_each(|_| alone(&mut device, Op::Read, 0));
+    assert_eq!(device.ftl().collecting(plane), Some(paused), "the host keeps it from going on");
+    let mut blocks = (0..spec.shape.blocks_per_plane).map(BlockId::new);
+    let purpose = Purpose::WearLevel;
+    assert!(blocks.any(|block| device.collect(Wanted { block, purpose })), "some block is closed");
+    (0..2_000).for_each(|_| alone(&mut device, Op::Read, 0));
+    assert_eq!(
+        (runs(&device, purpose), device.ftl().collecting(plane)),
+        (1, None),
+        "both are over"
+    );
+    assert_eq!(device.ftl().audit(), Ok(()));
+}
+
 /// A host read that arrives while copies wait goes first, whatever the order of commands, as long as
 /// blocks are free; then it waits for one command at most. At the hard limit it does not.
 #[test]
@@ -153,6 +187,31 @@ fn increments_follow_the_writes_of_the_host() {
         // One for this write, and one that an earlier write had allowed and that was under way.
         assert!(copies(&device) - before <= 2, "{} copies", copies(&device) - before);
     }
+}
+
+/// Pauses that end with the next request leave a collection where it is; a device that nobody will
+/// use again finishes it.
+#[test]
+fn increments_wait_for_the_next_request() {
+    let spec = with(Triggers { copies_per_write: Some(1), ..Triggers::NONE });
+    let mut device = used(&spec);
+    let (plane, sectors) = (PlaneId::new(0), spec.sectors_per_page());
+    let (mut stream, mut done) = (Stream::new(9, "pages"), Vec::new());
+    let mut kept = 0;
+    for _ in 0..500 {
+        let page = stream.below(u64::from(spec.logical_pages));
+        device.submit(device.now(), request(Op::Write, page * u64::from(sectors), sectors, 0));
+        while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Completed {}
+        let before = device.ftl().collecting(plane);
+        let pause = SimTime(device.now().0 + 1_000_000_000);
+        device.advance_until(pause, &mut done);
+        assert_eq!(device.now(), pause);
+        kept += u32::from(before.is_some() && device.ftl().collecting(plane) == before);
+    }
+    assert!(kept > 100, "{kept} collections outlast a pause");
+    assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
+    assert_eq!(device.ftl().collecting(plane), None);
+    assert_eq!(device.ftl().audit(), Ok(()));
 }
 
 /// How often a plane began to collect, and one of the same `group` that had few free blocks did not

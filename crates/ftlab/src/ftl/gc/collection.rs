@@ -205,8 +205,9 @@ impl Ftl {
     pub(super) fn may_go_on(&mut self, plane: PlaneId, copying: bool, idle: bool) -> bool {
         let Some(run) = &self.planes[plane.at()].collection else { return false };
         let short = self.free_blocks(plane) <= self.thresholds.start;
+        // What others want of the plane can't begin before this run is over.
         if run.purpose == Purpose::Background && !short {
-            return idle;
+            return idle || self.has_wanted(plane);
         }
         if self.triggers.copies_per_write.is_none() || idle || !copying || self.is_urgent(plane) {
             return true;

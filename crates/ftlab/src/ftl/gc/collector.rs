@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use super::super::{Cargo, Ftl};
-use super::{Scope, Wanted};
+use super::{Purpose, Scope, Wanted};
 use crate::device::Contents;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, PlaneId, Ppn, SimTime};
@@ -66,8 +66,10 @@ impl Collector {
             self.spur(plane, on);
         } else {
             on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
+            // A plane that found nothing before, and still does, has asked the others already.
+            let was_hungry = on.ftl.is_hungry(plane);
             self.next(plane, on);
-            if on.ftl.triggers.scope != Scope::Plane {
+            if on.ftl.triggers.scope != Scope::Plane && !(was_hungry && on.ftl.is_hungry(plane)) {
                 self.start_others(plane, on);
             }
         }
@@ -123,7 +125,8 @@ impl Collector {
         self.idle = false;
     }
 
-    /// Nothing else is left to happen in the device: collections that wait for the host go on.
+    /// Nothing else is left to happen in the device, and no more requests are in sight: collections
+    /// that wait for the host go on.
     pub fn finish<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
         if on.ftl.triggers.copies_per_write.is_some() || on.ftl.triggers.background.is_some() {
             let before = std::mem::replace(&mut self.idle, true);
@@ -176,15 +179,22 @@ impl Collector {
         accepted
     }
 
-    /// Begins with what is wanted of a plane that is not collecting.
+    /// Begins with what is wanted of a plane; a collection that waits in the background goes on first.
     pub(super) fn start_wanted<P: Probe, C: Contents>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C>,
     ) {
-        if on.ftl.planes[plane.at()].collection.is_none() && on.ftl.has_wanted(plane) {
-            on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
-            self.next(plane, on);
+        if !on.ftl.has_wanted(plane) {
+            return;
+        }
+        match &on.ftl.planes[plane.at()].collection {
+            None => {
+                on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
+                self.next(plane, on);
+            }
+            Some(run) if run.purpose == Purpose::Background => self.proceed(plane, on),
+            Some(_) => {}
         }
     }
 

@@ -4,7 +4,7 @@
 //! - *Scope*: when one plane must collect, others collect a block, too, so that their dies work at the
 //!   same time instead of one after the other.
 //! - *Background*: an idle device collects before it must. The copies stop when the host comes back,
-//!   and go on when it is idle again, or when the plane is short.
+//!   and go on when it is idle again, or when the plane is short or has another block to empty.
 //! - *Preemption*: commands of collection wait until their die has nothing else to do (Lee, Kim,
 //!   Shipman, Oral and Kim, "A Semi-Preemptive Garbage Collector for Solid State Drives", ISPASS 2011).
 //!   They yield between commands; what runs is not interrupted, that is suspension.
@@ -13,11 +13,12 @@
 //!   `host_lead` the other side: how far the host may run ahead of collection where blocks are scarce.
 //!
 //! Preemption and increments end at a hard limit of free blocks, and where the host waits for
-//! the plane; a device with nothing else to do finishes what it began.
+//! the plane. In a pause between requests increments stand still; a device from which nothing more
+//! is asked finishes what it began.
 
 use crate::config::declare::choices;
 use crate::nand::Geometry;
-use crate::units::{ChannelId, Nanos, PlaneId};
+use crate::units::{Nanos, PlaneId};
 
 choices! {
     /// Which planes collect together.
@@ -35,18 +36,24 @@ choices! {
 
 impl Scope {
     /// The planes that collect together with one, itself included.
-    pub(super) fn planes(self, geometry: &Geometry, plane: PlaneId) -> Vec<PlaneId> {
+    pub(super) fn planes(
+        self,
+        geometry: &Geometry,
+        plane: PlaneId,
+    ) -> impl Iterator<Item = PlaneId> + use<> {
         let die = geometry.die_of(plane);
-        let of_die = |die| (0..geometry.planes_per_die()).map(move |at| geometry.plane_in(die, at));
-        let on = |channel: ChannelId| {
-            (0..geometry.dies_per_channel()).map(move |place| geometry.die_on(channel, place))
+        let of_die = geometry.planes_per_die();
+        // Planes are numbered die by die, dies channel by channel.
+        let (first, count) = match self {
+            Scope::Plane => (plane, 1),
+            Scope::Die => (geometry.plane_in(die, 0), of_die),
+            Scope::Channel => {
+                let first = geometry.die_on(geometry.channel_of(die).0, 0);
+                (geometry.plane_in(first, 0), geometry.dies_per_channel() * of_die)
+            }
+            Scope::Device => (PlaneId::new(0), geometry.planes()),
         };
-        match self {
-            Scope::Plane => vec![plane],
-            Scope::Die => of_die(die).collect(),
-            Scope::Channel => on(geometry.channel_of(die).0).flat_map(of_die).collect(),
-            Scope::Device => (0..geometry.planes()).map(PlaneId::new).collect(),
-        }
+        (first.get()..first.get() + count).map(PlaneId::new)
     }
 }
 

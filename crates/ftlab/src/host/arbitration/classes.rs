@@ -34,7 +34,8 @@ options! {
     /// Classes of queues and their weights.
     pub struct ClassOptions at "host.arbitration" with { turns: BurstOptions } {
         /// The class of each queue: one for all, or one for each.
-        classes: Vec<PriorityClass> = "medium", source "NVM Express Base Specification 2.0, 5.4";
+        classes: Vec<PriorityClass> = "medium",
+            source "NVM Express Base Specification 2.0, 5.5: Create I/O Submission Queue, QPRIO";
         /// Commands in a round for the high class.
         high_weight: u32 = "8", in "1"..="256", unit "commands",
             source "range: NVM Express Base Specification 2.0, 5.27.1.1; default assumed";
@@ -92,9 +93,9 @@ impl Policy for PriorityClasses {
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        self.rounds.load(SHARING.len() as u32, from)?;
+        self.rounds.load(SHARING.len() as u32, |class| self.weights[class.at()], from)?;
         let mut classes = std::iter::once(&mut self.urgent).chain(&mut self.sharing);
-        classes.try_for_each(|class| class.rounds.load(self.queues, from))
+        classes.try_for_each(|class| class.rounds.load(self.queues, |_| self.burst, from))
     }
 }
 

@@ -3,6 +3,11 @@
 //! it came to an empty queue; its finish tag lies its cost divided by the queue's weight later; virtual
 //! time is the start tag of the command fetched last.
 //!
+//! One departure: in SFQ virtual time rises to the largest finish tag when a busy period ends, so that
+//! all queues begin the next one alike. Here it stays: after an idle time a queue waits for
+//! those that were fetched from less before it, at most for the cost of its own last command over its
+//! weight.
+//!
 //! Sources: Goyal, Vin, Cheng, "Start-time Fair Queuing", SIGCOMM 1996; with several commands at work,
 //! as here, SFQ(D) of Jin, Chase, Kaur, "Interposed Proportional Sharing for a Storage Service Utility",
 //! SIGMETRICS 2004, where D is `host.outstanding`. FlashFQ (Shen and Park, ATC 2013) builds on it;

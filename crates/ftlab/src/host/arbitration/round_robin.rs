@@ -42,7 +42,7 @@ impl Policy for RoundRobin {
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        self.rounds.load(self.queues, from)
+        self.rounds.load(self.queues, |_| self.burst, from)
     }
 }
 

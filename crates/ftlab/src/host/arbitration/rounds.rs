@@ -22,9 +22,16 @@ impl Rounds {
         out.number(left);
     }
 
-    pub fn load(&mut self, count: u32, from: &mut Reader<'_>) -> Result<(), Damage> {
+    /// Reads a round of `count` queues; a turn has less left than its `length`, as it began with one
+    /// command.
+    pub fn load(
+        &mut self,
+        count: u32,
+        length: impl Fn(QueueId) -> u32,
+        from: &mut Reader<'_>,
+    ) -> Result<(), Damage> {
         self.current = QueueId::new(from.below(u64::from(count), "the turn of a queue")?);
-        self.left = from.below(u64::from(u32::MAX), "what is left of a turn")?;
+        self.left = from.below(u64::from(length(self.current)), "what is left of a turn")?;
         Ok(())
     }
 

@@ -45,7 +45,7 @@ impl Policy for WeightedRoundRobin {
     }
 
     fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        self.rounds.load(self.turns.len() as u32, from)
+        self.rounds.load(self.turns.len() as u32, |queue| self.turns[queue.at()], from)
     }
 }
 
