@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::{
-    ArbitrationKind, BufferSpec, DRAM, HostSpec, NO_BUFFER, PlacementKind, SchedulerKind, Spec,
+    ArbitrationKind, BufferSpec, CAREFREE, DRAM, LevellingKind, LevellingSpec, LifeSpec, HostSpec, NO_BUFFER, PlacementKind, SchedulerKind, Spec,
     StreamsKind, TimingKind, VictimKind, WriteBufferKind,
 };
 
@@ -102,6 +102,12 @@ fn host() -> impl Strategy<Value = HostSpec> {
     prop_oneof![Just(HostSpec::default()), front]
 }
 
+fn levelling() -> impl Strategy<Value = LevellingSpec> {
+    (select(LevellingKind::ALL), 2u32..=6, 1u32..=4, 1u32..=4).prop_map(
+        |(policy, limit, moves, set_blocks)| LevellingSpec { policy, limit, moves, set_blocks },
+    )
+}
+
 /// A device that is as full as the rule of legality allows, or less.
 pub fn spec() -> impl Strategy<Value = Spec> {
     let policies = (
@@ -110,7 +116,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
         select(TimingKind::ALL),
         select(VictimKind::ALL),
     );
-    let streams = (select(StreamsKind::ALL), 0u8..=3);
+    let streams = (select(StreamsKind::ALL), 0u8..=3, levelling());
     let codeword = select(vec![512u64, 1024, 2048]);
     let share = prop_oneof![Just(100u32), 40u32..=100];
     (host(), shape(), (thresholds(), triggers()), buffer(), policies, streams, codeword, share)
@@ -121,7 +127,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
                 (thresholds, triggers),
                 buffer,
                 policies,
-                (streams, copy_streams),
+                (streams, copy_streams, levelling),
                 codeword,
                 share,
             )| {
@@ -138,6 +144,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
                     streams,
                     copy_streams,
                     victim,
+                    life: LifeSpec { levelling, ..CAREFREE },
                     codeword: Bytes(codeword),
                     bus: BytesPerSec(200_000_000),
                     ..Spec::small()
