@@ -8,8 +8,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::{
-    ArbitrationKind, BufferSpec, CAREFREE, DRAM, LevellingKind, LevellingSpec, LifeSpec, HostSpec, NO_BUFFER, PlacementKind, SchedulerKind, Spec,
-    StreamsKind, TimingKind, VictimKind, WriteBufferKind,
+    ArbitrationKind, BufferSpec, CAREFREE, DRAM, HostSpec, LevellingKind, LevellingSpec, LifeSpec,
+    NO_BUFFER, PlacementKind, SchedulerKind, Spec, StreamsKind, TimingKind, VictimKind,
+    WriteBufferKind,
 };
 
 /// Tiny shapes of every kind: pages of 2 to 64 KiB, mapped whole or in units of 4 KiB.

@@ -157,7 +157,7 @@ fn worn_out(base: Spec, endurance: EnduranceKind) -> Spec {
 
 /// The base device with wear levelling that has something to do in a short run.
 fn levelled(base: Spec, policy: LevellingKind) -> Spec {
-    let levelling = LevellingSpec { policy, limit: 3, ..NO_LEVELLING };
+    let levelling = LevellingSpec { policy, limit: 2, ..NO_LEVELLING };
     Spec { life: LifeSpec { levelling, ..CAREFREE }, ..base }
 }
 

@@ -1,7 +1,8 @@
 //! Static wear levelling: cold data rests on young blocks and keeps them out of use, so that the others
 //! wear out early. A policy is told of every erase and names a block whose data is to move on; the
 //! collector empties it ([`Purpose::WearLevel`](super::super::gc::Purpose::WearLevel)), and its copies go to
-//! the most worn free block of the plane.
+//! the most worn free block of the plane, once the open block of other copies is full. So cold data
+//! mixes with what collection copies, which costs write amplification beyond the moves themselves.
 //!
 //! Planes are levelled one by one: data never leaves its plane by a copy.
 
