@@ -9,7 +9,7 @@ use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::placement::{Level, PlacementChoice};
 use crate::ftl::streams::StreamsChoice;
-use crate::ftl::wear::FreeBlockOrder;
+use crate::ftl::wear::{FreeBlockOrder, LevellingChoice};
 use crate::host::arbitration::ArbitrationChoice;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
@@ -361,7 +361,7 @@ options! {
 
 options! {
     /// How wear is spread over the blocks.
-    pub struct WearOptions at "ftl.wear" {
+    pub struct WearOptions at "ftl.wear" with { policy: LevellingChoice } {
         /// Which free block of a plane is used next (dynamic wear levelling).
         free_block: FreeBlockOrder = "oldest",
             source "default: a queue, as in most simulators; it spreads wear over the free blocks";

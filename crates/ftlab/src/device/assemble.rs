@@ -84,6 +84,7 @@ impl DeviceSetup {
                 },
                 wear: WearSetup {
                     free_block: ftl.wear.free_block,
+                    levelling: ftl.wear.policy.build(&parts),
                     faults: Faults::new(&nand.faults, nand.endurance.policy.build(&parts), seed),
                     drain_pages: drain_pages(&buffer, &geometry),
                 },

@@ -27,6 +27,8 @@ impl Ftl {
             streams: _,
             blocks,
             spare,
+            // What it remembers is a part of its own.
+            levelling: _,
             victim,
             planes,
             // Follows from the planes.
@@ -68,6 +70,7 @@ impl Ftl {
         out.nested(|out| self.placement.save(out));
         out.nested(|out| self.streams.save(out));
         out.nested(|out| self.victim.save(out));
+        out.nested(|out| self.levelling.save(out));
     }
 
     /// Takes the state up, in an FTL that was just built.
@@ -94,7 +97,8 @@ impl Ftl {
         take_up(from, resume.mapping, |from| self.mapping.load(from))?;
         take_up(from, resume.placement, |from| self.placement.load(from))?;
         take_up(from, resume.streams, |from| self.streams.load(from))?;
-        take_up(from, resume.victim, |from| self.victim.load(from))
+        take_up(from, resume.victim, |from| self.victim.load(from))?;
+        take_up(from, resume.wear, |from| self.levelling.load(from))
     }
 
     fn load_blocks(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {

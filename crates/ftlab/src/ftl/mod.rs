@@ -21,11 +21,11 @@ pub use cargo::Cargo;
 pub use plane::Plane;
 pub use spare::Spare;
 
-use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
+use gc::{Collection, Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
 use mapping::Mapping;
 use placement::{Placement, PlacementView, Writable};
 use streams::{Streams, WriteStream};
-use wear::{Demand, FreeBlockOrder, Life, WearSetup};
+use wear::{Demand, FreeBlockOrder, Levelling, Life, Pick, WearSetup};
 
 use crate::host::SectorMask;
 use crate::nand::Geometry;
@@ -105,6 +105,7 @@ pub struct Ftl {
     /// Hungry planes in which something has become worth a look since.
     fed: Vec<PlaneId>,
     free_block: FreeBlockOrder,
+    levelling: Levelling,
     /// None if nothing ever fails.
     life: Option<Box<Life>>,
     /// Blocks that failed and wait to be emptied.
@@ -125,7 +126,7 @@ impl Ftl {
             dies: DieSet::all(&geometry),
             next_unit: vec![0; geometry.planes() as usize],
         };
-        let WearSetup { free_block, faults, drain_pages } = setup.wear;
+        let WearSetup { free_block, levelling, faults, drain_pages } = setup.wear;
         let (mut thresholds, mut triggers) = (setup.thresholds, setup.triggers);
         let life = faults.map(|faults| {
             let kept_back = kept_back(&geometry, drain_pages);
@@ -154,6 +155,7 @@ impl Ftl {
             hungry: vec![false; geometry.planes() as usize],
             fed: Vec::new(),
             free_block,
+            levelling,
             life,
             failed: Vec::new(),
             read_only: false,
@@ -340,7 +342,13 @@ impl Ftl {
         if state.free_blocks() <= reserve {
             return None;
         }
-        let block = state.take_free(self.free_block.pick(for_host), |index| {
+        // What moves for wear lies still: it goes where wear is highest.
+        let levels = |run: &Collection| run.purpose() == Purpose::WearLevel;
+        let pick = match !for_host && state.collection.as_ref().is_some_and(levels) {
+            true => Pick::MostWorn,
+            false => self.free_block.pick(for_host),
+        };
+        let block = state.take_free(pick, |index| {
             let block = self.geometry.block_in(plane, index);
             (self.blocks.state(block) == BlockState::Free).then_some(block)
         })?;

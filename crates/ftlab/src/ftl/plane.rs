@@ -165,6 +165,11 @@ impl Plane {
         self.free.count_unused(good);
     }
 
+    /// Whether a block waits to be emptied for a purpose.
+    pub(super) fn waits_for(&self, purpose: Purpose) -> bool {
+        self.wanted.iter().any(|wanted| wanted.purpose == purpose)
+    }
+
     /// Blocks that wait to be given up.
     pub(super) fn giving_up(&self) -> u32 {
         self.wanted.iter().filter(|wanted| wanted.purpose == Purpose::Retire).count() as u32

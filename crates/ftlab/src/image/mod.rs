@@ -39,6 +39,8 @@ pub struct Resume {
     pub streams: bool,
     /// The choice of victims.
     pub victim: bool,
+    /// Static wear levelling.
+    pub wear: bool,
     /// The write buffer.
     pub cache: bool,
     /// The scheduler.
@@ -59,6 +61,7 @@ impl Resume {
         placement: true,
         streams: true,
         victim: true,
+        wear: true,
         cache: true,
         scheduler: true,
         timing: true,
@@ -73,6 +76,7 @@ impl Resume {
         placement: false,
         streams: false,
         victim: false,
+        wear: false,
         cache: false,
         scheduler: false,
         timing: false,
@@ -93,6 +97,7 @@ impl Resume {
                 && a.ftl.mapping == b.ftl.mapping
                 && a.ftl.over_provisioning == b.ftl.over_provisioning,
             victim: a.ftl.gc.victim == b.ftl.gc.victim,
+            wear: a.ftl.wear.policy == b.ftl.wear.policy,
             cache: a.cache == b.cache,
             scheduler: a.scheduler == b.scheduler,
             timing: a.nand.timing == b.nand.timing,

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::random::{self, Step};
-use super::{EnduranceKind, LifeSpec, Spec};
+use super::{EnduranceKind, LifeSpec, NO_LEVELLING, Spec};
 
 fn life() -> impl Strategy<Value = LifeSpec> {
     // In a billion: never, rarely, often, and so often that the device can't live.
@@ -18,6 +18,7 @@ fn life() -> impl Strategy<Value = LifeSpec> {
     (select(orders), factory, failures(), failures(), endurance, any::<u64>()).prop_map(
         |(free_block, ppm, program_failures, erase_failures, (endurance, cycles), seed)| LifeSpec {
             free_block,
+            levelling: NO_LEVELLING,
             faults: FaultOptions { factory_bad: Ratio { ppm }, program_failures, erase_failures },
             endurance,
             cycles,
@@ -29,6 +30,7 @@ fn life() -> impl Strategy<Value = LifeSpec> {
 /// A device with room for losses, most of the time.
 pub fn spec() -> impl Strategy<Value = Spec> {
     (random::spec(), life(), 0u32..=24, 5u32..=100).prop_map(|(base, life, more, share)| {
+        let life = LifeSpec { levelling: base.life.levelling, ..life };
         let mut spec = Spec { life, ..base };
         spec.shape.blocks_per_plane += spec.kept_back() + more;
         spec.logical_pages = (spec.most_logical_pages() * share / 100).max(1);

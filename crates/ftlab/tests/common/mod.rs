@@ -20,7 +20,9 @@ use ftlab::ftl::streams::{
     ByHostStream, CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, SepBit,
     Single, StreamCounts, Streams,
 };
-use ftlab::ftl::wear::{FreeBlockOrder, WearSetup};
+use ftlab::ftl::wear::{
+    Bet, BetOptions, FreeBlockOrder, Levelling, NoLevelling, Threshold, ThresholdOptions, WearSetup,
+};
 use ftlab::host::arbitration::{
     Arbitration, Cost, PriorityClass, PriorityClasses, RoundRobin, StartTimeFair,
     WeightedRoundRobin,
@@ -78,6 +80,7 @@ kinds! {
         Random = "random"
     }
     WriteBufferKind { None = "none", Lru = "lru" }
+    LevellingKind { None = "none", Threshold = "threshold", Bet = "bet" }
     EnduranceKind { Unlimited = "unlimited", Fixed = "fixed", Weibull = "weibull" }
 }
 
@@ -197,6 +200,7 @@ pub struct Spec {
 #[derive(Clone, Debug)]
 pub struct LifeSpec {
     pub free_block: FreeBlockOrder,
+    pub levelling: LevellingSpec,
     pub faults: FaultOptions,
     pub endurance: EnduranceKind,
     /// The mean endurance, where there is one.
@@ -204,9 +208,41 @@ pub struct LifeSpec {
     pub seed: u64,
 }
 
+/// Static wear levelling, described.
+#[derive(Clone, Copy, Debug)]
+pub struct LevellingSpec {
+    pub policy: LevellingKind,
+    /// The threshold, or the unevenness.
+    pub limit: u32,
+    pub moves: u32,
+    pub set_blocks: u32,
+}
+
+/// Data that lies still keeps its blocks.
+pub const NO_LEVELLING: LevellingSpec =
+    LevellingSpec { policy: LevellingKind::None, limit: 4, moves: 1, set_blocks: 1 };
+
+impl LevellingSpec {
+    fn build(self, geometry: &Geometry) -> Levelling {
+        let LevellingSpec { policy, limit, moves, set_blocks } = self;
+        match policy {
+            LevellingKind::None => Levelling::None(NoLevelling),
+            LevellingKind::Threshold => {
+                let options = ThresholdOptions { threshold: limit, moves };
+                Levelling::Threshold(Threshold::new(&options, geometry))
+            }
+            LevellingKind::Bet => {
+                let options = BetOptions { unevenness: limit, set_blocks };
+                Levelling::Bet(Bet::new(&options, geometry))
+            }
+        }
+    }
+}
+
 /// Nothing ever fails.
 pub const CAREFREE: LifeSpec = LifeSpec {
     free_block: FreeBlockOrder::Oldest,
+    levelling: NO_LEVELLING,
     faults: FaultOptions { factory_bad: Ratio { ppm: 0 }, program_failures: 0, erase_failures: 0 },
     endurance: EnduranceKind::Unlimited,
     cycles: 30,
@@ -379,6 +415,7 @@ impl Spec {
                 thresholds: self.thresholds,
                 wear: WearSetup {
                     free_block: self.life.free_block,
+                    levelling: self.life.levelling.build(&geometry),
                     faults: self.life.faults(),
                     drain_pages: drain_pages(&buffer, &geometry),
                 },

@@ -8,8 +8,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::{
-    ArbitrationKind, BufferSpec, DRAM, HostSpec, NO_BUFFER, PlacementKind, SchedulerKind, Spec,
-    StreamsKind, TimingKind, VictimKind, WriteBufferKind,
+    ArbitrationKind, BufferSpec, CAREFREE, DRAM, HostSpec, LevellingKind, LevellingSpec, LifeSpec,
+    NO_BUFFER, PlacementKind, SchedulerKind, Spec, StreamsKind, TimingKind, VictimKind,
+    WriteBufferKind,
 };
 
 /// Tiny shapes of every kind: pages of 2 to 64 KiB, mapped whole or in units of 4 KiB.
@@ -102,6 +103,12 @@ fn host() -> impl Strategy<Value = HostSpec> {
     prop_oneof![Just(HostSpec::default()), front]
 }
 
+fn levelling() -> impl Strategy<Value = LevellingSpec> {
+    (select(LevellingKind::ALL), 2u32..=6, 1u32..=4, 1u32..=4).prop_map(
+        |(policy, limit, moves, set_blocks)| LevellingSpec { policy, limit, moves, set_blocks },
+    )
+}
+
 /// A device that is as full as the rule of legality allows, or less.
 pub fn spec() -> impl Strategy<Value = Spec> {
     let policies = (
@@ -110,7 +117,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
         select(TimingKind::ALL),
         select(VictimKind::ALL),
     );
-    let streams = (select(StreamsKind::ALL), 0u8..=3);
+    let streams = (select(StreamsKind::ALL), 0u8..=3, levelling());
     let codeword = select(vec![512u64, 1024, 2048]);
     let share = prop_oneof![Just(100u32), 40u32..=100];
     (host(), shape(), (thresholds(), triggers()), buffer(), policies, streams, codeword, share)
@@ -121,7 +128,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
                 (thresholds, triggers),
                 buffer,
                 policies,
-                (streams, copy_streams),
+                (streams, copy_streams, levelling),
                 codeword,
                 share,
             )| {
@@ -138,6 +145,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
                     streams,
                     copy_streams,
                     victim,
+                    life: LifeSpec { levelling, ..CAREFREE },
                     codeword: Bytes(codeword),
                     bus: BytesPerSec(200_000_000),
                     ..Spec::small()

@@ -8,9 +8,10 @@ use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};
 use ftlab::units::{Bytes, BytesPerSec, Nanos, SimTime};
 
 use crate::common::{
-    ArbitrationKind, BufferSpec, CAREFREE, EnduranceKind, HostSpec, LifeSpec, MappingKind,
-    NO_BUFFER, PlacementKind, SchedulerKind, Spec, StreamsKind, TimingKind, TransfersKind,
-    VictimKind, WriteBufferKind, assert_no_standstill, closed_loop, lru, poisson, request, timed,
+    ArbitrationKind, BufferSpec, CAREFREE, EnduranceKind, HostSpec, LevellingKind, LevellingSpec,
+    LifeSpec, MappingKind, NO_BUFFER, NO_LEVELLING, PlacementKind, SchedulerKind, Spec,
+    StreamsKind, TimingKind, TransfersKind, VictimKind, WriteBufferKind, assert_no_standstill,
+    closed_loop, lru, poisson, request, timed,
 };
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
@@ -154,6 +155,12 @@ fn worn_out(base: Spec, endurance: EnduranceKind) -> Spec {
     spec
 }
 
+/// The base device with wear levelling that has something to do in a short run.
+fn levelled(base: Spec, policy: LevellingKind) -> Spec {
+    let levelling = LevellingSpec { policy, limit: 2, ..NO_LEVELLING };
+    Spec { life: LifeSpec { levelling, ..CAREFREE }, ..base }
+}
+
 /// The base device with one policy exchanged. None for a policy that nobody described yet.
 fn with_policy(path: &str, name: &str) -> Option<Spec> {
     let base = base();
@@ -173,6 +180,7 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
             let host = HostSpec { arbitration: ArbitrationKind::named(name)?, ..four_tenants() };
             Spec { host, ..base }
         }
+        "ftl.wear.policy" => levelled(base, LevellingKind::named(name)?),
         "cache.policy" => match WriteBufferKind::named(name)? {
             WriteBufferKind::None => Spec { buffer: NO_BUFFER, ..base },
             policy => Spec { buffer: BufferSpec { policy, ..lru(64) }, ..base },

@@ -11,8 +11,9 @@ use proptest::test_runner::RngSeed;
 
 use crate::common::random::{self, Step};
 use crate::common::{
-    BufferSpec, NO_BUFFER, PlacementKind, Spec, StreamsKind, VictimKind, assert_no_standstill,
-    closed_loop, fill, lru, request,
+    BufferSpec, CAREFREE, LevellingKind, LevellingSpec, LifeSpec, NO_BUFFER, NO_LEVELLING,
+    PlacementKind, Spec, StreamsKind, VictimKind, assert_no_standstill, closed_loop, fill, lru,
+    request,
 };
 
 /// Performs steps, at most `depth` at once, and lets the device come to rest.
@@ -201,7 +202,11 @@ fn no_damage_breaks_a_policy() {
         ..Spec::small()
     });
     let (mut refused, mut taken) = (0, 0);
-    for spec in victims.chain(streams) {
+    let levelling = LevellingKind::ALL.iter().map(|&policy| {
+        let levelling = LevellingSpec { policy, ..NO_LEVELLING };
+        Spec { life: LifeSpec { levelling, ..CAREFREE }, ..Spec::small() }
+    });
+    for spec in victims.chain(streams).chain(levelling) {
         let (spec, device) = used_by(spec);
         let snapshot = device.save();
         assert!(survives(&spec, &snapshot, Resume::ALL), "{spec:?}");

@@ -22,4 +22,5 @@ mod timelines;
 mod triggers;
 mod versions;
 mod watch;
+mod wear;
 mod write_amplification;

@@ -231,6 +231,9 @@ impl Ftl {
             let state = &mut self.planes[plane.at()];
             state.give_back(run.victim, self.blocks.erases(run.victim));
             state.host_credit += run.earn_rest(self.geometry.shape().pages_per_block);
+            if let Some(block) = self.level(run.victim, run.purpose) {
+                self.want(Wanted { block, purpose: Purpose::WearLevel });
+            }
         } else {
             self.blocks.retire(run.victim);
             self.refresh_writable(plane);

@@ -9,7 +9,7 @@ use crate::units::{BlockId, PlaneId, Ppn};
 
 impl Ftl {
     /// Whether a plane has room for the valid pages of one of its blocks.
-    pub(super) fn can_empty(&self, plane: PlaneId, block: BlockId) -> bool {
+    pub(in crate::ftl) fn can_empty(&self, plane: PlaneId, block: BlockId) -> bool {
         let copies = self.blocks.valid(block).div_ceil(self.geometry.units_per_page());
         self.has_room_to_copy(plane, copies)
     }

@@ -1,10 +1,19 @@
-//! Wear: which free block is used next, and what becomes of blocks that fail.
+//! Wear: which free block is used next, which block's data moves on so that the block is used, and what
+//! becomes of blocks that fail.
 
+mod bet;
 mod free_blocks;
+mod levelling;
 mod life;
+mod no_levelling;
+mod threshold;
 
+pub use bet::{Bet, BetOptions};
 pub use free_blocks::{FreeBlockOrder, FreeBlocks, Pick};
+pub use levelling::{Levelling, LevellingChoice, WearView};
 pub use life::{Demand, EndReason, Life, Losses};
+pub use no_levelling::NoLevelling;
+pub use threshold::{Threshold, ThresholdOptions};
 
 use crate::nand::Faults;
 
@@ -13,6 +22,8 @@ use crate::nand::Faults;
 pub struct WearSetup {
     /// Which free block is used next.
     pub free_block: FreeBlockOrder,
+    /// Which data moves so that its block comes into use.
+    pub levelling: Levelling,
     /// What fails; none if nothing ever does.
     pub faults: Option<Faults>,
     /// Flash pages that the write buffer may still have to write when the device comes to its end.
@@ -22,7 +33,12 @@ pub struct WearSetup {
 impl WearSetup {
     /// Nothing fails, and the free block that was erased longest ago is used next.
     #[must_use]
-    pub const fn carefree() -> WearSetup {
-        WearSetup { free_block: FreeBlockOrder::Oldest, faults: None, drain_pages: 0 }
+    pub fn carefree() -> WearSetup {
+        WearSetup {
+            free_block: FreeBlockOrder::Oldest,
+            levelling: Levelling::None(NoLevelling),
+            faults: None,
+            drain_pages: 0,
+        }
     }
 }

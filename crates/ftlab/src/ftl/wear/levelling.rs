@@ -1,0 +1,77 @@
+//! Static wear levelling: cold data rests on young blocks and keeps them out of use, so that the others
+//! wear out early. A policy is told of every erase and names a block whose data is to move on; the
+//! collector empties it ([`Purpose::WearLevel`](super::super::gc::Purpose::WearLevel)), and its copies go to
+//! the most worn free block of the plane, once the open block of other copies is full. So cold data
+//! mixes with what collection copies, which costs write amplification beyond the moves themselves.
+//!
+//! Planes are levelled one by one: data never leaves its plane by a copy.
+
+use super::super::gc::Purpose;
+use super::super::{Blocks, Ftl};
+use super::{Bet, NoLevelling, Threshold};
+use crate::nand::Geometry;
+use crate::policy::seam;
+use crate::units::{BlockId, PlaneId};
+
+seam! {
+    /// Moves data that lies still off young blocks, so that these come into use (static wear levelling).
+    pub enum Levelling ("ftl.wear.policy" = "none") as LevellingChoice, with levelling_policy {
+        None(NoLevelling),
+        Threshold(Threshold),
+        Bet(Bet),
+    }
+}
+
+/// What a policy sees.
+#[derive(Clone, Copy, Debug)]
+pub struct WearView<'a> {
+    /// The plane in question.
+    pub plane: PlaneId,
+    /// All blocks as they are at present.
+    pub blocks: &'a Blocks,
+    /// The shape of the device.
+    pub geometry: &'a Geometry,
+}
+
+impl WearView<'_> {
+    /// The block of a number in the plane.
+    pub(super) fn block(&self, index: u32) -> BlockId {
+        self.geometry.block_in(self.plane, index)
+    }
+}
+
+impl Levelling {
+    /// A block of the plane was erased, after it had been collected for a purpose.
+    fn erased(&mut self, view: &WearView<'_>, block: BlockId, purpose: Purpose) {
+        levelling_policy!(self, policy => policy.erased(view, block, purpose));
+    }
+
+    /// A closed block of the plane whose data is to move on, if any. Asked after an erase, unless one
+    /// waits already.
+    fn choose(&mut self, view: &WearView<'_>) -> Option<BlockId> {
+        levelling_policy!(self, policy => policy.choose(view))
+    }
+
+    /// Whether it never asks for anything.
+    fn is_off(&self) -> bool {
+        matches!(self, Levelling::None(_))
+    }
+}
+
+impl Ftl {
+    /// A block was erased. Returns the block whose data is to move on for that, one at a time on each
+    /// plane, if there is room for its data.
+    pub(in crate::ftl) fn level(&mut self, block: BlockId, purpose: Purpose) -> Option<BlockId> {
+        if self.levelling.is_off() || self.read_only {
+            return None;
+        }
+        let plane = self.geometry.plane_of(block);
+        let view = WearView { plane, blocks: &self.blocks, geometry: &self.geometry };
+        self.levelling.erased(&view, block, purpose);
+        if self.planes[plane.at()].waits_for(Purpose::WearLevel) {
+            return None;
+        }
+        let chosen = self.levelling.choose(&view)?;
+        self.can_empty(plane, chosen).then_some(chosen)
+    }
+}

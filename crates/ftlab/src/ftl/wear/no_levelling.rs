@@ -1,0 +1,32 @@
+//! No static wear levelling: data that lies still keeps its blocks for good.
+
+use super::WearView;
+use crate::ftl::gc::Purpose;
+use crate::image::keeps_nothing;
+use crate::policy::{NoOptions, Parts, Policy};
+use crate::units::BlockId;
+
+/// Nothing is moved.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoLevelling;
+
+impl Policy for NoLevelling {
+    const NAME: &'static str = "none";
+    const SUMMARY: &'static str = "data that lies still keeps its blocks";
+    const SOURCE: &'static str = "the baseline of Chang, Hsieh and Kuo, DAC 2007";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        NoLevelling
+    }
+
+    keeps_nothing!(NoLevelling {});
+}
+
+impl NoLevelling {
+    pub(super) fn erased(&mut self, _view: &WearView<'_>, _block: BlockId, _purpose: Purpose) {}
+
+    pub(super) fn choose(&mut self, _view: &WearView<'_>) -> Option<BlockId> {
+        None
+    }
+}

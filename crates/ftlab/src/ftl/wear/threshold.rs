@@ -1,0 +1,139 @@
+//! The least worn block that holds data is emptied when the most worn block of its plane is ahead of it
+//! by more than a threshold.
+//!
+//! A block that collection erases (for anything but wear) allows a number of moves, `moves`; what is
+//! not used is lost. So levelling costs at most `moves` collections for each other one. Once as many
+//! moves as a plane has blocks are allowed, the spread is bounded: a move erases a block that is
+//! behind, so the most worn one stays as it is, and moves go on until no closed block is behind by more than
+//! the threshold; the next erase makes that one more. With fewer moves the spread can exceed the
+//! threshold while moves catch up: as long as it does, `moves` of `moves + 1` erases go to the least worn block.
+//!
+//! The least worn block is searched for among the blocks of the plane, once after an erase, and only
+//! while the spread may exceed the threshold: bounds on the least and the most erases tell.
+//!
+//! Source: Agrawal et al., "Design Tradeoffs for SSD Performance", USENIX ATC 2008, section 3.5
+//! (cold data moves to worn blocks, at a limited rate); MQSim's static wear levelling (Tavakkol et al.,
+//! FAST 2018), which compares erase counts with a threshold as here. Agrawal limits the use of worn
+//! blocks at random; here the number of moves is limited, which draws no numbers.
+
+use super::WearView;
+use crate::config::declare::options;
+use crate::ftl::BlockState;
+use crate::ftl::gc::Purpose;
+use crate::image::{Damage, Reader, Writer};
+use crate::nand::Geometry;
+use crate::policy::{Parts, Policy};
+use crate::units::BlockId;
+
+options! {
+    /// When cold data moves.
+    pub struct ThresholdOptions at "ftl.wear" {
+        /// Data moves off the least worn block of a plane when the most worn one was erased more
+        /// often by more than this.
+        threshold: u32 = "100", in "1"..="10000000", unit "cycles",
+            source "Static_Wearleveling_Threshold of MQSim (Tavakkol et al., FAST 2018)";
+        /// Blocks of a plane that wear levelling empties for each one that collection erases, at the most.
+        moves: u32 = "1", in "1"..="1000000", unit "blocks",
+            source "assumed: Agrawal et al., USENIX ATC 2008, limit the rate without a number";
+    }
+}
+
+/// What bounds the erases of a plane's blocks.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// No good block was erased less often.
+    least: u32,
+    /// No good block was erased more often.
+    most: u32,
+}
+
+/// Erase counts against a threshold.
+#[derive(Clone, Debug)]
+pub struct Threshold {
+    threshold: u32,
+    moves: u32,
+    blocks_per_plane: u32,
+    /// By plane; none before a search. They only spare searches, so no image keeps them.
+    bounds: Vec<Option<Bounds>>,
+    /// By plane: moves that are still allowed for the last erase.
+    allowed: Vec<u32>,
+}
+
+impl Policy for Threshold {
+    const NAME: &'static str = "threshold";
+    const SUMMARY: &'static str =
+        "the least worn block when the erase counts of a plane are too far apart";
+    const SOURCE: &'static str =
+        "Agrawal et al., USENIX ATC 2008; MQSim (Tavakkol et al., FAST 2018)";
+    type Options = ThresholdOptions;
+
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        Threshold::new(options, parts.geometry)
+    }
+
+    fn save(&self, out: &mut Writer) {
+        let Threshold { threshold: _, moves: _, blocks_per_plane: _, bounds: _, allowed } = self;
+        allowed.iter().for_each(|&allowed| out.number(allowed));
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        for allowed in &mut self.allowed {
+            *allowed = from.below(u64::from(self.moves) + 1, "the number of allowed moves")?;
+        }
+        Ok(())
+    }
+}
+
+impl Threshold {
+    /// No block was erased yet.
+    #[must_use]
+    pub fn new(options: &ThresholdOptions, geometry: &Geometry) -> Threshold {
+        let planes = geometry.planes() as usize;
+        Threshold {
+            threshold: options.threshold,
+            moves: options.moves,
+            blocks_per_plane: geometry.shape().blocks_per_plane,
+            bounds: vec![None; planes],
+            allowed: vec![0; planes],
+        }
+    }
+
+    pub(super) fn erased(&mut self, view: &WearView<'_>, block: BlockId, purpose: Purpose) {
+        let plane = view.plane.at();
+        if purpose != Purpose::WearLevel {
+            self.allowed[plane] = self.moves;
+        }
+        if let Some(bounds) = &mut self.bounds[plane] {
+            bounds.most = bounds.most.max(view.blocks.erases(block));
+        }
+    }
+
+    pub(super) fn choose(&mut self, view: &WearView<'_>) -> Option<BlockId> {
+        let plane = view.plane.at();
+        let near = |bounds: Bounds| bounds.most - bounds.least <= self.threshold;
+        if self.allowed[plane] == 0 || self.bounds[plane].is_some_and(near) {
+            return None;
+        }
+        let block = self.search(view)?;
+        self.allowed[plane] -= 1;
+        Some(block)
+    }
+
+    /// Looks at all blocks of the plane: the least worn closed one, if it is too far behind.
+    fn search(&mut self, view: &WearView<'_>) -> Option<BlockId> {
+        let (mut least, mut most) = (u32::MAX, 0);
+        let mut behind: Option<(u32, BlockId)> = None;
+        for block in (0..self.blocks_per_plane).map(|index| view.block(index)) {
+            let (state, erases) = (view.blocks.state(block), view.blocks.erases(block));
+            if state == BlockState::Bad {
+                continue;
+            }
+            (least, most) = (least.min(erases), most.max(erases));
+            if state == BlockState::Closed && behind.is_none_or(|(fewest, _)| erases < fewest) {
+                behind = Some((erases, block));
+            }
+        }
+        self.bounds[view.plane.at()] = Some(Bounds { least: least.min(most), most });
+        behind.filter(|&(fewest, _)| most - fewest > self.threshold).map(|(_, block)| block)
+    }
+}
