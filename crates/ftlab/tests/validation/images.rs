@@ -32,7 +32,7 @@ fn perform(device: &mut Device, per_page: u32, depth: usize, steps: &[Step]) -> 
         let request = request(step.op, range.start, sectors, tag);
         device.submit(device.now(), Request { stream: tag / 3, ..request });
     }
-    device.rest(&mut done);
+    assert_eq!(device.rest(&mut done), Ok(()));
     assert_no_standstill(device);
     done
 }
@@ -100,7 +100,7 @@ fn used_by(mut spec: Spec) -> (Spec, Device) {
     let step = |n: u64| n * 37 % pages * 8;
     closed_loop(&mut device, 8, (0..600).map(|n| request(Op::Write, step(n), 5, 0)));
     closed_loop(&mut device, 8, (0..40).map(|n| request(Op::Trim, step(n * 3), 8, 0)));
-    device.rest(&mut Vec::new());
+    assert_eq!(device.rest(&mut Vec::new()), Ok(()));
     assert!(device.ftl_counts().gc_runs > 20 && device.ftl_counts().trimmed > 10);
     (spec, device)
 }
@@ -112,7 +112,7 @@ fn only_what_was_touched_takes_room() {
     spec.logical_pages = 80_000_000;
     let mut device = assemble(spec.setup());
     fill(&mut device, 4, 0..5_000, spec.sectors_per_page());
-    device.rest(&mut Vec::new());
+    assert_eq!(device.rest(&mut Vec::new()), Ok(()));
     let snapshot = device.save();
     let bytes: usize = Part::ALL.iter().map(|&part| snapshot.part(part).len()).sum();
     // An owner written in order takes a byte, a valid bit an eighth of one.
@@ -134,7 +134,7 @@ fn a_device_short_of_free_blocks_collects_when_it_is_loaded() {
     spec.logical_pages = device.ftl().logical_pages();
     let mut loaded = assemble(spec.setup());
     assert_eq!(loaded.load(&snapshot, Resume::NONE), Ok(()));
-    loaded.rest(&mut Vec::new());
+    assert_eq!(loaded.rest(&mut Vec::new()), Ok(()));
     assert_eq!(loaded.ftl().audit(), Ok(()));
     let pages = u64::from(spec.logical_pages);
     closed_loop(&mut loaded, 8, (0..600).map(|n| request(Op::Write, n * 37 % pages * 8, 8, 0)));

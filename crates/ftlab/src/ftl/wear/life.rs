@@ -17,6 +17,8 @@
 //! Source: NVM Express Base Specification, SMART / Health Information (critical warning "media has
 //! been placed in read only mode", available spare, percentage used).
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::super::streams::{StreamCounts, WriteStream};
@@ -32,6 +34,15 @@ pub enum EndReason {
     TooFewBlocks,
     /// A plane has no room left in which to collect.
     NoRoom,
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            EndReason::TooFewBlocks => "a plane had too few good blocks left",
+            EndReason::NoRoom => "a plane had no room left in which to collect",
+        })
+    }
 }
 
 /// What failed so far.
