@@ -95,7 +95,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             batch: _,
             // Only brings tables closer to the processor.
             recent: _,
-            // Follows from the blocks, as far as it is known again at the next request.
+            // The FTL knows why; when it was is of no use to those who load it.
             end_of_life: _,
         } = self;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
@@ -133,6 +133,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.front.as_mut().map_or(Ok(()), |front| front.load(from))
             })
         })?;
+        self.consider_end();
         if !resume.collection {
             self.relieve();
         }

@@ -5,7 +5,7 @@ use ftlab::device::{Device, assemble};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::image::{Part, Resume, Snapshot};
 use ftlab::nand::Shape;
-use ftlab::units::SimTime;
+use ftlab::units::{Ratio, SimTime};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -220,4 +220,42 @@ fn no_damage_breaks_a_policy() {
     }
     println!("{refused} damaged memories refused, {taken} taken up and working");
     assert!(refused > 100 && taken > 100);
+}
+
+#[test]
+fn an_image_keeps_its_weak_blocks_under_another_seed() {
+    let mut spec = Spec::small();
+    spec.shape.blocks_per_plane = 60;
+    spec.life.faults.factory_bad = Ratio::percent(20);
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 4, 0..spec.logical_pages / 2, spec.sectors_per_page());
+    assert_eq!(device.rest(&mut Vec::new()), Ok(()));
+    let snapshot = device.save();
+    let expected = *device.ftl().life().expect("blocks are bad").losses();
+    assert!(expected.factory_bad > 0 && expected.grown_bad == 0);
+    spec.life.seed += 1;
+    let mut loaded = assemble(spec.setup());
+    assert_ne!(loaded.ftl().life().unwrap().losses(), &expected, "the seeds should differ");
+    assert_eq!(loaded.load(&snapshot, Resume::NONE), Ok(()));
+    assert_eq!(loaded.ftl().life().unwrap().losses(), &expected);
+    assert_eq!(loaded.save(), snapshot);
+}
+
+/// Every program fails from some moment on, without a write buffer that could keep anything.
+#[test]
+fn a_device_at_its_end_is_still_at_its_end_when_it_is_loaded() {
+    let mut spec = Spec::small();
+    spec.life.faults.program_failures = 300_000_000;
+    let mut device = assemble(spec.setup());
+    let pages = u64::from(spec.logical_pages);
+    closed_loop(&mut device, 8, (0..4 * pages).map(|n| request(Op::Write, n % pages * 8, 8, 0)));
+    assert_eq!(device.rest(&mut Vec::new()), Ok(()));
+    let end = device.end_of_life().expect("it can't live long").reason;
+    let snapshot = device.save();
+    spec.life.seed += 1;
+    let mut loaded = assemble(spec.setup());
+    assert_eq!(loaded.load(&snapshot, Resume::ALL), Ok(()));
+    assert_eq!(loaded.ftl().audit(), Ok(()));
+    assert_eq!(loaded.end_of_life().map(|end| end.reason), Some(end));
+    assert_eq!(loaded.save(), snapshot);
 }
