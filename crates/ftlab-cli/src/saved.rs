@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::{LoadImageArgs, SaveArgs, ShowImageArgs};
-use crate::experiment::Preparation;
+use crate::experiment::{Preparation, rest};
 use crate::failure::Failure;
 use crate::image::{self, Taken};
 use crate::progress::Bars;
@@ -109,7 +109,7 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let mut ssd = preparation.device(&config, args.seed)?;
     let steps = prepare(&preparation, args, &mut ssd)?;
-    ssd.rest(&mut Vec::new());
+    rest(&mut ssd)?;
     let image = Image {
         ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
         config: config.canonical(),
@@ -262,7 +262,7 @@ pub fn load(args: &LoadImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
     };
     writeln!(out, "Goes on                {}", names(true))?;
     writeln!(out, "Begins anew            {}", names(false))?;
-    device.rest(&mut Vec::new());
+    rest(&mut device)?;
     State::of(&device).print(out)?;
     if let Some(path) = &args.output {
         let image = Image {

@@ -36,7 +36,7 @@ use crate::result::{
 };
 
 pub use load::{Load, LoadSource};
-pub use preparation::Preparation;
+pub use preparation::{Preparation, rest};
 
 /// What is done to devices, whichever they are.
 pub struct Experiment {

@@ -75,10 +75,21 @@ impl Preparation {
         }
         if !self.steps.is_empty() {
             // As a drive that was left alone for a while: saved or not, it goes on from here alike.
-            ssd.rest(&mut Vec::new());
+            rest(ssd)?;
         }
         Ok(done)
     }
+}
+
+/// Lets a device that was prepared come to rest.
+pub fn rest(ssd: &mut Device) -> Result<(), Failure> {
+    ssd.rest(&mut Vec::new()).map_err(|left| {
+        Failure::usage(format!(
+            "the device came to its end while preconditioning: {left}\n  remedy: write less in \
+             --precondition, or make the device live longer (nand.faults, nand.endurance, \
+             ftl.over_provisioning)"
+        ))
+    })
 }
 
 fn carry_out(

@@ -78,6 +78,7 @@ impl StepDocument {
             StepDocument::Fill { .. } => "fill".to_owned(),
             StepDocument::Age(age) => match age.verdict {
                 Aged::Steady => "ageing to a steady state".to_owned(),
+                Aged::EndOfLife => "ageing to the end of its life".to_owned(),
                 Aged::NotSteady | Aged::GcNeverStarted => "ageing, not steady".to_owned(),
             },
             StepDocument::Workload { load, .. } => load.told(),
@@ -99,6 +100,11 @@ impl AgeDocument {
         let limit = self.rule.limit_drive_writes;
         match self.verdict {
             Aged::Steady => None,
+            Aged::EndOfLife => Some(
+                "The device came to the end of its life while it aged: it takes no writes any more. Age it \
+                 less, or make it live longer (nand.faults, nand.endurance, ftl.over_provisioning)"
+                    .to_owned(),
+            ),
             Aged::GcNeverStarted => Some(format!(
                 "Ageing ended after {limit} drive writes at the most and garbage collection had never \
                  started: the device is fresh, not aged. Fill it further, or give it less \

@@ -208,3 +208,25 @@ fn the_measured_load_ages_the_device_itself() {
         (&"steady".into(), &"randwrite-4k".into())
     );
 }
+
+#[test]
+fn a_device_that_ends_while_it_is_preconditioned_is_an_error_and_leaves_nothing() {
+    let place = Place::new();
+    let before = place.entries();
+    let failing = "--device tiny --precondition fill --set nand.faults.program_failures=1000000000";
+    let told = ["came to its end while preconditioning", "acknowledged", "remedy"];
+    let run = format!("run {failing} --workload randread-4k -o results");
+    fails(&place, &run, 2, &told);
+    fails(&place, &format!("device save {failing} -o dead.ftlab"), 2, &told);
+    assert_eq!(place.entries(), before);
+}
+
+#[test]
+fn ageing_that_wears_the_device_out_says_so() {
+    let place = Place::new();
+    let worn = "--set nand.endurance.policy=fixed --set nand.endurance.cycles=3";
+    let run = json(place.run(&format!("run --device tiny --precondition fill,age {worn} {LOAD}")));
+    let aged = &run["precondition"][1];
+    assert_eq!(aged["verdict"], "end_of_life");
+    assert!(run["warnings"][0].as_str().unwrap().contains("end of its life while it aged"));
+}

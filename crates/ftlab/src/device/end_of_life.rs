@@ -75,7 +75,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     #[cold]
     fn end_life(&mut self, reason: EndReason) {
-        self.ftl.end_life();
+        self.ftl.end_life(reason);
         let host_written = self.intake.written();
         let at = self.now;
         self.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });

@@ -1,11 +1,37 @@
 //! A device comes to rest, is saved, and is loaded: see [`image`](crate::image).
 
-use super::{Contents, Device};
+use std::fmt;
+
+use super::{Contents, Device, EndOfLife};
 use crate::host::{Advanced, Completion, Host, Op, Request};
 use crate::image::{Damage, Part, Resume, Snapshot, take_up};
 use crate::scheduler::Probe;
 use crate::units::{Lba, SimTime};
 use crate::verify;
+
+/// Why a device can't come to rest: it came to the end of its life, and what it had acknowledged found
+/// no page that could be programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeftInDram {
+    /// Pages that are in DRAM alone.
+    pub pages: usize,
+    /// The end.
+    pub end: EndOfLife,
+}
+
+impl fmt::Display for LeftInDram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (pages, written) = (self.pages, self.end.host_written);
+        write!(
+            f,
+            "after {written} of writes {}, and {pages} pages that were acknowledged found no flash page \
+             that could be programmed",
+            self.end.reason
+        )
+    }
+}
+
+impl std::error::Error for LeftInDram {}
 
 /// A flush, which takes neither address nor length.
 const FLUSH: Request = Request { op: Op::Flush, lba: Lba(0), sectors: 0, stream: 0, tag: 0 };
@@ -16,7 +42,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// outstanding are appended to `done`.
     ///
     /// A drive does the same when it is told to power down; its DRAM is empty afterwards.
-    pub fn rest(&mut self, done: &mut Vec<Completion>) {
+    ///
+    /// # Errors
+    /// What lies in DRAM can't be written any more. The device still serves reads, but can't be saved.
+    pub fn rest(&mut self, done: &mut Vec<Completion>) -> Result<(), LeftInDram> {
         self.idle(done);
         if self.buffer.pages_held() > 0 {
             let before = done.len();
@@ -26,7 +55,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let ours = done[before..].iter().position(|done| done.request == FLUSH);
             ours.map(|at| done.remove(before + at));
         }
+        let pages = self.buffer.pages_held();
+        if let Some(&end) = self.end_of_life.as_ref().filter(|_| pages > 0) {
+            return Err(LeftInDram { pages, end });
+        }
         self.buffer.rest();
+        Ok(())
     }
 
     fn idle(&mut self, done: &mut Vec<Completion>) {
@@ -62,7 +96,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             batch: _,
             // Only brings tables closer to the processor.
             recent: _,
-            // Follows from the blocks, as far as it is known again at the next request.
+            // The FTL knows why; when it was is of no use to those who load it.
             end_of_life: _,
             // Only checks.
             ledger: _,
@@ -102,6 +136,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.front.as_mut().map_or(Ok(()), |front| front.load(from))
             })
         })?;
+        self.consider_end();
         if verify::ON {
             self.verify_loaded();
         }

@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
 pub use contents::{Contents, FlashRead, PageProgram};
 pub use end_of_life::EndOfLife;
+pub use image::LeftInDram;
 
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, SlotId};

@@ -37,8 +37,8 @@ impl Ftl {
             fed,
             // What is measured counts from the load on.
             counts: _,
-            // Follow from the configuration and from the blocks that are bad or given up.
             free_block: _,
+            // Written below, but for what follows from the blocks that are bad or given up.
             life: _,
             // At rest, what failed is on the list of its plane.
             failed: _,
@@ -51,6 +51,7 @@ impl Ftl {
             });
         });
         to.write(Part::Planes, |out| {
+            self.save_life(out);
             let units = geometry.units_per_block();
             planes.iter().for_each(|plane| plane.save(out, units));
             hungry.iter().for_each(|&hungry| out.flag(hungry));
@@ -75,6 +76,7 @@ impl Ftl {
 
     /// Takes the state up, in an FTL that was just built.
     pub(crate) fn load(&mut self, from: &Snapshot, resume: Resume) -> Result<(), Damage> {
+        self.forget_factory_bad();
         from.read(Part::Blocks, resume.random, |from| {
             self.load_blocks(from)?;
             self.load_mapping()
@@ -135,6 +137,7 @@ impl Ftl {
         from: &mut Reader<'_>,
         resume: Resume,
     ) -> Result<Vec<BlockId>, Damage> {
+        self.load_life(from)?;
         let mut left_over = Vec::new();
         let streams = self.streams.open_blocks();
         for plane in (0..self.geometry.planes()).map(PlaneId::new) {
@@ -196,9 +199,10 @@ impl Ftl {
         if listed.len() != number || number != waiting {
             return Err(Damage(format!("{plane:?} lists a block twice or not at all")));
         }
-        // Collection needs somewhere to copy to.
+        // Collection needs somewhere to copy to, as long as there is any.
+        let ended = self.must_end().is_some();
         match state.free_blocks() {
-            0 => Err(Damage(format!("{plane:?} has no free block for collection"))),
+            0 if !ended => Err(Damage(format!("{plane:?} has no free block for collection"))),
             _ => Ok(()),
         }
     }

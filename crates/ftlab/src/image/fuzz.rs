@@ -54,7 +54,7 @@ const CHANGE: usize = 4;
 fn small(config: &Config) -> Image {
     let mut device = assemble(DeviceSetup::new(config, 1));
     serve(&mut device);
-    device.rest(&mut Vec::new());
+    device.rest(&mut Vec::new()).expect("nothing fails on it");
     Image {
         ftlab_version: String::new(),
         config: config.canonical(),

@@ -69,6 +69,17 @@ impl Faults {
         (!nothing).then(|| Faults { key, options: options.clone(), endurance })
     }
 
+    /// What all draws depend on: an image keeps it, so that its weak blocks stay the same.
+    #[must_use]
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// Takes up the weak spots of an image.
+    pub(crate) fn set_key(&mut self, key: u64) {
+        self.key = key;
+    }
+
     /// A number for one event in the life of a block.
     fn draw(&self, what: Draw, block: BlockId, erases: u32, unit: u32) -> u64 {
         let number = u64::from(block.get()) << 32 | u64::from(erases);

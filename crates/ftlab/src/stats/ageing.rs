@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::steady::{Steadiness, programs};
 use crate::device::{Contents, Device};
-use crate::host::{Completion, Host, Op};
+use crate::host::{Completion, Host, Op, Outcome};
 use crate::scheduler::Probe;
 use crate::units::{Nanos, Ratio, SECTOR_BYTES};
 
@@ -70,6 +70,8 @@ pub enum Aged {
     NotSteady,
     /// Collection never started before the limit.
     GcNeverStarted,
+    /// The device came to the end of its life and takes no writes any more.
+    EndOfLife,
 }
 
 /// What is known of a device that is being aged.
@@ -85,6 +87,8 @@ pub struct Ageing {
     written: u64,
     at_start: Mark,
     rounds: Vec<AgedRound>,
+    /// Whether the device takes no writes any more.
+    ended: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -117,21 +121,23 @@ impl Ageing {
             written: 0,
             at_start: Mark::of(device),
             rounds: Vec::new(),
+            ended: false,
         }
     }
 
     /// Looks at the device, before completions of the present moment are recorded. True once it is
-    /// steady, or the limit is reached.
+    /// steady, the limit is reached, or the device has come to its end.
     #[inline]
     pub fn look<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) -> bool {
+        self.ended = device.end_of_life().is_some();
         let steady = self.written >= self.round_sectors && self.end_round(device);
-        steady || self.before + self.written >= self.limit_sectors
+        steady || self.ended || self.before + self.written >= self.limit_sectors
     }
 
-    /// Records a request.
+    /// Records a request. Writes that were refused wrote nothing.
     #[inline]
     pub fn record(&mut self, completion: &Completion) {
-        if completion.request.op == Op::Write {
+        if completion.request.op == Op::Write && completion.outcome == Outcome::Done {
             self.written += u64::from(completion.request.sectors);
         }
     }
@@ -192,6 +198,7 @@ impl Ageing {
     #[must_use]
     pub fn verdict(&self) -> Aged {
         match self.is_steady() {
+            _ if self.ended => Aged::EndOfLife,
             true => Aged::Steady,
             false if self.rounds.iter().all(|round| round.gc_runs == 0) => Aged::GcNeverStarted,
             false => Aged::NotSteady,

@@ -67,7 +67,7 @@ impl Bench {
     /// The device is saved, and its state and data are taken up by another one, of the same shape.
     fn reload(self, spec: &Spec) -> Result<Bench, String> {
         let mut bench = self;
-        bench.device.rest(&mut Vec::new());
+        assert_eq!(bench.device.rest(&mut Vec::new()), Ok(()));
         bench.device.contents_mut().take_finished();
         let snapshot = bench.device.save();
         bench.watch.borrow_mut().go_on(spec);

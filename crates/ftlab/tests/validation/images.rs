@@ -5,7 +5,7 @@ use ftlab::device::{Device, assemble};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::image::{Part, Resume, Snapshot};
 use ftlab::nand::Shape;
-use ftlab::units::SimTime;
+use ftlab::units::{Ratio, SimTime};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -33,7 +33,7 @@ fn perform(device: &mut Device, per_page: u32, depth: usize, steps: &[Step]) -> 
         let request = request(step.op, range.start, sectors, tag);
         device.submit(device.now(), Request { stream: tag / 3, ..request });
     }
-    device.rest(&mut done);
+    assert_eq!(device.rest(&mut done), Ok(()));
     assert_no_standstill(device);
     done
 }
@@ -101,7 +101,7 @@ fn used_by(mut spec: Spec) -> (Spec, Device) {
     let step = |n: u64| n * 37 % pages * 8;
     closed_loop(&mut device, 8, (0..600).map(|n| request(Op::Write, step(n), 5, 0)));
     closed_loop(&mut device, 8, (0..40).map(|n| request(Op::Trim, step(n * 3), 8, 0)));
-    device.rest(&mut Vec::new());
+    assert_eq!(device.rest(&mut Vec::new()), Ok(()));
     assert!(device.ftl_counts().gc_runs > 20 && device.ftl_counts().trimmed > 10);
     (spec, device)
 }
@@ -113,7 +113,7 @@ fn only_what_was_touched_takes_room() {
     spec.logical_pages = 80_000_000;
     let mut device = assemble(spec.setup());
     fill(&mut device, 4, 0..5_000, spec.sectors_per_page());
-    device.rest(&mut Vec::new());
+    assert_eq!(device.rest(&mut Vec::new()), Ok(()));
     let snapshot = device.save();
     let bytes: usize = Part::ALL.iter().map(|&part| snapshot.part(part).len()).sum();
     // An owner written in order takes a byte, a valid bit an eighth of one.
@@ -135,7 +135,7 @@ fn a_device_short_of_free_blocks_collects_when_it_is_loaded() {
     spec.logical_pages = device.ftl().logical_pages();
     let mut loaded = assemble(spec.setup());
     assert_eq!(loaded.load(&snapshot, Resume::NONE), Ok(()));
-    loaded.rest(&mut Vec::new());
+    assert_eq!(loaded.rest(&mut Vec::new()), Ok(()));
     assert_eq!(loaded.ftl().audit(), Ok(()));
     let pages = u64::from(spec.logical_pages);
     closed_loop(&mut loaded, 8, (0..600).map(|n| request(Op::Write, n * 37 % pages * 8, 8, 0)));
@@ -225,4 +225,42 @@ fn no_damage_breaks_a_policy() {
     }
     println!("{refused} damaged memories refused, {taken} taken up and working");
     assert!(refused > 100 && taken > 100);
+}
+
+#[test]
+fn an_image_keeps_its_weak_blocks_under_another_seed() {
+    let mut spec = Spec::small();
+    spec.shape.blocks_per_plane = 60;
+    spec.life.faults.factory_bad = Ratio::percent(20);
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 4, 0..spec.logical_pages / 2, spec.sectors_per_page());
+    assert_eq!(device.rest(&mut Vec::new()), Ok(()));
+    let snapshot = device.save();
+    let expected = *device.ftl().life().expect("blocks are bad").losses();
+    assert!(expected.factory_bad > 0 && expected.grown_bad == 0);
+    spec.life.seed += 1;
+    let mut loaded = assemble(spec.setup());
+    assert_ne!(loaded.ftl().life().unwrap().losses(), &expected, "the seeds should differ");
+    assert_eq!(loaded.load(&snapshot, Resume::NONE), Ok(()));
+    assert_eq!(loaded.ftl().life().unwrap().losses(), &expected);
+    assert_eq!(loaded.save(), snapshot);
+}
+
+/// Every program fails from some moment on, without a write buffer that could keep anything.
+#[test]
+fn a_device_at_its_end_is_still_at_its_end_when_it_is_loaded() {
+    let mut spec = Spec::small();
+    spec.life.faults.program_failures = 300_000_000;
+    let mut device = assemble(spec.setup());
+    let pages = u64::from(spec.logical_pages);
+    closed_loop(&mut device, 8, (0..4 * pages).map(|n| request(Op::Write, n % pages * 8, 8, 0)));
+    assert_eq!(device.rest(&mut Vec::new()), Ok(()));
+    let end = device.end_of_life().expect("it can't live long").reason;
+    let snapshot = device.save();
+    spec.life.seed += 1;
+    let mut loaded = assemble(spec.setup());
+    assert_eq!(loaded.load(&snapshot, Resume::ALL), Ok(()));
+    assert_eq!(loaded.ftl().audit(), Ok(()));
+    assert_eq!(loaded.end_of_life().map(|end| end.reason), Some(end));
+    assert_eq!(loaded.save(), snapshot);
 }

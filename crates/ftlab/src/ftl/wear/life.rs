@@ -17,10 +17,13 @@
 //! Source: NVM Express Base Specification, SMART / Health Information (critical warning "media has
 //! been placed in read only mode", available spare, percentage used).
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::super::streams::{StreamCounts, WriteStream};
 use super::super::{BlockState, Ftl};
+use crate::image::{Damage, Reader, Writer};
 use crate::nand::{Faults, Geometry};
 use crate::units::{BlockId, PlaneId, Ppn};
 
@@ -32,6 +35,19 @@ pub enum EndReason {
     TooFewBlocks,
     /// A plane has no room left in which to collect.
     NoRoom,
+}
+
+impl EndReason {
+    const ALL: [EndReason; 2] = [EndReason::TooFewBlocks, EndReason::NoRoom];
+}
+
+impl fmt::Display for EndReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            EndReason::TooFewBlocks => "a plane had too few good blocks left",
+            EndReason::NoRoom => "a plane had no room left in which to collect",
+        })
+    }
 }
 
 /// What failed so far.
@@ -151,6 +167,52 @@ impl Life {
 }
 
 impl Ftl {
+    /// Writes which blocks are weak, and whether the device has come to its end. What is lost follows
+    /// from the states of the blocks.
+    pub(in crate::ftl) fn save_life(&self, out: &mut Writer) {
+        out.flag(self.life.is_some());
+        if let Some(life) = &self.life {
+            out.number(life.faults.key());
+            out.number(life.end.map_or(0, |end| end as u64 + 1));
+        }
+    }
+
+    /// Reads that. The weak blocks are those of the image, under whatever seed it is loaded: what was
+    /// marked bad for the seed of the run is good again.
+    pub(in crate::ftl) fn load_life(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        if !from.flag("whether operations can fail")? {
+            self.life.iter_mut().for_each(|life| life.end = None);
+            return Ok(());
+        }
+        let key = from.number()?;
+        let end = from.below(EndReason::ALL.len() as u64 + 1, "the end of the device's life")?;
+        let end = end.checked_sub(1).map(|end| EndReason::ALL[end as usize]);
+        match (&mut self.life, end) {
+            (Some(life), _) => {
+                life.faults.set_key(key);
+                life.end = end;
+            }
+            (None, Some(end)) => {
+                return Err(Damage(format!(
+                    "the device came to its end, as {end}: one on which nothing fails can't go on"
+                )));
+            }
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// Before a load: the image says which blocks are bad.
+    pub(in crate::ftl) fn forget_factory_bad(&mut self) {
+        if self.life.as_ref().is_some_and(|life| life.losses.factory_bad > 0) {
+            for block in (0..self.geometry.blocks()).map(BlockId::new) {
+                if self.blocks.state(block) == BlockState::Bad {
+                    self.blocks.set_state(block, BlockState::Free);
+                }
+            }
+        }
+    }
+
     /// The blocks of a device on which operations can fail; none if nothing ever fails.
     #[must_use]
     pub fn life(&self) -> Option<&Life> {
@@ -204,7 +266,7 @@ impl Ftl {
             life.good[plane.at()] = whole - factory.len() as u32 - grown;
         }
         let too_few = life.good.iter().any(|&good| good < life.least_good);
-        life.end = too_few.then_some(EndReason::TooFewBlocks);
+        life.end = life.end.or(too_few.then_some(EndReason::TooFewBlocks));
     }
 
     /// Whether blocks failed that are to be emptied, and nobody took note yet.
@@ -300,11 +362,12 @@ impl Ftl {
     }
 
     /// No collection begins any more, and what was kept back may be taken.
-    pub(crate) fn end_life(&mut self) {
+    pub(crate) fn end_life(&mut self, reason: EndReason) {
         self.read_only = true;
         self.thresholds.reserve = 0;
         if let Some(life) = &mut self.life {
             life.drain_blocks = 0;
+            life.end = life.end.or(Some(reason));
         }
         (0..self.geometry.planes())
             .map(PlaneId::new)
