@@ -16,3 +16,4 @@ pub mod policy;
 pub mod scheduler;
 pub mod stats;
 pub mod units;
+pub mod verify;

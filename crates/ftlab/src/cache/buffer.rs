@@ -235,6 +235,39 @@ impl Buffer {
         drain.clear();
     }
 
+    /// Checks that pages and counts agree, and that the policy knows exactly the pages that may be
+    /// written back.
+    ///
+    /// # Errors
+    /// The first disagreement, in words.
+    pub fn audit(&self) -> Result<(), String> {
+        let held = self.index.len();
+        if self.setup.capacity.is_some_and(|capacity| held > capacity as usize) {
+            return Err(format!("{held} pages are in a buffer for {:?}", self.setup.capacity));
+        }
+        if self.setup.programs_in_flight.is_some_and(|most| self.programs > most) {
+            return Err(format!("{} flash pages are under way at once", self.programs));
+        }
+        // Counting needs no order.
+        let count = |what: &dyn Fn(SlotId) -> bool| {
+            self.index.values().filter(|&&slot| what(slot)).count() as u32
+        };
+        let dirty = count(&|slot| self.may_write_back(slot));
+        let flushing = count(&|slot| !self.pages[slot].flushing.is_empty());
+        let listed = self.candidates().take(held + 1).count() as u32;
+        if (dirty, flushing, listed) != (self.dirty, self.flushing, dirty) {
+            return Err(format!(
+                "{dirty} pages of the buffer are dirty and {flushing} under way; counted are {} and \
+                 {}, and the policy has {listed}",
+                self.dirty, self.flushing
+            ));
+        }
+        if self.index.iter().any(|(page, &slot)| self.pages[slot].page != *page) {
+            return Err("a page of the buffer is found under another number".to_owned());
+        }
+        Ok(())
+    }
+
     /// Writes what the policy remembers; of a buffer at rest, nothing else outlives.
     pub fn save(&self, out: &mut Writer) {
         self.setup.policy.save(out);

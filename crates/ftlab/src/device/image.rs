@@ -5,6 +5,7 @@ use crate::host::{Advanced, Completion, Host, Op, Request};
 use crate::image::{Damage, Part, Resume, Snapshot, take_up};
 use crate::scheduler::Probe;
 use crate::units::{Lba, SimTime};
+use crate::verify;
 
 /// A flush, which takes neither address nor length.
 const FLUSH: Request = Request { op: Op::Flush, lba: Lba(0), sectors: 0, stream: 0, tag: 0 };
@@ -63,6 +64,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             recent: _,
             // Follows from the blocks, as far as it is known again at the next request.
             end_of_life: _,
+            // Only checks.
+            ledger: _,
         } = self;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
         let handed_out = stalled.is_empty() && from_buffer.is_empty() && finished.is_empty();
@@ -99,6 +102,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.front.as_mut().map_or(Ok(()), |front| front.load(from))
             })
         })?;
+        if verify::ON {
+            self.verify_loaded();
+        }
         if !resume.collection {
             self.relieve();
         }

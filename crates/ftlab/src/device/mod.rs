@@ -10,6 +10,7 @@ mod front_path;
 mod image;
 mod read_path;
 mod stalled;
+mod verify;
 mod write_path;
 
 use std::collections::VecDeque;
@@ -28,6 +29,7 @@ use crate::host::{
 };
 use crate::scheduler::{CommandId, Flash, Probe, Spent, Task};
 use crate::units::{Lpn, Nanos, PlaneId, SimTime};
+use crate::verify::{self as laws, Ledger};
 
 /// A solid-state drive.
 ///
@@ -64,6 +66,8 @@ pub struct Device<P = (), C = ()> {
     recent: VecDeque<Lpn>,
     /// Whether, when and why the device stopped taking writes.
     end_of_life: Option<EndOfLife>,
+    /// What went in and came out, where devices check themselves.
+    ledger: Ledger,
 }
 
 /// How many write-backs lie between the two steps of bringing a page's tables closer.
@@ -295,11 +299,17 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
         self.now = at;
         self.idle_at = None;
         self.collector.host_back();
+        if laws::ON {
+            self.ledger.submitted(at, &request);
+        }
         let queue = self.queues.of(request.stream);
         let id = self.intake.admit(at, queue, request);
         match self.front {
             Some(_) => self.enqueue(id),
             None => self.start(id, &request),
+        }
+        if laws::ON {
+            self.verify_event();
         }
     }
 
@@ -307,6 +317,9 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
         loop {
             if !self.finished.is_empty() {
                 self.idle_at = self.idle_from();
+                if laws::ON {
+                    self.ledger.completed(&self.finished, self.now);
+                }
                 done.append(&mut self.finished);
                 return Advanced::Completed;
             }
@@ -323,6 +336,9 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                 if self.stands_still() {
                     self.fetch();
                     continue;
+                }
+                if laws::ON {
+                    self.verify_rest();
                 }
                 if limit != SimTime::FOREVER {
                     self.now = self.now.max(limit);
@@ -349,6 +365,9 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
             }
             if self.front.is_some() {
                 self.fetch();
+            }
+            if laws::ON {
+                self.verify_event();
             }
         }
     }

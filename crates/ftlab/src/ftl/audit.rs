@@ -66,11 +66,37 @@ impl Ftl {
         if free != counted as usize {
             return Err(format!("{plane:?} counts {counted} free blocks and has {free}"));
         }
+        self.audit_lists(plane)?;
         for stream in self.streams.all_host_streams() {
             if self.may_write(plane, stream) != self.is_writable(plane, stream) {
                 return Err(format!("{plane:?} is noted as what it is not: writable, or full"));
             }
         }
         Ok(())
+    }
+
+    /// What a plane lists as erased, as open and as waiting to be collected is so, and is listed once.
+    fn audit_lists(&self, plane: PlaneId) -> Result<(), String> {
+        let whole = self.geometry.units_per_block();
+        let state = &self.planes[plane.at()];
+        let open = state.open_blocks().filter(|&(.., next)| next < whole);
+        let open = open.map(|(_, block, _)| (block, BlockState::Open));
+        let erased = state.erased().map(|block| (block, BlockState::Free));
+        let wanted = state.wanted.iter().map(|wanted| (wanted.block, BlockState::Collecting));
+        let run = state.collecting().map(|block| (block, BlockState::Collecting));
+        let mut listed: Vec<_> = open.chain(erased).chain(wanted).chain(run).collect();
+        for &(block, should) in &listed {
+            let is = self.blocks.state(block);
+            // A block that failed waits as what it is.
+            let fails = (is, should) == (BlockState::Failing, BlockState::Collecting);
+            if is != should && !fails || self.geometry.plane_of(block) != plane {
+                return Err(format!("{block:?} is {is:?}, but {plane:?} lists it as {should:?}"));
+            }
+        }
+        listed.sort_unstable_by_key(|(block, _)| block.get());
+        match listed.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            Some(pair) => Err(format!("{plane:?} lists {:?} twice", pair[0].0)),
+            None => Ok(()),
+        }
     }
 }

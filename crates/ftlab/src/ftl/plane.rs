@@ -191,6 +191,11 @@ impl Plane {
             .map(|(stream, OpenBlock { block, next_unit })| (stream, block, next_unit))
     }
 
+    /// The erased blocks; those that were never used are not among them.
+    pub(super) fn erased(&self) -> impl Iterator<Item = BlockId> {
+        self.free.erased_by_age().into_iter()
+    }
+
     /// Blocks that were used at some time.
     pub(super) fn used(&self) -> u32 {
         self.free.used()

@@ -12,6 +12,7 @@ use crate::nand::Kind;
 use crate::nand::timing::{Bus, Prices};
 use crate::nand::{Abilities, Geometry};
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
+use crate::verify::{self, FlashLaws, OnBus};
 
 /// What happens next in the flash: a die is done with a step, or a bus that is wanted falls free.
 #[derive(Clone, Copy, Debug)]
@@ -119,6 +120,8 @@ pub struct Flash<P = ()> {
     arrivals: u64,
     pub(super) done: CommandCounts,
     pub(super) overlaps: Overlaps,
+    /// What flash can do, where devices check themselves.
+    pub(crate) laws: Option<Box<FlashLaws>>,
     /// Sees every span of activity.
     pub probe: P,
 }
@@ -132,7 +135,9 @@ impl<P: Probe> Flash<P> {
         let in_bus = setup.bus.longest(planes, setup.abilities.multi_plane.gap);
         let pauses = pause.program + pause.erase + pause.resume;
         let reach = in_bus + setup.timing.longest() + cache.busy + pauses;
+        let laws = || FlashLaws::new(&setup.geometry, &setup.abilities, setup.bus.command());
         Flash {
+            laws: verify::ON.then(|| Box::new(laws())),
             stations: vec![Station::default(); dies],
             lines: vec![Line::default(); setup.geometry.channels() as usize],
             load: Load::new(&setup.geometry),
@@ -208,6 +213,7 @@ impl<P: Probe> Flash<P> {
             arrivals: _,
             done: _,
             overlaps: _,
+            laws: _,
             probe: _,
         } = self;
         out.nested(|out| timing.native.save(out));
@@ -321,10 +327,13 @@ impl<P: Probe> Flash<P> {
     /// Reports that the cells are busy with a command and those that share its operation.
     #[inline]
     pub(super) fn report_cell(&mut self, first: CommandId, from: SimTime, until: SimTime) {
-        if P::ACTIVE {
+        if P::ACTIVE || verify::ON {
             let mut next = Some(first);
             while let Some(id) = next {
                 let activity = self.activity(id, from, until);
+                if let Some(laws) = &mut self.laws {
+                    laws.cell(&activity, self.commands[id].source, id == first);
+                }
                 self.probe.cell(&activity);
                 next = self.commands[id].next;
             }
@@ -333,20 +342,34 @@ impl<P: Probe> Flash<P> {
 
     #[inline]
     pub(super) fn report_pause(&mut self, first: CommandId, from: SimTime, at: SimTime) {
-        if P::ACTIVE {
+        if P::ACTIVE || verify::ON {
             let mut next = Some(first);
             while let Some(id) = next {
                 let activity = self.activity(id, from, at);
+                if let Some(laws) = &mut self.laws {
+                    laws.pauses(&activity, at);
+                }
                 self.probe.pause(&activity, at);
                 next = self.commands[id].next;
             }
         }
     }
 
+    /// Reports that the bus is busy with a command; `on` says what for, and what that has to cost.
     #[inline]
-    pub(super) fn report_bus(&mut self, id: CommandId, from: SimTime, until: SimTime) {
-        if P::ACTIVE {
+    pub(super) fn report_bus(
+        &mut self,
+        id: CommandId,
+        from: SimTime,
+        until: SimTime,
+        on: impl FnOnce(&Flash<P>) -> OnBus,
+    ) {
+        if P::ACTIVE || verify::ON {
             let activity = self.activity(id, from, until);
+            let on = verify::ON.then(|| on(self));
+            if let (Some(laws), Some(on)) = (&mut self.laws, on) {
+                laws.bus(&activity, &on);
+            }
             self.probe.bus(&activity);
         }
     }

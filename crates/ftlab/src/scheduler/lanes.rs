@@ -82,22 +82,22 @@ impl Lanes {
         }
     }
 
-    /// Takes up to `depth` looks into the lane of `like`, which was its head and has been taken out,
-    /// and takes out the first command that `fits`.
+    /// Looks into the lane of `like`, which was its head and has been taken out, and takes out the first
+    /// command that may be chosen.
     pub fn take_fitting(
         &mut self,
         commands: &mut Slab<Command>,
         like: CommandId,
-        depth: usize,
-        fits: impl Fn(&Command) -> bool,
+        choice: Choice<impl Fn(&Command) -> bool, impl Fn(&Command, &Command) -> bool>,
     ) -> Option<CommandId> {
         let lane = Self::lane_of(&commands[like]);
         let mut previous = None;
         let mut next = self.head[lane];
-        for _ in 0..depth {
+        for _ in 0..choice.looks {
             let id = next?;
             next = commands[id].next;
-            if !fits(&commands[id]) {
+            let fits = (choice.fits)(&commands[id]);
+            if !fits || !self.may_pass(commands, lane, id, &choice.may_pass) {
                 previous = Some(id);
                 continue;
             }
@@ -115,4 +115,27 @@ impl Lanes {
         }
         None
     }
+
+    /// Whether a command may pass all that came before it in its lane.
+    fn may_pass(
+        &self,
+        commands: &Slab<Command>,
+        lane: usize,
+        id: CommandId,
+        may_pass: impl Fn(&Command, &Command) -> bool,
+    ) -> bool {
+        let all = std::iter::successors(self.head[lane], |&earlier| commands[earlier].next);
+        let mut earlier = all.take_while(|&earlier| earlier != id);
+        earlier.all(|earlier| may_pass(&commands[id], &commands[earlier]))
+    }
+}
+
+/// Which command of a lane may be taken out before its turn.
+pub struct Choice<F, P> {
+    /// How many are looked at.
+    pub looks: usize,
+    /// Whether one is wanted.
+    pub fits: F,
+    /// Whether one may pass another that came earlier.
+    pub may_pass: P,
 }

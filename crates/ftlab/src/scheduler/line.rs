@@ -6,6 +6,7 @@ use super::station::Operation;
 use crate::nand::Kind;
 use crate::nand::{Accepts, Cells, Channel, Register};
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
+use crate::verify::{BusUse, OnBus};
 
 /// A bus, and the dies that want it.
 #[derive(Clone, Debug, Default)]
@@ -131,7 +132,11 @@ impl<P: Probe> Flash<P> {
         station.die.send();
         station.sent_at = arrived;
         self.events.schedule(now, arrived, Event::Die(die));
-        self.report_bus(id, now, arrived);
+        self.report_bus(id, now, arrived, |flash| OnBus {
+            what: BusUse::Send,
+            price: flash.bus.transfer(flash.commands[id].codewords),
+            first: true,
+        });
     }
 
     /// Begins the next command of a die, and those that share its operation, on the bus: addresses,
@@ -148,7 +153,11 @@ impl<P: Probe> Flash<P> {
             let data = if kind == Kind::Program { command.codewords } else { 0 };
             let until = from + self.bus.command() + self.bus.transfer(data);
             next = command.next;
-            self.report_bus(id, from, until);
+            self.report_bus(id, from, until, |flash| OnBus {
+                what: BusUse::Begin,
+                price: flash.bus.command() + flash.bus.transfer(data),
+                first: id == first,
+            });
             from = if next.is_some() { until + self.abilities.multi_plane.gap } else { until };
         }
         let span = from - now;

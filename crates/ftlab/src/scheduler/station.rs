@@ -3,7 +3,7 @@
 
 use super::command::{Command, CommandId, Origin};
 use super::flash::{Event, Flash, Probe};
-use super::lanes::Lanes;
+use super::lanes::{Choice, Lanes};
 use super::line::{WaitedFor, cells_for};
 use crate::nand::Kind;
 use crate::nand::{Accepts, Cells, Die, Register};
@@ -75,6 +75,8 @@ impl<P: Probe> Flash<P> {
             self.want_bus(now, die);
         }
         let Some(id) = self.next_command(die) else {
+            // A read may have come that goes before the page which was to be taken in.
+            self.leave_line_unless_wanted(die);
             if self.stations[die.at()].die.accepts(&self.abilities.cache) == Accepts::HostReads {
                 self.resume(now, die);
             }
@@ -139,13 +141,18 @@ impl<P: Probe> Flash<P> {
         let mut taken = 1_u32 << (plane_of(page).get() % planes);
         let mut last = first;
         for _ in 1..planes {
-            let found =
-                lanes.take_fitting(commands, first, (planes * LOOKS_PER_PLANE) as usize, |other| {
-                    taken & (1 << (plane_of(other.page).get() % planes)) == 0
-                        && other.mode == mode
-                        && (kind != Kind::Erase || other.arrival < oldest_read)
-                        && abilities.multi_plane.fits(geometry, kind, page, other.page)
-                });
+            let fits = |other: &Command| {
+                taken & (1 << (plane_of(other.page).get() % planes)) == 0
+                    && other.mode == mode
+                    && (kind != Kind::Erase || other.arrival < oldest_read)
+                    && abilities.multi_plane.fits(geometry, kind, page, other.page)
+            };
+            // The pages of a block are programmed in order.
+            let may_pass = |other: &Command, earlier: &Command| {
+                !kind.programs() || geometry.block_of(other.page) != geometry.block_of(earlier.page)
+            };
+            let looks = (planes * LOOKS_PER_PLANE) as usize;
+            let found = lanes.take_fitting(commands, first, Choice { looks, fits, may_pass });
             let Some(id) = found else { break };
             commands[id].next = None;
             commands[last].next = Some(id);

@@ -32,7 +32,7 @@ struct Flying {
 
 /// The device and its reference.
 struct Bench {
-    device: Device<Watcher, Versions>,
+    device: Device<Watcher, Versions<Watch>>,
     reference: Reference,
     watch: Watch,
     per_page: u64,

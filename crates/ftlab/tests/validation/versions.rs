@@ -7,7 +7,15 @@ use ftlab::host::{Completion, Request, RequestId, SectorMask};
 use ftlab::scheduler::CommandId;
 use ftlab::units::{Lpn, Ppn};
 
-use crate::watch::Watch;
+/// Who else wants to know what is about to be sent to flash.
+pub trait Onlooker {
+    /// A flash command for a host read is about to be submitted, or gets another page.
+    fn read_planned(&mut self, _at: Ppn, _command: CommandId) {}
+    /// A page is about to be submitted for programming.
+    fn issued(&mut self, _to: Ppn) {}
+}
+
+impl Onlooker for () {}
 
 /// The number of the write that wrote a sector (its tag); zero for a sector never written.
 pub type Version = u32;
@@ -44,7 +52,7 @@ pub type Found = Vec<(u64, Version)>;
 
 /// Versions by place.
 #[derive(Clone, Debug)]
-pub struct Versions {
+pub struct Versions<O = ()> {
     per_page: u32,
     slots: Vec<Slot>,
     flash: Vec<Option<Programmed>>,
@@ -53,7 +61,7 @@ pub struct Versions {
     finished: Vec<(Completion, Found)>,
     copies: u32,
     pub fault: Option<Fault>,
-    watch: Watch,
+    onlooker: O,
 }
 
 fn entry<T: Default + Clone>(table: &mut Vec<T>, at: usize) -> &mut T {
@@ -72,9 +80,9 @@ fn get(sectors: &Sectors, sector: u32) -> Option<Version> {
     sectors.iter().find(|&&(s, _)| s == sector).map(|&(_, version)| version)
 }
 
-impl Versions {
+impl<O: Onlooker> Versions<O> {
     /// Flash of `physical_pages` erased pages of `per_page` sectors.
-    pub fn new(physical_pages: u32, per_page: u32, watch: Watch) -> Versions {
+    pub fn new(physical_pages: u32, per_page: u32, onlooker: O) -> Versions<O> {
         Versions {
             per_page,
             slots: Vec::new(),
@@ -84,7 +92,7 @@ impl Versions {
             finished: Vec::new(),
             copies: 0,
             fault: None,
-            watch,
+            onlooker,
         }
     }
 
@@ -109,7 +117,7 @@ impl Versions {
     }
 }
 
-impl Contents for Versions {
+impl<O: Onlooker> Contents for Versions<O> {
     fn write(&mut self, request: &Request, page: Lpn, sectors: SectorMask, slot: SlotId) {
         let slot = entry(&mut self.slots, slot.at());
         assert!(slot.page.is_none_or(|known| known == page), "{page:?} in the slot of another");
@@ -149,7 +157,7 @@ impl Contents for Versions {
             sectors[sector as usize] = version;
         }
         self.program_at(program.to, page, sectors);
-        self.watch.borrow_mut().issued(program.to);
+        self.onlooker.issued(program.to);
     }
 
     fn end_write_back(&mut self, slot: SlotId, left: bool) {
@@ -179,7 +187,7 @@ impl Contents for Versions {
             sectors.fill(0);
         }
         self.program_at(to, page, sectors);
-        self.watch.borrow_mut().issued(to);
+        self.onlooker.issued(to);
     }
 
     fn erase(&mut self, first: Ppn, units: u32) {
@@ -187,7 +195,7 @@ impl Contents for Versions {
     }
 
     fn plan_read(&mut self, command: CommandId, read: FlashRead) {
-        self.watch.borrow_mut().read_planned(read.at, command);
+        self.onlooker.read_planned(read.at, command);
         entry(&mut self.planned, command.at()).push(read);
     }
 

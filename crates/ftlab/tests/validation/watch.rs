@@ -12,6 +12,7 @@ use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
 use ftlab::units::{BlockId, Nanos, Ppn, SimTime};
 
 use crate::common::{SchedulerKind, Spec};
+use crate::versions::Onlooker;
 
 /// What a die is in the middle of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -65,6 +66,16 @@ pub struct Log {
 /// A log that the probe and the contents of a device share with the test.
 pub type Watch = Rc<RefCell<Log>>;
 
+impl Onlooker for Watch {
+    fn read_planned(&mut self, at: Ppn, command: CommandId) {
+        self.borrow_mut().read_planned(at, command);
+    }
+
+    fn issued(&mut self, to: Ppn) {
+        self.borrow_mut().issued(to);
+    }
+}
+
 /// The probe that writes the log.
 #[derive(Clone, Debug)]
 pub struct Watcher(pub Watch);
@@ -102,7 +113,7 @@ impl Log {
     }
 
     /// A flash command for a host read is about to be submitted, or gets another page.
-    pub fn read_planned(&mut self, at: Ppn, command: CommandId) {
+    fn read_planned(&mut self, at: Ppn, command: CommandId) {
         let (die, page) = (self.die_of(at), self.geometry.flash_page_of(at));
         // A command is not submitted before its last page is known.
         if self.dies[die].reads.back() == Some(&(page, command)) {
@@ -113,7 +124,7 @@ impl Log {
     }
 
     /// A page is about to be submitted for programming; the first of its flash page counts.
-    pub fn issued(&mut self, to: Ppn) {
+    fn issued(&mut self, to: Ppn) {
         if to.get().is_multiple_of(self.geometry.units_per_page()) {
             let die = self.die_of(to);
             let page = self.geometry.flash_page_of(to);

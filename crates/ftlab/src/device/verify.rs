@@ -1,0 +1,75 @@
+//! The device's promises, checked from end to end: what tests call, and what a device does to itself
+//! where the feature `verify` is on.
+
+use super::{Contents, Device};
+use crate::scheduler::{Probe, flash_pages_programmed};
+use crate::units::{BlockId, SimTime};
+
+/// A whole audit looks at every page; there is one in so many events for each of so many pages.
+const EVENTS_PER_AUDIT: u64 = 64;
+const PAGES_PER_EVENT: u64 = 8;
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// Checks that everything the device knows agrees: mapping, spare area, valid bits and counts,
+    /// blocks and their lists, the buffer, and what was programmed for whom. Takes time in proportion
+    /// to the capacity.
+    ///
+    /// # Errors
+    /// The first disagreement, in words.
+    pub fn audit(&self) -> Result<(), String> {
+        self.ftl.audit()?;
+        self.buffer.audit()?;
+        let counts = self.ftl.counts();
+        let programmed = flash_pages_programmed(self.flash.done()) * u64::from(self.units_per_page);
+        let failed = (self.program_failures() - self.ledger.failures_before) * self.units_per_page;
+        let accounted = counts.host_pages + counts.gc_pages + counts.padding + u64::from(failed);
+        if programmed != accounted {
+            return Err(format!("{programmed} pages were programmed, {accounted} for somebody"));
+        }
+        Ok(())
+    }
+
+    fn program_failures(&self) -> u32 {
+        self.ftl.life().map_or(0, |life| life.losses().program_failures as u32)
+    }
+
+    /// The laws of requests and events, after each event, and an audit now and then.
+    pub(super) fn verify_event(&mut self) {
+        let done = self.finished.len();
+        let inside = self.intake.in_flight() + done;
+        let pages = u64::from(self.flash.geometry().physical_pages());
+        let audit_every = EVENTS_PER_AUDIT + pages / PAGES_PER_EVENT;
+        if self.ledger.event(self.now, inside, audit_every) {
+            self.must(self.audit());
+        }
+        let next = self.flash.next_time().unwrap_or(SimTime::FOREVER);
+        assert!(next >= self.now, "an event at {next}, and it is {} already", self.now);
+    }
+
+    /// Nothing is under way: everything that can be checked then.
+    pub(super) fn verify_rest(&self) {
+        if let Some(laws) = &self.flash.laws {
+            laws.at_rest(self.now, self.flash.channel_busy(self.now));
+        }
+        self.must(self.audit());
+    }
+
+    /// An image was loaded.
+    pub(super) fn verify_loaded(&mut self) {
+        self.ledger.loaded(self.now, self.program_failures());
+        let geometry = self.flash.geometry().clone();
+        if let Some(laws) = &mut self.flash.laws {
+            for block in (0..geometry.blocks()).map(BlockId::new) {
+                let programmed = self.ftl.blocks().programmed(block);
+                laws.holds(block, programmed / geometry.units_per_page());
+            }
+        }
+        self.must(self.audit());
+    }
+
+    fn must(&self, audit: Result<(), String>) {
+        if let Err(broken) = audit {
+            panic!("at {}: {broken}", self.now);
+        }
+    }
+}

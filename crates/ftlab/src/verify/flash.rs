@@ -1,0 +1,298 @@
+//! What flash can do: a die's cells do one operation at a time, its register holds one page of each
+//! plane, a bus moves one thing at a time; pages are programmed in order, once after each erase, and
+//! read only when they are programmed. Follows the spans that the flash reports and objects to
+//! anything else.
+
+use std::collections::VecDeque;
+
+use crate::nand::{Abilities, CacheOps, Geometry, Kind, MultiPlane, PauseCost};
+use crate::scheduler::{Activity, Origin};
+use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
+
+/// What a bus is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BusUse {
+    /// What was sensed leaves the register.
+    Send,
+    /// A command, its addresses, and the data of a program go to the die.
+    Begin,
+}
+
+/// A use of a bus, and what it has to cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OnBus {
+    /// What for.
+    pub what: BusUse,
+    /// What it has to take.
+    pub price: Nanos,
+    /// Whether it opens an operation: others that share it follow.
+    pub first: bool,
+}
+
+/// What the cells do.
+#[derive(Clone, Debug)]
+struct Operation {
+    kind: Kind,
+    from: SimTime,
+    until: SimTime,
+    pages: Vec<Ppn>,
+}
+
+/// Pages that were sensed together, and are not all sent.
+#[derive(Clone, Debug)]
+struct Sensed {
+    until: SimTime,
+    pages: Vec<Ppn>,
+    /// When the last of them has left, if that is known.
+    sent: Option<SimTime>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Die {
+    cells: Option<Operation>,
+    /// When the cells are free.
+    free_at: SimTime,
+    /// What was left for reads, and how much of it remains.
+    paused: Option<(Operation, Nanos)>,
+    /// What is in the register, and what waits for it.
+    sensed: VecDeque<Sensed>,
+    /// Pages to be programmed next, and when their data has arrived.
+    loaded: Vec<(Ppn, SimTime)>,
+    /// Whatever takes no data: its command has been sent, and when it has arrived.
+    ordered: Vec<(Ppn, SimTime)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bus {
+    free_at: SimTime,
+    busy: Nanos,
+}
+
+/// A block, in flash pages.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    programmed: u32,
+    /// When the last of them is.
+    done_at: SimTime,
+}
+
+/// The laws, and what the flash has been seen to do.
+#[derive(Clone, Debug)]
+pub(crate) struct FlashLaws {
+    geometry: Geometry,
+    cache: CacheOps,
+    multi_plane: MultiPlane,
+    pause: PauseCost,
+    commands_take_the_bus: bool,
+    dies: Vec<Die>,
+    buses: Vec<Bus>,
+    blocks: Vec<Block>,
+}
+
+impl FlashLaws {
+    /// An idle, erased flash.
+    pub(crate) fn new(geometry: &Geometry, abilities: &Abilities, command: Nanos) -> FlashLaws {
+        FlashLaws {
+            cache: abilities.cache,
+            multi_plane: abilities.multi_plane,
+            pause: abilities.pause,
+            commands_take_the_bus: command > Nanos::ZERO,
+            dies: vec![Die::default(); geometry.dies() as usize],
+            buses: vec![Bus::default(); geometry.channels() as usize],
+            blocks: vec![Block::default(); geometry.blocks() as usize],
+            geometry: geometry.clone(),
+        }
+    }
+
+    /// A block holds so many flash pages, from an image.
+    pub(crate) fn holds(&mut self, block: BlockId, pages: u32) {
+        self.blocks[block.at()] = Block { programmed: pages, done_at: SimTime::ZERO };
+    }
+
+    /// The cells of a die are busy; `first` opens an operation, which others share.
+    pub(crate) fn cell(&mut self, a: &Activity, source: Option<Ppn>, first: bool) {
+        assert!(a.from <= a.until, "an operation ends before it begins: {a:?}");
+        let resumed = self.goes_on(a);
+        match first {
+            true => self.operation_begins(a, resumed),
+            false => self.operation_is_shared(a),
+        }
+        if self.commands_take_the_bus && !resumed && a.kind != Kind::Program {
+            let ordered = &mut self.dies[a.die.at()].ordered;
+            let place = ordered.iter().position(|&(page, at)| page == a.page && at <= a.from);
+            ordered.swap_remove(place.unwrap_or_else(|| panic!("nobody told the die to: {a:?}")));
+        }
+        match a.kind {
+            Kind::Read => self.reads(a.page, a),
+            Kind::Program => self.programs(a, resumed),
+            Kind::Erase => self.blocks[self.geometry.block_of(a.page).at()] = Block::default(),
+            Kind::Copyback => {
+                self.reads(source.expect("a copyback has a source"), a);
+                self.programs(a, resumed);
+            }
+        }
+    }
+
+    /// Whether this is what the die left before.
+    fn goes_on(&self, a: &Activity) -> bool {
+        let die = &self.dies[a.die.at()];
+        let same = |known: &Operation| known.kind == a.kind && known.pages.contains(&a.page);
+        die.paused.as_ref().is_some_and(|(left, _)| same(left))
+    }
+
+    fn operation_begins(&mut self, a: &Activity, resumed: bool) {
+        let die = &mut self.dies[a.die.at()];
+        assert!(die.free_at <= a.from, "two operations on one die: {a:?} and {:?}", die.cells);
+        die.sensed.retain(|set| set.sent.is_none_or(|sent| sent > a.from));
+        let cached = self.cache.read && a.kind == Kind::Read && die.paused.is_none();
+        let in_register = die.sensed.len();
+        assert!(
+            in_register <= usize::from(cached),
+            "{a:?} begins, but the register is not empty: {:?}",
+            die.sensed
+        );
+        match &die.paused {
+            Some((_, left)) if resumed => {
+                assert_eq!(a.until - a.from, *left, "{a:?} goes on with another rest");
+            }
+            Some(_) => {
+                let for_host = a.kind == Kind::Read && a.origin == Origin::Host;
+                assert!(for_host, "{a:?} uses a pause that was made for host reads");
+            }
+            None => {}
+        }
+        die.cells =
+            Some(Operation { kind: a.kind, from: a.from, until: a.until, pages: vec![a.page] });
+        die.free_at = a.until;
+        if a.kind == Kind::Read {
+            die.sensed.push_back(Sensed { until: a.until, pages: vec![a.page], sent: None });
+        }
+        self.end_pause_when_whole(a.die);
+    }
+
+    fn operation_is_shared(&mut self, a: &Activity) {
+        let die = &mut self.dies[a.die.at()];
+        let Some(cells) = &mut die.cells else { panic!("{a:?} shares nothing") };
+        let same = (cells.kind, cells.from, cells.until) == (a.kind, a.from, a.until);
+        assert!(same, "{a:?} does not share {cells:?}");
+        let plane = |page| self.geometry.plane_of(self.geometry.block_of(page));
+        let apart = cells.pages.iter().all(|&page| plane(page) != plane(a.page));
+        let fits = self.multi_plane.allows(a.kind)
+            && self.multi_plane.fits(&self.geometry, a.kind, cells.pages[0], a.page);
+        assert!(apart && fits, "{a:?} can't share {cells:?}");
+        cells.pages.push(a.page);
+        if a.kind == Kind::Read
+            && let Some(set) = die.sensed.back_mut()
+        {
+            set.pages.push(a.page);
+        }
+        self.end_pause_when_whole(a.die);
+    }
+
+    /// The operation that was left goes on: all of its pages do.
+    fn end_pause_when_whole(&mut self, die: DieId) {
+        let die = &mut self.dies[die.at()];
+        if let (Some((left, _)), Some(cells)) = (&die.paused, &die.cells)
+            && left.kind == cells.kind
+            && left.pages == cells.pages
+        {
+            die.paused = None;
+        }
+    }
+
+    fn reads(&self, page: Ppn, a: &Activity) {
+        let block = self.blocks[self.geometry.block_of(page).at()];
+        let at = self.geometry.flash_page_in_block(page);
+        let done = at + 1 < block.programmed || block.done_at <= a.from;
+        assert!(at < block.programmed && done, "a page is read that is not programmed: {a:?}");
+    }
+
+    fn programs(&mut self, a: &Activity, resumed: bool) {
+        let block = &mut self.blocks[self.geometry.block_of(a.page).at()];
+        let at = self.geometry.flash_page_in_block(a.page);
+        block.done_at = a.until;
+        if resumed {
+            assert_eq!(at + 1, block.programmed, "another page goes on: {a:?}");
+            return;
+        }
+        assert_eq!(at, block.programmed, "a page out of order, or over old data: {a:?}");
+        block.programmed += 1;
+        if a.kind == Kind::Program {
+            let loaded = &mut self.dies[a.die.at()].loaded;
+            let place = loaded.iter().position(|&(page, at)| page == a.page && at <= a.from);
+            loaded.swap_remove(place.unwrap_or_else(|| panic!("programmed without data: {a:?}")));
+        }
+    }
+
+    /// The cells of a die leave what they do.
+    pub(crate) fn pauses(&mut self, a: &Activity, at: SimTime) {
+        let die = &mut self.dies[a.die.at()];
+        self.blocks[self.geometry.block_of(a.page).at()].done_at = SimTime::FOREVER;
+        let Some(cells) = die.cells.take() else {
+            let shared = die.paused.as_ref().is_some_and(|(left, _)| left.pages.contains(&a.page));
+            return assert!(shared, "nothing can be left: {a:?}");
+        };
+        assert!(cells.pages.contains(&a.page), "{a:?} is left, {cells:?} is there");
+        assert!(cells.from <= at && at < cells.until, "{cells:?} can't be left at {at}");
+        let cost = if cells.kind == Kind::Erase { self.pause.erase } else { self.pause.program };
+        die.free_at = at + cost;
+        let left = cells.until - at;
+        die.paused = Some((cells, left));
+    }
+
+    /// A bus is busy.
+    pub(crate) fn bus(&mut self, a: &Activity, on: &OnBus) {
+        let bus = &mut self.buses[a.channel.at()];
+        assert_eq!(a.channel, self.geometry.channel_of(a.die).0, "a bus of another channel: {a:?}");
+        assert_eq!(a.until - a.from, on.price, "a transfer at another price: {a:?}");
+        let gap = if on.first { Nanos::ZERO } else { self.multi_plane.gap };
+        let free_at = bus.free_at + gap;
+        assert!(free_at <= a.from, "two things on one bus, which is free at {free_at}: {a:?}");
+        bus.free_at = a.until;
+        bus.busy += on.price + gap;
+        match on.what {
+            BusUse::Send => self.sends(a),
+            BusUse::Begin => self.begins(a, on.first),
+        }
+    }
+
+    fn sends(&mut self, a: &Activity) {
+        let die = &mut self.dies[a.die.at()];
+        let set = die.sensed.iter_mut().find(|set| set.sent.is_none());
+        let Some(set) = set else { panic!("nothing to send: {a:?}") };
+        let place = set.pages.iter().position(|&page| page == a.page);
+        let Some(place) = place.filter(|_| set.until <= a.from) else {
+            panic!("{a:?} is sent, {set:?} is there");
+        };
+        set.pages.swap_remove(place);
+        if set.pages.is_empty() {
+            set.sent = Some(a.until);
+        }
+    }
+
+    fn begins(&mut self, a: &Activity, first: bool) {
+        let die = &mut self.dies[a.die.at()];
+        let in_register = die.sensed.iter().any(|set| set.sent.is_none_or(|sent| sent > a.from));
+        if a.kind != Kind::Program {
+            let cached = self.cache.read && a.kind == Kind::Read;
+            assert!(die.free_at <= a.from && (cached || !in_register), "the die is busy: {a:?}");
+            return die.ordered.push((a.page, a.until));
+        }
+        let cached =
+            self.cache.program && die.cells.as_ref().is_some_and(|now| now.kind == Kind::Program);
+        assert!(cached || die.free_at <= a.from, "data for a die that is busy: {a:?}");
+        assert!(!in_register && die.paused.is_none(), "data for a die in use: {a:?} {die:?}");
+        assert!(!first || die.loaded.is_empty(), "the register is full: {a:?}, {:?}", die.loaded);
+        die.loaded.push((a.page, a.until));
+    }
+
+    /// Nothing is under way: everything was finished, and the flash's own accounts of time are right.
+    pub(crate) fn at_rest(&self, now: SimTime, bus_busy: impl Iterator<Item = Nanos>) {
+        for die in &self.dies {
+            let sent = die.sensed.iter().all(|set| set.sent.is_some_and(|sent| sent <= now));
+            let done = die.paused.is_none() && die.loaded.is_empty() && die.ordered.is_empty();
+            assert!(sent && done && die.free_at <= now, "a die at rest is not: {die:?}");
+        }
+        assert!(bus_busy.eq(self.buses.iter().map(|bus| bus.busy)), "time on buses");
+    }
+}

@@ -1,0 +1,274 @@
+//! A device at work beside the naive one, which judges what it returns. The device watches itself
+//! meanwhile (feature `verify`).
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use ftlab::config::Config;
+use ftlab::device::{Device, DeviceSetup, assemble_with};
+use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
+use ftlab::image::{Resume, differences};
+use ftlab::units::{Lba, Lpn, SimTime};
+
+use crate::load::{Load, Step};
+use crate::reference::Reference;
+use crate::versions::{Found, Versions};
+
+/// The seed of policies that draw random numbers.
+const SEED: u64 = 1;
+
+/// A command in flight: when it began, and what it changes or reads.
+#[derive(Clone, Debug)]
+struct Flying {
+    begun: u64,
+    range: Range<u64>,
+}
+
+/// What cases have met, to know that the swarm goes everywhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Met {
+    pub collected: bool,
+    pub merged: bool,
+    pub shared_operations: bool,
+    pub cached: bool,
+    pub paused: bool,
+    pub stalled: bool,
+    pub reloaded: bool,
+    pub failed: bool,
+    pub refused: bool,
+}
+
+impl Met {
+    /// What there is to meet.
+    pub fn all(&self) -> [(&'static str, bool); 9] {
+        let Met { collected, merged, shared_operations, cached, paused, .. } = *self;
+        let Met { stalled, reloaded, failed, refused, .. } = *self;
+        [
+            ("collected", collected),
+            ("merged", merged),
+            ("shared operations", shared_operations),
+            ("cached", cached),
+            ("paused", paused),
+            ("stalled", stalled),
+            ("reloaded", reloaded),
+            ("failed", failed),
+            ("refused", refused),
+        ]
+    }
+}
+
+/// The device and its judge.
+pub struct Bench {
+    device: Device<(), Versions>,
+    config: Config,
+    reference: Reference,
+    per_page: u64,
+    /// By tag.
+    flying: BTreeMap<u32, Flying>,
+    next_tag: u32,
+    pub met: Met,
+}
+
+impl Bench {
+    pub fn new(config: Config) -> Bench {
+        let setup = DeviceSetup::new(&config, SEED);
+        let geometry = setup.ftl.geometry.clone();
+        let per_page = geometry.sectors_per_unit();
+        let versions = Versions::new(geometry.physical_pages(), per_page, ());
+        let device = assemble_with(setup, (), versions);
+        Bench {
+            reference: Reference::new(device.capacity_sectors()),
+            device,
+            config,
+            per_page: per_page.into(),
+            flying: BTreeMap::new(),
+            next_tag: 1,
+            met: Met::default(),
+        }
+    }
+
+    /// Saves the device and goes on with one of another configuration, if that is one for this flash.
+    pub fn reload(self, config: Config) -> Result<Bench, String> {
+        let mut bench = self;
+        if !differences(&bench.config, &config).is_empty() {
+            return Ok(bench);
+        }
+        bench.device.rest(&mut Vec::new());
+        bench.device.contents_mut().take_finished();
+        bench.note();
+        let snapshot = bench.device.save();
+        let versions = bench.device.contents().clone();
+        let resume = Resume::between(&bench.config.options, &config.options, true);
+        let mut device = assemble_with(DeviceSetup::new(&config, SEED), (), versions);
+        device.load(&snapshot, resume).map_err(|damage| format!("an image: {damage}"))?;
+        let met = Met { reloaded: true, ..bench.met };
+        Ok(Bench { device, config, met, ..bench })
+    }
+
+    /// Asks all that a load asks.
+    pub fn run(&mut self, load: &Load) -> Result<(), String> {
+        let capacity = self.device.capacity_sectors();
+        if load.fills {
+            let size = (capacity / 16).next_multiple_of(self.per_page);
+            for first in (0..capacity).step_by(size as usize) {
+                self.make_room(load.depth, 0)?;
+                self.submit(Op::Write, first..(first + size).min(capacity), 0);
+            }
+        }
+        for step in &load.steps {
+            self.step(step, load.depth, capacity)?;
+        }
+        self.finish()
+    }
+
+    fn step(&mut self, step: &Step, depth: usize, capacity: u64) -> Result<(), String> {
+        self.make_room(depth, step.stream)?;
+        let until = self.device.now() + step.pause;
+        while step.pause.0 > 0 && self.advance(until)? == Advanced::Completed {}
+        self.submit(step.op, step.range(capacity, self.per_page), step.stream);
+        Ok(())
+    }
+
+    /// Waits until one more command may go in, as a host that keeps to its queues does.
+    fn make_room(&mut self, depth: usize, stream: u32) -> Result<(), String> {
+        let queue = self.device.queue_of(stream);
+        while self.device.requests_in_flight() >= depth || !self.device.has_room(queue) {
+            if self.advance(SimTime::FOREVER)? == Advanced::Idle {
+                return self.is_empty();
+            }
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, op: Op, range: Range<u64>, stream: u32) {
+        let tag = self.next_tag;
+        self.next_tag += 1;
+        // A device that has come to its end changes nothing any more.
+        let ended = self.device.end_of_life().is_some();
+        let changed = if ended { 0..0 } else { self.changes(op, &range) };
+        let begun = match op {
+            Op::Write => self.reference.begin(changed, tag),
+            Op::Trim => self.reference.begin(changed, 0),
+            Op::Read | Op::Flush => self.reference.tick(),
+        };
+        let sectors = (range.end - range.start) as u32;
+        let request = Request { op, lba: Lba(range.start), sectors, stream, tag };
+        self.flying.insert(tag, Flying { begun, range });
+        self.device.submit(self.device.now(), request);
+    }
+
+    /// The sectors that a command changes: a trim leaves pages alone that it covers in part.
+    fn changes(&self, op: Op, range: &Range<u64>) -> Range<u64> {
+        match op {
+            Op::Write => range.clone(),
+            Op::Trim => {
+                let first = range.start.next_multiple_of(self.per_page);
+                let end = range.end - range.end % self.per_page;
+                first..end.max(first)
+            }
+            Op::Read | Op::Flush => 0..0,
+        }
+    }
+
+    /// Lets the device run until something completes or `limit` comes, and judges what completed.
+    fn advance(&mut self, limit: SimTime) -> Result<Advanced, String> {
+        let mut done = Vec::new();
+        let advanced = self.device.advance_until(limit, &mut done);
+        let finished = self.device.contents_mut().take_finished();
+        assert!(finished.iter().map(|(completion, _)| completion).eq(&done), "completions differ");
+        for (completion, found) in &finished {
+            self.completed(completion, found)?;
+        }
+        Ok(advanced)
+    }
+
+    fn completed(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+        let Request { op, tag, .. } = completion.request;
+        let Flying { begun, range } = self.flying.remove(&tag).expect("what completes was begun");
+        if completion.outcome == Outcome::ReadOnly {
+            // Whether it changed anything is left open for ever.
+            assert!(op != Op::Read && self.device.end_of_life().is_some(), "{completion:?}");
+            self.met.refused = true;
+            return Ok(());
+        }
+        match op {
+            Op::Write | Op::Trim => {
+                let oldest = self.flying.values().map(|flying| flying.begun).min();
+                let changed = self.changes(op, &range);
+                self.reference.end(changed, begun, oldest.unwrap_or(u64::MAX));
+            }
+            Op::Read => self.judge_read(&range, found, begun)?,
+            Op::Flush => self.judge_flash(begun)?,
+        }
+        Ok(())
+    }
+
+    fn judge_read(&self, range: &Range<u64>, found: &Found, begun: u64) -> Result<(), String> {
+        let mut versions = vec![None; (range.end - range.start) as usize];
+        for &(sector, version) in found {
+            assert!(range.contains(&sector), "a read returns a sector that it did not ask for");
+            let place = &mut versions[(sector - range.start) as usize];
+            assert_eq!(place.replace(version), None, "a read returns a sector twice");
+        }
+        for (sector, version) in range.clone().zip(versions) {
+            self.reference.check(sector, version.unwrap_or(0), begun)?;
+        }
+        Ok(())
+    }
+
+    /// What a power cut now would leave must hold everything that was done before `begun`.
+    fn judge_flash(&self, begun: u64) -> Result<(), String> {
+        let pages = self.device.capacity_sectors() / self.per_page;
+        for page in (0..pages as u32).map(Lpn::new) {
+            let at = self.device.ftl().look_up(page);
+            let held = at.map(|at| self.device.contents().on_flash(at).expect("programmed"));
+            let first = u64::from(page.get()) * self.per_page;
+            for sector in 0..self.per_page {
+                let version = held.map_or(0, |(_, versions)| versions[sector as usize]);
+                self.reference
+                    .check(first + sector, version, begun)
+                    .map_err(|error| format!("after a flush, on flash at {at:?}: {error}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything done, then everything flushed, then everything read.
+    fn finish(&mut self) -> Result<(), String> {
+        let capacity = self.device.capacity_sectors();
+        self.drain()?;
+        self.submit(Op::Flush, 0..0, 0);
+        self.drain()?;
+        self.submit(Op::Read, 0..capacity, 0);
+        self.drain()?;
+        self.note();
+        Ok(())
+    }
+
+    fn drain(&mut self) -> Result<(), String> {
+        while self.advance(SimTime::FOREVER)? != Advanced::Idle {}
+        self.is_empty()
+    }
+
+    /// A device with nothing left to do must not hold requests.
+    fn is_empty(&self) -> Result<(), String> {
+        match self.device.requests_in_flight() {
+            0 => Ok(()),
+            stuck => Err(format!("the device stands still with {stuck} requests in it")),
+        }
+    }
+
+    fn note(&mut self) {
+        let (done, overlaps) = (self.device.flash().done(), self.device.flash().overlaps());
+        let merges: u64 = done[ftlab::scheduler::Origin::Merge as usize].iter().sum();
+        let met = &mut self.met;
+        met.collected |= self.device.ftl_counts().gc_runs > 0;
+        met.merged |= merges > 0;
+        met.shared_operations |= overlaps.multi_plane.iter().any(|&shared| shared > 0);
+        met.cached |= overlaps.cached_reads + overlaps.cached_programs > 0;
+        met.paused |= overlaps.program_pauses + overlaps.erase_pauses > 0;
+        let losses = self.device.ftl().life().map(|life| *life.losses());
+        met.failed |= losses.is_some_and(|all| all.program_failures + all.erase_failures > 0);
+        met.stalled |= self.device.buffer_counts().waited > 0;
+    }
+}

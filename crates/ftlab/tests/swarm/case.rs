@@ -1,0 +1,190 @@
+//! A case: a device, what is asked of it, and another device that takes over in the middle. It is
+//! what its seed says; a failing one shrinks to the options and commands that matter.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+use ftlab::engine::Stream;
+use ftlab::image::differences;
+
+use crate::bench::{Bench, Met};
+use crate::draw::{self, Settings};
+use crate::load::{Load, Step};
+
+/// A device, a load, and perhaps a second device with a second load on the same flash.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub settings: Settings,
+    pub load: Load,
+    pub then: Option<(Settings, Load)>,
+}
+
+/// Where the two devices of a case may not differ: the flash itself, and where pages may lie.
+fn of_the_flash(path: &str) -> bool {
+    const SHAPE: [&str; 9] = [
+        "nand.channels",
+        "nand.chips_per_channel",
+        "nand.dies_per_chip",
+        "nand.planes_per_die",
+        "nand.blocks_per_plane",
+        "nand.pages_per_block",
+        "nand.page_size",
+        "nand.cell",
+        "ftl.over_provisioning",
+    ];
+    SHAPE.contains(&path) || path.starts_with("ftl.mapping") || path.starts_with("ftl.placement")
+}
+
+impl Case {
+    /// The case of a seed.
+    pub fn draw(seed: u64) -> Case {
+        let mut stream = Stream::new(seed, "swarm");
+        let settings = draw::device(&mut stream);
+        let load = Load::draw(&mut stream);
+        let then = (stream.below(4) == 0)
+            .then(|| {
+                let other = draw::other_device(&mut stream, &settings, of_the_flash)?;
+                Some((other, Load::draw(&mut stream)))
+            })
+            .flatten()
+            .filter(|(other, _)| match (draw::load(&settings), draw::load(other)) {
+                (Ok(one), Ok(other)) => differences(&one, &other).is_empty(),
+                _ => false,
+            });
+        Case { settings, load, then }
+    }
+
+    /// Runs it. What is found wrong, in words, whether it was judged or panicked.
+    pub fn run(&self) -> Result<Met, String> {
+        silence_panics();
+        let run = || {
+            let config = draw::load(&self.settings).map_err(|problems| format!("{problems:?}"))?;
+            let mut bench = Bench::new(config);
+            bench.run(&self.load)?;
+            if let Some((settings, load)) = &self.then {
+                let config = draw::load(settings).map_err(|problems| format!("{problems:?}"))?;
+                bench = bench.reload(config)?;
+                bench.run(load)?;
+            }
+            Ok(bench.met)
+        };
+        LISTENING.set(true);
+        let run = catch_unwind(AssertUnwindSafe(run));
+        LISTENING.set(false);
+        run.unwrap_or_else(|_| Err(SAID.take().unwrap_or_default()))
+    }
+
+    /// The smallest case that is found which still fails, however it fails.
+    pub fn shrink(self) -> Case {
+        let mut case = self;
+        loop {
+            let smaller =
+                case.smaller().find(|smaller| smaller.is_sound() && smaller.run().is_err());
+            match smaller {
+                Some(smaller) => case = smaller,
+                None => return case,
+            }
+        }
+    }
+
+    fn is_sound(&self) -> bool {
+        let sound = |settings: &Settings| draw::load(settings).is_ok();
+        sound(&self.settings) && self.then.iter().all(|(settings, _)| sound(settings))
+    }
+
+    /// Cases with something less, the boldest first.
+    fn smaller(&self) -> impl Iterator<Item = Case> {
+        let mut all = Vec::new();
+        if let Some((settings, load)) = &self.then {
+            all.push(Case { then: None, ..self.clone() });
+            all.push(Case { settings: settings.clone(), load: load.clone(), then: None });
+        }
+        for load in smaller_loads(&self.load) {
+            all.push(Case { load, ..self.clone() });
+        }
+        for settings in smaller_settings(&self.settings) {
+            all.push(Case { settings, ..self.clone() });
+        }
+        if let Some((settings, load)) = &self.then {
+            let then = |settings: &Settings, load: &Load| Some((settings.clone(), load.clone()));
+            for load in smaller_loads(load) {
+                all.push(Case { then: then(settings, &load), ..self.clone() });
+            }
+            for settings in smaller_settings(settings) {
+                all.push(Case { then: then(&settings, load), ..self.clone() });
+            }
+        }
+        all.into_iter()
+    }
+}
+
+fn smaller_settings(settings: &Settings) -> Vec<Settings> {
+    let without = |path: &&'static str| {
+        let mut fewer = settings.clone();
+        fewer.remove(path);
+        fewer
+    };
+    settings.keys().map(without).collect()
+}
+
+/// Half of the commands, a quarter, and so on; at last without each of a few.
+fn smaller_loads(load: &Load) -> Vec<Load> {
+    let with = |steps: Vec<Step>| Load { steps, ..load.clone() };
+    let count = load.steps.len();
+    let mut all = Vec::new();
+    let mut piece = count / 2;
+    while piece > 0 && piece * 16 >= count.min(64) {
+        for first in (0..count).step_by(piece) {
+            let end = (first + piece).min(count);
+            all.push(with([&load.steps[..first], &load.steps[end..]].concat()));
+        }
+        piece /= 2;
+    }
+    if load.fills {
+        all.push(Load { fills: false, ..load.clone() });
+    }
+    if load.depth > 1 {
+        all.push(Load { depth: 1, ..load.clone() });
+    }
+    all
+}
+
+impl fmt::Display for Case {
+    /// The devices as texts that `ftlab run --device` takes, and the commands.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut part = |settings: &Settings, load: &Load| {
+            writeln!(f, "{}", draw::text(settings))?;
+            let Load { depth, fills, steps } = load;
+            writeln!(f, "depth {depth}, filled first: {fills}, {} commands:", steps.len())?;
+            steps.iter().take(20).try_for_each(|step| writeln!(f, "  {step:?}"))
+        };
+        part(&self.settings, &self.load)?;
+        let Some((settings, load)) = &self.then else { return Ok(()) };
+        writeln!(f, "then, saved and loaded into")?;
+        let mut part = |settings: &Settings, load: &Load| {
+            writeln!(f, "{}", draw::text(settings))?;
+            writeln!(f, "depth {}, filled: {}, {:?}", load.depth, load.fills, load.steps)
+        };
+        part(settings, load)
+    }
+}
+
+thread_local! {
+    /// Whether a case runs on this thread, and what the panic that ended it said.
+    static LISTENING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// A panic of a case is a finding, to be reported with its case; others are printed as ever.
+fn silence_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| match LISTENING.get() {
+            true => SAID.set(Some(panic.to_string())),
+            false => usual(panic),
+        }));
+    });
+}

@@ -1,0 +1,287 @@
+//! Random devices: any option may be set to anything that its declaration allows and that keeps a
+//! device small. What is drawn is a TOML text; what the checks of the configuration refuse is
+//! mended as their remedies say, or left out.
+
+use std::collections::BTreeMap;
+
+use ftlab::config::value::Kind;
+use ftlab::config::{Config, Layer, OptionInfo, Problem, all_options};
+use ftlab::engine::Stream;
+
+/// Options with their values as TOML, by path.
+pub type Settings = BTreeMap<&'static str, String>;
+
+/// Values for options whose declared range is too wide for a small device, or that must be set.
+const SMALL: &[(&str, &[&str])] = &[
+    ("nand.channels", &["1", "2", "3"]),
+    ("nand.chips_per_channel", &["1", "2"]),
+    ("nand.dies_per_chip", &["1", "1", "2"]),
+    ("nand.planes_per_die", &["1", "2", "3", "4"]),
+    ("nand.blocks_per_plane", &["8", "10", "12", "16", "24"]),
+    ("nand.pages_per_block", &["4", "5", "6", "8", "12"]),
+    ("nand.page_size", &["2KiB", "4KiB", "4KiB", "8KiB", "16KiB", "16KiB", "32KiB", "64KiB"]),
+    ("nand.codeword", &["512B", "1KiB", "2KiB", "4KiB"]),
+    ("ftl.mapping.unit", &["flash-page", "512B", "2KiB", "4KiB", "4KiB", "8KiB"]),
+    ("ftl.over_provisioning", &["15%", "30%", "50%", "100%", "300%"]),
+    ("host.queues", &["1", "2", "3", "5"]),
+    ("nand.endurance.cycles", &["1", "3", "10", "1000"]),
+    ("nand.faults.factory_bad", &["1%", "5%"]),
+    ("nand.faults.program_failures", &["100000", "1000000", "10000000"]),
+    ("nand.faults.erase_failures", &["1000000", "10000000", "300000000"]),
+    ("ftl.gc.start", &["2", "3", "4"]),
+    ("ftl.gc.stop", &["2", "3", "4", "6"]),
+    ("ftl.gc.reserve", &["1", "2"]),
+    ("cache.capacity", &["4KiB", "16KiB", "64KiB", "256KiB"]),
+];
+
+/// Free texts, which change nothing.
+const TEXTS: [&str; 3] = ["device.name", "device.description", "device.source"];
+
+/// No device with more mapping units than this: a case must take milliseconds.
+const MOST_UNITS: u64 = 6_000;
+
+/// How often a draw is mended before it is given up.
+const MENDINGS: u32 = 24;
+
+/// The settings as the text of a device file.
+pub fn text(settings: &Settings) -> String {
+    settings.iter().map(|(path, value)| format!("{path} = {value}\n")).collect()
+}
+
+/// The checked configuration, as a user's file would give it.
+pub fn load(settings: &Settings) -> Result<Config, Vec<Problem>> {
+    let layer = Layer::file("swarm.toml", &text(settings));
+    Config::load(&[layer]).map_err(|error| error.problems)
+}
+
+/// A random device.
+pub fn device(stream: &mut Stream) -> Settings {
+    let mut refused = 0;
+    loop {
+        let settings = draw(stream, Settings::new(), &[]);
+        if let Some(settings) = mend(stream, settings).filter(is_small) {
+            return settings;
+        }
+        refused += 1;
+        assert!(refused < 1_000, "nearly every draw is refused: widen what is drawn");
+    }
+}
+
+/// Another device for the same flash: `kept` options stay as they are, the others are drawn anew.
+pub fn other_device(
+    stream: &mut Stream,
+    settings: &Settings,
+    kept: impl Fn(&str) -> bool,
+) -> Option<Settings> {
+    let stays: Settings =
+        settings.iter().filter(|(path, _)| kept(path)).map(|(&p, v)| (p, v.clone())).collect();
+    let unset: Vec<_> =
+        all_options().iter().map(|option| option.path).filter(|p| kept(p)).collect();
+    let drawn = draw(stream, stays, &unset);
+    let mended = mend(stream, drawn)?;
+    let same = |path: &&str| settings.get(path) == mended.get(path);
+    unset.iter().all(same).then_some(mended)
+}
+
+fn is_small(settings: &Settings) -> bool {
+    load(settings).is_ok_and(|config| {
+        let shape = config.shape();
+        let pages = [
+            shape.channels,
+            shape.chips_per_channel,
+            shape.dies_per_chip,
+            shape.planes_per_die,
+            shape.blocks_per_plane,
+            shape.pages_per_block,
+        ];
+        let pages: u64 = pages.into_iter().map(u64::from).product();
+        pages * (shape.page_size.0 / shape.mapping_unit.0) <= MOST_UNITS
+    })
+}
+
+/// Sets what must be set and some of the rest; how many differs from case to case, so that
+/// features meet in all numbers (Groce et al., "Swarm Testing", ISSTA 2012). Options in `fixed` are
+/// left as they are in `settings`.
+fn draw(stream: &mut Stream, mut settings: Settings, fixed: &[&str]) -> Settings {
+    let share = [5, 15, 40, 80][stream.below(4) as usize];
+    // Policies first: they say which options there are.
+    let (seams, others): (Vec<_>, Vec<_>) =
+        all_options().iter().partition(|option| option.seam.is_some());
+    for option in seams.into_iter().chain(others) {
+        let is_fixed = fixed.contains(&option.path) || TEXTS.contains(&option.path);
+        if is_fixed || !applies(option, &settings) {
+            continue;
+        }
+        // A feature that is off shows nothing: policies are exchanged more often than numbers.
+        let share = if option.seam.is_some() { share.max(50) } else { share };
+        let must = option.default.is_none() || option.path == "ftl.over_provisioning";
+        if must || stream.below(100) < share {
+            settings.extend(value(stream, option, &settings).map(|value| (option.path, value)));
+        }
+    }
+    settings
+}
+
+/// Whether the policy is chosen to which an option belongs.
+pub fn applies(option: &OptionInfo, settings: &Settings) -> bool {
+    let Some(applies_to) = &option.applies_to else { return true };
+    let seam = all_options().iter().find(|option| option.path == applies_to.seam);
+    let default = seam.and_then(|seam| seam.default).map(quoted);
+    let chosen = settings.get(applies_to.seam).cloned().or(default);
+    applies_to.policies.iter().any(|policy| chosen == Some(quoted(policy)))
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{text}\"")
+}
+
+fn pick<'a, T: ?Sized>(stream: &mut Stream, from: &[&'a T]) -> &'a T {
+    from[stream.below(from.len() as u64) as usize]
+}
+
+/// Whether an option is ever set.
+pub fn is_drawn(option: &OptionInfo) -> bool {
+    option.kind != Kind::Text
+}
+
+/// A random value of an option, as TOML; none if nothing but the default is known.
+fn value(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> Option<String> {
+    let text = match SMALL.iter().find(|(path, _)| *path == option.path) {
+        Some((_, values)) => pick(stream, values).to_owned(),
+        None => match option.kind {
+            Kind::Choice => {
+                option.choices[stream.below(option.choices.len() as u64) as usize].name.to_owned()
+            }
+            Kind::Count => count(stream, option),
+            Kind::Time => time(stream, option),
+            Kind::Times => return times(stream, option, settings),
+            Kind::Size => format!("{}KiB", 1 << stream.below(9)),
+            Kind::Rate => format!("{}MB/s", pick(stream, &[&20, &100, &400, &1_200])),
+            Kind::TransferRate => format!("{}MT/s", pick(stream, &[&40, &200, &800])),
+            Kind::RequestRate => format!("{}/s", pick(stream, &[&1_000, &100_000])),
+            Kind::Share => share(stream, option),
+            Kind::Amount => pick(stream, &["5%", "30%", "90%", "64KiB"]).to_owned(),
+            Kind::Order => order(stream),
+            Kind::Counts | Kind::Names => return Some(list(stream, option, settings)),
+            Kind::Text => return None,
+        },
+    };
+    let bare = option.kind == Kind::Count;
+    Some(if bare { text } else { quoted(&text) })
+}
+
+/// One entry for all queues, or one for each.
+fn list(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> String {
+    let queues = settings.get("host.queues").and_then(|text| text.parse().ok()).unwrap_or(1);
+    let length = if stream.below(2) == 0 { 1 } else { queues };
+    let entries: Vec<_> = (0..length)
+        .map(|_| match option.kind {
+            Kind::Counts => count(stream, option),
+            _ => quoted(option.choices[stream.below(option.choices.len() as u64) as usize].name),
+        })
+        .collect();
+    format!("[{}]", entries.join(", "))
+}
+
+/// Low numbers mostly, within what is declared.
+fn count(stream: &mut Stream, option: &OptionInfo) -> String {
+    let (low, high) = option.range.unwrap_or(("1", "64"));
+    let (low, high): (u64, u64) = (low.parse().unwrap_or(1), high.parse().unwrap_or(u64::MAX));
+    let reach = (1 << stream.below(9)).min(high - low);
+    (low + stream.below(reach + 1)).to_string()
+}
+
+/// In nanoseconds.
+fn nanos(text: &str) -> u64 {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let scale = match &text[digits..] {
+        "ns" => 1,
+        "us" => 1_000,
+        "ms" => 1_000_000,
+        _ => 1_000_000_000,
+    };
+    text[..digits].parse::<u64>().unwrap_or(0).saturating_mul(scale)
+}
+
+/// Of any order of magnitude up to some milliseconds.
+fn time(stream: &mut Stream, option: &OptionInfo) -> String {
+    let (low, high) = option.range.map_or((0, 1_000_000), |(low, high)| (nanos(low), nanos(high)));
+    let magnitude = stream.below(23);
+    let any = stream.below(1 << magnitude);
+    format!("{}ns", any.clamp(low, high))
+}
+
+/// A time for each type of page of the cell.
+fn times(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> Option<String> {
+    let bits = match settings.get("nand.cell").map(String::as_str) {
+        Some("\"slc\"") => 1,
+        Some("\"mlc\"") => 2,
+        Some("\"qlc\"") => 4,
+        _ => 3,
+    };
+    let times: Vec<_> = (0..bits).map(|_| quoted(&time(stream, option))).collect();
+    Some(format!("[{}]", times.join(", ")))
+}
+
+fn share(stream: &mut Stream, option: &OptionInfo) -> String {
+    let per_cent = |text: &str| text.trim_end_matches('%').parse::<f64>().unwrap_or(0.0);
+    let (low, high) =
+        option.range.map_or((0.0, 100.0), |(low, high)| (per_cent(low), per_cent(high)));
+    let any = low + (high.min(100.0) - low) * stream.below(101) as f64 / 100.0;
+    format!("{:.4}%", any.max(low))
+}
+
+fn order(stream: &mut Stream) -> String {
+    let mut levels = vec!["channel", "chip", "die", "plane"];
+    let order: Vec<_> =
+        (0..4).map(|_| levels.swap_remove(stream.below(levels.len() as u64) as usize)).collect();
+    order.join("-")
+}
+
+/// Does what the remedies say until nothing is refused.
+fn mend(stream: &mut Stream, mut settings: Settings) -> Option<Settings> {
+    for _ in 0..MENDINGS {
+        let Err(problems) = load(&settings) else { return Some(settings) };
+        for problem in &problems {
+            if !follow(&mut settings, problem) {
+                leave_out(stream, &mut settings, problem);
+            }
+        }
+    }
+    None
+}
+
+/// "set PATH to VALUE or more": done as it says.
+fn follow(settings: &mut Settings, problem: &Problem) -> bool {
+    let said = problem.remedy.strip_prefix("set ").and_then(|rest| rest.split_once(" to "));
+    let Some((path, rest)) = said else { return false };
+    let Some(option) = all_options().iter().find(|option| option.path == path) else {
+        return false;
+    };
+    let Some(value) = rest.split(' ').next().map(|value| value.trim_end_matches(',')) else {
+        return false;
+    };
+    let changed = settings.insert(option.path, value.to_owned());
+    changed.as_deref() != Some(value)
+}
+
+/// The option at fault goes back to its default, or anything does.
+fn leave_out(stream: &mut Stream, settings: &mut Settings, problem: &Problem) {
+    let required = |path: &str| {
+        all_options().iter().any(|option| option.path == path && option.default.is_none())
+    };
+    let named = settings.keys().copied().find(|path| *path == problem.path && !required(path));
+    let optional: Vec<_> = settings.keys().copied().filter(|path| !required(path)).collect();
+    let any =
+        || (!optional.is_empty()).then(|| optional[stream.below(optional.len() as u64) as usize]);
+    if let Some(path) = named.or_else(any) {
+        settings.remove(path);
+        // What belonged to that policy alone goes with it.
+        let orphans: Vec<_> = all_options()
+            .iter()
+            .filter(|option| settings.contains_key(option.path) && !applies(option, settings))
+            .map(|option| option.path)
+            .collect();
+        orphans.into_iter().for_each(|path| drop(settings.remove(path)));
+    }
+}

@@ -1,0 +1,88 @@
+//! The swarm: random devices over all options, through the configuration's own checks; random loads;
+//! saved and loaded in the middle; judged by the naive device, while the device watches itself.
+//!
+//! `FTLAB_SWARM_CASES=10000` runs so many cases, from `FTLAB_SWARM_FROM` on; a failure names its seed,
+//! and `FTLAB_SWARM_FROM=SEED FTLAB_SWARM_CASES=1` runs that case alone. With `FTLAB_SWARM_GOES_ON=1` all
+//! cases run, and those that fail are listed without being made smaller.
+
+mod bench;
+mod case;
+mod draw;
+mod load;
+#[path = "../validation/reference.rs"]
+mod reference;
+#[path = "../validation/versions.rs"]
+#[expect(dead_code, reason = "validation uses more of it")]
+mod versions;
+
+use std::collections::BTreeMap;
+
+use case::Case;
+use ftlab::config::{all_options, all_policies};
+
+/// Cases that run when nothing else is asked for.
+const CASES: u64 = 300;
+
+fn asked(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// Every device that the checks accept works: nothing is lost, nothing stands still, no law is broken.
+#[test]
+fn what_the_checks_accept_works() {
+    let first = asked("FTLAB_SWARM_FROM", 0);
+    let mut met = BTreeMap::<&str, u64>::new();
+    let mut failures = Vec::new();
+    let goes_on = asked("FTLAB_SWARM_GOES_ON", 0) > 0;
+    let cases = asked("FTLAB_SWARM_CASES", CASES);
+    for seed in first..first + cases {
+        let case = Case::draw(seed);
+        match case.run() {
+            Ok(now) => {
+                for (name, happened) in now.all() {
+                    *met.entry(name).or_default() += u64::from(happened);
+                }
+            }
+            Err(found) if goes_on => failures.push(format!("{seed}: {found}")),
+            Err(found) => {
+                let shrunk = case.shrink();
+                let still = shrunk.run().err().unwrap_or_default();
+                panic!(
+                    "{found}\n\nreplay: FTLAB_SWARM_FROM={seed} FTLAB_SWARM_CASES=1 cargo test -p ftlab \
+                     --features verify --test swarm\n\nshrunk: {still}\n{shrunk}"
+                );
+            }
+        }
+    }
+    println!("{cases} cases from {first}: {met:?}");
+    assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
+    // A swarm that goes nowhere finds nothing.
+    if cases >= CASES {
+        let rare: Vec<_> = met.iter().filter(|(_, times)| **times * 200 < cases).collect();
+        assert!(rare.is_empty(), "hardly ever met: {rare:?} of {met:?}");
+    }
+}
+
+/// The draw reaches every option and every policy.
+#[test]
+fn every_option_is_drawn() {
+    let mut missing: BTreeMap<String, ()> = BTreeMap::new();
+    for option in all_options() {
+        if draw::is_drawn(option) {
+            missing.insert(option.path.to_owned(), ());
+        }
+    }
+    for seam in all_policies() {
+        seam.policies.iter().for_each(|policy| {
+            missing.insert(format!("{} = {}", seam.path, policy.name), ());
+        });
+    }
+    for seed in 0..4 * CASES {
+        for (path, value) in Case::draw(seed).settings {
+            missing.remove(path);
+            missing.remove(&format!("{path} = {}", value.trim_matches('"')));
+        }
+    }
+    let missing: Vec<_> = missing.into_keys().collect();
+    assert!(missing.is_empty(), "never drawn: {missing:?}");
+}
