@@ -248,8 +248,8 @@ impl Buffer {
         if self.setup.programs_in_flight.is_some_and(|most| self.programs > most) {
             return Err(format!("{} flash pages are under way at once", self.programs));
         }
-        // Counting needs no order.
         let count = |what: &dyn Fn(SlotId) -> bool| {
+            // Counted, not walked: the order of the hash table has no part in it, so nothing is sorted.
             self.index.values().filter(|&&slot| what(slot)).count() as u32
         };
         let dirty = count(&|slot| self.may_write_back(slot));

@@ -87,8 +87,10 @@ impl Ftl {
         let mut listed: Vec<_> = open.chain(erased).chain(wanted).chain(run).collect();
         for &(block, should) in &listed {
             let is = self.blocks.state(block);
-            // A block that failed waits as what it is.
-            let fails = (is, should) == (BlockState::Failing, BlockState::Collecting);
+            // A block that failed waits as what it is; at the end of the device's life it is filled up.
+            let fails = is == BlockState::Failing
+                && (should == BlockState::Collecting
+                    || self.read_only && should == BlockState::Open);
             if is != should && !fails || self.geometry.plane_of(block) != plane {
                 return Err(format!("{block:?} is {is:?}, but {plane:?} lists it as {should:?}"));
             }

@@ -347,7 +347,7 @@ fn failures_of_every_kind_occur() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
     let mut met = std::collections::BTreeMap::<&str, u32>::new();
-    for _ in 0..300 {
+    for _ in 0..500 {
         let tree = failing::run(600).new_tree(&mut runner).expect("no filter rejects");
         let (spec, depth, steps) = tree.current();
         let mut bench = Bench::new(&spec, None);
