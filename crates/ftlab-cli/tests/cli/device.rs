@@ -214,6 +214,7 @@ fn a_device_that_ends_while_it_is_preconditioned_is_an_error_and_leaves_nothing(
     let place = Place::new();
     let before = place.entries();
     let failing = "--device tiny --precondition fill --set cache.policy=lru \
+                   --set cache.capacity=128KiB --set cache.programs_per_die=1 \
                    --set nand.faults.program_failures=1000000000";
     let told = ["came to its end while preconditioning", "acknowledged", "remedy"];
     let run = format!("run {failing} --workload randread-4k -o results");
