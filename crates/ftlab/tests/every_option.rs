@@ -1,0 +1,256 @@
+//! Nothing can be set that does nothing: for each option there is a device, a load and a value by
+//! which what the device does differs from what it does otherwise; and each policy of each seam, and
+//! each name of each choice, differs from the default.
+//!
+//! An option that comes later is tried by itself, with values that follow from its declaration, on
+//! each of the devices in [`DEVICES`]. If it shows on none of them, the test fails; then add the device
+//! on which it shows.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use ftlab::config::value::Kind;
+use ftlab::config::{Config, Layer, OptionInfo, all_options};
+use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::engine::Stream;
+use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::units::{Lba, SimTime};
+
+/// What all devices have in common: small, and full enough to collect.
+const BASE: &[&str] = &[
+    "nand.page_size=16KiB",
+    "nand.blocks_per_plane=20",
+    "nand.pages_per_block=8",
+    "ftl.over_provisioning=60%",
+    "cache.policy=lru",
+    "cache.capacity=256KiB",
+];
+
+/// Devices that show what others don't.
+const DEVICES: &[&[&str]] = &[
+    &[],
+    &["cache.policy=none"],
+    &[
+        "nand.multi_plane.read=on",
+        "nand.multi_plane.program=on",
+        "nand.multi_plane.erase=on",
+        "nand.cache_ops.read=on",
+        "nand.cache_ops.program=on",
+        "scheduler.suspend=program-and-erase",
+    ],
+    &["scheduler.policy=read-first", "scheduler.suspend=program-and-erase"],
+    // The host runs ahead of collection, to the last block that it may have.
+    &["cache.policy=none", "ftl.gc.start=3", "ftl.gc.stop=5", "ftl.gc.host_lead=4000000"],
+    &["ftl.gc.start=4", "ftl.gc.stop=5", "ftl.gc.preemptible=on", "ftl.gc.copies_per_write=1"],
+    &["ftl.gc.background.collect=on", "ftl.gc.background.after=1ms"],
+    &["ftl.gc.victim=windowed-greedy", "ftl.gc.window=2"],
+    // Room for many streams.
+    &["ftl.over_provisioning=200%"],
+    &["nand.cell=qlc"],
+    &["host.queues=3", "host.outstanding=2", "host.arbitration.weights=[1, 2, 3]"],
+    &[
+        "host.queues=3",
+        "host.outstanding=2",
+        "host.arbitration.classes=[\"high\", \"medium\", \"low\"]",
+    ],
+    &["host.queues=4", "host.outstanding=2", "host.link.rate=100MB/s"],
+    &["nand.faults.program_failures=300000", "nand.faults.erase_failures=20000000"],
+    &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],
+    &["nand.endurance.policy=weibull", "nand.endurance.cycles=4"],
+];
+
+/// What else has to be said where something is chosen.
+const NEEDED: &[(&str, &[&str])] = &[
+    (
+        "nand.timing.policy=page-type",
+        &[
+            "nand.timing.read_by_type=[\"50us\", \"60us\", \"70us\"]",
+            "nand.timing.program_by_type=[\"500us\", \"600us\", \"700us\"]",
+        ],
+    ),
+    ("nand.bus.policy=interface", &["nand.bus.transfers=200MT/s"]),
+    ("nand.bus.policy=page-time", &["nand.bus.page=50us"]),
+];
+
+/// What a cell stores only says which times are to be expected, and how many there are: it shows in
+/// what is warned of.
+const TOLD: &str = "nand.cell";
+
+/// Options of parts that are not there yet. What works must leave the list.
+const AWAITED: &[&str] = &["nand.slc_mode.read", "nand.slc_mode.program", "nand.slc_mode.erase"];
+
+fn load(sets: &[String]) -> Option<Config> {
+    let needed = NEEDED.iter().filter(|(chosen, _)| sets.iter().any(|set| set == chosen));
+    let needed = needed.flat_map(|(_, needed)| needed.iter().copied());
+    // What a test says goes before what it needs.
+    let sets = needed.chain(sets.iter().map(String::as_str));
+    let sets = sets.enumerate().map(|(at, set)| Layer::set(at + 1, set));
+    let layers: Vec<_> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
+    Config::load(&layers).ok()
+}
+
+/// Everything written once, then a mixture that comes in bursts: small and large, hot and cold, of several
+/// streams, with trims, flushes and pauses.
+fn requests(capacity: u64) -> impl Iterator<Item = (u64, Request)> {
+    const COUNT: u32 = 2_500;
+    let size = capacity / 64;
+    let fill = (0..64).map(move |tag| {
+        let lba = Lba(u64::from(tag) * size);
+        (0, Request { op: Op::Write, lba, sectors: size as u32, stream: tag, tag })
+    });
+    let mut random = Stream::new(1, "load");
+    let mixture = (64..COUNT).map(move |tag| {
+        let mut any = |below| random.below(below);
+        let op = match any(20) {
+            0 => Op::Trim,
+            1 if any(4) == 0 => Op::Flush,
+            2..=7 => Op::Read,
+            _ => Op::Write,
+        };
+        let sectors = [1, 4, 8, 8, 16, 64][any(6) as usize];
+        let reach = if any(3) > 0 { capacity / 16 } else { capacity };
+        let first = any(reach - 64);
+        let lba = Lba(if any(2) == 0 { first } else { first - first % 32 });
+        let pause = if tag % 200 == 0 { 30_000_000 } else { 0 };
+        (pause, Request { op, lba, sectors, stream: any(8) as u32, tag })
+    });
+    fill.chain(mixture)
+}
+
+/// Takes requests in as a host does that keeps 24 outstanding, and lets all of them finish.
+fn run(device: &mut Device) -> Vec<Completion> {
+    let mut done = Vec::new();
+    for (pause, request) in requests(device.capacity_sectors()) {
+        let until = SimTime(device.now().0 + pause);
+        while pause > 0 && device.advance_until(until, &mut done) == Advanced::Completed {}
+        let queue = device.queue_of(request.stream);
+        while device.requests_in_flight() >= 24 || !device.has_room(queue) {
+            let advanced = device.advance_until(SimTime::FOREVER, &mut done);
+            assert_ne!(advanced, Advanced::Idle, "the device stands still");
+        }
+        device.submit(device.now(), request);
+    }
+    while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+    done
+}
+
+/// What a device does: every completion, and everything that it counts.
+fn behaviour(config: &Config) -> u64 {
+    let mut device = assemble(DeviceSetup::new(config, 1));
+    let mut hasher = DefaultHasher::new();
+    for completion in run(&mut device) {
+        format!("{completion:?}").hash(&mut hasher);
+    }
+    let flash = device.flash();
+    let erases: Vec<u32> = device.ftl().blocks().all_erases().collect();
+    let counts = (device.ftl_counts(), device.buffer_counts(), flash.done(), flash.overlaps());
+    format!("{counts:?} {erases:?}").hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Behaviours that were asked for before, by configuration.
+#[derive(Default)]
+struct Known(BTreeMap<String, u64>);
+
+impl Known {
+    fn behaviour(&mut self, config: &Config) -> u64 {
+        *self.0.entry(config.canonical()).or_insert_with(|| behaviour(config))
+    }
+
+    /// Whether setting `option` to `value` changes what some device does, one of those on which the
+    /// option applies.
+    fn shows(&mut self, option: &OptionInfo, value: &str) -> bool {
+        let policies = match &option.applies_to {
+            Some(applies) => applies
+                .policies
+                .iter()
+                .map(|policy| vec![format!("{}={policy}", applies.seam)])
+                .collect(),
+            None => vec![vec![]],
+        };
+        let set = format!("{}={value}", option.path);
+        let devices = DEVICES.iter().flat_map(|device| policies.iter().map(move |p| (device, p)));
+        for (device, policies) in devices {
+            let own = BASE.iter().chain(*device).map(|set| (*set).to_owned());
+            let all: Vec<String> = own.chain(policies.clone()).collect();
+            let changed = load(&[all.clone(), vec![set.clone()]].concat());
+            let (Some(plain), Some(changed)) =
+                (load(&all).or_else(|| load_needed(&all, option)), changed)
+            else {
+                continue;
+            };
+            if plain.canonical() == changed.canonical() {
+                continue;
+            }
+            let shows = match option.path {
+                TOLD => plain.warnings != changed.warnings,
+                _ if option.kind == Kind::Text => true,
+                _ => self.behaviour(&plain) != self.behaviour(&changed),
+            };
+            if shows {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// With a value for an option that must be set where it applies.
+fn load_needed(sets: &[String], option: &OptionInfo) -> Option<Config> {
+    let value = option.default.is_none().then(|| option.range).flatten()?.0;
+    load(&[sets.to_vec(), vec![format!("{}={value}", option.path)]].concat())
+}
+
+/// Values to try: they follow from the declaration.
+fn values(option: &OptionInfo) -> Vec<String> {
+    let texts: &[&str] = match option.kind {
+        Kind::Choice => {
+            return option.choices.iter().map(|choice| choice.name.to_owned()).collect();
+        }
+        Kind::Names => {
+            return option.choices.iter().map(|name| format!("[\"{}\"]", name.name)).collect();
+        }
+        Kind::Count => &["1", "2", "3", "4", "5", "8", "12", "16", "40", "100", "1000", "50000000"],
+        Kind::Time => &["0ns", "3us", "25us", "100us", "1ms", "7ms"],
+        Kind::Times => &["[\"40us\", \"60us\", \"90us\"]", "[\"400us\", \"600us\", \"900us\"]"],
+        Kind::Counts => &["[1, 2, 3]", "[4, 2, 1, 1]", "2"],
+        Kind::Size => &["512B", "2KiB", "8KiB", "32KiB", "64KiB", "1MiB"],
+        Kind::Rate => &["50MB/s", "200MB/s"],
+        Kind::TransferRate => &["50MT/s", "200MT/s"],
+        Kind::RequestRate => &["1000/s", "100000/s"],
+        Kind::Share => &["1%", "5%", "20%", "50%", "90%", "150%"],
+        Kind::Amount => &["64KiB", "1MiB", "10%", "50%"],
+        Kind::Text => &["changed"],
+        Kind::Order => &["plane-die-chip-channel", "chip-channel-plane-die"],
+    };
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[test]
+fn every_option_shows() {
+    let mut known = Known::default();
+    let mut silent = Vec::new();
+    for option in all_options() {
+        // A seam with a single policy has nothing to be exchanged for.
+        let fixed = option.seam.is_some_and(|seam| seam.policies.len() == 1);
+        if !fixed && !values(option).iter().any(|value| known.shows(option, value)) {
+            silent.push(option.path);
+        }
+    }
+    assert_eq!(silent, AWAITED, "left: what changes nothing on any device here");
+}
+
+/// Each name that can be chosen differs from the default.
+#[test]
+fn every_choice_shows() {
+    let mut known = Known::default();
+    let mut silent = Vec::new();
+    for option in all_options().iter().filter(|option| option.kind == Kind::Choice) {
+        for choice in option.choices.iter().filter(|choice| Some(choice.name) != option.default) {
+            if !known.shows(option, choice.name) {
+                silent.push(format!("{}={}", option.path, choice.name));
+            }
+        }
+    }
+    assert!(silent.is_empty(), "these change nothing on any device here: {silent:?}");
+}
