@@ -16,7 +16,7 @@ use crate::nand::{Abilities, CacheOps, Faults, Geometry, MultiPlane, PauseCost};
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
 use crate::units::{Nanos, SimTime};
-use crate::verify::Ledger;
+use crate::verify::{Ledger, Plant};
 
 /// Everything that a device is made of.
 #[derive(Clone, Debug)]
@@ -242,5 +242,6 @@ pub fn assemble_with<P: Probe, C: Contents>(
         recent: VecDeque::new(),
         end_of_life: None,
         ledger: Ledger::default(),
+        plant: Plant::default(),
     }
 }

@@ -100,6 +100,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             end_of_life: _,
             // Only checks.
             ledger: _,
+            plant: _,
         } = self;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
         let handed_out = stalled.is_empty() && from_buffer.is_empty() && finished.is_empty();

@@ -30,7 +30,7 @@ use crate::host::{
 };
 use crate::scheduler::{CommandId, Flash, Probe, Spent, Task};
 use crate::units::{Lpn, Nanos, PlaneId, SimTime};
-use crate::verify::{self as laws, Ledger};
+use crate::verify::{self as laws, Canary, Ledger, Plant};
 
 /// A solid-state drive.
 ///
@@ -69,6 +69,7 @@ pub struct Device<P = (), C = ()> {
     end_of_life: Option<EndOfLife>,
     /// What went in and came out, where devices check themselves.
     ledger: Ledger,
+    plant: Plant,
 }
 
 /// How many write-backs lie between the two steps of bringing a page's tables closer.
@@ -139,7 +140,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn finish_from_buffer(&mut self, id: RequestId) {
         let latency = self.buffer.latency();
         self.intake.breakdown_mut(id).buffer += latency;
-        self.from_buffer.push_back((self.now + latency, id));
+        let at = match self.plant.is(Canary::EventInThePast) {
+            true => SimTime(self.now.0.saturating_sub(latency.0)),
+            false => self.now + latency,
+        };
+        self.from_buffer.push_back((at, id));
     }
 
     /// Flash commands are done that one operation served; their die takes its next one.
@@ -199,7 +204,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     fn submit_flush(&mut self, id: RequestId) {
-        for _ in 0..self.buffer.wait_for_all(id) {
+        let pages = match self.plant.is(Canary::FlushWaitsForNothing) {
+            true => 0,
+            false => self.buffer.wait_for_all(id),
+        };
+        for _ in 0..pages {
             self.intake.wait_for_one(id);
         }
         self.write_back();
@@ -318,6 +327,9 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
         loop {
             if !self.finished.is_empty() {
                 self.idle_at = self.idle_from();
+                if self.plant.is(Canary::CompletionLost) && self.finished.len() > 1 {
+                    self.finished.pop();
+                }
                 if laws::ON {
                     self.ledger.completed(&self.finished, self.now);
                 }

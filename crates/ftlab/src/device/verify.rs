@@ -4,6 +4,8 @@
 use super::{Contents, Device};
 use crate::scheduler::{Probe, flash_pages_programmed};
 use crate::units::{BlockId, SimTime};
+#[cfg(feature = "verify")]
+use crate::verify::Canary;
 
 /// A whole audit looks at every page; there is one in so many events for each of so many pages.
 const EVENTS_PER_AUDIT: u64 = 64;
@@ -27,6 +29,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return Err(format!("{programmed} pages were programmed, {accounted} for somebody"));
         }
         Ok(())
+    }
+
+    /// Plants a bug, which the checks have to find.
+    #[cfg(feature = "verify")]
+    pub fn plant(&mut self, canary: Canary) {
+        self.plant.plant(canary);
+        self.ftl.plant.plant(canary);
+        self.flash.plant.plant(canary);
     }
 
     fn program_failures(&self) -> u32 {

@@ -7,6 +7,7 @@ use crate::ftl::streams::WriteStream;
 use crate::host::{PageSpan, Pages, Request, RequestId};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
 use crate::units::{Lpn, PlaneId, Ppn};
+use crate::verify::Canary;
 
 /// How many pages of the buffer are looked at to find one of the same stream.
 const COMPANIONS: usize = 64;
@@ -206,7 +207,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let slot = SlotId::new(self.loads.get(program, unit));
             let page = self.buffer.page(slot);
             let to = Ppn::new(first.get() + unit);
-            let base = match page.flushing == whole || page.discard {
+            let whole_or_gone = page.flushing == whole || page.discard;
+            let base = match whole_or_gone || self.plant.is(Canary::OlderSectorsLost) {
                 true => None,
                 false => self.ftl.look_up(page.page),
             };
@@ -268,7 +270,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let slot = SlotId::new(self.loads.get(id, unit));
             let page = self.buffer.page(slot);
             let (page, discard) = (page.page, page.discard);
-            if !discard {
+            if !discard || self.plant.is(Canary::TrimForgotten) {
                 self.ftl.commit(page, Ppn::new(first.get() + unit));
             }
             self.end_write_back(slot, &spent);

@@ -43,6 +43,8 @@ impl Ftl {
             // At rest, what failed is on the list of its plane.
             failed: _,
             read_only: _,
+            // Only checks.
+            plant: _,
         } = self;
         to.write(Part::Blocks, |out| {
             // What invalid pages hold matters to nobody any more.

@@ -31,6 +31,7 @@ use crate::host::SectorMask;
 use crate::nand::Geometry;
 use crate::scheduler::{DieSet, Load};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
+use crate::verify::{Canary, Plant};
 
 /// What an FTL is made of.
 #[derive(Clone, Debug)]
@@ -113,6 +114,8 @@ pub struct Ftl {
     /// Whether the device has come to its end.
     read_only: bool,
     counts: FtlCounts,
+    /// Only where devices check themselves.
+    pub(crate) plant: Plant,
 }
 
 impl Ftl {
@@ -160,6 +163,7 @@ impl Ftl {
             failed: Vec::new(),
             read_only: false,
             counts: FtlCounts::default(),
+            plant: Plant::default(),
             geometry,
         };
         ftl.mark_factory_bad();
@@ -432,7 +436,9 @@ impl Ftl {
         let old = self.mapping.commit(page, at);
         let (block, unit) = self.geometry.place_of(at);
         self.blocks.set_valid(block, unit);
-        if let Some(old) = old {
+        if let Some(old) = old
+            && !self.plant.is(Canary::OldCopyStays)
+        {
             self.invalidate(old);
         }
     }
@@ -448,7 +454,9 @@ impl Ftl {
     #[inline]
     fn invalidate(&mut self, at: Ppn) {
         let (block, unit) = self.geometry.place_of(at);
-        self.blocks.clear_valid(block, unit);
+        if !self.plant.is(Canary::ValidBitStays) {
+            self.blocks.clear_valid(block, unit);
+        }
         if self.blocks.state(block) == BlockState::Closed {
             let plane = self.geometry.plane_of(block);
             let view = VictimView { plane, blocks: &self.blocks };

@@ -12,7 +12,7 @@ use crate::nand::Kind;
 use crate::nand::timing::{Bus, Prices};
 use crate::nand::{Abilities, Geometry};
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
-use crate::verify::{self, FlashLaws, OnBus};
+use crate::verify::{self, Canary, FlashLaws, OnBus, Plant};
 
 /// What happens next in the flash: a die is done with a step, or a bus that is wanted falls free.
 #[derive(Clone, Copy, Debug)]
@@ -122,6 +122,7 @@ pub struct Flash<P = ()> {
     pub(super) overlaps: Overlaps,
     /// What flash can do, where devices check themselves.
     pub(crate) laws: Option<Box<FlashLaws>>,
+    pub(crate) plant: Plant,
     /// Sees every span of activity.
     pub probe: P,
 }
@@ -152,6 +153,7 @@ impl<P: Probe> Flash<P> {
             arrivals: 0,
             done: CommandCounts::default(),
             overlaps: Overlaps::default(),
+            plant: Plant::default(),
             probe,
         }
     }
@@ -214,6 +216,7 @@ impl<P: Probe> Flash<P> {
             done: _,
             overlaps: _,
             laws: _,
+            plant: _,
             probe: _,
         } = self;
         out.nested(|out| timing.native.save(out));
@@ -265,6 +268,9 @@ impl<P: Probe> Flash<P> {
         let (kind, origin) = (command.kind, command.origin);
         command.key =
             self.scheduler.rank(&Arrival { kind, origin, at: now, sequence: self.arrivals });
+        if kind == Kind::Erase && self.plant.is(Canary::ErasePassesReads) {
+            command.key = 0;
+        }
         command.arrival = self.arrivals;
         command.die = die;
         command.waiting_since = now;

@@ -6,7 +6,7 @@ use super::station::Operation;
 use crate::nand::Kind;
 use crate::nand::{Accepts, Cells, Channel, Register};
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
-use crate::verify::{BusUse, OnBus};
+use crate::verify::{BusUse, Canary, OnBus};
 
 /// A bus, and the dies that want it.
 #[derive(Clone, Debug, Default)]
@@ -120,6 +120,16 @@ impl<P: Probe> Flash<P> {
         }
     }
 
+    /// Keeps a bus busy for a transfer; returns when that ends.
+    #[inline]
+    fn occupy(&mut self, now: SimTime, channel: ChannelId, span: Nanos, for_gc: bool) -> SimTime {
+        let bus = &mut self.lines[channel.at()].channel;
+        match self.plant.is(Canary::BusFreeEarly) {
+            true => bus.transfer(now, Nanos(span.0 / 2), for_gc) + Nanos(span.0 - span.0 / 2),
+            false => bus.transfer(now, span, for_gc),
+        }
+    }
+
     /// Moves what the register holds for a command out.
     fn send(&mut self, now: SimTime, die: DieId, channel: ChannelId, id: CommandId) {
         self.account_wait(now, die, id, WaitedFor::Bus);
@@ -127,7 +137,7 @@ impl<P: Probe> Flash<P> {
         let span = self.bus.transfer(command.codewords);
         command.spent.bus += span;
         let for_gc = command.is_gc();
-        let arrived = self.lines[channel.at()].channel.transfer(now, span, for_gc);
+        let arrived = self.occupy(now, channel, span, for_gc);
         let station = &mut self.stations[die.at()];
         station.die.send();
         station.sent_at = arrived;
@@ -162,7 +172,7 @@ impl<P: Probe> Flash<P> {
         }
         let span = from - now;
         let for_gc = self.commands[first].is_gc();
-        let arrived = self.lines[channel.at()].channel.transfer(now, span, for_gc);
+        let arrived = self.occupy(now, channel, span, for_gc);
         let mut next = Some(first);
         while let Some(id) = next {
             self.commands[id].spent.bus += span;

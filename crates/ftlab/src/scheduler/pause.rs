@@ -17,6 +17,7 @@ use super::flash::{Event, Flash, Probe};
 use crate::config::declare::choices;
 use crate::nand::{Cells, Kind, Register};
 use crate::units::{DieId, Nanos, SimTime};
+use crate::verify::Canary;
 
 choices! {
     /// Which operations are left for a host read.
@@ -129,7 +130,10 @@ impl<P: Probe> Flash<P> {
         let station = &mut self.stations[die.at()];
         let Some(Paused { first, cells, left, since, .. }) = station.paused.take() else { return };
         let from = now + self.abilities.pause.resume;
-        let until = from + left;
+        let until = match self.plant.is(Canary::PauseCostsNothing) {
+            true => from.max(since + left),
+            false => from + left,
+        };
         station.in_cells = Some(first);
         station.look_again = false;
         station.cells_from = from;

@@ -9,6 +9,7 @@ use super::pause::{PauseRule, Paused};
 use crate::nand::Kind;
 use crate::nand::{Accepts, Cells, Die, Register};
 use crate::units::{DieId, Nanos, SimTime};
+use crate::verify::Canary;
 
 /// How far into a lane one looks for commands for the other planes, for each of these.
 const LOOKS_PER_PLANE: u32 = 4;
@@ -147,7 +148,7 @@ impl<P: Probe> Flash<P> {
     }
 
     fn gather(&mut self, die: DieId, first: CommandId) {
-        let Flash { geometry, abilities, commands, stations, overlaps, .. } = self;
+        let Flash { geometry, abilities, commands, stations, overlaps, plant, .. } = self;
         let lanes = &mut stations[die.at()].lanes;
         let planes = geometry.planes_per_die();
         let Command { kind, page, mode, .. } = commands[first];
@@ -157,9 +158,10 @@ impl<P: Probe> Flash<P> {
         let plane_of = |page| geometry.plane_of(geometry.block_of(page));
         let mut taken = 1_u32 << (plane_of(page).get() % planes);
         let mut last = first;
+        let collides = plant.is(Canary::PlaneServesTwo);
         for _ in 1..planes {
             let fits = |other: &Command| {
-                taken & (1 << (plane_of(other.page).get() % planes)) == 0
+                (collides || taken & (1 << (plane_of(other.page).get() % planes)) == 0)
                     && other.mode == mode
                     && (kind != Kind::Erase || other.arrival < oldest_read)
                     && abilities.multi_plane.fits(geometry, kind, page, other.page)

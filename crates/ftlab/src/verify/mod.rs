@@ -5,9 +5,12 @@
 //! ([`Device::audit`](crate::device::Device::audit)). A broken law panics and says what was broken.
 //! Without the feature [`ON`] is a constant `false`, and nothing of this is left in the program.
 
+mod canary;
 mod flash;
 mod ledger;
 
+pub use canary::Canary;
+pub(crate) use canary::Plant;
 pub(crate) use flash::{BusUse, FlashLaws, OnBus};
 pub(crate) use ledger::Ledger;
 

@@ -9,6 +9,7 @@ use ftlab::device::{Device, DeviceSetup, assemble_with};
 use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
 use ftlab::image::{Resume, differences};
 use ftlab::units::{Lba, Lpn, SimTime};
+use ftlab::verify::Canary;
 
 use crate::load::{Load, Step};
 use crate::reference::Reference;
@@ -61,6 +62,7 @@ impl Met {
 pub struct Bench {
     device: Device<(), Versions>,
     config: Config,
+    canary: Option<Canary>,
     reference: Reference,
     per_page: u64,
     /// By tag.
@@ -70,16 +72,19 @@ pub struct Bench {
 }
 
 impl Bench {
-    pub fn new(config: Config) -> Bench {
+    /// A new device, with a planted bug if one is named.
+    pub fn new(config: Config, canary: Option<Canary>) -> Bench {
         let setup = DeviceSetup::new(&config, SEED);
         let geometry = setup.ftl.geometry.clone();
         let per_page = geometry.sectors_per_unit();
         let versions = Versions::new(geometry.physical_pages(), per_page, ());
-        let device = assemble_with(setup, (), versions);
+        let mut device = assemble_with(setup, (), versions);
+        canary.into_iter().for_each(|canary| device.plant(canary));
         Bench {
             reference: Reference::new(device.capacity_sectors()),
             device,
             config,
+            canary,
             per_page: per_page.into(),
             flying: BTreeMap::new(),
             next_tag: 1,
@@ -104,6 +109,7 @@ impl Bench {
         let versions = bench.device.contents().clone();
         let resume = Resume::between(&bench.config.options, &config.options, true);
         let mut device = assemble_with(DeviceSetup::new(&config, SEED), (), versions);
+        bench.canary.into_iter().for_each(|canary| device.plant(canary));
         device.load(&snapshot, resume).map_err(|damage| format!("an image: {damage}"))?;
         let met = Met { reloaded: true, ..bench.met };
         Ok(Bench { device, config, met, ..bench })

@@ -8,6 +8,7 @@ use std::sync::Once;
 
 use ftlab::engine::Stream;
 use ftlab::image::differences;
+use ftlab::verify::Canary;
 
 use crate::bench::{Bench, Met};
 use crate::draw::{self, Settings};
@@ -58,10 +59,15 @@ impl Case {
 
     /// Runs it. What is found wrong, in words, whether it was judged or panicked.
     pub fn run(&self) -> Result<Met, String> {
+        self.run_with(None)
+    }
+
+    /// Runs it on devices with a planted bug.
+    pub fn run_with(&self, canary: Option<Canary>) -> Result<Met, String> {
         silence_panics();
         let run = || {
             let config = draw::load(&self.settings).map_err(|problems| format!("{problems:?}"))?;
-            let mut bench = Bench::new(config);
+            let mut bench = Bench::new(config, canary);
             bench.run(&self.load)?;
             if let Some((settings, load)) = &self.then {
                 let config = draw::load(settings).map_err(|problems| format!("{problems:?}"))?;

@@ -6,6 +6,7 @@
 //! cases run, and those that fail are listed without being made smaller.
 
 mod bench;
+mod canary;
 mod case;
 mod draw;
 mod load;

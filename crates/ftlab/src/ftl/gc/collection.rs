@@ -4,6 +4,7 @@
 use super::super::{BlockState, Ftl};
 use super::{Background, Purpose, VictimView};
 use crate::units::{BlockId, PlaneId};
+use crate::verify::Canary;
 
 /// When a plane collects, in free blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,6 +231,9 @@ impl Ftl {
             self.blocks.reset(run.victim);
             let state = &mut self.planes[plane.at()];
             state.give_back(run.victim, self.blocks.erases(run.victim));
+            if self.plant.is(Canary::BlockFreeTwice) {
+                state.give_back(run.victim, self.blocks.erases(run.victim));
+            }
             state.host_credit += run.earn_rest(self.geometry.shape().pages_per_block);
             if let Some(block) = self.level(run.victim, run.purpose) {
                 self.want(Wanted { block, purpose: Purpose::WearLevel });

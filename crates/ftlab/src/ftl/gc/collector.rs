@@ -13,6 +13,7 @@ use super::{Purpose, Scope, Wanted};
 use crate::device::Contents;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, PlaneId, Ppn, SimTime};
+use crate::verify::Canary;
 
 /// The copies that are under way, over all planes.
 #[derive(Clone, Debug)]
@@ -389,7 +390,8 @@ impl Collector {
             let from = self.source(id, unit);
             let to = Ppn::new(first.get() + unit);
             let page = on.ftl.spare.owner(to).expect("a copy has an owner");
-            if on.ftl.mapping.relocate(page, from, to) {
+            let forgotten = on.ftl.plant.is(Canary::CopyNotMapped);
+            if forgotten || on.ftl.mapping.relocate(page, from, to) {
                 let (block, place) = on.ftl.geometry.place_of(to);
                 on.ftl.blocks.set_valid(block, place);
                 let (block, place) = on.ftl.geometry.place_of(from);

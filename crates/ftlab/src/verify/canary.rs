@@ -1,0 +1,86 @@
+//! Planted bugs: each breaks a promise in one place, and the swarm has to find it. If it does not, the
+//! checks are too weak, and its silence says nothing about real bugs.
+//!
+//! A bug is there only in builds with the feature `verify`, and only in a device in which it was
+//! planted. Elsewhere [`Plant`] is empty, and its question a constant `false`.
+
+/// The bugs that can be planted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Canary {
+    /// The older copy of a page that was written again stays valid.
+    OldCopyStays,
+    /// An older copy is reported to the victim policy as lost, and its valid bit stays.
+    ValidBitStays,
+    /// A page that collection has copied is still looked for at its old place.
+    CopyNotMapped,
+    /// An erased block is listed as free twice.
+    BlockFreeTwice,
+    /// A flush waits for nothing.
+    FlushWaitsForNothing,
+    /// A read does not look into the write buffer.
+    ReadPassesBuffer,
+    /// A page whose trim came while it was being programmed comes back.
+    TrimForgotten,
+    /// A page that is written in part loses what it held on flash.
+    OlderSectorsLost,
+    /// A bus falls free in the middle of a transfer.
+    BusFreeEarly,
+    /// An erase goes before everything that waits for its die.
+    ErasePassesReads,
+    /// One operation serves two pages of the same plane.
+    PlaneServesTwo,
+    /// An operation that was left for reads goes on where it would have been by then.
+    PauseCostsNothing,
+    /// What comes out of DRAM was done before it was asked for.
+    EventInThePast,
+    /// Of requests that are done at the same moment, one is not told.
+    CompletionLost,
+}
+
+impl Canary {
+    /// All of them.
+    pub const ALL: [Canary; 14] = [
+        Canary::OldCopyStays,
+        Canary::ValidBitStays,
+        Canary::CopyNotMapped,
+        Canary::BlockFreeTwice,
+        Canary::FlushWaitsForNothing,
+        Canary::ReadPassesBuffer,
+        Canary::TrimForgotten,
+        Canary::OlderSectorsLost,
+        Canary::BusFreeEarly,
+        Canary::ErasePassesReads,
+        Canary::PlaneServesTwo,
+        Canary::PauseCostsNothing,
+        Canary::EventInThePast,
+        Canary::CompletionLost,
+    ];
+}
+
+/// The bug that a part of a device carries, if any.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Plant {
+    #[cfg(feature = "verify")]
+    canary: Option<Canary>,
+}
+
+impl Plant {
+    /// Plants a bug.
+    #[cfg(feature = "verify")]
+    pub(crate) fn plant(&mut self, canary: Canary) {
+        self.canary = Some(canary);
+    }
+
+    /// Whether it is this one.
+    #[inline(always)]
+    #[cfg_attr(not(feature = "verify"), expect(clippy::unused_self, reason = "it is empty"))]
+    pub(crate) fn is(self, canary: Canary) -> bool {
+        #[cfg(feature = "verify")]
+        return self.canary == Some(canary);
+        #[cfg(not(feature = "verify"))]
+        {
+            let _ = canary;
+            false
+        }
+    }
+}

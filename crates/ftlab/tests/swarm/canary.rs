@@ -1,0 +1,40 @@
+//! The swarm is only worth what it finds: each planted bug must be found, within a bound of cases.
+//!
+//! `FTLAB_CANARY=BusFreeEarly` plants that one alone and says what the first finding was.
+
+use ftlab::verify::Canary;
+
+use crate::case::Case;
+
+/// The cases within which a bug must be found; the tests of every day run five times as many.
+const PATIENCE: u64 = 60;
+
+/// The first case that finds the bug, and what it says.
+fn find(canary: Canary) -> Option<(u64, String)> {
+    let found = |seed| Some((seed, Case::draw(seed).run_with(Some(canary)).err()?));
+    (0..PATIENCE).find_map(found)
+}
+
+#[test]
+fn every_planted_bug_is_found() {
+    let only = std::env::var("FTLAB_CANARY").ok();
+    let mut survived = Vec::new();
+    for canary in Canary::ALL {
+        let name = format!("{canary:?}");
+        if only.as_ref().is_some_and(|only| *only != name) {
+            continue;
+        }
+        match find(canary) {
+            Some((seed, said)) => {
+                let said = said.lines().filter(|line| !line.starts_with("panicked")).next();
+                println!("{name}: case {}, {}", seed + 1, said.unwrap_or_default());
+            }
+            None => survived.push(name),
+        }
+    }
+    assert!(
+        survived.is_empty(),
+        "{survived:?}: not found in {PATIENCE} cases. Strengthen the checks (src/verify, audit), or \
+         what the swarm draws"
+    );
+}
