@@ -442,6 +442,11 @@ impl Buffer {
         page.page
     }
 
+    /// Flash pages on their way.
+    pub(crate) fn programs(&self) -> u32 {
+        self.programs
+    }
+
     /// A flash page of pages is on its way.
     #[inline]
     pub fn program_begun(&mut self) {

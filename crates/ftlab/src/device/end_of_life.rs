@@ -96,10 +96,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn place_stalled(&mut self) {
         for pool in 0..self.stalled.pools() {
             while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
-                if !self.try_issue(waiting.program, stream) {
+                if !self.try_issue(waiting.program, stream, self.now - waiting.since) {
                     return;
                 }
-                self.flash.command_mut(waiting.program).spent.gc += self.now - waiting.since;
                 self.stalled.forget_oldest(self.now, pool, stream);
             }
         }

@@ -28,7 +28,7 @@ use crate::host::{
     Advanced, Breakdown, Completion, FrontEnd, Host, Intake, Op, QueueId, Queues, Request,
     RequestId,
 };
-use crate::scheduler::{CommandId, Flash, Probe, Spent, Task};
+use crate::scheduler::{CommandId, Flash, Origin, Probe, Spent, Task};
 use crate::units::{Lpn, Nanos, PlaneId, SimTime};
 use crate::verify::{self as laws, Canary, Ledger, Plant};
 
@@ -186,7 +186,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 }
             }
         }
-        self.flash.release(id);
+        if !(self.plant.is(Canary::CommandKept) && self.flash.command(id).origin == Origin::Merge) {
+            self.flash.release(id);
+        }
     }
 
     /// Collection may have become possible, or necessary, on a plane.

@@ -2,8 +2,8 @@
 //! where the feature `verify` is on.
 
 use super::{Contents, Device};
-use crate::scheduler::{Probe, flash_pages_programmed};
-use crate::units::{BlockId, SimTime};
+use crate::scheduler::{Kind, Probe, flash_pages_programmed};
+use crate::units::{BlockId, DieId, SimTime};
 #[cfg(feature = "verify")]
 use crate::verify::Canary;
 
@@ -43,6 +43,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.ftl.life().map_or(0, |life| life.losses().program_failures as u32)
     }
 
+    /// Erases of all blocks, and erases that failed.
+    fn erases(&self) -> u64 {
+        let failed = self.ftl.life().map_or(0, |life| life.losses().erase_failures);
+        self.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + u64::from(failed)
+    }
+
+    /// An audit, and what can only be said of a device that was watched from the start, or from the
+    /// load of its image, on.
+    fn verify_all(&self) {
+        if let Err(broken) = self.audit() {
+            panic!("at {}: {broken}", self.now);
+        }
+        let done: u64 = self.flash.done().iter().map(|kinds| kinds[Kind::Erase as usize]).sum();
+        let (erases, before) = (self.erases(), self.ledger.erases_before);
+        assert_eq!(erases, before + done, "at {}: erases of blocks, and erases done", self.now);
+    }
+
     /// The laws of requests and events, after each event, and an audit now and then.
     pub(super) fn verify_event(&mut self) {
         let done = self.finished.len();
@@ -50,7 +67,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let pages = u64::from(self.flash.geometry().physical_pages());
         let audit_every = EVENTS_PER_AUDIT + pages / PAGES_PER_EVENT;
         if self.ledger.event(self.now, inside, audit_every) {
-            self.must(self.audit());
+            self.verify_all();
         }
         let next = self.flash.next_time().unwrap_or(SimTime::FOREVER);
         assert!(next >= self.now, "an event at {next}, and it is {} already", self.now);
@@ -61,12 +78,19 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if let Some(laws) = &self.flash.laws {
             laws.at_rest(self.now, self.flash.channel_busy(self.now));
         }
-        self.must(self.audit());
+        let dies = (0..self.flash.geometry().dies()).map(DieId::new);
+        let load: u32 = dies.map(|die| self.flash.load().of(die)).sum();
+        assert_eq!(load, 0, "dies at rest count commands");
+        if self.intake.in_flight() == 0 && self.stalled.is_empty() {
+            assert_eq!(self.flash.in_flight(), 0, "commands that nobody waits for");
+            assert_eq!(self.buffer.programs(), 0, "programs of a buffer at rest");
+        }
+        self.verify_all();
     }
 
     /// An image was loaded.
     pub(super) fn verify_loaded(&mut self) {
-        self.ledger.loaded(self.now, self.program_failures());
+        self.ledger.loaded(self.now, self.program_failures(), self.erases());
         let geometry = self.flash.geometry().clone();
         if let Some(laws) = &mut self.flash.laws {
             for block in (0..geometry.blocks()).map(BlockId::new) {
@@ -74,12 +98,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 laws.holds(block, programmed / geometry.units_per_page());
             }
         }
-        self.must(self.audit());
-    }
-
-    fn must(&self, audit: Result<(), String>) {
-        if let Err(broken) = audit {
-            panic!("at {}: {broken}", self.now);
-        }
+        self.verify_all();
     }
 }

@@ -6,7 +6,7 @@ use crate::cache::{SlotId, Waiting};
 use crate::ftl::streams::WriteStream;
 use crate::host::{PageSpan, Pages, Request, RequestId};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
-use crate::units::{Lpn, PlaneId, Ppn};
+use crate::units::{Lpn, Nanos, PlaneId, Ppn};
 use crate::verify::Canary;
 
 /// How many pages of the buffer are looked at to find one of the same stream.
@@ -186,17 +186,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let stream = self.stream_of_program(program);
         // Behind those that wait already, if it would take what they wait for.
-        if self.stalled.is_empty() && self.try_issue(program, stream) {
+        if self.stalled.is_empty() && self.try_issue(program, stream, Nanos::ZERO) {
             return;
         }
         let first = SlotId::new(self.loads.get(program, 0));
         let pool = self.ftl.pool(self.buffer.page(first).page);
-        if self.stalled.has_waiting(pool, stream) || !self.try_issue(program, stream) {
+        if self.stalled.has_waiting(pool, stream) || !self.try_issue(program, stream, Nanos::ZERO) {
             self.stalled.push(self.now, program, pool, stream);
         }
     }
 
-    pub(super) fn try_issue(&mut self, program: CommandId, stream: WriteStream) -> bool {
+    /// Places a program and hands it to the flash, if there is room. It has `waited` for that.
+    pub(super) fn try_issue(
+        &mut self,
+        program: CommandId,
+        stream: WriteStream,
+        waited: Nanos,
+    ) -> bool {
         let first_slot = SlotId::new(self.loads.get(program, 0));
         let first_page = self.buffer.page(first_slot).page;
         let Some(first) = self.ftl.place(first_page, stream, self.flash.load()) else {
@@ -217,7 +223,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let sectors = page.flushing;
             self.contents.program(&PageProgram { slot, sectors, base, to });
         }
-        self.flash.command_mut(program).page = first;
+        let command = self.flash.command_mut(program);
+        command.page = first;
+        // Who waits for room waits for collection.
+        command.spent.gc += waited;
         self.flash.submit(self.now, program);
         let geometry = self.flash.geometry();
         let plane = geometry.plane_of(geometry.block_of(first));
@@ -235,10 +244,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         loop {
             let oldest = self.stalled.oldest(pool, |stream| self.ftl.may_write(plane, stream));
             let Some((waiting, stream)) = oldest else { return };
-            if !self.try_issue(waiting.program, stream) {
+            if !self.try_issue(waiting.program, stream, self.now - waiting.since) {
                 return;
             }
-            self.flash.command_mut(waiting.program).spent.gc += self.now - waiting.since;
             self.stalled.forget_oldest(self.now, pool, stream);
         }
     }

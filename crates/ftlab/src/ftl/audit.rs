@@ -67,10 +67,25 @@ impl Ftl {
             return Err(format!("{plane:?} counts {counted} free blocks and has {free}"));
         }
         self.audit_lists(plane)?;
+        self.audit_candidates(plane)?;
         for stream in self.streams.all_host_streams() {
             if self.may_write(plane, stream) != self.is_writable(plane, stream) {
                 return Err(format!("{plane:?} is noted as what it is not: writable, or full"));
             }
+        }
+        Ok(())
+    }
+
+    /// The victim policy knows exactly the blocks that are closed.
+    fn audit_candidates(&self, plane: PlaneId) -> Result<(), String> {
+        let mut known = self.victim.candidates(plane);
+        known.sort_unstable_by_key(|block| block.get());
+        let all = 0..self.geometry.shape().blocks_per_plane;
+        let all = all.map(|index| self.geometry.block_in(plane, index));
+        let closed: Vec<_> =
+            all.filter(|&block| self.blocks.state(block) == BlockState::Closed).collect();
+        if known != closed {
+            return Err(format!("{plane:?}: {closed:?} are closed, candidates are {known:?}"));
         }
         Ok(())
     }

@@ -424,7 +424,10 @@ impl Ftl {
             self.blocks.close(block);
             let plane = self.geometry.plane_of(block);
             let view = VictimView { plane, blocks: &self.blocks };
-            self.victim.closed(&view, block);
+            let never = self.plant.is(Canary::NeverACandidate);
+            if !(never && self.collecting(plane).is_some()) {
+                self.victim.closed(&view, block);
+            }
             self.feed(plane);
         }
     }

@@ -194,7 +194,8 @@ impl<P: Probe> Flash<P> {
     pub(super) fn account_wait(&mut self, now: SimTime, die: DieId, id: CommandId, of: WaitedFor) {
         let command = &mut self.commands[id];
         let waited = now - command.waiting_since;
-        if waited == Nanos::ZERO {
+        let forgotten = of == WaitedFor::Bus && self.plant.is(Canary::WaitNotAccounted);
+        if waited == Nanos::ZERO || forgotten {
             return;
         }
         let station = &self.stations[die.at()];
@@ -213,7 +214,7 @@ impl<P: Probe> Flash<P> {
 }
 
 /// What a command waited for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WaitedFor {
     Die,
     Bus,

@@ -298,7 +298,7 @@ impl<P: Probe> Flash<P> {
         if let Some(paused) = &mut station.paused {
             paused.served += 1;
         }
-        self.count_done(die, id);
+        self.count_done(now, die, id);
         Some(id)
     }
 
@@ -310,16 +310,25 @@ impl<P: Probe> Flash<P> {
         station.die.finish(now);
         let mut next = first;
         while let Some(id) = next {
-            self.count_done(die, id);
+            self.count_done(now, die, id);
             next = self.commands[id].next;
         }
         first
     }
 
     #[inline]
-    fn count_done(&mut self, die: DieId, id: CommandId) {
+    fn count_done(&mut self, now: SimTime, die: DieId, id: CommandId) {
         let command = &self.commands[id];
-        self.load.remove(die);
-        self.done[command.origin as usize][command.kind as usize] += 1;
+        let erases = |canary| command.kind == Kind::Erase && self.plant.is(canary);
+        let (drifts, forgotten) = (erases(Canary::LoadDrifts), erases(Canary::EraseNotCounted));
+        if !drifts {
+            self.load.remove(die);
+        }
+        if !forgotten {
+            self.done[command.origin as usize][command.kind as usize] += 1;
+        }
+        if let Some(laws) = &mut self.laws {
+            laws.done(id, now, command);
+        }
     }
 }

@@ -35,11 +35,23 @@ pub enum Canary {
     EventInThePast,
     /// Of requests that are done at the same moment, one is not told.
     CompletionLost,
+    /// A block that is full is not made known to the victim policy, if its plane collects just then.
+    NeverACandidate,
+    /// Copies do not note which sectors they hold.
+    SectorsForgotten,
+    /// An erase that is done still counts as load of its die.
+    LoadDrifts,
+    /// An erase is done and not counted.
+    EraseNotCounted,
+    /// A read that waits for the bus is not charged for it.
+    WaitNotAccounted,
+    /// The read of a merge is done and not given back.
+    CommandKept,
 }
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 14] = [
+    pub const ALL: [Canary; 20] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -54,6 +66,12 @@ impl Canary {
         Canary::PauseCostsNothing,
         Canary::EventInThePast,
         Canary::CompletionLost,
+        Canary::NeverACandidate,
+        Canary::SectorsForgotten,
+        Canary::LoadDrifts,
+        Canary::EraseNotCounted,
+        Canary::WaitNotAccounted,
+        Canary::CommandKept,
     ];
 }
 

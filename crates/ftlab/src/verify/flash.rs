@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::nand::{Abilities, CacheOps, Geometry, Kind, MultiPlane, PauseCost};
-use crate::scheduler::{Activity, Origin};
+use crate::scheduler::{Activity, Command, CommandId, Origin};
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 
 /// What a bus is used for.
@@ -87,6 +87,8 @@ pub(crate) struct FlashLaws {
     dies: Vec<Die>,
     buses: Vec<Bus>,
     blocks: Vec<Block>,
+    /// By command in flight: when it came, and what stood on its account of time by then.
+    commands: Vec<(SimTime, Nanos)>,
 }
 
 impl FlashLaws {
@@ -100,6 +102,7 @@ impl FlashLaws {
             dies: vec![Die::default(); geometry.dies() as usize],
             buses: vec![Bus::default(); geometry.channels() as usize],
             blocks: vec![Block::default(); geometry.blocks() as usize],
+            commands: Vec::new(),
             geometry: geometry.clone(),
         }
     }
@@ -107,6 +110,21 @@ impl FlashLaws {
     /// A block holds so many flash pages, from an image.
     pub(crate) fn holds(&mut self, block: BlockId, pages: u32) {
         self.blocks[block.at()] = Block { programmed: pages, done_at: SimTime::ZERO };
+    }
+
+    /// A command comes to its die.
+    pub(crate) fn submitted(&mut self, id: CommandId, now: SimTime, command: &Command) {
+        if id.at() >= self.commands.len() {
+            self.commands.resize(id.at() + 1, Default::default());
+        }
+        self.commands[id.at()] = (now, command.spent.total());
+    }
+
+    /// A command is done: every moment since it came stands on its account, once.
+    pub(crate) fn done(&self, id: CommandId, now: SimTime, command: &Command) {
+        let (came, before) = self.commands[id.at()];
+        let spent = Nanos(command.spent.total().0 - before.0);
+        assert_eq!(now - came, spent, "time is lost between {came} and {now}: {command:?}");
     }
 
     /// The cells of a die are busy; `first` opens an operation, which others share.

@@ -18,6 +18,8 @@ pub(crate) struct Ledger {
     until_audit: u64,
     /// Failed programs of the device from which an image was taken.
     pub(crate) failures_before: u32,
+    /// Erases of the blocks when the image was taken.
+    pub(crate) erases_before: u64,
 }
 
 impl Ledger {
@@ -53,8 +55,9 @@ impl Ledger {
     }
 
     /// An image was loaded: its clock goes on, and so do its failures of programs.
-    pub(crate) fn loaded(&mut self, now: SimTime, failures: u32) {
+    pub(crate) fn loaded(&mut self, now: SimTime, failures: u32, erases: u64) {
         self.now = now;
+        self.erases_before = erases;
         self.failures_before = failures;
     }
 }

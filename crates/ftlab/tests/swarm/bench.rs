@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, assemble_with};
-use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
+use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request, SectorMask};
 use ftlab::image::{Resume, differences};
 use ftlab::units::{Lba, Lpn, SimTime};
 use ftlab::verify::Canary;
@@ -232,9 +232,13 @@ impl Bench {
         for page in (0..pages as u32).map(Lpn::new) {
             let at = self.device.ftl().look_up(page);
             let held = at.map(|at| self.device.contents().on_flash(at).expect("programmed"));
+            let noted = at.map_or(SectorMask::EMPTY, |at| self.device.ftl().sectors_at(at));
             let first = u64::from(page.get()) * self.per_page;
             for sector in 0..self.per_page {
                 let version = held.map_or(0, |(_, versions)| versions[sector as usize]);
+                if version != 0 && !noted.sectors().any(|noted| u64::from(noted) == sector) {
+                    return Err(format!("{at:?} holds sector {sector}, which is not noted"));
+                }
                 self.reference
                     .check(first + sector, version, begun)
                     .map_err(|error| format!("after a flush, on flash at {at:?}: {error}"))?;

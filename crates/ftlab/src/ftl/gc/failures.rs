@@ -4,8 +4,10 @@
 use super::super::{BlockState, Ftl};
 use super::{Collector, Ground, Purpose, VictimView, Wanted};
 use crate::device::Contents;
+use crate::host::SectorMask;
 use crate::scheduler::{Command, CommandId, Probe};
 use crate::units::{BlockId, PlaneId, Ppn};
+use crate::verify::Canary;
 
 impl Ftl {
     /// Whether a plane has room for the valid pages of one of its blocks.
@@ -79,7 +81,11 @@ impl Collector {
             let from = self.source(program, unit);
             let to = Ppn::new(first.get() + unit);
             let page = on.ftl.spare.owner(from).expect("a page that was valid has an owner");
-            on.ftl.spare.record(to, page, on.ftl.spare.sectors(from));
+            let sectors = match on.ftl.plant.is(Canary::SectorsForgotten) {
+                true => SectorMask::EMPTY,
+                false => on.ftl.spare.sectors(from),
+            };
+            on.ftl.spare.record(to, page, sectors);
             on.contents.copy(from, to);
         }
         on.flash.command_mut(program).page = first;
