@@ -85,6 +85,7 @@ impl Ftl {
         })?;
         let left_over =
             from.read(Part::Planes, resume.random, |from| self.load_planes(from, resume))?;
+        self.check_places()?;
         from.read(Part::Closed, resume.random, |from| self.load_closed(from, &left_over, resume))?;
         self.note_streams(resume);
         self.recount_losses();
@@ -114,20 +115,34 @@ impl Ftl {
 
     /// Tells the mapping of every valid page.
     fn load_mapping(&mut self) -> Result<(), Damage> {
-        let Ftl { geometry, mapping, placement, blocks, spare, .. } = self;
+        let Ftl { geometry, mapping, blocks, spare, .. } = self;
         for block in (0..geometry.blocks()).map(BlockId::new) {
-            let plane = geometry.plane_of(block);
             for at in blocks.valid_pages(geometry, block) {
                 let Some(page) = spare.owner(at) else { continue };
-                if placement.pool(page) != placement.pool_of(plane) {
-                    return Err(Damage(format!(
-                        "{page:?} lies on {plane:?}, where this placement never puts it: one that goes \
-                         by addresses takes up only what one with the same order of levels has placed"
-                    )));
-                }
                 if let Some(other) = mapping.commit(page, at) {
                     return Err(Damage(format!("{page:?} lies at {other:?} and at {at:?}")));
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Every page lies where the placement would put it, unless the device came to its end: then it
+    /// wrote to wherever there was room.
+    fn check_places(&self) -> Result<(), Damage> {
+        let Ftl { geometry, placement, blocks, spare, .. } = self;
+        if self.must_end().is_some() || placement.pools() == 1 {
+            return Ok(());
+        }
+        for block in (0..geometry.blocks()).map(BlockId::new) {
+            let plane = geometry.plane_of(block);
+            let pages = blocks.valid_pages(geometry, block).filter_map(|at| spare.owner(at));
+            let mut strays = pages.filter(|&page| placement.pool(page) != placement.pool_of(plane));
+            if let Some(page) = strays.next() {
+                return Err(Damage(format!(
+                    "{page:?} lies on {plane:?}, where this placement never puts it: one that goes by \
+                     addresses takes up only what one with the same order of levels has placed"
+                )));
             }
         }
         Ok(())

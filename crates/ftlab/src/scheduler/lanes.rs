@@ -54,7 +54,7 @@ impl Lanes {
             let head = self.head[left.trailing_zeros() as usize];
             left &= left - 1;
             let better = match (head, best) {
-                (Some(head), Some(best)) => commands[head].key < commands[best].key,
+                (Some(head), Some(best)) => goes_first(&commands[head], &commands[best]),
                 (head, None) => head.is_some(),
                 (None, _) => false,
             };
@@ -126,8 +126,30 @@ impl Lanes {
     ) -> bool {
         let all = std::iter::successors(self.head[lane], |&earlier| commands[earlier].next);
         let mut earlier = all.take_while(|&earlier| earlier != id);
-        earlier.all(|earlier| may_pass(&commands[id], &commands[earlier]))
+        // Copybacks and programs of one block wait in two lanes.
+        let command = &commands[id];
+        let sibling = match command.kind {
+            Kind::Program => Some(Kind::Copyback),
+            Kind::Copyback => Some(Kind::Program),
+            Kind::Read | Kind::Erase => None,
+        };
+        let head = sibling.and_then(|kind| self.head[Self::lane(command.origin, kind)]);
+        let others = std::iter::successors(head, |&other| commands[other].next);
+        let mut others = others.take_while(|&other| commands[other].arrival < command.arrival);
+        earlier.all(|earlier| may_pass(command, &commands[earlier]))
+            && others.all(|other| may_pass(command, &commands[other]))
     }
+}
+
+/// Whether the head of a lane goes before the best of the lanes before it. Of equals that lane goes
+/// first, but pages of a block are programmed in the order of their arrival, by copyback or not.
+#[inline]
+fn goes_first(head: &Command, best: &Command) -> bool {
+    if head.key != best.key {
+        return head.key < best.key;
+    }
+    let siblings = head.origin == best.origin && head.kind.programs() && best.kind.programs();
+    siblings && head.arrival < best.arrival
 }
 
 /// Which command of a lane may be taken out before its turn.

@@ -110,7 +110,12 @@ impl Bench {
         let resume = Resume::between(&bench.config.options, &config.options, true);
         let mut device = assemble_with(DeviceSetup::new(&config, SEED), (), versions);
         bench.canary.into_iter().for_each(|canary| device.plant(canary));
-        device.load(&snapshot, resume).map_err(|damage| format!("an image: {damage}"))?;
+        let loaded = device.load(&snapshot, resume);
+        // One that came to its end can't go on as one on which nothing fails.
+        if bench.device.end_of_life().is_some() && device.ftl().life().is_none() {
+            return loaded.is_err().then_some(bench).ok_or_else(|| "an end was undone".to_owned());
+        }
+        loaded.map_err(|damage| format!("an image: {damage}"))?;
         let met = Met { reloaded: true, ..bench.met };
         Ok(Bench { device, config, met, ..bench })
     }

@@ -384,6 +384,33 @@ fn programs_of_a_block_keep_their_order_between_planes() {
     assert_eq!(table.done(), [("r", 60), ("a", 670), ("b", 1280), ("c", 1890)]);
 }
 
+/// A copyback and a program of one block, handed over in this order.
+#[test]
+fn programs_and_copybacks_of_a_block_keep_their_order() {
+    let gc = |kind, page| Command::new(kind, Origin::Gc, Task::WriteBack, page);
+    let (c, p) = (gc(Kind::Copyback, at(0, 1, 0)), gc(Kind::Program, at(0, 1, 1)));
+    let schedulers = [
+        Scheduler::Fifo(Fifo),
+        Scheduler::ReadFirst(ReadFirst),
+        Scheduler::Deadline(Deadline::new(&DEADLINES)),
+    ];
+    for scheduler in schedulers {
+        let mut table = Table::new(Set { scheduler, ..plain() });
+        table.put(0, "r", Kind::Read, at(0, 0, 5));
+        table.put_as(1, "c", c.clone()).put_as(1, "p", p.clone());
+        // c: cells 60-710. p: bus 710-720, cells 720-1320.
+        assert_eq!(table.done(), [("r", 60), ("c", 710), ("p", 1320)]);
+    }
+
+    let mut table = Table::new(two_planes(ALL_KINDS));
+    table.put(0, "r", Kind::Read, at(0, 0, 5));
+    table.put_as(0, "a", gc(Kind::Program, at(0, 1, 5)));
+    table.put_as(0, "c", gc(Kind::Copyback, at(1, 1, 4)));
+    table.put_as(0, "b", gc(Kind::Program, at(1, 1, 5)));
+    // b would fit a, but c is on the same block before it. a: 60-670, c: 670-1320, b: 1320-1930.
+    assert_eq!(table.done(), [("r", 60), ("a", 670), ("c", 1320), ("b", 1930)]);
+}
+
 #[test]
 fn what_is_left_goes_on_after_so_many_reads() {
     let rule = PauseRule { which: Pausable::Erase, times: 1, reads: 2 };
