@@ -46,7 +46,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Erases of all blocks, and erases that failed.
     fn erases(&self) -> u64 {
         let failed = self.ftl.life().map_or(0, |life| life.losses().erase_failures);
-        self.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + u64::from(failed)
+        self.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed
     }
 
     /// An audit, and what can only be said of a device that was watched from the start, or from the
