@@ -216,7 +216,7 @@ impl Known {
 
 /// With a value for an option that must be set where it applies.
 fn load_needed(sets: &[String], option: &OptionInfo) -> Option<Config> {
-    let value = option.default.is_none().then(|| option.range).flatten()?.0;
+    let value = option.default.is_none().then_some(option.range).flatten()?.0;
     load(&[sets.to_vec(), vec![format!("{}={value}", option.path)]].concat())
 }
 

@@ -26,7 +26,7 @@ fn every_planted_bug_is_found() {
         }
         match find(canary) {
             Some((seed, said)) => {
-                let said = said.lines().filter(|line| !line.starts_with("panicked")).next();
+                let said = said.lines().find(|line| !line.starts_with("panicked"));
                 println!("{name}: case {}, {}", seed + 1, said.unwrap_or_default());
             }
             None => survived.push(name),
