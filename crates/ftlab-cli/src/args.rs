@@ -10,8 +10,10 @@ use ftlab_workload::trace::{self, BlkEvent, Format, Late, SpaceUnit, TimeUnit};
 /// A laboratory for flash translation layers: a fast, deterministic simulator of NAND flash SSDs.
 #[derive(Debug, Parser)]
 #[command(name = "ftlab", version, arg_required_else_help = true, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 done, 1 a check failed, 2 usage, configuration or input, \
-                        130 interrupted.")]
+#[command(
+    after_help = "Exit codes: 0 done, 1 a check or an experiment failed, 2 usage, configuration or \
+                        input, 130 interrupted."
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -111,6 +113,10 @@ pub struct SaveArgs {
     /// docs/ageing.md.
     #[arg(long, value_name = "STEPS")]
     pub precondition: Option<String>,
+    /// Play the unmeasured beginning, mostly a fill, of a workload that is not the first step, too; it
+    /// is left out otherwise.
+    #[arg(long)]
+    pub all_phases: bool,
     /// The seed of everything that is random.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
     #[arg(allow_negative_numbers = true)]
@@ -404,6 +410,10 @@ pub struct LoadArgs {
     /// Begin with a device that was saved by `ftlab device save`.
     #[arg(long, value_name = "FILE")]
     pub image: Option<String>,
+    /// Play a workload's own unmeasured beginning, mostly a fill, also on a device that --precondition
+    /// or --image has prepared; it is left out then otherwise.
+    #[arg(long)]
+    pub all_phases: bool,
     /// Stop after so many requests. Those that are not measured do not count: --precondition's, and
     /// those of a workload's own unmeasured phases.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

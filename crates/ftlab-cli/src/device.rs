@@ -25,7 +25,7 @@ pub fn load(device: &str, sets: &[String]) -> Result<Config, Failure> {
 /// The configuration of an image, with options set on top.
 pub fn of_image(name: &str, text: &str, sets: &[String]) -> Result<Config, Failure> {
     let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
-    let layers: Vec<_> = std::iter::once(Layer::file(name, text)).chain(sets).collect();
+    let layers: Vec<_> = std::iter::once(Layer::saved(name, text)).chain(sets).collect();
     Config::load(&layers).map_err(|error| Failure::usage(toml_file::told(error)))
 }
 
@@ -77,10 +77,13 @@ pub fn title(config: &Config) -> String {
 /// The option that names the device.
 const NAME: &str = "device.name";
 
-/// Prints what is suspicious about a configuration.
+/// Prints what is suspicious about a configuration, and what in it does nothing.
 pub fn warn(config: &Config) {
     for warning in &config.warnings {
         eprint!("{}", warning.render("warning"));
+    }
+    for note in &config.notes {
+        eprint!("{}", note.render("note"));
     }
 }
 
@@ -97,6 +100,9 @@ pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failur
     };
     for warning in &config.warnings {
         writeln!(out, "{}", warning.render("warning"))?;
+    }
+    for note in &config.notes {
+        writeln!(out, "{}", note.render("note"))?;
     }
     match config.warnings.len() {
         0 => writeln!(out, "{}: in order", arg.device)?,

@@ -12,6 +12,8 @@ pub const INTERRUPTED: u8 = 130;
 pub enum Failure {
     /// What the user asked for can't be done: usage, configuration or input. Exit code 2.
     Usage(String),
+    /// What was asked for was tried, and the simulated device could not do it. Exit code 1.
+    Experiment(String),
     /// What was to be checked is not in order; everything has been said. Exit code 1.
     Check,
     /// The user interrupted it; everything has been said. Exit code 130.
@@ -40,6 +42,15 @@ impl Failure {
         Failure::usage(format!("{doing} {}: {error}\n  remedy: {remedy}", path.display()))
     }
 
+    /// The same failure, with its text changed if it has one.
+    pub fn map_text(self, change: impl FnOnce(String) -> String) -> Failure {
+        match self {
+            Failure::Usage(text) => Failure::Usage(change(text)),
+            Failure::Experiment(text) => Failure::Experiment(change(text)),
+            other => other,
+        }
+    }
+
     /// Says what there is to say, and gives the exit code.
     pub fn report(self) -> ExitCode {
         match self {
@@ -48,6 +59,10 @@ impl Failure {
                 let lead = if text.starts_with("error") { "" } else { "error: " };
                 eprintln!("{lead}{}", text.trim_end());
                 ExitCode::from(2)
+            }
+            Failure::Experiment(text) => {
+                eprintln!("error: {}", text.trim_end());
+                ExitCode::from(1)
             }
             Failure::Check => ExitCode::from(1),
             Failure::Interrupted => ExitCode::from(INTERRUPTED),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use ftlab::stats::AgeingOutlook;
 use ftlab_workload::replay::Progress;
 use ftlab_workload::trace::Meter;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -23,6 +24,8 @@ pub struct Bar {
     sized: bool,
     /// How much of the trace has been read, where the number of its requests is not known.
     meter: Option<Arc<Meter>>,
+    /// How far an ageing is.
+    ageing: String,
 }
 
 impl Bar {
@@ -32,7 +35,12 @@ impl Bar {
         let style = ProgressStyle::with_template("{prefix} {spinner} {msg}");
         bar.set_style(style.expect("the template is a constant"));
         bar.set_prefix(name.to_owned());
-        Bar { bar, drawn: Instant::now(), sized: false, meter: None }
+        Bar { bar, drawn: Instant::now(), sized: false, meter: None, ageing: String::new() }
+    }
+
+    /// Shows with the rest how far an ageing is.
+    pub fn ages(&mut self, outlook: &AgeingOutlook) {
+        self.ageing = format!(", {}", ageing_told(outlook));
     }
 
     /// The same bar for a trace that is being read.
@@ -56,7 +64,8 @@ impl Bar {
         let rate = crate::human::rate(progress.completed as f64 / seconds.max(1e-9));
         let done = crate::human::count(progress.completed);
         let simulated = crate::human::span(progress.now.0);
-        self.bar.set_message(format!("{done} requests, {rate}/s, {simulated} simulated"));
+        let ageing = &self.ageing;
+        self.bar.set_message(format!("{done} requests, {rate}/s, {simulated} simulated{ageing}"));
     }
 
     /// Makes a bar with an end of it.
@@ -74,6 +83,21 @@ impl Bar {
     pub fn finish(self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// The last round's write amplification, and how far that is from a steady state.
+fn ageing_told(outlook: &AgeingOutlook) -> String {
+    let AgeingOutlook { rounds, window, most_rounds, tolerance_ratio, .. } = *outlook;
+    let wa = outlook.write_amplification.map_or(String::new(), |wa| format!("WA {wa:.2}, "));
+    let judged = match outlook.range_ratio {
+        None => format!("judged after {window}"),
+        Some(range) => format!(
+            "varied by {} (steady: {})",
+            crate::human::percent(range),
+            crate::human::percent(tolerance_ratio)
+        ),
+    };
+    format!("{wa}round {rounds} of at most {most_rounds}, {judged}")
 }
 
 /// The bars of one run: one for each thing that is played.
@@ -96,6 +120,12 @@ impl Watcher for Bars {
             Some(meter) => bar.metered(meter),
             None => bar,
         });
+    }
+
+    fn ages(&mut self, outlook: &AgeingOutlook) {
+        if let Some(bar) = &mut self.bar {
+            bar.ages(outlook);
+        }
     }
 
     fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {
@@ -144,5 +174,28 @@ impl Runs {
     /// Takes it off the screen.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ageing_says_how_far_it_is() {
+        let mut outlook = AgeingOutlook {
+            rounds: 0,
+            window: 5,
+            most_rounds: 100,
+            write_amplification: None,
+            range_ratio: None,
+            tolerance_ratio: 0.05,
+        };
+        assert_eq!(ageing_told(&outlook), "round 0 of at most 100, judged after 5");
+        outlook.rounds = 7;
+        outlook.write_amplification = Some(3.424);
+        outlook.range_ratio = Some(0.121);
+        let told = "WA 3.42, round 7 of at most 100, varied by 12.1 % (steady: 5.0 %)";
+        assert_eq!(ageing_told(&outlook), told);
     }
 }

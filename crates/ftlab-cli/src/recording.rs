@@ -3,11 +3,22 @@
 use std::cell::Cell;
 
 use ftlab::device::Device;
-use ftlab::stats::{Ageing, Recorder};
+use ftlab::stats::{Ageing, AgeingOutlook, Recorder};
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
 use parquet::errors::ParquetError;
 
 use crate::result::Requests;
+
+/// What is heard of a recording while a replay holds it.
+#[derive(Debug, Default)]
+pub struct Flags {
+    /// Set once the replay is to stop because a file could not be written.
+    pub failed: Cell<bool>,
+    /// Set once an ageing is over.
+    pub aged: Cell<bool>,
+    /// How far the ageing is, each time that this is known anew.
+    pub outlook: Cell<Option<AgeingOutlook>>,
+}
 
 /// Records a run, the preconditioning included.
 pub struct Recording<'a> {
@@ -17,12 +28,10 @@ pub struct Recording<'a> {
     pub requests: Option<Requests>,
     /// Why the file could not be written.
     pub error: Option<ParquetError>,
-    /// Set once the replay is to stop because of that.
-    pub failed: &'a Cell<bool>,
+    /// What others hear of it while it goes on.
+    pub flags: &'a Flags,
     /// Watches over an ageing, while there is one.
     pub ageing: Option<Ageing>,
-    /// Set once that is over.
-    pub aged: &'a Cell<bool>,
     /// The names of the phases that are being played.
     pub names: Vec<String>,
     /// Whether what is being played may be measured at all.
@@ -31,23 +40,62 @@ pub struct Recording<'a> {
     pub phases_before: u32,
 }
 
+impl<'a> Recording<'a> {
+    /// Nothing is recorded yet, and what comes first is not measured.
+    pub fn new(device: &Device, requests: Option<Requests>, flags: &'a Flags) -> Recording<'a> {
+        Recording {
+            recorder: Recorder::new(device),
+            requests,
+            error: None,
+            flags,
+            ageing: None,
+            names: Vec::new(),
+            measuring: false,
+            phases_before: 0,
+        }
+    }
+
+    /// An ageing begins: whatever phases it is made of, results have one of it.
+    pub fn begin_ageing(&mut self, ageing: Ageing, device: &Device) {
+        self.flags.aged.set(false);
+        self.flags.outlook.set(Some(ageing.outlook()));
+        self.ageing = Some(ageing);
+        self.recorder.phase_started("age", false, device);
+    }
+
+    /// It has ended, if there was one.
+    pub fn end_ageing(&mut self, device: &Device) -> Option<Ageing> {
+        self.recorder.phase_ended(device);
+        self.ageing.take()
+    }
+}
+
 impl Sink<Device> for Recording<'_> {
     fn phase_started(&mut self, phase: &PhaseStart, device: &mut Device) {
+        if self.ageing.is_some() {
+            return;
+        }
         let name = self.names.get(phase.index as usize).map_or("replay", String::as_str);
         self.recorder.phase_started(name, self.measuring && phase.measure, device);
     }
 
     fn phase_ended(&mut self, _phase: &PhaseStart, device: &mut Device) {
-        self.recorder.phase_ended(device);
+        if self.ageing.is_none() {
+            self.recorder.phase_ended(device);
+        }
     }
 
     #[inline]
     fn advanced(&mut self, device: &Device) {
         self.recorder.look(device);
-        if let Some(ageing) = &mut self.ageing
-            && ageing.look(device)
-        {
-            self.aged.set(true);
+        if let Some(ageing) = &mut self.ageing {
+            let rounds = ageing.rounds().len();
+            if ageing.look(device) {
+                self.flags.aged.set(true);
+            }
+            if ageing.rounds().len() > rounds {
+                self.flags.outlook.set(Some(ageing.outlook()));
+            }
         }
     }
 
@@ -61,7 +109,7 @@ impl Sink<Device> for Recording<'_> {
             let phase = self.phases_before + done.phase;
             if let Err(error) = requests.push(done, phase, self.measuring && done.measured) {
                 (self.requests, self.error) = (None, Some(error));
-                self.failed.set(true);
+                self.flags.failed.set(true);
             }
         }
     }

@@ -1,6 +1,5 @@
 //! `ftlab device save|show|load`: devices in files.
 
-use std::cell::Cell;
 use std::io::Write;
 
 use ftlab::config::Config;
@@ -8,7 +7,6 @@ use ftlab::device::Device;
 use ftlab::ftl::BlockState;
 use ftlab::host::Host;
 use ftlab::image::{Image, Resume};
-use ftlab::stats::Recorder;
 use ftlab::units::{BlockId, SECTOR_BYTES};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -18,7 +16,7 @@ use crate::experiment::{Preparation, rest};
 use crate::failure::Failure;
 use crate::image::{self, Taken};
 use crate::progress::Bars;
-use crate::recording::Recording;
+use crate::recording::{Flags, Recording};
 use crate::result::{StepDocument, to_json};
 use crate::{device, human, interrupt};
 
@@ -102,7 +100,7 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
     image::refuse_to_overwrite(&args.output, args.force)?;
     let taken = args.image.as_deref().map(image::take).transpose()?.map(std::sync::Arc::new);
     let config = config(args.device.as_deref(), &args.sets, taken.as_deref())?;
-    let preparation = Preparation::of(taken, args.precondition.as_deref(), None)?;
+    let preparation = Preparation::of(taken, args.precondition.as_deref(), args.all_phases, None)?;
     interrupt::listen()?;
     if !args.quiet {
         device::warn(&config);
@@ -123,6 +121,7 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
         tell(&steps_value(&steps), out)?;
         State::of(&ssd).print(out)?;
     }
+    steps.iter().filter_map(StepDocument::skipped).for_each(|note| eprintln!("note: {note}"));
     let complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();
     complaints.iter().for_each(|complaint| eprintln!("warning: {complaint}."));
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Check) }
@@ -133,18 +132,8 @@ fn prepare(
     args: &SaveArgs,
     ssd: &mut Device,
 ) -> Result<Vec<StepDocument>, Failure> {
-    let (failed, aged) = (Cell::new(false), Cell::new(false));
-    let mut recording = Recording {
-        recorder: Recorder::new(ssd),
-        requests: None,
-        error: None,
-        failed: &failed,
-        ageing: None,
-        aged: &aged,
-        names: Vec::new(),
-        measuring: false,
-        phases_before: 0,
-    };
+    let flags = Flags::default();
+    let mut recording = Recording::new(ssd, None, &flags);
     let mut bars = Bars::new(!args.quiet);
     let steps = preparation.carry_out(args.seed, ssd, &mut recording, &mut bars);
     steps.inspect_err(|failure| {

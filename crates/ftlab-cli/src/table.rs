@@ -249,6 +249,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         ),
     };
     line(out, "Garbage collection", &text)?;
+    moves(report, out)?;
     let wear = &report.wear;
     let text = format!(
         "{} / {} / {}, standard deviation {}",
@@ -278,7 +279,8 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Dies in use", &used(usage.dies_ratio))?;
     let commands = &report.flash_commands;
     let always = [("host", commands.host), ("merge", commands.merge), ("GC", commands.gc)];
-    let some = [("wear levelling", commands.wear), ("SLC cache", commands.fold)];
+    // Wear levelling and what is moved off blocks that go bad; the line of purposes tells them apart.
+    let some = [("moves", commands.wear), ("SLC cache", commands.fold)];
     let some = some.into_iter().filter(|(_, of)| of.reads + of.programs + of.erases > 0);
     for (name, of) in always.into_iter().chain(some) {
         let text = format!(
@@ -290,6 +292,18 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         line(out, &format!("Flash commands, {name}"), &text)?;
     }
     Ok(())
+}
+
+/// Blocks that were emptied for their own sake.
+fn moves(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let by = &report.gc.by_purpose;
+    let moves = [("for wear levelling", by.wear_level), ("off blocks that go bad", by.retire)];
+    let told = moves
+        .into_iter()
+        .filter(|(_, of)| of.runs > 0)
+        .map(|(why, of)| format!("{} {why} ({} copies)", count(of.runs), count(of.copied_pages)));
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { Ok(()) } else { line(out, "Blocks moved", &told.join(", ")) }
 }
 
 /// Of a device on which something can fail.
@@ -343,7 +357,8 @@ fn phases(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
-    wrapped(out, &format!("{name:<23}"), text)
+    // A name that is too long for the column still ends before the text begins.
+    wrapped(out, &format!("{:<23}", format!("{name} ")), text)
 }
 
 /// Writes text whose longer lines are broken, with what follows indented like their beginning.

@@ -3,13 +3,14 @@
 use std::io::Write;
 use std::path::Path;
 
-use ftlab_workload::generate::Fit;
+use ftlab_workload::generate::{Fit, Workload};
 use ftlab_workload::trace::{self, ConvertOptions, Digest, Format, Inspection, Trace};
 
 use crate::args::TraceCommand;
 use crate::failure::Failure;
 use crate::human::{bytes, count, percent, rate, span};
 use crate::load;
+use crate::result::{self, FileKind};
 use crate::table::wrapped;
 
 /// Carries out the command.
@@ -26,10 +27,14 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
         }
         TraceCommand::Fit { input, output, name, force, reading } => {
             refuse_special(output)?;
-            refuse_to_overwrite(output, *force)?;
+            result::refuse_file(output, &WORKLOAD, *force)?;
             let mut trace = load::open(input, reading.options())?;
-            let text = fit(&mut trace, input, name.as_deref())?;
-            write_whole(output, &text)
+            let (text, requests) = fit(&mut trace, input, name.as_deref())?;
+            result::write_file(output, text.as_bytes(), &WORKLOAD, *force)?;
+            let shown = output.display();
+            eprintln!("{shown}: a workload fitted to {} requests of {input}", count(requests));
+            eprintln!("It is played by ftlab run --workload {shown}");
+            Ok(())
         }
         TraceCommand::Convert { input, output, to, drop_unsupported, force, reading } => {
             refuse_special(output)?;
@@ -43,11 +48,13 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// The text of a workload that is fitted to a trace.
-fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<String, Failure> {
+fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<(String, u64), Failure> {
     let (mut fit, mut digest, mut batch) = (Fit::default(), Digest::new(), Vec::new());
+    let mut requests = 0;
     while trace.next_batch(&mut batch).map_err(Failure::usage)? {
         batch.iter().for_each(|record| fit.add(record));
         digest.update(&batch);
+        requests += batch.len() as u64;
         batch.clear();
     }
     let short = load::short_name(input);
@@ -58,23 +65,16 @@ fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<String, Fai
         eprintln!("warning: {warning}");
     }
     fit.workload(&name, &source)
+        .map(|text| (text, requests))
         .map_err(|why| Failure::usage(format!("{why}\n  remedy: ftlab trace inspect {input}")))
 }
 
-/// Writes a file as a whole or not at all.
-fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::usage(format!(
-            "cannot write {}: {error}\n  remedy: check the path",
-            path.display()
-        ))
-    };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+/// A workload file, by ftlab or by hand.
+const WORKLOAD: FileKind = FileKind { name: "workload file", is_one: is_workload };
+
+fn is_workload(text: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else { return false };
+    Workload::parse("there", text, &mut |_: &str| Ok(String::new())).is_ok()
 }
 
 fn target_format(to: Option<&'static Format>, output: &Path) -> Result<&'static Format, Failure> {
@@ -115,6 +115,13 @@ fn refuse_to_overwrite(output: &Path, force: bool) -> Result<(), Failure> {
     if output.exists() && !force {
         return Err(Failure::usage(format!(
             "{} exists\n  remedy: --force replaces it, or choose another name",
+            output.display()
+        )));
+    }
+    let is_empty = std::fs::metadata(output).is_ok_and(|there| there.len() == 0);
+    if output.exists() && !is_empty && trace::open(output, trace::Options::default()).is_err() {
+        return Err(Failure::usage(format!(
+            "{} exists and is no trace: it is not replaced\n  remedy: choose another name",
             output.display()
         )));
     }

@@ -208,3 +208,76 @@ fn warnings() {
         config.warnings.iter().map(|warning| warning.render("warning")).collect();
     insta::assert_snapshot!(warnings.join("\n"));
 }
+
+/// What the notes of a configuration are about.
+fn notes(layers: &[Layer]) -> Vec<String> {
+    let config = Config::load(layers).unwrap_or_else(|error| panic!("{error}"));
+    config.notes.iter().map(|note| note.path.clone()).collect()
+}
+
+#[test]
+fn what_is_set_and_does_nothing_is_noted() {
+    let idle = ["nand.suspend.erase=50us", "ftl.gc.background.after=1s", "nand.cache_ops.busy=5us"];
+    let config = Config::load(&with_sets("tiny", &idle)).unwrap();
+    let told: Vec<String> = config.notes.iter().map(|note| note.render("note")).collect();
+    insta::assert_snapshot!(told.join("\n"));
+    // Not once it does something, and not where it is as it would be anyway.
+    let at_work = [&idle[..1], &["scheduler.suspend=erase", "nand.suspend.resume=5us"]].concat();
+    assert_eq!(notes(&with_sets("tiny", &at_work)), [""; 0]);
+    let either = ["nand.cache_ops.busy=5us", "nand.cache_ops.program=on"];
+    assert_eq!(notes(&with_sets("tiny", &either)), [""; 0]);
+    // A program is not left with erases alone.
+    let erases = ["nand.suspend.program=50us", "scheduler.suspend=erase"];
+    assert_eq!(notes(&with_sets("tiny", &erases)), ["nand.suspend.program"]);
+    // In a file of one's own it is noted; in a preset, a saved device and a printed configuration not.
+    let text = "base = \"tiny\"\n[nand.suspend]\nresume = \"9us\"\n";
+    assert_eq!(notes(&[Layer::file("my.toml", text)]), ["nand.suspend.resume"]);
+    let saved = Layer::saved("my.ftlab", "[nand.suspend]\nresume = \"9us\"\n");
+    assert_eq!(notes(&[Layer::preset("tiny"), saved]), [""; 0]);
+    let printed = Config::load(&[Layer::preset("tiny")]).unwrap().show();
+    assert_eq!(notes(&[Layer::file("shown.toml", &printed)]), [""; 0]);
+    for preset in ftlab::config::presets::devices() {
+        assert_eq!(notes(&[Layer::preset(preset.name)]), [""; 0], "{}", preset.name);
+    }
+}
+
+#[test]
+fn conditions_name_options_and_values_that_there_are() {
+    use ftlab::config::all_options;
+    let conditions = all_options().iter().flat_map(|option| option.applies_with);
+    let mut found = 0;
+    for condition in conditions {
+        let other = all_options().iter().find(|option| option.path == condition.path);
+        let other = other.unwrap_or_else(|| panic!("{condition}: no such option"));
+        let choices = || other.choices.iter().any(|choice| choice.name == condition.value);
+        assert!(other.choices.is_empty() || choices(), "{condition}: no such value");
+        found += 1;
+    }
+    assert!(found > 10);
+}
+
+#[test]
+fn arbitration_without_anything_to_choose_is_noted() {
+    let weighted = ["host.queues=4", "host.arbitration.policy=weighted-round-robin"];
+    let with = |more: &[&'static str]| notes(&with_sets("tiny", &[&weighted[..], more].concat()));
+    assert_eq!(with(&[]), ["host.arbitration.policy"]);
+    assert_eq!(with(&["host.outstanding=32"]), [""; 0]);
+    assert_eq!(with(&["host.command_time=1us"]), [""; 0]);
+    assert_eq!(with(&["host.outstanding=64", "host.queue_depth=16"]), ["host.arbitration.policy"]);
+    assert_eq!(notes(&with_sets("tiny", &weighted[1..])), ["host.arbitration.policy"]);
+}
+
+/// The remedy for too many bad blocks is one: whoever follows it has a device.
+#[test]
+fn the_remedy_for_bad_blocks_helps() {
+    let with =
+        |more: &str| Config::load(&with_sets("tlc-32g", &["nand.faults.factory_bad=40%", more]));
+    let error = with("ftl.gc.stop=3").unwrap_err();
+    let told = &error.problems[0];
+    assert!(told.remedy.contains("nand.faults.factory_bad"), "{}", told.remedy);
+    let share = told.remedy.split('"').nth(1).expect("a quoted share");
+    assert!(with(&format!("ftl.over_provisioning={share}")).is_ok(), "{}", told.remedy);
+    // It is about the least that helps: a block of a plane is some per cent here.
+    let percent: f64 = share.trim_end_matches('%').parse().unwrap();
+    assert!(with(&format!("ftl.over_provisioning={:.1}%", percent - 5.0)).is_err(), "{share}");
+}

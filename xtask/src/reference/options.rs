@@ -61,6 +61,11 @@ fn meaning(option: &OptionInfo) -> String {
     if let Some(applies_to) = &option.applies_to {
         text += &format!(" Only with `{applies_to}`.");
     }
+    if !option.applies_with.is_empty() {
+        let conditions: Vec<_> =
+            option.applies_with.iter().map(|condition| format!("`{condition}`")).collect();
+        text += &format!(" Does something only with {}.", conditions.join(" or "));
+    }
     if option.seam.is_some() {
         text += " See [policies](policies.md).";
     }

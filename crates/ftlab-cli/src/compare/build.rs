@@ -1,7 +1,7 @@
 //! From finished results to the comparison: which belong together, and what they say.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -10,9 +10,12 @@ use super::document::{
 };
 use super::finished::Finished;
 use super::metrics::{self, Metric};
-use super::statistics::{self, Certainty, Scale};
+use super::perform::RUNS;
+use super::statistics::{self, Scale};
 use crate::failure::Failure;
+use crate::human::{count, span};
 use crate::load::short_name;
+use crate::result::{COMPARISON, MARK};
 
 /// A variant and its results, in the order of the seeds.
 pub struct Series {
@@ -25,11 +28,12 @@ pub struct Series {
 }
 
 /// Where results must agree to have been measured on the same load, and what that is called.
-const SAME: [(&str, &str); 7] = [
+const SAME: [(&str, &str); 8] = [
     ("/load/kind", "kind of load"),
     ("/load/name", "name of the load"),
     ("/load/digest_blake3", "content of the load"),
     (STEPS, "preconditioning"),
+    ("/replay/skipped_phases", "list of phases left out"),
     ("/replay/pacing", "pacing"),
     ("/replay/address", "mapping of addresses"),
     ("/replay/requests_limit", "limit on requests"),
@@ -38,7 +42,8 @@ const SAME: [(&str, &str); 7] = [
 /// Where results tell how the device was prepared.
 const STEPS: &str = "/precondition";
 /// What of a step was asked for; the rest was measured, and may differ.
-const ASKED: [&str; 6] = ["step", "name", "digest_blake3", "order", "rule", "load"];
+const ASKED: [&str; 7] =
+    ["step", "name", "digest_blake3", "order", "rule", "load", "skipped_phases"];
 
 /// The steps that a device went through, as they were asked for.
 fn steps(result: &Value) -> Value {
@@ -49,24 +54,86 @@ fn steps(result: &Value) -> Value {
     result["precondition"].as_array().into_iter().flatten().map(asked).collect()
 }
 
-/// Sorts results that were named on the command line into variants: those of one configuration are its
-/// seeds.
-pub fn group(folders: &[String]) -> Result<Vec<Series>, Failure> {
+/// A result that was named on the command line, or that a comparison named there holds.
+pub struct Named {
+    folder: PathBuf,
+    /// What the comparison calls its variant, and what was set for it.
+    variant: Option<(String, Vec<String>)>,
+}
+
+/// Whether a folder is a result or a comparison.
+pub fn is_finished(name: &str) -> bool {
+    [MARK, COMPARISON].iter().any(|mark| Path::new(name).join(mark).is_file())
+}
+
+/// The results that the command line names; of a comparison, those of all its runs.
+pub fn named(names: &[String]) -> Result<Vec<Named>, Failure> {
+    let mut all = Vec::new();
+    for name in names {
+        let folder = Path::new(name);
+        let of_comparison = folder.join(COMPARISON).is_file() && !folder.join(MARK).is_file();
+        match of_comparison {
+            true => all.extend(runs_of(folder)?),
+            false => all.push(Named { folder: folder.to_owned(), variant: None }),
+        }
+    }
+    Ok(all)
+}
+
+/// The runs of a comparison.
+fn runs_of(folder: &Path) -> Result<Vec<Named>, Failure> {
+    let path = folder.join(COMPARISON);
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Failure::file("can't read", &path, &error))?;
+    let unusable = |why: &str| {
+        Failure::usage(format!(
+            "{} can't be used: {why}\n  remedy: name the results of its runs, in {}",
+            path.display(),
+            folder.join(RUNS).display()
+        ))
+    };
+    let document: Value =
+        serde_json::from_str(&text).map_err(|error| unusable(&error.to_string()))?;
+    let texts = |value: &Value| -> Vec<String> {
+        let items = value.as_array().into_iter().flatten();
+        items.filter_map(|item| Some(item.as_str()?.to_owned())).collect()
+    };
+    let mut runs = Vec::new();
+    for variant in document["variants"].as_array().into_iter().flatten() {
+        let name = variant["name"].as_str().unwrap_or_default();
+        for place in texts(&variant["results"]) {
+            let folder = folder.join(&place);
+            if !folder.join(MARK).is_file() {
+                return Err(unusable(&format!(
+                    "the result {place} is not in its folder; it was a comparison of finished results, or \
+                     runs were removed"
+                )));
+            }
+            let variant = Some((name.to_owned(), texts(&variant["settings"])));
+            runs.push(Named { folder, variant });
+        }
+    }
+    if runs.is_empty() { Err(unusable("it names no runs")) } else { Ok(runs) }
+}
+
+/// Sorts results into variants: those of one configuration are its seeds.
+pub fn group(names: &[String]) -> Result<Vec<Series>, Failure> {
     let mut series: Vec<Series> = Vec::new();
-    for name in folders {
-        let result = Finished::read(Path::new(name))?;
+    for Named { folder, variant } in named(names)? {
+        let result = Finished::read(&folder)?;
+        let place = folder.to_string_lossy().into_owned();
         let config = result.text("/device/config_blake3");
         let same = |known: &&mut Series| {
             known.results[0].1.text("/device/config_blake3") == config
                 && known.results.iter().all(|(_, other)| other.seed() != result.seed())
         };
         match series.iter_mut().find(same) {
-            Some(known) => known.results.push((name.clone(), result)),
-            None => series.push(Series {
-                name: result.text("/device/name").to_owned(),
-                settings: Vec::new(),
-                results: vec![(name.clone(), result)],
-            }),
+            Some(known) => known.results.push((place, result)),
+            None => {
+                let of_device = || (result.text("/device/name").to_owned(), Vec::new());
+                let (name, settings) = variant.unwrap_or_else(of_device);
+                series.push(Series { name, settings, results: vec![(place, result)] });
+            }
         }
     }
     for one in &mut series {
@@ -156,9 +223,41 @@ fn variant(one: &Series) -> VariantDocument {
         device: first.text("/device/name").to_owned(),
         capacity_bytes: first.document["device"]["capacity_bytes"].as_u64().unwrap_or_default(),
         settings: one.settings.clone(),
+        end_of_life_ns: one.results.iter().map(|(_, result)| result.end_of_life_ns()).collect(),
+        refused_requests: one.results.iter().map(|(_, result)| result.refused()).collect(),
         config_blake3: first.text("/device/config_blake3").to_owned(),
         results: one.results.iter().map(|(place, _)| place.clone()).collect(),
     }
+}
+
+/// Whether all of its devices did everything that was asked of them.
+fn did_all(one: &Series) -> bool {
+    one.results.iter().all(|(_, result)| result.end_of_life_ns().is_none() && result.refused() == 0)
+}
+
+/// What a variant left undone, if it did.
+fn undone(one: &VariantDocument, is_base: bool) -> Option<String> {
+    let runs = one.refused_requests.len();
+    let ended: Vec<u64> = one.end_of_life_ns.iter().copied().flatten().collect();
+    let refused: u64 = one.refused_requests.iter().sum();
+    let mut told = Vec::new();
+    if let Some(&first) = ended.iter().min() {
+        let (count, after) = (ended.len(), span(first));
+        told.push(match runs {
+            1 => format!("the device came to the end of its life, after {after}"),
+            _ => format!(
+                "the device came to the end of its life in {count} of {runs} runs, first after {after}"
+            ),
+        });
+    }
+    if refused > 0 {
+        let so = if ended.is_empty() { "the device " } else { "" };
+        told.push(format!("{so}refused {} measured requests", count(refused)));
+    }
+    let what = if is_base { "so nothing is compared with it" } else { "so it is not compared" };
+    (!told.is_empty()).then(|| {
+        format!("{}: {}; it did not do the same work, {what}.", one.name, told.join(" and "))
+    })
 }
 
 fn compared(metric: &Metric, series: &[Series], confidence: f64) -> MetricDocument {
@@ -166,14 +265,16 @@ fn compared(metric: &Metric, series: &[Series], confidence: f64) -> MetricDocume
         one.results.iter().map(|(_, result)| metric.of(&result.document)).collect()
     };
     let known = |values: &[Option<f64>]| values.iter().copied().collect::<Option<Vec<f64>>>();
-    let base = known(&values(&series[0]));
+    // Devices that did not do all of the work have figures, but no better or worse ones.
+    let base = known(&values(&series[0])).filter(|_| did_all(&series[0]));
     // Only variants of which all values are known are shown as a mean, or compared.
     let shown = series.iter().filter_map(|one| known(&values(one))).flatten();
     let scale = Scale::of(shown);
     let variants = series.iter().enumerate().map(|(at, one)| {
         let values = values(one);
         let all = known(&values);
-        let pairs = (at > 0).then_some(base.as_ref()).flatten().zip(all.as_ref());
+        let compared = at > 0 && did_all(one);
+        let pairs = compared.then_some(base.as_ref()).flatten().zip(all.as_ref());
         let change = pairs.and_then(|(base, all)| {
             let pairs: Vec<(f64, f64)> = base.iter().copied().zip(all.iter().copied()).collect();
             statistics::compare(&pairs, scale, confidence)
@@ -192,16 +293,14 @@ fn compared(metric: &Metric, series: &[Series], confidence: f64) -> MetricDocume
 
 /// What is to be known to read the numbers.
 fn remarks(comparison: &Comparison, series: &[Series]) -> Vec<String> {
-    let mut notes = Vec::new();
-    let changes = || {
-        let values = comparison.metrics.iter().flat_map(|metric| &metric.variants);
-        values.filter_map(|one| one.change.as_ref())
-    };
+    let variants = comparison.variants.iter().enumerate();
+    let mut notes: Vec<String> =
+        variants.filter_map(|(at, one)| undone(one, at == 0 && series.len() > 1)).collect();
     if comparison.seeds.len() == 1 {
         notes.push(
             "There is one seed: no interval can be given. Run with --seeds 5 or more.".into(),
         );
-    } else if changes().count() > 0 && changes().all(|one| one.certainty == Certainty::Exact) {
+    } else if seeds_agree(comparison) {
         notes.push(
             "All seeds gave the same numbers: nothing random has a part in this load and these \
              devices, so there are no intervals, and one seed would do. Whether another load would \
@@ -227,6 +326,14 @@ fn remarks(comparison: &Comparison, series: &[Series]) -> Vec<String> {
         notes.push(format!("{}: {told}.", one.name));
     }
     notes
+}
+
+/// Whether each variant has the same figures with each seed. That each shows the same change says less:
+/// variants that are equal do so whatever the seeds do.
+fn seeds_agree(comparison: &Comparison) -> bool {
+    let values = || comparison.metrics.iter().flat_map(|metric| &metric.variants);
+    let same = |one: &ValuesDocument| one.values.iter().all(|value| *value == one.values[0]);
+    values().count() > 0 && values().all(same)
 }
 
 /// A difference may lie between versions of ftlab instead of between devices.

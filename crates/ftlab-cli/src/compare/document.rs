@@ -46,6 +46,10 @@ pub struct VariantDocument {
     pub settings: Vec<String>,
     /// BLAKE3 of the configuration's canonical text.
     pub config_blake3: String,
+    /// By seed: when the device came to the end of its life, since it was new; null if it did not.
+    pub end_of_life_ns: Vec<Option<u64>>,
+    /// By seed: measured requests that the device refused.
+    pub refused_requests: Vec<u64>,
     /// The results, in the order of the seeds: folders beneath that of this file, or as they were
     /// named on the command line.
     pub results: Vec<String>,
@@ -75,6 +79,7 @@ pub struct ValuesDocument {
     /// The geometric mean over the seeds, or the arithmetic one if some value of the metric, of any
     /// variant, is not positive; null unless the values of all seeds are known.
     pub mean: Option<f64>,
-    /// Against the baseline; null for the baseline itself, or if a value is not known.
+    /// Against the baseline; null for the baseline itself, if a value is not known, or if one of the
+    /// two came to the end of its life or refused requests: they did not do the same work then.
     pub change: Option<Change>,
 }

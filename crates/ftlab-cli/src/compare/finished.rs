@@ -7,6 +7,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::Value;
 
+use super::metrics::OPS;
 use crate::failure::Failure;
 use crate::result::MARK;
 
@@ -54,6 +55,17 @@ impl Finished {
     /// The seed.
     pub fn seed(&self) -> u64 {
         self.document["seed"].as_u64().unwrap_or_default()
+    }
+
+    /// When the device came to the end of its life, if it did.
+    pub fn end_of_life_ns(&self) -> Option<u64> {
+        self.document.pointer("/report/health/end_of_life/at_ns")?.as_u64()
+    }
+
+    /// Measured requests that the device refused.
+    pub fn refused(&self) -> u64 {
+        let host = &self.document["report"]["host"];
+        OPS.iter().filter_map(|op| host[op]["refused_requests"].as_u64()).sum()
     }
 
     /// A text within the document; empty if it is not there.

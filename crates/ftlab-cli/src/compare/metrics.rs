@@ -34,7 +34,7 @@ impl Metric {
 }
 
 /// Operations, as results name them.
-const OPS: [&str; 4] = ["read", "write", "trim", "flush"];
+pub const OPS: [&str; 4] = ["read", "write", "trim", "flush"];
 const LATENCIES: [(&str, &str); 5] =
     [("mean", "mean"), ("p50", "p50"), ("p99", "p99"), ("p99_9", "p99.9"), ("max", "max")];
 const HOST: [(&str, &str, &str); 2] = [

@@ -27,7 +27,7 @@ use crate::device;
 use crate::experiment::{Experiment, LoadSource};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::result::{self, COMPARISON, Folder, MARK, Target};
+use crate::result::{self, COMPARISON, FileKind, Folder, Target};
 use crate::run::{RESULTS, mention_abandoned};
 
 /// The page.
@@ -35,8 +35,7 @@ const PAGE: &str = "report.html";
 
 /// Compares.
 pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let is_result = |name: &String| Path::new(name).join(MARK).is_file();
-    match args.what.iter().filter(|name| is_result(name)).count() {
+    match args.what.iter().filter(|name| build::is_finished(name)).count() {
         0 => compare_devices(args, out),
         all if all == args.what.len() => compare_results(args, out),
         _ => Err(Failure::usage(
@@ -124,11 +123,13 @@ fn compare_results(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
 
 /// Makes a page of finished results.
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
+    let kind = FileKind { name: "page of ftlab", is_one: page::is_one };
+    result::refuse_file(&args.output, &kind, args.force)?;
     let series = build::group(&args.results)?;
     build::check(&series)?;
     let comparison = build::comparison(&series, args.confidence, Vec::new());
     let page = page::of(&comparison, &series)?;
-    result::write_file(&args.output, page.as_bytes(), args.force)?;
+    result::write_file(&args.output, page.as_bytes(), &kind, args.force)?;
     if !args.quiet {
         eprintln!("Page: {}", args.output.display());
     }

@@ -17,7 +17,7 @@ use crate::result::{self, Folder};
 use crate::run::run_document;
 
 /// The folder of the runs.
-const RUNS: &str = "runs";
+pub const RUNS: &str = "runs";
 
 /// What is to be run.
 pub struct Jobs<'a> {
@@ -84,11 +84,8 @@ impl Jobs<'_> {
         halt: &AtomicBool,
     ) -> Result<(), Failure> {
         let Variant { name, config, .. } = &self.variants[variant];
-        let named = |failure| match failure {
-            Failure::Usage(text) => {
-                Failure::usage(format!("the run of {name} with seed {seed} failed\n{text}"))
-            }
-            other => other,
+        let named = |failure: Failure| {
+            failure.map_text(|text| format!("the run of {name} with seed {seed} failed: {text}"))
         };
         let load = self.experiment.load.open().map_err(named)?;
         let mut watcher = Share { runs, halt, shown: 0.0, stages: 0.0, meter: None };

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::document::{Comparison, MetricDocument, ValuesDocument};
+use super::document::{Comparison, MetricDocument, ValuesDocument, VariantDocument};
 use super::statistics::{Certainty, Change, Scale};
 use crate::human::{count, digits, rate, time};
 use crate::table::{show, table, wrapped};
@@ -13,6 +13,9 @@ pub fn print(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     wrapped(out, "", &head(comparison))?;
     for (at, variant) in comparison.variants.iter().enumerate().skip(1) {
         writeln!(out, "\n{} against {}", variant.name, base.name)?;
+        if let Some(why) = uncompared(base, variant) {
+            wrapped(out, "", &why)?;
+        }
         let mut table = table(&["", &base.name, &variant.name, "change", &interval(comparison)]);
         for metric in &comparison.metrics {
             let (old, new) = (&metric.variants[0], &metric.variants[at]);
@@ -32,6 +35,15 @@ pub fn print(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\nNotes")?;
     }
     comparison.notes.iter().try_for_each(|note| wrapped(out, "- ", note))
+}
+
+/// Why two variants have figures and no changes, if that is so.
+pub fn uncompared(base: &VariantDocument, variant: &VariantDocument) -> Option<String> {
+    let ended = |one: &&VariantDocument| one.end_of_life_ns.iter().any(Option::is_some);
+    let refused = |one: &&VariantDocument| one.refused_requests.iter().any(|&count| count > 0);
+    let one = [base, variant].into_iter().find(|one| ended(one) || refused(one))?;
+    let what = if ended(&one) { "came to the end of its life" } else { "refused requests" };
+    Some(format!("Not compared: the device of {} {what}, so the work was not the same.", one.name))
 }
 
 /// What the marks mean.

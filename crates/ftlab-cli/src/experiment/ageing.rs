@@ -1,13 +1,17 @@
 //! Ageing: random overwrites, or the measured load again and again, until the device is steady.
 
 use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use ftlab::device::Device;
-use ftlab::stats::{Ageing, AgeingRule};
+use ftlab::stats::{Ageing, AgeingOutlook, AgeingRule};
 use ftlab::units::{Nanos, Ratio, SECTOR_BYTES};
 use ftlab_workload::generate::Workload;
-use ftlab_workload::replay::{Next, Source, SourceError};
+use ftlab_workload::replay::{Arrival, Next, Progress, Source, SourceError, TenantPace};
+use ftlab_workload::trace::Meter;
 
+use super::Watcher;
 use super::steps::{DEPTH, own_workload};
 use crate::result::{AgeDocument, LoadDocument, StepDocument};
 
@@ -31,11 +35,6 @@ impl Age {
     /// What watches over it.
     pub fn begin(&self, device: &Device) -> Ageing {
         Ageing::new(self.rule, device)
-    }
-
-    /// The names of the phases.
-    pub fn phase_names(&self) -> Vec<String> {
-        vec!["age".to_owned(); self.repeated().map_or(1, |workload| workload.phases.len())]
     }
 
     /// What is played, up to the limit.
@@ -115,7 +114,45 @@ impl<S: Source> Source for UntilSteady<'_, S> {
         self.source.skip_phase();
     }
 
+    fn tenants(&self) -> Vec<TenantPace> {
+        self.source.tenants()
+    }
+
+    fn next_of(&mut self, tenant: usize) -> Result<Option<Arrival>, SourceError> {
+        if self.steady.get() { Ok(None) } else { self.source.next_of(tenant) }
+    }
+
+    /// Not known: the limit is a bound, not an aim.
     fn total(&self) -> Option<u64> {
-        self.source.total()
+        None
+    }
+}
+
+/// Lets a watcher know how far the ageing is, each time that this is known anew.
+pub struct AgeWatcher<'a> {
+    /// Whom.
+    pub inner: &'a mut dyn Watcher,
+    /// What is known.
+    pub outlook: &'a Cell<Option<AgeingOutlook>>,
+}
+
+impl Watcher for AgeWatcher<'_> {
+    fn begins(&mut self, name: &str, meter: Option<Arc<Meter>>) {
+        self.inner.begins(name, meter);
+    }
+
+    fn ages(&mut self, outlook: &AgeingOutlook) {
+        self.inner.ages(outlook);
+    }
+
+    fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {
+        if let Some(outlook) = self.outlook.take() {
+            self.inner.ages(&outlook);
+        }
+        self.inner.goes_on(progress)
+    }
+
+    fn ended(&mut self) {
+        self.inner.ended();
     }
 }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use ftlab::config::Config;
 use ftlab::device::Device;
 use ftlab::host::Host;
-use ftlab::stats::{Arriving, BlockGroup, Circumstances, Recorder, SCHEMA_VERSION};
+use ftlab::stats::{AgeingOutlook, Arriving, BlockGroup, Circumstances, Recorder, SCHEMA_VERSION};
 use ftlab_workload::fio::JobFile;
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{self, Batches, Crew, Ended, Progress, Replay, Source};
@@ -30,7 +30,7 @@ use crate::args::LoadArgs;
 use crate::failure::Failure;
 use crate::interrupt::STOP;
 use crate::load::{Decoder, TraceFacts};
-use crate::recording::Recording;
+use crate::recording::{Flags, Recording};
 use crate::result::{
     DeviceDocument, Document, LoadDocument, ReplayDocument, Requests, StepDocument,
 };
@@ -48,12 +48,17 @@ pub struct Experiment {
     pub options: replay::Options,
     /// What decides when requests arrive.
     pub arriving: Arriving,
+    /// The phases that the load begins with, none of them measured, and that are left out: the device
+    /// is prepared otherwise, and they would undo that.
+    pub skipped: Vec<String>,
 }
 
 /// Hears how far a performance is.
 pub trait Watcher {
     /// Something called `name` begins to be played; `meter` tells how much of a trace was read.
     fn begins(&mut self, name: &str, meter: Option<Arc<Meter>>);
+    /// What is being played ages the device, and it is known anew how far that is.
+    fn ages(&mut self, _outlook: &AgeingOutlook) {}
     /// So far it is. Breaking off stops it, as Ctrl-C does.
     fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()>;
     /// It has ended.
@@ -93,11 +98,19 @@ impl Experiment {
     /// What the command line asks for.
     pub fn new(args: &LoadArgs) -> Result<Experiment, Failure> {
         let load = LoadSource::new(args)?;
+        let preparation = Preparation::new(args, Some(&load))?;
+        let skipped = match &load {
+            LoadSource::Workload(workload) if preparation.uses_device() && !args.all_phases => {
+                workload.unmeasured_lead()
+            }
+            _ => Vec::new(),
+        };
         Ok(Experiment {
             options: pace::options(args)?,
             arriving: pace::arriving(args, &load),
-            preparation: Preparation::new(args, Some(&load))?,
+            preparation,
             load,
+            skipped,
         })
     }
 
@@ -115,20 +128,11 @@ impl Experiment {
         watcher: &mut dyn Watcher,
     ) -> Result<Measured, Failure> {
         let mut ssd = self.preparation.device(config, seed)?;
-        let (failed, aged) = (Cell::new(false), Cell::new(false));
-        let mut recording = Recording {
-            recorder: Recorder::new(&ssd),
-            requests,
-            error: None,
-            failed: &failed,
-            ageing: None,
-            aged: &aged,
-            names: Vec::new(),
-            measuring: false,
-            phases_before: 0,
-        };
+        let flags = Flags::default();
+        let mut recording = Recording::new(&ssd, requests, &flags);
         let clock = Clock::start();
         let steps = self.preparation.carry_out(seed, &mut ssd, &mut recording, watcher)?;
+        preparation::refuse_ended(&ssd, &steps)?;
         recording.measuring = true;
         let mut outcome = self.play(load, seed, &mut ssd, &mut recording, watcher)?;
         let spent = clock.stop();
@@ -140,16 +144,22 @@ impl Experiment {
         let complete = outcome.replayed.ended != Ended::Stopped;
         let circumstances = Circumstances { arriving: self.arriving, interrupted: !complete };
         let limit = self.options.limits.requests;
+        let mut report = recording.recorder.report(&ssd, &circumstances);
+        let skipped = steps.iter().filter_map(StepDocument::skipped).chain(self.note_on_skipped());
+        report.notes.extend(skipped);
         let document = Document {
             schema_version: SCHEMA_VERSION,
             complete,
             ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
-            report: recording.recorder.report(&ssd, &circumstances),
+            report,
             device: DeviceDocument::new(config, ssd.capacity_sectors()),
             seed,
             load: outcome.load,
             precondition: steps,
-            replay: ReplayDocument::new(&self.options, limit, &outcome.replayed),
+            replay: ReplayDocument {
+                skipped_phases: self.skipped.clone(),
+                ..ReplayDocument::new(&self.options, limit, &outcome.replayed)
+            },
             assumed: outcome.assumed,
             warnings: outcome.warnings,
         };
@@ -172,6 +182,9 @@ impl Experiment {
             Load::Workload(workload) => {
                 let mut source = Generator::new(&workload, ssd.capacity_sectors(), seed)
                     .map_err(Failure::usage)?;
+                if !self.skipped.is_empty() {
+                    source.skip_unmeasured_lead();
+                }
                 recording.names = phase_names(&workload);
                 watcher.begins(&name, None);
                 let replayed = play_source(ssd, &mut source, recording, self.options, watcher)?;
@@ -200,6 +213,10 @@ impl Experiment {
 }
 
 impl Experiment {
+    fn note_on_skipped(&self) -> Option<String> {
+        skipped_note(&self.load.name(), &self.skipped)
+    }
+
     fn play_jobs(
         &self,
         jobs: &JobFile,
@@ -211,7 +228,7 @@ impl Experiment {
         let plan = jobs.plan(ssd.capacity_sectors(), seed).map_err(Failure::usage)?;
         recording.names.clone_from(&plan.phase_names);
         watcher.begins(&self.load.name(), None);
-        let (failed, limits) = (recording.failed, self.options.limits);
+        let (failed, limits) = (&recording.flags.failed, self.options.limits);
         let crew = Crew { host: ssd, sink: recording, limits };
         let replayed = crew.run(plan.groups, &mut |progress| watch(progress, failed, watcher));
         watcher.ended();
@@ -219,6 +236,17 @@ impl Experiment {
         let replayed = ended(replayed)?;
         Ok(Outcome { load, replayed, assumed: plan.notes, warnings: Vec::new() })
     }
+}
+
+/// Says that phases of a workload were left out.
+pub fn skipped_note(workload: &str, phases: &[String]) -> Option<String> {
+    (!phases.is_empty()).then(|| {
+        format!(
+            "The workload {workload} begins with {}, not measured: left out, because the device was \
+             prepared already (--precondition, --image). --all-phases plays everything.",
+            phases.join(", ")
+        )
+    })
 }
 
 /// Goes on unless Ctrl-C was pressed or a file could not be written.
@@ -249,7 +277,7 @@ fn play_source<S: Source>(
     options: replay::Options,
     watcher: &mut dyn Watcher,
 ) -> Result<replay::Report, Failure> {
-    let failed = recording.failed;
+    let failed = &recording.flags.failed;
     let replay = Replay { host: ssd, source, sink: recording, options };
     let report = replay.run(&mut |progress| watch(progress, failed, watcher));
     watcher.ended();

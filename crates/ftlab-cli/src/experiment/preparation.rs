@@ -11,10 +11,11 @@ use ftlab_workload::generate::Generator;
 use ftlab_workload::replay::{self, Ended, Source};
 
 use super::ageing;
-use super::steps::{self, Step};
+use super::steps::{self, Start, Step};
 use super::{LoadSource, Watcher, phase_names, play_source};
 use crate::args::LoadArgs;
 use crate::failure::Failure;
+use crate::human;
 use crate::image::{self, Taken};
 use crate::recording::Recording;
 use crate::result::StepDocument;
@@ -29,23 +30,29 @@ impl Preparation {
     /// What the command line asks for.
     pub fn new(args: &LoadArgs, load: Option<&LoadSource>) -> Result<Preparation, Failure> {
         let image = args.image.as_deref().map(image::take).transpose()?.map(Arc::new);
-        Preparation::of(image, args.precondition.as_deref(), load)
+        Preparation::of(image, args.precondition.as_deref(), args.all_phases, load)
     }
 
     /// From an image, if there is one, and by these steps.
     pub fn of(
         image: Option<Arc<Taken>>,
         precondition: Option<&str>,
+        all_phases: bool,
         load: Option<&LoadSource>,
     ) -> Result<Preparation, Failure> {
-        let steps =
-            precondition.map(|text| steps::parse(text, image.is_some(), load)).transpose()?;
+        let start = Start { is_used: image.is_some(), all_phases };
+        let steps = precondition.map(|text| steps::parse(text, start, load)).transpose()?;
         Ok(Preparation { image, steps: steps.unwrap_or_default() })
     }
 
     /// The image that it begins with, if there is one.
     pub fn image(&self) -> Option<&Taken> {
         self.image.as_deref()
+    }
+
+    /// Whether anything happens to a device at all.
+    pub fn uses_device(&self) -> bool {
+        self.image.is_some() || !self.steps.is_empty()
     }
 
     /// The device, before the first step.
@@ -72,6 +79,9 @@ impl Preparation {
         done.extend(self.image.as_ref().map(|taken| taken.document()));
         for step in &self.steps {
             done.push(carry_out(step, seed, ssd, recording, watcher)?);
+            if ssd.end_of_life().is_some() {
+                break;
+            }
         }
         if !self.steps.is_empty() {
             // As a drive that was left alone for a while: saved or not, it goes on from here alike.
@@ -81,15 +91,32 @@ impl Preparation {
     }
 }
 
+/// What helps a device that does not live long enough to be prepared.
+const LONGER_LIFE: &str = "write less in --precondition (such as age:limit=2), or make the device live \
+                           longer (nand.faults, nand.endurance, ftl.over_provisioning)";
+
 /// Lets a device that was prepared come to rest.
 pub fn rest(ssd: &mut Device) -> Result<(), Failure> {
     ssd.rest(&mut Vec::new()).map_err(|left| {
-        Failure::usage(format!(
-            "the device came to its end while preconditioning: {left}\n  remedy: write less in \
-             --precondition, or make the device live longer (nand.faults, nand.endurance, \
-             ftl.over_provisioning)"
+        Failure::Experiment(format!(
+            "the device came to its end while preconditioning: {left}\n  remedy: {LONGER_LIFE}"
         ))
     })
+}
+
+/// Refuses to measure a device that came to its end while it was prepared: it would refuse every
+/// write. One that was saved in that state is another matter.
+pub fn refuse_ended(ssd: &Device, steps: &[StepDocument]) -> Result<(), Failure> {
+    let last = steps.last().filter(|step| !matches!(step, StepDocument::Image { .. }));
+    let (Some(end), Some(last)) = (ssd.end_of_life(), last) else { return Ok(()) };
+    Err(Failure::Experiment(format!(
+        "the device came to the end of its life while it was prepared, in the step {}: after {}, when the \
+         host had written {}. It takes no writes any more, so there is nothing to measure\n  remedy: \
+         {LONGER_LIFE}; ftlab device save keeps the device as it is",
+        last.told(),
+        human::span(end.at.0),
+        human::bytes(end.host_written.0),
+    )))
 }
 
 fn carry_out(
@@ -103,11 +130,15 @@ fn carry_out(
     let begun = ssd.now();
     let generator = |workload| Generator::new(workload, capacity, seed).map_err(Failure::usage);
     match step {
-        Step::Workload(workload) => {
+        Step::Workload { workload, skipped } => {
             recording.names = phase_names(workload);
             let name = format!("preconditioning: {}", workload.name);
-            play(&name, &mut generator(workload)?, ssd, recording, watcher)?;
-            Ok(StepDocument::workload(workload, ssd.now() - begun))
+            let mut source = generator(workload)?;
+            if !skipped.is_empty() {
+                source.skip_unmeasured_lead();
+            }
+            play(&name, &mut source, ssd, recording, watcher)?;
+            Ok(StepDocument::workload(workload, skipped.clone(), ssd.now() - begun))
         }
         Step::Fill(fill) => {
             recording.names = vec!["fill".to_owned()];
@@ -120,13 +151,13 @@ fn carry_out(
             Ok(fill.document(capacity, ssd.now() - begun))
         }
         Step::Age(age) => {
-            recording.names = age.phase_names();
-            recording.ageing = Some(age.begin(ssd));
             let load = age.workload(capacity);
-            let mut source = ageing::UntilSteady::new(generator(&load)?, recording.aged);
-            let played = play("age", &mut source, ssd, recording, watcher);
-            recording.aged.set(false);
-            let ageing = recording.ageing.take().expect("nothing else takes it");
+            let flags = recording.flags;
+            let mut source = ageing::UntilSteady::new(generator(&load)?, &flags.aged);
+            recording.begin_ageing(age.begin(ssd), ssd);
+            let mut watcher = ageing::AgeWatcher { inner: watcher, outlook: &flags.outlook };
+            let played = play("age", &mut source, ssd, recording, &mut watcher);
+            let ageing = recording.end_ageing(ssd).expect("nothing else takes it");
             played?;
             Ok(age.document(&load, &ageing, ssd.now() - begun))
         }

@@ -30,7 +30,22 @@ pub enum Step {
     /// It is overwritten until it is steady.
     Age(Age),
     /// A workload is played.
-    Workload(Workload),
+    Workload {
+        /// Which.
+        workload: Workload,
+        /// The phases that it begins with, none of them measured, and that are left out because the
+        /// device is in use already.
+        skipped: Vec<String>,
+    },
+}
+
+/// How the steps are taken up.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    /// Whether the device is in use before the first step.
+    pub is_used: bool,
+    /// Whether workloads are played with their unmeasured beginnings in any case.
+    pub all_phases: bool,
 }
 
 /// The device, or its first part, is written once.
@@ -46,8 +61,8 @@ impl Default for Fill {
     }
 }
 
-/// Reads the steps. Unless a device `is_used` already, ageing begins with a fill.
-pub fn parse(text: &str, is_used: bool, load: Option<&LoadSource>) -> Result<Vec<Step>, Failure> {
+/// Reads the steps. Unless the device is used already, ageing begins with a fill.
+pub fn parse(text: &str, start: Start, load: Option<&LoadSource>) -> Result<Vec<Step>, Failure> {
     let mut steps = Vec::new();
     let mut share = Ratio::ONE;
     for part in text.split(',').map(str::trim) {
@@ -62,12 +77,20 @@ pub fn parse(text: &str, is_used: bool, load: Option<&LoadSource>) -> Result<Vec
                 steps.push(Step::Fill(fill));
             }
             Some("age") => {
-                if steps.is_empty() && !is_used {
+                if steps.is_empty() && !start.is_used {
                     steps.push(Step::Fill(Fill::default()));
                 }
                 steps.push(Step::Age(age(part, words, share, load)?));
             }
-            Some(_) => steps.push(Step::Workload(load::workload(part)?)),
+            Some(_) => {
+                let workload = load::workload(part)?;
+                let is_used = start.is_used || !steps.is_empty();
+                let skipped = match is_used && !start.all_phases {
+                    true => workload.unmeasured_lead(),
+                    false => Vec::new(),
+                };
+                steps.push(Step::Workload { workload, skipped });
+            }
         }
     }
     Ok(steps)

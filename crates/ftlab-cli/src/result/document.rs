@@ -159,6 +159,10 @@ pub struct ReplayDocument {
     pub pacing: PacingDocument,
     /// How addresses were brought onto the device.
     pub address: replay::Mapping,
+    /// The phases that a workload begins with, none of them measured, and that were left out because
+    /// the device was prepared otherwise; not there if none was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped_phases: Vec<String>,
     /// The limit on requests.
     pub requests_limit: Option<u64>,
     /// Why it ended.
@@ -194,6 +198,7 @@ impl ReplayDocument {
         ReplayDocument {
             pacing: PacingDocument::new(options.pacing),
             address: options.mapping,
+            skipped_phases: Vec::new(),
             requests_limit: limit,
             ended: report.ended,
             submitted_requests: report.submitted,

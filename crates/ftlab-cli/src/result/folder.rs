@@ -5,7 +5,7 @@
 //! in `.partial`, which the next one of that name replaces.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -156,28 +156,63 @@ impl Folder {
     }
 }
 
-/// Writes a single file, which appears when it is whole. One that is there is replaced only where the
-/// user says so.
-pub fn write_file(path: &Path, content: &[u8], force: bool) -> Result<(), Failure> {
-    let failed = |error: io::Error| Failure::file("can't write", path, &error);
-    if path.exists() && !force {
+/// A kind of file that ftlab writes.
+pub struct FileKind {
+    /// In words, such as "page of ftlab".
+    pub name: &'static str,
+    /// Whether a file that begins so is one.
+    pub is_one: fn(&[u8]) -> bool,
+}
+
+/// How much of a file is looked at to tell what it is.
+const MOST_LOOKED_AT: u64 = 1 << 20;
+
+/// Refuses to write over a file: unless the user says so, and over what is of another kind in any case.
+pub fn refuse_file(path: &Path, kind: &FileKind, force: bool) -> Result<(), Failure> {
+    let Ok(there) = fs::metadata(path) else { return Ok(()) };
+    let shown = path.display();
+    if !there.is_file() {
         return Err(Failure::usage(format!(
-            "{} exists already\n  remedy: --force replaces it, or choose another file with -o",
-            path.display()
+            "{shown} is not a regular file and is not replaced by one\n  remedy: name another file"
         )));
     }
+    let mut begin = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_LOOKED_AT).read_to_end(&mut begin));
+    read.map_err(|error| Failure::file("can't read", path, &error))?;
+    if !begin.is_empty() && !(kind.is_one)(&begin) {
+        return Err(Failure::usage(format!(
+            "{shown} exists and is no {}: it is not replaced\n  remedy: choose another file with -o",
+            kind.name
+        )));
+    }
+    match force {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "{shown} exists already\n  remedy: --force replaces it, or choose another file with -o"
+        ))),
+    }
+}
+
+/// Writes a single file, which appears when it is whole. One that is there is replaced only where the
+/// user says so, and only if it is of the same kind.
+pub fn write_file(
+    path: &Path,
+    content: &[u8],
+    kind: &FileKind,
+    force: bool,
+) -> Result<(), Failure> {
+    refuse_file(path, kind, force)?;
+    let failed = |error: io::Error| Failure::file("can't write", path, &error);
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let mut file = tempfile::NamedTempFile::new_in(parent).map_err(failed)?;
-    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".ftlab-unfinished-file-");
     #[cfg(unix)]
-    {
-        // Such files are for their owner alone unless told otherwise.
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-        fs::set_permissions(file.path(), mode).map_err(failed)?;
-    }
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(parent).map_err(failed)?;
+    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
     file.persist(path).map(drop).map_err(|error| failed(error.error))
 }
 

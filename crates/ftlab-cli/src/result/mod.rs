@@ -24,7 +24,7 @@ use crate::experiment::Measured;
 use crate::failure::Failure;
 
 pub use document::{DeviceDocument, Document, LoadDocument, ReplayDocument, RunDocument};
-pub use folder::{COMPARISON, Folder, MARK, Target, write_file};
+pub use folder::{COMPARISON, FileKind, Folder, MARK, Target, refuse_file, write_file};
 pub use preparation::{AgeDocument, StepDocument};
 pub use requests::Requests;
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::LoadDocument;
+use crate::experiment::skipped_note;
 
 /// A step that a device went through before it was measured.
 #[derive(Clone, Debug, Serialize)]
@@ -38,6 +39,9 @@ pub enum StepDocument {
     Workload {
         /// Which.
         load: LoadDocument,
+        /// The phases that it begins with and that were left out, because the device was in use.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        skipped_phases: Vec<String>,
         /// Simulated time that it took.
         duration_ns: u64,
     },
@@ -66,8 +70,21 @@ pub struct AgeDocument {
 
 impl StepDocument {
     /// The document of a workload.
-    pub fn workload(workload: &Workload, took: Nanos) -> StepDocument {
-        StepDocument::Workload { load: LoadDocument::workload(workload), duration_ns: took.0 }
+    pub fn workload(workload: &Workload, skipped_phases: Vec<String>, took: Nanos) -> StepDocument {
+        let load = LoadDocument::workload(workload);
+        StepDocument::Workload { load, skipped_phases, duration_ns: took.0 }
+    }
+
+    /// Says which phases of a workload were left out.
+    pub fn skipped(&self) -> Option<String> {
+        match self {
+            StepDocument::Workload {
+                load: LoadDocument::Workload { name, .. },
+                skipped_phases,
+                ..
+            } => skipped_note(name, skipped_phases),
+            _ => None,
+        }
     }
 
     /// In a few words.

@@ -158,6 +158,13 @@ fn finished_results_are_compared_and_reported() {
     fails(&place, "compare a1 tiny -o no", &["some of these are results", "remedy"]);
     fails(&place, "compare a1 b1 --vary ftl.gc.start=2,3 -o no", &["--vary", "finished results"]);
     fails(&place, "report a1 -o one.html", &["one.html", "--force"]);
+    assert_eq!(place.run("report a1 -o one.html --force --quiet").code, 0);
+    place.write("thesis.html", b"<!DOCTYPE html><html>years of work</html>");
+    for force in ["", " --force"] {
+        let line = format!("report a1 -o thesis.html{force}");
+        fails(&place, &line, &["thesis.html exists and is no page of ftlab", "remedy"]);
+    }
+    assert_eq!(place.read("thesis.html"), b"<!DOCTYPE html><html>years of work</html>");
     place.write("b1/latencies.parquet", b"not columns");
     fails(&place, "compare a1 b1 -o no", &["b1/latencies.parquet", "remedy"]);
     place.write("b2/result.json", b"{\"schema_version\": 99}");
@@ -182,6 +189,65 @@ fn equal_variants_and_equal_seeds_are_told() {
     );
     let one = place.run(&format!("compare {VARY} {LOAD} --seeds 1 --no-output"));
     assert!(one.out.contains("There is one seed: no interval"), "{}", one.out);
+}
+
+#[test]
+fn equal_variants_do_not_make_seeds_equal() {
+    let place = Place::new();
+    place.write("same.toml", b"base = 'tiny'\n[device]\nname = 'same'\n");
+    let load = "--workload randwrite-4k --requests 3000 --precondition fill --seeds 2";
+    let done = place.run(&format!("compare tiny same.toml {load} --no-output"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.out.contains("tiny and same are the same device"), "{}", done.out);
+    assert!(!done.out.contains("All seeds gave the same numbers"), "{}", done.out);
+}
+
+/// A device that died did less work: its figures are shown, and no change is made of them.
+#[test]
+fn a_dead_device_wins_nothing() {
+    let place = Place::new();
+    let dead =
+        "--variant lasting --variant dying:nand.endurance.policy=fixed,nand.endurance.cycles=3";
+    let load = "--workload randwrite-4k --requests 60000 --precondition fill --seeds 2";
+    let done = place.run(&format!("compare tiny {dead} {load} -o out"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    for part in
+        ["dying: the device came to the end of its life in 2 of 2 runs", "refused", "Not compared"]
+    {
+        assert!(done.out.contains(part), "no {part} in {}", done.out);
+    }
+    let comparison = place.json("out/compare.json");
+    let [lasting, dying] = [&comparison["variants"][0], &comparison["variants"][1]];
+    assert_eq!(lasting["end_of_life_ns"], serde_json::json!([null, null]));
+    assert_eq!(lasting["refused_requests"], serde_json::json!([0, 0]));
+    assert!(dying["end_of_life_ns"][0].as_u64().unwrap() > 0);
+    assert!(dying["refused_requests"][1].as_u64().unwrap() > 0);
+    for metric in comparison["metrics"].as_array().unwrap() {
+        assert!(metric["variants"][1]["change"].is_null(), "{metric}");
+    }
+    let page = String::from_utf8(place.read("out/report.html")).unwrap();
+    assert!(page.contains("dying: the device came to the end") && page.contains("Not compared"));
+    // Nor is a lasting device better than a dead one.
+    let set = "--set nand.endurance.policy=fixed --set nand.endurance.cycles=3";
+    let other = "--vary scheduler.policy=fifo,read-first";
+    let done = place.run(&format!("compare tiny {set} {other} {load} --no-output"));
+    assert!(done.out.contains("so\n  nothing is compared with it"), "{}{}", done.out, done.err);
+}
+
+/// The folder of a comparison stands for the results of its runs.
+#[test]
+fn a_comparison_can_be_given_again() {
+    let place = Place::new();
+    let done = place.run(&format!("compare {VARY} {LOAD} --seeds 2 -o first --quiet"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    let done = place.run("compare first -o again");
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.out.contains("read-first against fifo"), "{}", done.out);
+    let metrics = |folder: &str| place.json(&format!("{folder}/compare.json"))["metrics"].clone();
+    assert_eq!(metrics("again"), metrics("first"));
+    assert_eq!(place.run("report first -o page.html --quiet").code, 0);
+    // One of finished results holds no runs, and says where they are.
+    fails(&place, "report again -o no.html", &["again/compare.json", "finished results", "remedy"]);
 }
 
 #[test]

@@ -218,17 +218,79 @@ fn a_device_that_ends_while_it_is_preconditioned_is_an_error_and_leaves_nothing(
                    --set nand.faults.program_failures=1000000000";
     let told = ["came to its end while preconditioning", "acknowledged", "remedy"];
     let run = format!("run {failing} --workload randread-4k -o results");
-    fails(&place, &run, 2, &told);
-    fails(&place, &format!("device save {failing} -o dead.ftlab"), 2, &told);
+    fails(&place, &run, 1, &told);
+    fails(&place, &format!("device save {failing} -o dead.ftlab"), 1, &told);
     assert_eq!(place.entries(), before);
 }
 
+/// A device that died is not measured, but it can be kept, and looked at.
 #[test]
 fn ageing_that_wears_the_device_out_says_so() {
     let place = Place::new();
-    let worn = "--set nand.endurance.policy=fixed --set nand.endurance.cycles=3";
-    let run = json(place.run(&format!("run --device tiny --precondition fill,age {worn} {LOAD}")));
+    let worn = "--device tiny --precondition fill,age --set nand.endurance.policy=fixed \
+                --set nand.endurance.cycles=3";
+    let told = ["end of its life while it was prepared", "ageing", "nothing to measure", "remedy"];
+    fails(&place, &format!("run {worn} {LOAD}"), 1, &told);
+    let line = format!("compare {worn} --vary ftl.gc.start=2,3 --workload randread-4k --seeds 1");
+    let line = line.replace("--device tiny", "tiny");
+    fails(&place, &line, 1, &["the run of 2 with seed 1 failed", told[0]]);
+    fails(
+        &place,
+        &format!("device save {worn} -o dead.ftlab"),
+        1,
+        &["came to the end of its life"],
+    );
+    let shown = json(place.run("device show dead.ftlab --json"));
+    assert_eq!(shown["story"][1]["verdict"], "end_of_life");
+    let run = json(place.run(&format!("run --image dead.ftlab {LOAD}")));
+    assert!(run["report"]["notes"][0].as_str().unwrap().contains("end of its life"));
+}
+
+/// What a workload begins with is not to undo an ageing.
+#[test]
+fn a_prepared_device_is_not_filled_again() {
+    let place = Place::new();
+    ok(place.run(SAVE));
+    let names = |run: &Value| -> Vec<String> {
+        let phases = run["report"]["phases"].as_array().unwrap().iter();
+        phases.map(|phase| phase["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let notes = |run: &Value| run["report"]["notes"].to_string();
+    let load = "--workload mixed-70-30-zipf --requests 3000 --no-output --json";
+    let from_image = json(place.run(&format!("run --image aged.ftlab {load}")));
+    assert_eq!(names(&from_image), ["mixed"]);
+    assert_eq!(from_image["replay"]["skipped_phases"], serde_json::json!(["fill"]));
+    assert!(notes(&from_image).contains("begins with fill, not measured: left out"));
+    let aged = format!("run --device tiny --precondition fill,age {load}");
+    assert_eq!(names(&json(place.run(&aged))), ["fill", "age", "mixed"]);
+    let all = json(place.run(&format!("{aged} --all-phases")));
+    assert_eq!(names(&all), ["fill", "age", "fill", "mixed"]);
+    assert!(all["replay"]["skipped_phases"].is_null() && !notes(&all).contains("left out"));
+    // A device as new is filled as ever, and the measured phase is the same either way.
+    let fresh = json(place.run(&format!("run --device tiny {load}")));
+    assert_eq!(names(&fresh), ["fill", "mixed"]);
+    let filled = json(place.run(&format!("run --device tiny --precondition fill {load}")));
+    assert_eq!(names(&filled), ["fill", "mixed"]);
+    assert_eq!(measured(&filled)["host"]["requests"], measured(&fresh)["host"]["requests"]);
+    // So it is in a step of the preconditioning.
+    let step = "--precondition fill,age,mixed-70-30-zipf --workload randwrite-4k --requests 10";
+    let run = json(place.run(&format!("run --device tiny {step} --no-output --json")));
+    assert_eq!(names(&run), ["fill", "age", "mixed", "1"]);
+    assert_eq!(run["precondition"][2]["skipped_phases"], serde_json::json!(["fill"]));
+    assert!(notes(&run).contains("mixed-70-30-zipf begins with fill"));
+}
+
+/// Tenants age a device as well as a single phase does, and results have one phase of it.
+#[test]
+fn tenants_age_the_device_too() {
+    let place = Place::new();
+    let line = "run --device tiny --precondition age:self:limit=6 --workload noisy-neighbour \
+                --no-output --json";
+    let run = json(place.run(line));
     let aged = &run["precondition"][1];
-    assert_eq!(aged["verdict"], "end_of_life");
-    assert!(run["warnings"][0].as_str().unwrap().contains("end of its life while it aged"));
+    assert!(aged["written_bytes"].as_u64().unwrap() > 25_000_000, "{aged}");
+    let phases = run["report"]["phases"].as_array().unwrap();
+    let names: Vec<&str> = phases.iter().map(|phase| phase["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["fill", "age", "reader + writer"]);
+    assert!(phases[1]["requests"].as_u64().unwrap() > 100, "{}", phases[1]);
 }

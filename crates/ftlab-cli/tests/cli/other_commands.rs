@@ -71,6 +71,25 @@ fn converting_replaces_regular_files_only() {
 }
 
 #[test]
+fn fitting_and_converting_replace_files_of_their_kind_only() {
+    let place = Place::new();
+    place.write("thesis.txt", b"years of work");
+    for line in ["trace fit trace.csv -o thesis.txt", "trace convert trace.csv thesis.txt --to msr"]
+    {
+        let done = place.run(&format!("{line} --force"));
+        assert_eq!(done.code, 2, "{line}: {}", done.err);
+        assert!(done.err.contains("thesis.txt exists and is no "), "{}", done.err);
+    }
+    assert_eq!(place.read("thesis.txt"), b"years of work");
+    let done = place.run("trace fit trace.csv -o w.toml");
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.contains("w.toml: a workload fitted to 2,000 requests"), "{}", done.err);
+    assert_eq!(place.run("trace fit trace.csv -o w.toml").code, 2);
+    assert_eq!(place.run("trace fit trace.csv -o w.toml --force").code, 0);
+    assert_eq!(place.entries(), ["thesis.txt", "trace.csv", "w.toml"]);
+}
+
+#[test]
 fn malformed_lines_are_refused_or_counted() {
     let place = Place::new();
     place.write("bad.csv", (trace(100) + "1,2,3\n").as_bytes());

@@ -10,7 +10,7 @@ use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 use super::address::{Extent, Placer};
 use super::arrivals::ArrivalTimes;
 use super::weighted::Weighted;
-use super::workload::{Arrivals, Mix, Phase, Sizes, Workload};
+use super::workload::{Arrivals, Mix, Phase, Sizes, Workload, total_requests};
 use crate::replay::{Arrival, Next, Pace, PhaseStart, Source, SourceError, TenantPace};
 
 /// The requests of a workload on a device of a given capacity.
@@ -68,8 +68,18 @@ impl Generator {
             next_phase: 0,
             begun: 0,
             runs: Vec::new(),
-            total: workload.total_requests(),
+            total: total_requests(&workload.phases),
         })
+    }
+
+    /// Leaves out the phases before the first one that is measured; see
+    /// [`Workload::unmeasured_lead`]. Those that are left draw the same numbers as after them.
+    pub fn skip_unmeasured_lead(&mut self) {
+        let lead = self.phases.iter().position(|phase| phase.measure).unwrap_or(0);
+        let groups = self.phases[..lead].iter().filter(|phase| !phase.with_previous).count();
+        self.next_phase = lead;
+        self.begun = u32::try_from(groups).expect("a workload has few phases");
+        self.total = total_requests(&self.phases[lead..]);
     }
 
     /// The next request, the start of a phase, or the end. Arrival times count from the start of

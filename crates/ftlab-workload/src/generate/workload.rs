@@ -261,6 +261,14 @@ pub struct Duration {
     pub time: Option<Nanos>,
 }
 
+/// How many requests phases make together, where each has that limit and no other.
+pub(super) fn total_requests(phases: &[Phase]) -> Option<u64> {
+    phases.iter().try_fold(0u64, |sum, phase| match phase.duration {
+        Duration { requests: Some(requests), bytes: None, time: None } => sum.checked_add(requests),
+        _ => None,
+    })
+}
+
 impl Workload {
     /// A workload that was not read from a file, checked like one that was.
     pub fn new(name: &str, source: Option<&str>, phases: Vec<Phase>) -> Result<Workload, Problems> {
@@ -288,12 +296,18 @@ impl Workload {
     /// How many requests all phases make together, where each has that limit and no other.
     #[must_use]
     pub fn total_requests(&self) -> Option<u64> {
-        self.phases.iter().try_fold(0u64, |sum, phase| match phase.duration {
-            Duration { requests: Some(requests), bytes: None, time: None } => {
-                sum.checked_add(requests)
-            }
-            _ => None,
-        })
+        total_requests(&self.phases)
+    }
+
+    /// The names of the groups before the first one that is measured: mostly a fill, which a device
+    /// that was prepared otherwise does not need. Empty if nothing is measured.
+    #[must_use]
+    pub fn unmeasured_lead(&self) -> Vec<String> {
+        let measured = |group: &[Phase]| group.iter().any(|phase| phase.measure);
+        match self.groups().position(measured) {
+            Some(lead) => self.group_names().drain(..lead).collect(),
+            None => Vec::new(),
+        }
     }
 
     /// A problem with `key` of the phase at `index`, which points at the key or at its phase.

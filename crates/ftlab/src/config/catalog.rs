@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::OnceLock;
 
-use super::declare::{Declaration, Node};
+use super::declare::{Condition, Declaration, Node, any_of};
 use super::options::Options;
 use super::text::{nearest, quoted, shown};
 use super::value::{Choice, Kind};
@@ -46,6 +46,8 @@ pub struct OptionInfo {
     pub source: &'static str,
     /// The names it takes, if it is a choice.
     pub choices: Vec<Choice>,
+    /// Under which of other options' values it does something: any is enough. Empty if it always does.
+    pub applies_with: &'static [Condition],
     /// The policies it belongs to; `None` if it always applies.
     pub applies_to: Option<AppliesTo>,
     /// The seam, if the option names a policy.
@@ -107,6 +109,7 @@ impl Builder {
                 default: option.default,
                 range: option.range,
                 source: option.source,
+                applies_with: option.applies_with,
                 choices: (option.choices)().to_vec(),
                 applies_to: self
                     .policy
@@ -128,6 +131,7 @@ impl Builder {
             default: Some(seam.default),
             range: None,
             source: "",
+            applies_with: &[],
             choices: names.map(|info| Choice { name: info.name, doc: info.summary }).collect(),
             applies_to: None,
             seam: Some(seam),
@@ -312,6 +316,9 @@ impl fmt::Display for OptionInfo {
         }
         if let Some(applies_to) = &self.applies_to {
             line("applies to", &applies_to.to_string())?;
+        }
+        if !self.applies_with.is_empty() {
+            line("only with", &any_of(self.applies_with))?;
         }
         let by_choice = self.source.is_empty() && self.seam.is_some();
         line("source", if by_choice { "in brackets, for each choice" } else { self.source })?;

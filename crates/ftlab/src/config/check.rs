@@ -18,9 +18,10 @@ const MOST_UNITS: u64 = (1 << 31) - 1;
 /// Blocks of a plane that must be left over, so that collection gains something.
 const SPARE_BLOCKS: u64 = 1;
 
-/// Notes everything that cannot work, and returns what is suspicious.
-pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Vec<Problem> {
-    let mut checker = Checker { options, reader, warnings: Vec::new() };
+/// Notes everything that cannot work, and returns what is suspicious or does nothing.
+pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
+    let notes = reader.idle();
+    let mut checker = Checker { options, reader, warnings: Vec::new(), notes };
     checker.queues();
     checker.pages();
     checker.lists();
@@ -30,13 +31,23 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Vec<Problem> 
     checker.cell_times();
     checker.bus();
     checker.suspension();
-    checker.warnings
+    checker.arbitration();
+    Findings { warnings: checker.warnings, notes: checker.notes }
+}
+
+/// What was found that is no error.
+pub(super) struct Findings {
+    /// What is suspicious.
+    pub warnings: Vec<Problem>,
+    /// What the user set and that does nothing.
+    pub notes: Vec<Problem>,
 }
 
 struct Checker<'a, 'r> {
     options: &'a Options,
     reader: &'a mut Reader<'r>,
     warnings: Vec<Problem>,
+    notes: Vec<Problem>,
 }
 
 /// The options that decide how many pages there are.
@@ -255,7 +266,8 @@ impl Checker<'_, '_> {
                     kept_back => format!(", and {kept_back} because operations can fail"),
                 }
             );
-            self.fail(&paths, message, remedy_for_spare(blocks, kept));
+            let remedy = self.remedy_for_spare(counts, kept);
+            self.fail(&paths, message, remedy);
         } else if counts.logical_units_per_plane(share) >= self.sure_units(counts) {
             paths[1] = "ftl.gc.reserve";
             let message = format!(
@@ -264,10 +276,8 @@ impl Checker<'_, '_> {
                 counts.units_per_page,
                 counts.units_per_page - 1
             );
-            let all = blocks * counts.units_per_block;
-            let room = self.sure_units(counts).saturating_sub(1 + counts.units_per_page);
-            let remedy = match enough(all - room, room) {
-                Some(share) => format!("set ftl.over_provisioning to {share} or more"),
+            let remedy = match self.least_share(counts, kept) {
+                Some(share) => format!("set ftl.over_provisioning to {} or more", text(&share)),
                 None => "map whole flash pages (ftl.mapping.unit = \"flash-page\")".to_owned(),
             };
             self.fail(&paths, message, remedy);
@@ -280,6 +290,33 @@ impl Checker<'_, '_> {
             );
             let remedy = "lower ftl.gc.stop, or raise ftl.over_provisioning".to_owned();
             self.warn(&paths, message, remedy);
+        }
+    }
+
+    /// The least over-provisioning with which `kept` good blocks of a plane are left over, and something
+    /// is always worth collecting. Bad blocks count as spare: the share is one of what was built.
+    fn least_share(&self, counts: &Counts, kept: u64) -> Option<Ratio> {
+        let all = u64::from(self.options.nand.blocks_per_plane);
+        let logical = self.good_blocks().saturating_sub(kept);
+        let all_units = all * counts.units_per_block;
+        let room = self.sure_units(counts).saturating_sub(1 + counts.units_per_page);
+        let (blocks, units) = (enough(all - logical, logical)?, enough(all_units - room, room)?);
+        Some(blocks.max(units))
+    }
+
+    /// What to do when fewer than `kept` good blocks of a plane are left over.
+    fn remedy_for_spare(&self, counts: &Counts, kept: u64) -> String {
+        let (all, good) = (u64::from(self.options.nand.blocks_per_plane), self.good_blocks());
+        let bad = if good < all { " or nand.faults.factory_bad" } else { "" };
+        match self.least_share(counts, kept) {
+            Some(share) => format!(
+                "set ftl.over_provisioning to {} or more, or lower ftl.gc.start{bad}",
+                text(&share)
+            ),
+            None => {
+                let blocks = ((kept + kept.div_ceil(9)) * all).div_ceil(good.max(1));
+                format!("give a plane at least {blocks} blocks, or lower ftl.gc.start{bad}")
+            }
         }
     }
 
@@ -386,6 +423,41 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// Where no command waits in its queue, nothing is left to arbitrate.
+    fn arbitration(&mut self) {
+        const OPTIONS: [&str; 8] = [
+            "host.arbitration.policy",
+            "host.arbitration.weights",
+            "host.arbitration.cost",
+            "host.arbitration.classes",
+            "host.arbitration.high_weight",
+            "host.arbitration.medium_weight",
+            "host.arbitration.low_weight",
+            "host.arbitration.burst",
+        ];
+        let host = &self.options.host;
+        let depth = |queue: usize| match host.queue_depth.as_slice() {
+            [all] => *all,
+            each => each.get(queue).copied().unwrap_or(1),
+        };
+        let submitted: u64 = (0..host.queues as usize).map(|queue| u64::from(depth(queue))).sum();
+        let waits = host.command_time > Nanos::ZERO || u64::from(host.outstanding) < submitted;
+        // Nobody has 65,536 commands outstanding: a limit left at its default is none.
+        let limited = self.reader.is_set("host.outstanding") || host.command_time > Nanos::ZERO;
+        let first = OPTIONS.into_iter().find(|path| self.reader.user_changed(path));
+        let Some(first) = first.filter(|_| host.queues == 1 || !waits || !limited) else { return };
+        let (message, remedy) = match host.queues {
+            1 => ("is set, but there is one submission queue", "set host.queues to 2 or more"),
+            _ => (
+                "is set, but the controller takes every command at once: none waits in its queue, and \
+                 there is nothing to choose",
+                "set host.outstanding to fewer commands than the host keeps in its queues, such as 32, or \
+                 host.command_time",
+            ),
+        };
+        self.notes.extend(self.problem(&[first], message.to_owned(), remedy.to_owned()));
+    }
+
     fn suspension(&mut self) {
         let options = self.options;
         if options.scheduler.suspend == Pausable::ProgramAndErase
@@ -439,31 +511,18 @@ impl Checker<'_, '_> {
     }
 }
 
-fn text(size: &Bytes) -> String {
-    quoted(&size.print())
+fn text<T: Value>(value: &T) -> String {
+    quoted(&value.print())
 }
 
-/// The over-provisioning, quoted, that leaves `spare` beside `logical`, if an option can say so much.
-fn enough(spare: u64, logical: u64) -> Option<String> {
+/// The over-provisioning that leaves `spare` beside `logical`, if an option can say so much.
+fn enough(spare: u64, logical: u64) -> Option<Ratio> {
     /// A suggestion is rounded up to a tenth of a per cent.
     const STEP: u64 = 1_000;
     const MOST: u64 = 900 * 10_000;
     let needed = (spare * u64::from(Ratio::ONE.ppm)).checked_div(logical)?;
     let ppm = u32::try_from((needed + 1).next_multiple_of(STEP)).ok()?;
-    (u64::from(ppm) <= MOST).then(|| quoted(&Ratio { ppm }.print()))
-}
-
-/// How much over-provisioning leaves `kept` of `blocks`, or that none does.
-fn remedy_for_spare(blocks: u64, kept: u64) -> String {
-    match enough(kept, blocks.saturating_sub(kept)) {
-        Some(share) => {
-            format!("set ftl.over_provisioning to {share} or more, or lower ftl.gc.start")
-        }
-        None => {
-            let blocks = kept + kept.div_ceil(9);
-            format!("give a plane at least {blocks} blocks, or lower ftl.gc.start")
-        }
-    }
+    (u64::from(ppm) <= MOST).then_some(Ratio { ppm })
 }
 
 /// The times of an operation, one for each type of page that is told apart.

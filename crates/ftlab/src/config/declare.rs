@@ -5,9 +5,12 @@
 //! of names. (Seams and their policies are declared in [`policy`](crate::policy).) Everything else
 //! (`explain`, the reference, the errors) is derived from these declarations.
 
+use std::fmt;
+
 use super::catalog::Builder;
 use super::reader::Reader;
 use super::show::Printer;
+use super::text::quoted;
 use super::value::{Choice, Kind};
 
 /// One option, as it is declared.
@@ -27,8 +30,38 @@ pub struct Declaration {
     pub range: Option<(&'static str, &'static str)>,
     /// Where the default and the range come from.
     pub source: &'static str,
+    /// Under which of other options' values it does something: any of these is enough. Always if there
+    /// is none.
+    pub applies_with: &'static [Condition],
     /// The names it takes, if it is a choice.
     pub choices: fn() -> &'static [Choice],
+}
+
+/// What another option has to be for an option to do anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// The path of the other option.
+    pub path: &'static str,
+    /// Whether it has to be `value`, or anything else.
+    pub is: bool,
+    /// The value, as it is printed.
+    pub value: &'static str,
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let relation = if self.is { "=" } else { "other than" };
+        let number = self.value.bytes().all(|byte| byte.is_ascii_digit());
+        let value = if number { self.value.to_owned() } else { quoted(self.value) };
+        write!(f, "{} {relation} {value}", self.path)
+    }
+}
+
+/// Any of several conditions, in words.
+#[must_use]
+pub fn any_of(conditions: &[Condition]) -> String {
+    let told: Vec<String> = conditions.iter().map(Condition::to_string).collect();
+    told.join(" or ")
 }
 
 /// A part of the config: a section with its options, or a seam with those of its policies.
@@ -53,6 +86,9 @@ pub trait Node: Sized {
 /// }
 /// ```
 ///
+/// An option that does something only while another has some value says so after its source:
+/// `applies_with "scheduler.suspend" not "none"`, several joined by `or`. Who sets it otherwise is told.
+///
 /// `= required` instead of a default makes an option that must be set. `with` embeds other nodes:
 /// seams and subsections. The options of a policy are declared in the policy's file, at the path of
 /// its seam's section; policies that share options share such a struct, or embed it.
@@ -65,7 +101,8 @@ macro_rules! options {
                 $field:ident: $Type:ty = $default:tt
                 $(, in $low:literal ..= $high:literal)?
                 $(, unit $unit:literal)?
-                , source $field_source:literal;
+                , source $field_source:literal
+                $(, applies_with $($other:literal $relation:ident $value:literal)or+)?;
             )*
         }
     ) => {
@@ -89,6 +126,11 @@ macro_rules! options {
                     default: $crate::config::declare::options!(@default $default),
                     range: $crate::config::declare::options!(@range $($low, $high)?),
                     source: $field_source,
+                    applies_with: &[$($($crate::config::declare::Condition {
+                        path: $other,
+                        is: $crate::config::declare::options!(@relation $relation),
+                        value: $value,
+                    },)+)?],
                     choices: <$Type as $crate::config::value::Value>::choices,
                 },)*
             ];
@@ -118,6 +160,8 @@ macro_rules! options {
             }
         }
     };
+    (@relation is) => { true };
+    (@relation not) => { false };
     (@default required) => { None };
     (@default $default:literal) => { Some($default) };
     (@range) => { None };

@@ -26,6 +26,8 @@ pub(super) enum LayerKind {
     Preset,
     UnknownPreset,
     File,
+    /// A configuration in full that was printed before.
+    Saved,
     Set,
 }
 
@@ -44,6 +46,12 @@ impl Layer {
     #[must_use]
     pub fn file(label: &str, text: &str) -> Layer {
         Layer { label: label.to_owned(), text: text.into(), kind: LayerKind::File }
+    }
+
+    /// The configuration of a saved device, in full. Nobody wrote it by hand.
+    #[must_use]
+    pub fn saved(label: &str, text: &str) -> Layer {
+        Layer { kind: LayerKind::Saved, ..Layer::file(label, text) }
     }
 
     /// One override, such as `ftl.gc.victim=greedy`; `number` counts them from one. The value is a
@@ -91,7 +99,7 @@ pub(super) fn parse(layer: &Layer, catalog: &'static Catalog) -> Parsed {
     match layer.kind {
         LayerKind::UnknownPreset => parser.unknown_preset(&layer.text, None),
         LayerKind::Set => parser.assignment(),
-        LayerKind::Preset | LayerKind::File => parser.document(),
+        LayerKind::Preset | LayerKind::File | LayerKind::Saved => parser.document(),
     }
     parser.parsed
 }

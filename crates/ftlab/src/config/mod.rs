@@ -47,6 +47,8 @@ pub struct Config {
     pub options: Options,
     /// What is suspicious about them, though not wrong.
     pub warnings: Vec<Problem>,
+    /// What the user set, though it does nothing as other options are.
+    pub notes: Vec<Problem>,
     origins: BTreeMap<&'static str, Origin>,
 }
 
@@ -78,13 +80,14 @@ impl Config {
         let mut options = Options::read(&mut reader);
         reader.finish();
         adjust(&mut options, &mut reader);
-        let mut warnings = check::check(&options, &mut reader);
+        let check::Findings { mut warnings, mut notes } = check::check(&options, &mut reader);
         let problems = reader.problems();
         if !problems.is_empty() {
             return Err(ConfigError { problems });
         }
         reader::sort(&all, &mut warnings);
-        Ok(Config { options, warnings, origins: reader.origins })
+        reader::sort(&all, &mut notes);
+        Ok(Config { options, warnings, notes, origins: reader.origins })
     }
 
     /// Where the value of an option comes from; `None` if the option does not apply.

@@ -54,7 +54,8 @@ options! {
             source "NVM Express Base Specification 2.0, 3.3.1: at most 65,536 slots";
         /// Which queue a command goes to, by the number of its stream: the volume of a trace, the
         /// tenant of a workload.
-        queue_of: StreamMap = "modulo", source "free choice of the host";
+        queue_of: StreamMap = "modulo", source "free choice of the host",
+            applies_with "host.queues" not "1";
         /// Commands that the controller works on at once, over all queues. Others wait in their
         /// queue until it fetches them.
         outstanding: u32 = "65536", in "1"..="65536", unit "commands",
@@ -217,18 +218,25 @@ options! {
     /// for the die at the same time can be.
     pub struct MultiPlaneOptions at "nand.multi_plane" {
         /// Reads of several planes share one sensing.
-        read: Switch = "off", source "default: the baseline of one plane at a time; see the part";
+        read: Switch = "off", source "default: the baseline of one plane at a time; see the part",
+            applies_with "nand.planes_per_die" not "1";
         /// Programs of several planes share one programming.
-        program: Switch = "off", source "default: the baseline of one plane at a time; see the part";
+        program: Switch = "off", source "default: the baseline of one plane at a time; see the part",
+            applies_with "nand.planes_per_die" not "1";
         /// Erases of several planes share one erasing.
-        erase: Switch = "off", source "default: the baseline of one plane at a time; see the part";
+        erase: Switch = "off", source "default: the baseline of one plane at a time; see the part",
+            applies_with "nand.planes_per_die" not "1";
         /// Which pages of different planes may be served together.
         address: AddressRule = "same-page",
-            source "ONFI 4.0, section 3.1: the page address is the same in all planes of a command";
+            source "ONFI 4.0, section 3.1: the page address is the same in all planes of a command",
+            applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
+                or "nand.multi_plane.erase" is "on";
         /// The pause between the addresses, or the data, of two planes (tDBSY). The bus is held
         /// meanwhile.
         gap: Nanos = "0ns", in "0ns"..="1ms",
-            source "default: not counted; data sheets give 0.5 us to 1 us for tDBSY";
+            source "default: not counted; data sheets give 0.5 us to 1 us for tDBSY",
+            applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
+                or "nand.multi_plane.erase" is "on";
     }
 }
 
@@ -242,7 +250,8 @@ options! {
         /// How much longer the cells take for an operation that follows another through the register
         /// (tRCBSY, tCBSY).
         busy: Nanos = "3us", in "0ns"..="1ms",
-            source "Micron MT29F32G08ABAAA data sheet: tRCBSY and tCBSY are 3 us at least";
+            source "Micron MT29F32G08ABAAA data sheet: tRCBSY and tCBSY are 3 us at least",
+            applies_with "nand.cache_ops.read" is "on" or "nand.cache_ops.program" is "on";
     }
 }
 
@@ -252,12 +261,15 @@ options! {
     pub struct SuspendOptions at "nand.suspend" {
         /// Leaving a program.
         program: Nanos = "20us", in "0ns"..="10ms",
-            source "assumed; Wu and He, FAST 2012, wait for a program pulse of about 10 to 20 us";
+            source "assumed; Wu and He, FAST 2012, wait for a program pulse of about 10 to 20 us",
+            applies_with "scheduler.suspend" is "program-and-erase";
         /// Leaving an erase.
         erase: Nanos = "100us", in "0ns"..="10ms",
-            source "assumed; Wu and He, FAST 2012, wait for a step of an erase pulse";
+            source "assumed; Wu and He, FAST 2012, wait for a step of an erase pulse",
+            applies_with "scheduler.suspend" not "none";
         /// Going on.
-        resume: Nanos = "5us", in "0ns"..="10ms", source "assumed";
+        resume: Nanos = "5us", in "0ns"..="10ms", source "assumed",
+            applies_with "scheduler.suspend" not "none";
     }
 }
 
@@ -335,7 +347,8 @@ options! {
         /// Free blocks of a plane at or below which collection neither yields (`ftl.gc.preemptible`)
         /// nor waits for host writes (`ftl.gc.copies_per_write`).
         hard_limit: u32 = "1", in "1"..="100000", unit "blocks",
-            source "the reserve: the host can't open a block any more";
+            source "the reserve: the host can't open a block any more",
+            applies_with "ftl.gc.preemptible" is "on" or "ftl.gc.copies_per_write" not "4000000";
         /// Whether flash pages whose mapping units are all valid are copied within the plane, without
         /// crossing the bus (and without being checked by ECC).
         copyback: Switch = "off", source "ONFI copyback; drives avoid it, as errors add up";
@@ -352,10 +365,12 @@ options! {
         /// host comes back.
         collect: Switch = "off", source "closed forms know no idle time";
         /// The device has to be without requests for so long.
-        after: Nanos = "100ms", in "0ns"..="100s", source "assumed: longer than pauses in a burst";
+        after: Nanos = "100ms", in "0ns"..="100s", source "assumed: longer than pauses in a burst",
+            applies_with "ftl.gc.background.collect" is "on";
         /// Free blocks of a plane up to which it collects.
         blocks: u32 = "8", in "1"..="1000000", unit "blocks",
-            source "assumed: a burst of a few blocks a plane finds room";
+            source "assumed: a burst of a few blocks a plane finds room",
+            applies_with "ftl.gc.background.collect" is "on";
     }
 }
 
@@ -401,10 +416,12 @@ options! {
             source "default: the baseline without; Wu and He, FAST 2012";
         /// How often one operation is left, at the most.
         suspend_limit: u32 = "4", in "1"..="1000", unit "times",
-            source "assumed: with suspend_reads it bounds how late programs and erases end";
+            source "assumed: with suspend_reads it bounds how late programs and erases end",
+            applies_with "scheduler.suspend" not "none";
         /// How many host reads are served each time that an operation is left, at the most.
         suspend_reads: u32 = "16", in "1"..="100000", unit "reads",
-            source "assumed: with suspend_limit it bounds how late programs and erases end";
+            source "assumed: with suspend_limit it bounds how late programs and erases end",
+            applies_with "scheduler.suspend" not "none";
     }
 }
 

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::catalog::Catalog;
-use super::declare::Declaration;
+use super::catalog::{Catalog, OptionInfo};
+use super::declare::{Condition, Declaration, any_of};
 use super::layer::{BASE_HINT, Entry, Layer, LayerKind, Parsed};
 use super::problem::{Place, Problem};
 use super::text::{quoted, shown};
@@ -62,6 +62,8 @@ pub struct Reader<'a> {
     wrong: BTreeSet<&'static str>,
     /// The policies in force, by the path of their seam.
     chosen: BTreeMap<&'static str, (&'static str, Chosen)>,
+    /// The values in force, as they are printed.
+    values: BTreeMap<&'static str, String>,
     /// Inside a policy that stands in for an unknown one.
     muted: bool,
 }
@@ -88,6 +90,7 @@ impl<'a> Reader<'a> {
             read: BTreeSet::new(),
             wrong: BTreeSet::new(),
             chosen: BTreeMap::new(),
+            values: BTreeMap::new(),
             muted: false,
         }
     }
@@ -109,10 +112,12 @@ impl<'a> Reader<'a> {
         if value.is_none() || self.muted {
             self.wrong.insert(declared.path);
         }
-        value.unwrap_or_else(|| {
+        let value = value.unwrap_or_else(|| {
             let text = declared.default.or(declared.range.map(|(low, _)| low));
             text.and_then(|text| T::parse(text).ok()).unwrap_or_else(T::placeholder)
-        })
+        });
+        self.values.insert(declared.path, value.print());
+        value
     }
 
     fn read_entry<T: Value>(
@@ -186,7 +191,9 @@ impl<'a> Reader<'a> {
         if chosen.stand_in {
             self.wrong.insert(seam.path);
         }
-        self.chosen.insert(seam.path, (seam.policies[chosen.index].name, chosen));
+        let name = seam.policies[chosen.index].name;
+        self.chosen.insert(seam.path, (name, chosen));
+        self.values.insert(seam.path, name.to_owned());
         chosen
     }
 
@@ -245,6 +252,41 @@ impl<'a> Reader<'a> {
     /// Whether all these options have the values that were meant.
     pub(super) fn sound(&self, paths: &[&str]) -> bool {
         paths.iter().all(|path| !self.wrong.contains(path))
+    }
+
+    /// Whether the user set the option by hand, in a file or with --set (not a preset, nor an image), and
+    /// to something else than its default: who gives a configuration in full, as `ftlab config show`
+    /// prints it, has not asked for anything.
+    pub(super) fn user_changed(&self, path: &str) -> bool {
+        let by_hand = self.entries.get(path).is_some_and(|(layer, _)| {
+            matches!(self.layers[*layer].kind, LayerKind::File | LayerKind::Set)
+        });
+        let default = self.catalog.option(path).and_then(|option| option.default);
+        by_hand && self.sound(&[path]) && self.values.get(path).map(String::as_str) != default
+    }
+
+    /// Options that the user changed, and that do nothing as other options are.
+    pub(super) fn idle(&self) -> Vec<Problem> {
+        let holds = |condition: &Condition| {
+            let value = self.values.get(condition.path).map(String::as_str);
+            (value == Some(condition.value)) == condition.is
+        };
+        let is_idle = |option: &&OptionInfo| {
+            let conditions = option.applies_with;
+            !conditions.is_empty()
+                && !conditions.iter().any(holds)
+                && self.user_changed(option.path)
+        };
+        let note = |option: &OptionInfo| {
+            let conditions = any_of(option.applies_with);
+            Problem {
+                path: option.path.to_owned(),
+                message: format!("is set, but does nothing: it applies only with {conditions}"),
+                remedy: "set that too, or leave this out".to_owned(),
+                place: self.place(&[option.path]),
+            }
+        };
+        self.catalog.options.iter().filter(is_idle).map(note).collect()
     }
 
     /// Whether a layer sets the option.

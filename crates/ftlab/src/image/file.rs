@@ -168,7 +168,7 @@ impl Image {
     /// # Errors
     /// This version of ftlab does not take it.
     pub fn config(&self, label: &str) -> Result<Config, ConfigError> {
-        Config::load(&[Layer::file(label, &self.config)])
+        Config::load(&[Layer::saved(label, &self.config)])
     }
 }
 
@@ -182,7 +182,7 @@ pub fn most_bytes(sections: &[u8]) -> Result<u64, Refusal> {
     let [version, config, ..] = TEXTS.map(|name| section(&mut left, name));
     let (_, config) = (version?, config?);
     let config = String::from_utf8_lossy(config).into_owned();
-    let config = Config::load(&[Layer::file("image", &config)])
+    let config = Config::load(&[Layer::saved("image", &config)])
         .map_err(|error| Damage(format!("its configuration is refused:\n{error}")))?;
     let geometry = crate::nand::Geometry::new(config.shape());
     let pages = u64::from(geometry.physical_pages()) * MOST_PER_PAGE;

@@ -74,6 +74,24 @@ pub enum Aged {
     EndOfLife,
 }
 
+/// How far an ageing is, for whoever waits for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AgeingOutlook {
+    /// Rounds that are over.
+    pub rounds: u32,
+    /// Rounds that are judged together, and the most that the limit leaves time for.
+    pub window: u32,
+    /// See `window`.
+    pub most_rounds: u32,
+    /// Write amplification of the last round; none before the first is over.
+    pub write_amplification: Option<f64>,
+    /// By how much write amplification or throughput, whichever is less steady, differ over the window,
+    /// as a share of the mean; none before the window is full.
+    pub range_ratio: Option<f64>,
+    /// What it may be at the most.
+    pub tolerance_ratio: f64,
+}
+
 /// What is known of a device that is being aged.
 #[derive(Clone, Debug)]
 pub struct Ageing {
@@ -171,7 +189,7 @@ impl Ageing {
     /// How steady write amplification was over the last rounds.
     #[must_use]
     pub fn write_amplification(&self) -> Option<Steadiness> {
-        self.judge(|round| round.flash_bytes as f64 / round.host_bytes as f64)
+        self.judge(amplification)
     }
 
     /// How steady the throughput of writes was over the last rounds, in 10^6 bytes a second.
@@ -184,6 +202,21 @@ impl Ageing {
         let values: Vec<f64> = self.judged()?.iter().map(value).collect();
         let range = f64::from(self.rule.tolerance.ppm) / 1e6;
         Some(Steadiness::within(&values, range, range / 2.0))
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn outlook(&self) -> AgeingOutlook {
+        let count = |rounds: usize| u32::try_from(rounds).unwrap_or(u32::MAX);
+        let least_steady = self.write_amplification().zip(self.write_mb_per_s());
+        AgeingOutlook {
+            rounds: count(self.rounds.len()),
+            window: self.rule.window,
+            most_rounds: u32::try_from(self.limit_sectors / self.round_sectors).unwrap_or(u32::MAX),
+            write_amplification: self.rounds.last().map(amplification),
+            range_ratio: least_steady.map(|(wa, rate)| wa.range_ratio.max(rate.range_ratio)),
+            tolerance_ratio: f64::from(self.rule.tolerance.ppm) / 1e6,
+        }
     }
 
     /// Whether it is steady.
@@ -204,4 +237,8 @@ impl Ageing {
             false => Aged::NotSteady,
         }
     }
+}
+
+fn amplification(round: &AgedRound) -> f64 {
+    round.flash_bytes as f64 / round.host_bytes as f64
 }

@@ -19,7 +19,7 @@ mod steady;
 mod timeline;
 mod window_latencies;
 
-pub use ageing::{Aged, AgedRound, Ageing, AgeingRule};
+pub use ageing::{Aged, AgedRound, Ageing, AgeingOutlook, AgeingRule};
 pub use block_map::BlockGroup;
 pub use counters::DeviceCounters;
 pub use health::{EndReport, Health};

@@ -26,6 +26,19 @@ const PLOT_LICENCE: &str = include_str!("../../../assets/uplot/LICENSE");
 const SCRIPT: &str = include_str!("../../../assets/page/page.js");
 const STYLE: &str = include_str!("../../../assets/page/page.css");
 
+/// How a page says whose it is.
+const GENERATOR: &str = "ftlab report";
+
+/// Whether a text begins like a page of ours.
+pub fn is_one(text: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(&text[..text.len().min(MOST_HEAD)]);
+    let meta = format!("<meta name=\"generator\" content=\"{GENERATOR}\">");
+    head.starts_with("<!DOCTYPE html>") && head.contains(&meta)
+}
+
+/// Where in a page it says whose it is, at the latest.
+const MOST_HEAD: usize = 1024;
+
 /// The page of a comparison, or of a single variant.
 pub fn of(comparison: &Comparison, series: &[Series]) -> Result<String, Failure> {
     let data = serde_json::to_string(&Data::of(series)?).map_err(Failure::usage)?;
@@ -45,6 +58,7 @@ pub fn of(comparison: &Comparison, series: &[Series]) -> Result<String, Failure>
         html lang="en" {
             head {
                 meta charset="utf-8";
+                meta name="generator" content=(GENERATOR);
                 meta http-equiv="Content-Security-Policy" content=(policy(&style));
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
@@ -104,7 +118,10 @@ fn one_table(comparison: &Comparison, at: usize) -> Markup {
     let (base, variant) = (&comparison.variants[0].name, &comparison.variants[at].name);
     let alone = at == 0;
     let caption = if alone { variant.clone() } else { format!("{variant} against {base}") };
+    let ends = (&comparison.variants[0], &comparison.variants[at]);
+    let uncompared = if alone { None } else { table::uncompared(ends.0, ends.1) };
     html! {
+        @if let Some(why) = uncompared { p.uncompared { (why) } }
         div.wide tabindex="0" role="region" aria-label=(caption) {
             table data-variant=(at) {
                 caption { (caption) }
