@@ -550,11 +550,13 @@ fn seed(text: &str) -> Result<u64, String> {
 }
 
 fn confidence(text: &str) -> Result<f64, String> {
-    let help = || format!("`{text}` is no confidence: write per cent, such as 95%");
-    let percent = text.strip_suffix('%').ok_or_else(help)?;
+    let help =
+        || format!("`{text}` is no confidence: write per cent from 50% to below 100%, such as 95%");
+    // A number without a sign is per cent as well: as a share it would be below one.
+    let percent = text.strip_suffix('%').unwrap_or(text);
     match percent.trim().parse::<f64>() {
         Ok(percent) if (50.0..100.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err(format!("{}, from 50% to below 100%", help())),
+        _ => Err(help()),
     }
 }
 
@@ -589,6 +591,14 @@ mod tests {
         assert_eq!(speed("150%"), Ok(Ratio::percent(150)));
         for bad in ["", "fast", "0", "-1", "nan", "1e9", "inf"] {
             assert!(speed(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn confidences_are_per_cent() {
+        assert_eq!((confidence("95%"), confidence("99.5")), (Ok(0.95), Ok(0.995)));
+        for bad in ["0.95", "49%", "100", "sure", ""] {
+            assert!(confidence(bad).is_err_and(|told| told.contains("95%")), "{bad}");
         }
     }
 

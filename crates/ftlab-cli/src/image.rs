@@ -82,6 +82,13 @@ pub fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
             "{shown} is a folder\n  remedy: name the file that the image is to become with -o"
         )));
     }
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(Failure::usage(format!(
+            "there is no folder {}\n  remedy: make it, or choose another place with -o",
+            folder.display()
+        )));
+    }
     if !path.exists() {
         return Ok(());
     }
@@ -107,7 +114,6 @@ pub fn write(path: &Path, image: &Image) -> Result<u64, Failure> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let written = || -> io::Result<u64> {
-        std::fs::create_dir_all(folder)?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".ftlab-unfinished-image-");
         #[cfg(unix)]

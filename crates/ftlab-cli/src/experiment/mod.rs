@@ -89,6 +89,8 @@ impl Measured {
 /// What was played last.
 struct Outcome {
     load: LoadDocument,
+    /// What whoever reads the figures has to know of the load.
+    notes: Vec<String>,
     replayed: replay::Report,
     assumed: Vec<String>,
     warnings: Vec<String>,
@@ -145,8 +147,9 @@ impl Experiment {
         let circumstances = Circumstances { arriving: self.arriving, interrupted: !complete };
         let limit = self.options.limits.requests;
         let mut report = recording.recorder.report(&ssd, &circumstances);
-        let skipped = steps.iter().filter_map(StepDocument::skipped).chain(self.note_on_skipped());
-        report.notes.extend(skipped);
+        let skipped = steps.iter().filter_map(StepDocument::skipped);
+        let skipped = skipped.chain(self.note_on_skipped());
+        report.notes.extend(skipped.chain(outcome.notes));
         let document = Document {
             schema_version: SCHEMA_VERSION,
             complete,
@@ -189,7 +192,8 @@ impl Experiment {
                 watcher.begins(&name, None);
                 let replayed = play_source(ssd, &mut source, recording, self.options, watcher)?;
                 let load = LoadDocument::workload(&workload);
-                Ok(Outcome { load, replayed, assumed: vec![addresses], warnings: Vec::new() })
+                let (assumed, warnings) = (vec![addresses], Vec::new());
+                Ok(Outcome { load, notes: Vec::new(), replayed, assumed, warnings })
             }
             Load::Fio(jobs) => self.play_jobs(&jobs, seed, ssd, recording, watcher),
             Load::Trace(file, trace) => {
@@ -206,7 +210,7 @@ impl Experiment {
                 assumed.push(addresses);
                 let warnings = facts.warnings.clone();
                 let load = LoadDocument::trace(&file, &TraceFacts { facts, digest, requests });
-                Ok(Outcome { load, replayed, assumed, warnings })
+                Ok(Outcome { load, notes: Vec::new(), replayed, assumed, warnings })
             }
         }
     }
@@ -234,7 +238,8 @@ impl Experiment {
         watcher.ended();
         let load = LoadDocument::fio(jobs, plan.stream_names);
         let replayed = ended(replayed)?;
-        Ok(Outcome { load, replayed, assumed: plan.notes, warnings: Vec::new() })
+        let notes = plan.notes.clone();
+        Ok(Outcome { load, notes, replayed, assumed: plan.notes, warnings: Vec::new() })
     }
 }
 

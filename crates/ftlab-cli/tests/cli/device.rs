@@ -92,6 +92,7 @@ fn images_are_replaced_only_on_demand() {
     let onto = |file: &str| save.replace("a.ftlab", file);
     fails(&place, &onto("trace.csv"), 2, &["trace.csv exists and is no image"]);
     fails(&place, &onto("."), 2, &["is a folder"]);
+    fails(&place, &onto("new/a.ftlab"), 2, &["there is no folder new", "remedy"]);
     assert_eq!(place.entries(), ["a.ftlab", "trace.csv"]);
 }
 
