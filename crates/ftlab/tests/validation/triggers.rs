@@ -4,13 +4,14 @@
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::gc::{Background, Purpose, Scope, Thresholds, Triggers, Wanted};
-use ftlab::host::{Advanced, Completion, Host, Op};
+use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::nand::Geometry;
 use ftlab::scheduler::{Kind, Origin};
 use ftlab::units::{BlockId, Bytes, Nanos, PlaneId, SimTime};
 
 use crate::common::{
-    PROGRAM, PlacementKind, SchedulerKind, Spec, closed_loop, fill, lru, poisson, request, timed,
+    PROGRAM, PlacementKind, SchedulerKind, Spec, StreamsKind, closed_loop, fill, lru, poisson,
+    request, timed,
 };
 
 /// One plane that collects at a third of its blocks free, so that triggers have room to show.
@@ -281,4 +282,38 @@ fn copyback_saves_the_bus() {
     assert!(of(with, Kind::Copyback) > 100 && of(without, Kind::Copyback) == 0);
     assert!(of(with, Kind::Program) > 0, "some flash pages are not whole");
     assert!(bus_with < bus_without, "{bus_with} ns on the bus, without copyback {bus_without} ns");
+}
+
+/// A stream that finds no room waits for the plane, though another stream has room left on it: its
+/// collection does not wait for writes that can't come.
+#[test]
+fn a_stream_without_room_is_not_kept_waiting() {
+    let roomy = with(Triggers { copies_per_write: Some(1), hard_limit: 1, ..Triggers::NONE });
+    let limits = Thresholds { start: 2, stop: 3, reserve: 2, host_lead: 1_000, ..roomy.thresholds };
+    let (streams, logical_pages) = (StreamsKind::ByHostStream, 300);
+    let spec = Spec { thresholds: limits, streams, logical_pages, ..roomy };
+    let mut device = assemble(spec.setup());
+    let sectors = spec.sectors_per_page();
+    fill(&mut device, 1, 0..spec.logical_pages, sectors);
+    // The other stream opens a block, and writes no more.
+    let (mut done, mut pages) = (Vec::new(), Stream::new(3, "pages"));
+    device.submit(device.now(), Request { stream: 1, ..request(Op::Write, 0, sectors, 0) });
+    while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+    // Somebody reads all the time, so that the device never has nothing to do.
+    let mut any = |op| {
+        let page = pages.below(u64::from(spec.logical_pages));
+        request(op, page * u64::from(sectors), sectors, 0)
+    };
+    let (mut reads, mut writes) = (0, 0);
+    [Op::Read, Op::Write].into_iter().for_each(|op| device.submit(device.now(), any(op)));
+    while reads < 5_000 {
+        done.clear();
+        device.advance_until(SimTime::FOREVER, &mut done);
+        for completion in &done {
+            let op = completion.request.op;
+            *(if op == Op::Read { &mut reads } else { &mut writes }) += 1;
+            device.submit(device.now(), any(op));
+        }
+    }
+    assert!(writes > 500, "{writes} writes beside {reads} reads");
 }

@@ -187,9 +187,11 @@ impl Ftl {
     }
 
     /// Whether a plane's collection neither yields to the host nor waits for it: blocks are at the hard
-    /// limit, or the host waits for the plane.
+    /// limit, or the host finds no room on the plane, be it for one of its streams.
     pub(super) fn is_urgent(&self, plane: PlaneId) -> bool {
-        self.free_blocks(plane) <= self.triggers.hard_limit || !self.may_write_any(plane)
+        let mut streams = self.streams.all_host_streams();
+        self.free_blocks(plane) <= self.triggers.hard_limit
+            || streams.any(|stream| !self.may_write(plane, stream))
     }
 
     /// A block to collect while the host is idle, if a plane should.
