@@ -6,7 +6,7 @@ use ftlab::verify::Canary;
 
 use crate::case::Case;
 
-/// The cases within which a bug must be found; the tests of every day run five times as many.
+/// The cases within which a bug must be found: few of those that run every day.
 const PATIENCE: u64 = 60;
 
 /// The first case that finds the bug, and what it says.

@@ -22,7 +22,7 @@ use case::Case;
 use ftlab::config::{all_options, all_policies};
 
 /// Cases that run when nothing else is asked for.
-const CASES: u64 = 300;
+const CASES: u64 = 1_000;
 
 fn asked(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
@@ -78,7 +78,7 @@ fn every_option_is_drawn() {
             missing.insert(format!("{} = {}", seam.path, policy.name), ());
         });
     }
-    for seed in 0..4 * CASES {
+    for seed in 0..CASES + CASES / 5 {
         for (path, value) in Case::draw(seed).settings {
             missing.remove(path);
             missing.remove(&format!("{path} = {}", value.trim_matches('"')));
