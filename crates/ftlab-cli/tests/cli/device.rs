@@ -140,6 +140,20 @@ fn a_small_file_that_claims_to_be_huge_is_refused() {
     fails(&place, "device show b.ftlab", 2, &["more than a device of its size can have"]);
 }
 
+/// The device that a file names can be huge; what is unpacked is bounded by the file, too.
+#[test]
+fn a_small_file_of_a_huge_device_is_not_unpacked_without_bound() {
+    let place = Place::new();
+    ok(place.run("device save --device tlc-512g -o a.ftlab --quiet"));
+    let whole = place.read("a.ftlab");
+    let mut sections = zstd::decode_all(&whole[12..]).unwrap();
+    sections.resize(256 << 20, 0);
+    let packed = zstd::encode_all(&sections[..], 19).unwrap();
+    place.write("b.ftlab", &[&whole[..12], &packed].concat());
+    assert!(place.read("b.ftlab").len() < 60_000);
+    fails(&place, "device show b.ftlab", 2, &["more than 4096 times its length"]);
+}
+
 #[test]
 fn steps_that_make_no_sense_are_told() {
     let place = Place::new();
