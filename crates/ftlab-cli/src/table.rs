@@ -260,6 +260,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     );
     line(out, "Erases of a block", &format!("{text} (min / mean / max)"))?;
     health(report, out)?;
+    slc_cache(report, out)?;
     let hits = match &report.cache {
         None => "none".to_owned(),
         Some(cache) => format!(
@@ -304,6 +305,20 @@ fn moves(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         .map(|(why, of)| format!("{} {why} ({} copies)", count(of.runs), count(of.copied_pages)));
     let told: Vec<String> = told.collect();
     if told.is_empty() { Ok(()) } else { line(out, "Blocks moved", &told.join(", ")) }
+}
+
+/// Of a device that has one.
+fn slc_cache(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let Some(cache) = &report.slc_cache else { return Ok(()) };
+    let text = format!(
+        "{} pages written, {} bypassed, {} read; {} pages of {} blocks folded",
+        count(cache.written_pages),
+        count(cache.bypassed_pages),
+        count(cache.read_pages),
+        count(cache.folded_pages),
+        count(cache.folds)
+    );
+    line(out, "SLC cache", &text)
 }
 
 /// Of a device on which something can fail.

@@ -14,6 +14,7 @@ use ftlab::ftl::FtlSetup;
 use ftlab::ftl::gc::{Greedy, Thresholds, Triggers, Victim};
 use ftlab::ftl::mapping::{Mapping, PageMap};
 use ftlab::ftl::placement::{Dynamic, Placement};
+use ftlab::ftl::slc::SlcSetup;
 use ftlab::ftl::streams::{Single, Streams};
 use ftlab::ftl::wear::WearSetup;
 use ftlab::host::{Host, Op, Request};
@@ -116,6 +117,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
                 host_lead: 16,
             },
             triggers: Triggers::NONE,
+            slc: SlcSetup::none(),
             wear: WearSetup::carefree(),
             geometry,
         },

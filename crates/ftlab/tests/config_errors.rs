@@ -138,6 +138,21 @@ fn too_little_over_provisioning() {
 }
 
 #[test]
+fn an_slc_cache_that_cannot_work() {
+    let text = |sets: &[&str]| error(&with_sets("tlc-32g", sets)).to_string();
+    let policy = "ftl.slc_cache.policy=static";
+    let found = text(&[policy, "ftl.slc_cache.blocks=900"]);
+    assert!(found.contains("900 more belong to the SLC cache"), "{found}");
+    assert!(found.contains("or ftl.slc_cache.blocks"), "{found}");
+    let found = text(&[policy, "nand.faults.program_failures=5"]);
+    assert!(found.contains("on blocks that fail or wear out is not modelled"), "{found}");
+    let found = error(&with_sets("slc-16g", &["ftl.slc_cache.policy=dynamic"])).to_string();
+    assert!(found.contains("cells of one bit need no cache"), "{found}");
+    let found = text(&["ftl.slc_cache.policy=dynamic", "ftl.slc_cache.blocks=4"]);
+    assert!(found.contains("ftl.slc_cache.blocks"), "{found}");
+}
+
+#[test]
 fn options_of_another_policy() {
     let lower = Layer::file("my.toml", "base = \"tiny\"\n[cache]\ncapacity = \"1MiB\"\n");
     insta::assert_snapshot!(error(&[lower]));

@@ -47,6 +47,7 @@ const DEVICES: &[&[&str]] = &[
     // Room for many streams.
     &["ftl.over_provisioning=200%"],
     &["nand.cell=qlc"],
+    &["ftl.over_provisioning=200%", "ftl.slc_cache.policy=hybrid", "ftl.slc_cache.blocks=2"],
     &["host.queues=3", "host.outstanding=2"],
     &["host.queues=4", "host.outstanding=2", "host.link.rate=100MB/s"],
     &["nand.faults.program_failures=300000", "nand.faults.erase_failures=20000000"],
@@ -84,7 +85,7 @@ const TOLD: &str = "nand.cell";
 const LABELS: &[&str] = &["device.name", "device.description", "device.source"];
 
 /// Options of parts that are not there yet. What shows must leave the list.
-const WAITS_FOR: &[&str] = &["nand.slc_mode.read", "nand.slc_mode.program", "nand.slc_mode.erase"];
+const WAITS_FOR: &[&str] = &[];
 
 fn load(sets: &[String]) -> Option<Config> {
     let needed = NEEDED.iter().filter(|(chosen, _)| sets.iter().any(|set| set == chosen));

@@ -40,9 +40,15 @@ fn every_damage_is_told() {
     let turned = [&MAGIC[..], &FORMAT.to_be_bytes()].concat();
     assert_eq!(check_preamble(&turned), Err(Refusal::OtherByteOrder));
     assert!(told(&turned).contains("byte order"));
-    let newer = [&MAGIC[..], &(FORMAT + 1).to_le_bytes()].concat();
-    assert_eq!(check_preamble(&newer), Err(Refusal::OtherFormat(FORMAT + 1)));
-    assert!(told(&newer).contains(&format!("has format {}", FORMAT + 1)));
+    // Those of the first format, and those to come.
+    for other in (1..FORMAT).chain([FORMAT + 1]) {
+        let bytes = [&MAGIC[..], &other.to_le_bytes()].concat();
+        assert_eq!(check_preamble(&bytes), Err(Refusal::OtherFormat(other)));
+        let said = told(&bytes);
+        assert!(said.contains(&format!("has format {other}")), "{said}");
+        assert!(said.contains(&format!("reads format {FORMAT}")), "{said}");
+        assert!(said.contains("make it again with ftlab device save"), "{said}");
+    }
 
     let bytes = image().encode();
     let told = |bytes: &[u8]| Image::decode(bytes).unwrap_err().to_string();

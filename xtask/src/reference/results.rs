@@ -16,10 +16,12 @@ known is null. `schema_version` changes when a key is renamed, removed or change
 const TOPS: [(&str, &str); 3] =
     [("result.json", "Document"), ("run.json", "RunDocument"), ("compare.json", "Comparison")];
 /// Where the types are. Of two types of one name the first is meant.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 11] = [
     "crates/ftlab-cli/src/result/document.rs",
     "crates/ftlab/src/stats/report.rs",
+    "crates/ftlab/src/stats/health.rs",
     "crates/ftlab/src/stats/queues.rs",
+    "crates/ftlab/src/stats/slc.rs",
     "crates/ftlab/src/stats/steady.rs",
     "crates/ftlab-workload/src/replay/options.rs",
     "crates/ftlab-workload/src/replay/mapping.rs",

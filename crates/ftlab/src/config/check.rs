@@ -28,6 +28,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.thresholds();
     checker.capacity();
     checker.cache();
+    checker.slc_cache();
     checker.cell_times();
     checker.bus();
     checker.suspension();
@@ -252,18 +253,24 @@ impl Checker<'_, '_> {
         let blocks = self.good_blocks();
         let (open, kept_back) = (self.open_blocks(), self.kept_back(counts));
         let kept = u64::from(gc.start) + kept_back + open + SPARE_BLOCKS;
+        let own = u64::from(self.options.ftl.slc_cache.policy.own_blocks());
         let mut paths = vec!["ftl.over_provisioning", "ftl.gc.start", "ftl.streams.policy"];
         paths.extend(GEOMETRY);
+        paths.extend((own > 0).then_some("ftl.slc_cache.blocks"));
         if logical + kept > blocks {
             let message = format!(
                 "the logical share of a plane fills {logical} of its {blocks} {}blocks, but {kept} \
                  must be left: {} at which collection starts, {open} open ones and \
-                 {SPARE_BLOCKS} to spare{}",
-                if blocks < u64::from(self.options.nand.blocks_per_plane) { "good " } else { "" },
+                 {SPARE_BLOCKS} to spare{}{}",
+                if self.options.nand.faults.factory_bad.ppm > 0 { "good " } else { "" },
                 gc.start,
                 match kept_back {
                     0 => String::new(),
                     kept_back => format!(", and {kept_back} because operations can fail"),
+                },
+                match own {
+                    0 => String::new(),
+                    own => format!("; {own} more belong to the SLC cache"),
                 }
             );
             let remedy = self.remedy_for_spare(counts, kept);
@@ -306,41 +313,55 @@ impl Checker<'_, '_> {
 
     /// What to do when fewer than `kept` good blocks of a plane are left over.
     fn remedy_for_spare(&self, counts: &Counts, kept: u64) -> String {
-        let (all, good) = (u64::from(self.options.nand.blocks_per_plane), self.good_blocks());
-        let bad = if good < all { " or nand.faults.factory_bad" } else { "" };
+        let own = u64::from(self.options.ftl.slc_cache.policy.own_blocks());
+        let all = u64::from(self.options.nand.blocks_per_plane).saturating_sub(own);
+        let good = self.good_blocks();
+        let mut others = String::new();
+        if good < all {
+            others.push_str(" or nand.faults.factory_bad");
+        }
+        if own > 0 {
+            others.push_str(" or ftl.slc_cache.blocks");
+        }
         match self.least_share(counts, kept) {
             Some(share) => format!(
-                "set ftl.over_provisioning to {} or more, or lower ftl.gc.start{bad}",
+                "set ftl.over_provisioning to {} or more, or lower ftl.gc.start{others}",
                 text(&share)
             ),
             None => {
-                let blocks = ((kept + kept.div_ceil(9)) * all).div_ceil(good.max(1));
-                format!("give a plane at least {blocks} blocks, or lower ftl.gc.start{bad}")
+                let blocks = ((kept + kept.div_ceil(9)) * all).div_ceil(good.max(1)) + own;
+                format!("give a plane at least {blocks} blocks, or lower ftl.gc.start{others}")
             }
         }
     }
 
-    /// Blocks of a plane that may be partly filled: one for each stream.
+    /// Blocks of a plane that may be partly filled: one for each stream, and one that the SLC cache has
+    /// borrowed.
     fn open_blocks(&self) -> u64 {
-        u64::from(self.options.ftl.streams.policy.counts().open_blocks())
+        let ftl = &self.options.ftl;
+        let borrowed = u64::from(ftl.slc_cache.policy.borrows());
+        u64::from(ftl.streams.policy.counts().open_blocks()) + borrowed
     }
 
     /// With fewer logical units on a plane than this, something is always worth collecting. When the
     /// host waits for a plane, all its blocks are closed but the reserve and those that streams have
-    /// open, except that of the stream which waits. Each is worth collecting unless its stale units are fewer than a flash page holds.
+    /// open, except that of the stream which waits (it may wait for the SLC cache, with all of them open).
+    /// Each is worth collecting unless its stale units are fewer than a flash page holds.
     fn sure_units(&self, counts: &Counts) -> u64 {
         let kept = u64::from(self.options.ftl.gc.reserve) + self.kept_back(counts);
-        let open = self.open_blocks() - 1;
+        let full = u64::from(self.options.ftl.slc_cache.policy.rules().is_none());
+        let open = self.open_blocks() - full;
         let closed = self.good_blocks().saturating_sub(kept + open);
         closed * (counts.units_per_block - counts.units_per_page + 1)
     }
 
-    /// Blocks of a plane that are good when the device is new, as a mean.
+    /// Blocks of a plane that are good when the device is new, as a mean, and not the SLC cache's own.
     fn good_blocks(&self) -> u64 {
         let blocks = u64::from(self.options.nand.blocks_per_plane);
         let bad = u128::from(blocks) * u128::from(self.options.nand.faults.factory_bad.ppm);
         let bad = bad.div_ceil(u128::from(Ratio::ONE.ppm));
-        blocks - u64::try_from(bad).unwrap_or(blocks)
+        let own = u64::from(self.options.ftl.slc_cache.policy.own_blocks());
+        blocks.saturating_sub(own + u64::try_from(bad).unwrap_or(blocks))
     }
 
     /// Blocks of a plane that a device keeps back because operations on it can fail.
@@ -379,6 +400,28 @@ impl Checker<'_, '_> {
             paths.extend(GEOMETRY);
             let message = "the buffer holds the whole device: flash is hardly used".to_owned();
             self.warn(&paths, message, "write a smaller capacity".to_owned());
+        }
+    }
+
+    fn slc_cache(&mut self) {
+        let cache = &self.options.ftl.slc_cache.policy;
+        if cache.rules().is_none() {
+            return;
+        }
+        let nand = &self.options.nand;
+        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
+        let can_fail = nand.faults.can_fail() || limited;
+        let none = "set ftl.slc_cache.policy to \"none\"";
+        if nand.cell == Cell::Slc {
+            let message = "cells of one bit need no cache in SLC mode".to_owned();
+            self.fail(&["ftl.slc_cache.policy", "nand.cell"], message, none.to_owned());
+        }
+        if can_fail {
+            let message = "an SLC cache on blocks that fail or wear out is not modelled".to_owned();
+            let remedy = format!(
+                "{none}, or nand.endurance.policy to \"unlimited\" and leave nand.faults at zero"
+            );
+            self.fail(&["ftl.slc_cache.policy", "nand.endurance.policy"], message, remedy);
         }
     }
 

@@ -8,6 +8,7 @@ use crate::cache::WriteBufferChoice;
 use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::placement::{Level, PlacementChoice};
+use crate::ftl::slc::SlcCacheChoice;
 use crate::ftl::streams::StreamsChoice;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice};
 use crate::host::arbitration::ArbitrationChoice;
@@ -285,6 +286,7 @@ options! {
         placement: PlacementOptions,
         streams: StreamsOptions,
         gc: GcOptions,
+        slc_cache: SlcCacheOptions,
         wear: WearOptions,
     } {
         /// Physical capacity beyond the logical, as a share of the logical: at 7% a device with
@@ -311,6 +313,11 @@ options! {
 options! {
     /// Which pages share blocks: a stream has an open block of its own in each plane.
     pub struct StreamsOptions at "ftl.streams" with { policy: StreamsChoice } {}
+}
+
+options! {
+    /// Blocks that are used with one bit a cell, as a cache in front of the others.
+    pub struct SlcCacheOptions at "ftl.slc_cache" with { policy: SlcCacheChoice } {}
 }
 
 options! {

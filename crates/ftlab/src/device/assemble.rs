@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
+use super::idle::{Chore, Idle};
 use super::stalled::Stalled;
 use super::{Contents, Device};
 use crate::cache::{Buffer, BufferSetup};
 use crate::config::{Config, GcOptions, MOST_COPIES, NandOptions, StreamMap};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
+use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
 use crate::host::arbitration::one_each;
@@ -90,9 +92,21 @@ impl DeviceSetup {
                     drain_pages: drain_pages(&buffer, &geometry),
                 },
                 triggers: triggers(&ftl.gc),
+                slc: slc(&parts),
             },
             buffer,
         }
+    }
+}
+
+fn slc(parts: &Parts<'_>) -> SlcSetup {
+    let choice = &parts.config.ftl.slc_cache.policy;
+    let Some(rules) = choice.rules() else { return SlcSetup::none() };
+    SlcSetup {
+        policy: choice.build(parts),
+        when_full: rules.when_full,
+        fold_after_idle: rules.fold_when_idle.is_on().then_some(rules.fold_after_idle),
+        bits: parts.config.nand.cell.bits(),
     }
 }
 
@@ -220,6 +234,9 @@ pub fn assemble_with<P: Probe, C: Contents>(
     let dies = geometry.dies();
     let units_per_page = geometry.units_per_page();
     let sectors_per_page = geometry.sectors_per_unit();
+    let background = setup.ftl.triggers.background;
+    let collect_after_idle = background.map(|background| background.after);
+    let fold_after_idle = setup.ftl.slc.fold_after_idle;
     Device {
         now: SimTime::ZERO,
         capacity_sectors: u64::from(setup.ftl.logical_pages) * u64::from(sectors_per_page),
@@ -236,8 +253,11 @@ pub fn assemble_with<P: Probe, C: Contents>(
         contents,
         loads: Cargo::new(units_per_page),
         from_buffer: VecDeque::new(),
+        idle: Idle::new(|chore| match chore {
+            Chore::Collect => collect_after_idle,
+            Chore::Fold => fold_after_idle,
+        }),
         finished: Vec::new(),
-        idle_at: None,
         batch: Vec::new(),
         recent: VecDeque::new(),
         end_of_life: None,

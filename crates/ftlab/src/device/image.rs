@@ -90,9 +90,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             loads: _,
             stalled,
             from_buffer,
-            finished,
             // At rest the host has been idle for long enough.
-            idle_at: _,
+            idle: _,
+            finished,
             batch: _,
             // Only brings tables closer to the processor.
             recent: _,

@@ -7,6 +7,7 @@ mod assemble;
 mod contents;
 mod end_of_life;
 mod front_path;
+mod idle;
 mod image;
 mod read_path;
 mod stalled;
@@ -20,6 +21,7 @@ pub use contents::{Contents, FlashRead, PageProgram};
 pub use end_of_life::EndOfLife;
 pub use image::LeftInDram;
 
+use self::idle::{Chore, Idle};
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, SlotId};
 use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
@@ -56,10 +58,10 @@ pub struct Device<P = (), C = ()> {
     stalled: Stalled,
     /// Requests that are done when their data has passed through DRAM.
     from_buffer: VecDeque<(SimTime, RequestId)>,
+    /// What begins if no request comes.
+    idle: Idle,
     /// Completions that have not been handed out.
     finished: Vec<Completion>,
-    /// When collection in the background begins, if nothing comes.
-    idle_at: Option<SimTime>,
     /// The pages of the write-back that is being put together.
     batch: Vec<SlotId>,
     /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
@@ -163,12 +165,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.consider_end();
     }
 
-    /// When the host will have been idle for long enough to collect meanwhile, as it stands.
-    fn idle_from(&self) -> Option<SimTime> {
-        let background = self.ftl.triggers().background.filter(|_| self.intake.in_flight() == 0)?;
-        Some(self.now + background.after)
-    }
-
     /// One flash command is done: tell whom it was done for.
     #[inline]
     fn command_done(&mut self, id: CommandId) {
@@ -205,6 +201,24 @@ impl<P: Probe, C: Contents> Device<P, C> {
         collector.collect(wanted, &mut ground)
     }
 
+    #[inline]
+    fn host_is_back(&mut self) {
+        self.idle.interrupted();
+        self.collector.host_back();
+        self.ftl.set_idle_for_cache(false);
+    }
+
+    /// The host has been idle for long enough for something.
+    fn do_chore(&mut self) {
+        let chore = self.idle.take();
+        let (collector, mut ground) = self.ground();
+        match chore {
+            None => {}
+            Some(Chore::Collect) => collector.host_idle(&mut ground),
+            Some(Chore::Fold) => collector.fold_all(&mut ground),
+        }
+    }
+
     fn submit_flush(&mut self, id: RequestId) {
         let pages = match self.plant.is(Canary::FlushWaitsForNothing) {
             true => 0,
@@ -221,7 +235,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let front = self.front.as_ref().and_then(|front| front.next_time());
         let buffer = self.from_buffer.front().map(|&(at, _)| at);
         let next = self.flash.next_time().into_iter().chain(buffer).chain(front);
-        let next = next.chain(self.idle_at).min();
+        let next = next.chain(self.idle.next()).min();
         let next = next.unwrap_or(SimTime::FOREVER);
         assert!(next >= at, "a request at {at}, but the device stands before an event at {next}");
         let queue = self.queues.of(request.stream);
@@ -309,8 +323,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     fn submit(&mut self, at: SimTime, request: Request) {
         self.check(at, &request);
         self.now = at;
-        self.idle_at = None;
-        self.collector.host_back();
+        self.host_is_back();
         if laws::ON {
             self.ledger.submitted(at, &request);
         }
@@ -328,7 +341,9 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
         loop {
             if !self.finished.is_empty() {
-                self.idle_at = self.idle_from();
+                if self.intake.in_flight() == 0 {
+                    self.idle.begins(self.now);
+                }
                 if self.plant.is(Canary::CompletionLost) && self.finished.len() > 1 {
                     self.finished.pop();
                 }
@@ -341,7 +356,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
             let front = self.front.as_ref().and_then(|front| front.next_time());
             let buffer = self.from_buffer.front().map(|&(at, _)| at);
             let flash = self.flash.next_time();
-            let events = front.into_iter().chain(buffer).chain(flash).chain(self.idle_at);
+            let events = front.into_iter().chain(buffer).chain(flash).chain(self.idle.next());
             let Some(next) = events.min() else {
                 // A pause is not the end, unless requests wait for what collection makes free.
                 if limit == SimTime::FOREVER || self.intake.in_flight() > 0 {
@@ -375,9 +390,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                     self.finish(id);
                 }
             } else if flash != Some(next) {
-                self.idle_at = None;
-                let (collector, mut ground) = self.ground();
-                collector.host_idle(&mut ground);
+                self.do_chore();
             } else if let Some((_, id)) = self.flash.step() {
                 self.commands_done(id);
             }

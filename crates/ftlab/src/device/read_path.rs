@@ -43,7 +43,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let command = match gathering {
             Some(open) if open.flash_page == flash_page => open.command,
             _ => {
-                let command = Command::new(Kind::Read, Origin::Host, Task::Request(id), at);
+                let mut command = Command::new(Kind::Read, Origin::Host, Task::Request(id), at);
+                command.mode = self.ftl.mode_at(at);
                 let command = self.flash.prepare(command);
                 self.intake.wait_for_one(id);
                 if let Some(full) = gathering.replace(Gathering { command, flash_page }) {

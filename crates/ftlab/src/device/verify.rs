@@ -2,10 +2,13 @@
 //! where the feature `verify` is on.
 
 use super::{Contents, Device};
+use crate::ftl::BlockState;
+use crate::nand::CellMode;
 use crate::scheduler::{Kind, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
 #[cfg(feature = "verify")]
 use crate::verify::Canary;
+use crate::verify::{FlashLaws, Held};
 
 /// A whole audit looks at every page; there is one in so many events for each of so many pages.
 const EVENTS_PER_AUDIT: u64 = 64;
@@ -77,6 +80,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn verify_rest(&self) {
         if let Some(laws) = &self.flash.laws {
             laws.at_rest(self.now, self.flash.channel_busy(self.now));
+            self.verify_blocks(laws);
         }
         let dies = (0..self.flash.geometry().dies()).map(DieId::new);
         let load: u32 = dies.map(|die| self.flash.load().of(die)).sum();
@@ -88,15 +92,29 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.verify_all();
     }
 
+    /// What the FTL takes each block for is what was done to it.
+    fn verify_blocks(&self, laws: &FlashLaws) {
+        for block in (0..self.flash.geometry().blocks()).map(BlockId::new) {
+            let (known, seen) = (self.held(block), laws.held(block));
+            let bad = self.ftl.blocks().state(block) == BlockState::Bad;
+            assert!(bad || known == seen, "{block:?} is taken for {known:?} and is {seen:?}");
+        }
+    }
+
+    fn held(&self, block: BlockId) -> Held {
+        let blocks = self.ftl.blocks();
+        let pages = blocks.programmed(block) / self.flash.geometry().units_per_page();
+        let mode = if pages == 0 { CellMode::default() } else { self.ftl.mode_of(block) };
+        Held { pages, mode, erases: blocks.erases(block) }
+    }
+
     /// An image was loaded.
     pub(super) fn verify_loaded(&mut self) {
         self.ledger.loaded(self.now, self.program_failures(), self.erases());
-        let geometry = self.flash.geometry().clone();
+        let all = (0..self.flash.geometry().blocks()).map(BlockId::new);
+        let held: Vec<_> = all.map(|block| (block, self.held(block))).collect();
         if let Some(laws) = &mut self.flash.laws {
-            for block in (0..geometry.blocks()).map(BlockId::new) {
-                let programmed = self.ftl.blocks().programmed(block);
-                laws.holds(block, programmed / geometry.units_per_page());
-            }
+            held.into_iter().for_each(|(block, held)| laws.holds(block, held));
         }
         self.verify_all();
     }

@@ -173,6 +173,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let mut read = Command::new(Kind::Read, Origin::Merge, Task::WriteBack, at);
         read.units = 1;
         read.codewords = self.flash.bus().codewords_per_unit();
+        read.mode = self.ftl.mode_at(at);
         read.then = Some(program);
         self.flash.command_mut(program).waits_for += 1;
         let read = self.flash.prepare(read);
@@ -223,8 +224,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let sectors = page.flushing;
             self.contents.program(&PageProgram { slot, sectors, base, to });
         }
+        let mode = self.ftl.mode_at(first);
         let command = self.flash.command_mut(program);
-        command.page = first;
+        (command.page, command.mode) = (first, mode);
         // Who waits for room waits for collection.
         command.spent.gc += waited;
         self.flash.submit(self.now, program);

@@ -60,7 +60,9 @@ impl Ftl {
         let blocks = self.geometry.shape().blocks_per_plane;
         let free = (0..blocks)
             .map(|index| self.geometry.block_in(plane, index))
-            .filter(|&block| self.blocks.state(block) == BlockState::Free)
+            .filter(|&block| {
+                self.blocks.state(block) == BlockState::Free && !self.is_own_slc(block)
+            })
             .count();
         let counted = self.free_blocks(plane);
         if free != counted as usize {
@@ -69,21 +71,23 @@ impl Ftl {
         self.audit_lists(plane)?;
         self.audit_candidates(plane)?;
         for stream in self.streams.all_host_streams() {
-            if self.may_write(plane, stream) != self.is_writable(plane, stream) {
+            if self.writable[stream.at()].planes[plane.at()] != self.is_writable(plane, stream) {
                 return Err(format!("{plane:?} is noted as what it is not: writable, or full"));
             }
         }
-        Ok(())
+        self.audit_slc(plane)
     }
 
-    /// The victim policy knows exactly the blocks that are closed.
+    /// The victim policy knows exactly the blocks that are closed, but for those of the SLC cache.
     fn audit_candidates(&self, plane: PlaneId) -> Result<(), String> {
         let mut known = self.victim.candidates(plane);
         known.sort_unstable_by_key(|block| block.get());
         let all = 0..self.geometry.shape().blocks_per_plane;
         let all = all.map(|index| self.geometry.block_in(plane, index));
-        let closed: Vec<_> =
-            all.filter(|&block| self.blocks.state(block) == BlockState::Closed).collect();
+        let is_one = |&block: &BlockId| {
+            self.blocks.state(block) == BlockState::Closed && !self.blocks.is_slc(block)
+        };
+        let closed: Vec<_> = all.filter(is_one).collect();
         if known != closed {
             return Err(format!("{plane:?}: {closed:?} are closed, candidates are {known:?}"));
         }
@@ -92,9 +96,9 @@ impl Ftl {
 
     /// What a plane lists as erased, as open and as waiting to be collected is so, and is listed once.
     fn audit_lists(&self, plane: PlaneId) -> Result<(), String> {
-        let whole = self.geometry.units_per_block();
         let state = &self.planes[plane.at()];
-        let open = state.open_blocks().filter(|&(.., next)| next < whole);
+        let open = state.open_blocks();
+        let open = open.filter(|&(stream, _, next)| next < self.blocks.units_in(stream));
         let open = open.map(|(_, block, _)| (block, BlockState::Open));
         let erased = state.erased().map(|block| (block, BlockState::Free));
         let wanted = state.wanted.iter().map(|wanted| (wanted.block, BlockState::Collecting));

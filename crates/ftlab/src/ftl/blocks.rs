@@ -69,6 +69,9 @@ pub struct Blocks {
     closed: u64,
     /// By block: how often collection chose it. A statistic, not state: no image keeps it.
     collections: Vec<u32>,
+    units_per_block: u32,
+    /// Mapping units in a block that is used with one bit a cell.
+    slc_units: u32,
 }
 
 impl Blocks {
@@ -83,7 +86,50 @@ impl Blocks {
             closings: vec![0; geometry.blocks() as usize],
             closed: 0,
             collections: vec![0; geometry.blocks() as usize],
+            units_per_block: geometry.units_per_block(),
+            slc_units: geometry.units_per_block(),
         }
+    }
+
+    /// The same on flash whose cells store so many bits at full density.
+    #[must_use]
+    pub(super) fn with_cells_of(mut self, bits: u32, geometry: &Geometry) -> Blocks {
+        self.slc_units = geometry.shape().pages_per_block / bits * geometry.units_per_page();
+        self
+    }
+
+    /// Mapping units in a block of full density.
+    #[must_use]
+    pub fn units_per_block(&self) -> u32 {
+        self.units_per_block
+    }
+
+    /// Mapping units in a block that is used with one bit a cell.
+    #[inline]
+    #[must_use]
+    pub fn slc_units(&self) -> u32 {
+        self.slc_units
+    }
+
+    /// Whether a block is in use with one bit a cell.
+    #[inline]
+    #[must_use]
+    pub fn is_slc(&self, block: BlockId) -> bool {
+        self.stream(block) == WriteStream::SLC
+    }
+
+    /// Mapping units that a block holds, as it is used at present.
+    #[inline]
+    #[must_use]
+    pub fn units_of(&self, block: BlockId) -> u32 {
+        self.units_in(self.stream(block))
+    }
+
+    /// Mapping units that a block of a stream holds.
+    #[inline]
+    #[must_use]
+    pub fn units_in(&self, stream: WriteStream) -> u32 {
+        if stream == WriteStream::SLC { self.slc_units } else { self.units_per_block }
     }
 
     /// Valid pages (mapping units) of a block.
@@ -174,7 +220,7 @@ impl Blocks {
     /// The block is empty and goes out of use.
     pub(super) fn retire(&mut self, block: BlockId) {
         assert_eq!(self.valid(block), 0, "{block:?} was given up with valid pages on it");
-        self.set_state(block, BlockState::Bad);
+        self.records[block.at()][STATE] = BlockState::Bad as u32;
     }
 
     /// How often collection chose a block.
@@ -267,8 +313,16 @@ impl Blocks {
         pages: impl Fn(BlockId, &mut Writer),
     ) {
         // The order of closing is written apart, as the blocks in that order.
-        let Blocks { records, valid, words_per_block, closings: _, closed: _, collections: _ } =
-            self;
+        let Blocks {
+            records,
+            valid,
+            words_per_block,
+            closings: _,
+            closed: _,
+            collections: _,
+            units_per_block: _,
+            slc_units: _,
+        } = self;
         let used = (0..records.len() as u32).map(BlockId::new).filter(|&block| self.is_used(block));
         out.number(used.clone().count() as u64);
         let mut before = 0;
@@ -324,17 +378,23 @@ impl Blocks {
         let programmed = from.below(pages + 1, "a block's number of programmed pages")?;
         let erases = from.below(MOST_ERASES, "a block's number of erases")?;
         let programmed = programmed * geometry.units_per_page();
+        let whole = self.units_in(WriteStream::new(stream as u8));
         let fits = match state {
             BlockState::Free => programmed == 0,
-            BlockState::Open => programmed < geometry.units_per_block(),
+            BlockState::Open => programmed < whole,
             // Nothing is collected at rest, but a block may wait for it.
-            BlockState::Closed | BlockState::Collecting => programmed == geometry.units_per_block(),
+            BlockState::Closed | BlockState::Collecting => programmed == whole,
             BlockState::Failing | BlockState::Bad => true,
         };
         if !fits {
             return Err(Damage(format!(
                 "{block:?} can't be {state:?} with {programmed} units programmed"
             )));
+        }
+        let filled =
+            matches!(state, BlockState::Open | BlockState::Closed | BlockState::Collecting);
+        if stream as usize == WriteStream::SLC.at() && !filled {
+            return Err(Damage(format!("{block:?} can't be {state:?} and in SLC mode")));
         }
         self.records[block.at()] = [0, programmed, erases, stream << STATE_BITS | state as u32];
         if !self.is_used(block) {

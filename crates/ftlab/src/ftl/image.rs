@@ -45,6 +45,7 @@ impl Ftl {
             read_only: _,
             // Only checks.
             plant: _,
+            slc,
         } = self;
         to.write(Part::Blocks, |out| {
             // What invalid pages hold matters to nobody any more.
@@ -54,8 +55,8 @@ impl Ftl {
         });
         to.write(Part::Planes, |out| {
             self.save_life(out);
-            let units = geometry.units_per_block();
-            planes.iter().for_each(|plane| plane.save(out, units));
+            planes.iter().for_each(|plane| plane.save(out, |stream| blocks.units_in(stream)));
+            slc.iter().for_each(|cache| cache.save(out));
             hungry.iter().for_each(|&hungry| out.flag(hungry));
             out.list(fed.iter().map(|plane| plane.get()));
         });
@@ -157,6 +158,7 @@ impl Ftl {
         self.load_life(from)?;
         let mut left_over = Vec::new();
         let streams = self.streams.open_blocks();
+        let own = self.own_slc_blocks();
         for plane in (0..self.geometry.planes()).map(PlaneId::new) {
             let Ftl { geometry, blocks, planes, .. } = self;
             let check = |block| {
@@ -169,11 +171,14 @@ impl Ftl {
                     _ => Err(Damage(format!("block {block} is not one of {plane:?}"))),
                 }
             };
-            let blocks_per_plane = geometry.shape().blocks_per_plane;
+            let blocks_per_plane = geometry.shape().blocks_per_plane - own;
             let more = planes[plane.at()].load(from, streams, blocks_per_plane, check)?;
             self.recount_unused(plane);
-            self.check_plane(plane, &more)?;
             left_over.extend(more);
+        }
+        self.load_slc(from)?;
+        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
+            self.check_plane(plane, &left_over)?;
         }
         for plane in 0..self.hungry.len() {
             self.hungry[plane] = from.flag("whether a plane is hungry")? && resume.collection;
@@ -191,7 +196,9 @@ impl Ftl {
     /// Every block of a plane is listed once, as what it is.
     fn check_plane(&self, plane: PlaneId, left_over: &[BlockId]) -> Result<(), Damage> {
         let state = &self.planes[plane.at()];
-        let mut listed: Vec<BlockId> = state.listed().chain(left_over.iter().copied()).collect();
+        let left_over = left_over.iter().filter(|&&block| self.geometry.plane_of(block) == plane);
+        let mut listed: Vec<BlockId> = state.listed().chain(left_over.copied()).collect();
+        listed.extend(self.free_slc_blocks(plane));
         let number = listed.len();
         listed.sort_unstable();
         listed.dedup();
@@ -199,9 +206,12 @@ impl Ftl {
             .map(|index| (index < state.used(), self.geometry.block_in(plane, index)));
         let mut waiting = 0;
         for (used, block) in all {
+            // Blocks of the SLC cache are listed whether they were used or not.
+            let own = self.is_own_slc(block);
+            let used = used || own;
             match self.blocks.state(block) {
                 BlockState::Bad => {}
-                _ if used != self.blocks.is_used(block) => {
+                _ if used != self.blocks.is_used(block) && !own => {
                     return Err(Damage(format!("{block:?} is used or not, contrary to its plane")));
                 }
                 BlockState::Free
@@ -245,6 +255,10 @@ impl Ftl {
             }
             candidates.extend(list);
         }
+        // What is cached is no candidate: it is folded in the order of closing.
+        let (cached, order): (Vec<BlockId>, Vec<BlockId>) =
+            order.into_iter().partition(|&block| self.blocks.is_slc(block));
+        cached.into_iter().for_each(|block| self.slc_loaded(block));
         let (mut sorted, mut closed) = (candidates.clone(), order.clone());
         sorted.sort_unstable();
         closed.sort_unstable();
@@ -271,13 +285,19 @@ impl Ftl {
         let first = WriteStream::new(0);
         if !resume.streams {
             for block in (0..self.geometry.blocks()).map(BlockId::new) {
-                if self.blocks.stream(block) != first {
+                if self.blocks.stream(block) != first && !self.blocks.is_slc(block) {
                     self.blocks.set_stream(block, first);
                 }
             }
         }
         for (plane, state) in self.planes.iter().enumerate() {
             for (stream, block, next_unit) in state.open_blocks() {
+                if stream == WriteStream::SLC {
+                    if let Some(cache) = &mut self.slc {
+                        cache.writable.next_unit[plane] = next_unit;
+                    }
+                    continue;
+                }
                 self.blocks.set_stream(block, stream);
                 if let Some(writable) = self.writable.get_mut(stream.at()) {
                     writable.next_unit[plane] = next_unit;

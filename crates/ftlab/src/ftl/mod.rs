@@ -12,6 +12,7 @@ mod image;
 pub mod mapping;
 pub mod placement;
 mod plane;
+pub mod slc;
 mod spare;
 pub mod streams;
 pub mod wear;
@@ -24,6 +25,7 @@ pub use spare::Spare;
 use gc::{Collection, Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
 use mapping::Mapping;
 use placement::{Placement, PlacementView, Writable};
+use slc::{CacheState, Count, SlcSetup};
 use streams::{Streams, WriteStream};
 use wear::{Demand, FreeBlockOrder, Levelling, Life, Pick, WearSetup};
 
@@ -54,6 +56,8 @@ pub struct FtlSetup {
     pub wear: WearSetup,
     /// What else decides when, and at which pace.
     pub triggers: Triggers,
+    /// The SLC cache.
+    pub slc: SlcSetup,
 }
 
 /// Counts of what the FTL did, in pages (mapping units) unless said otherwise.
@@ -113,6 +117,8 @@ pub struct Ftl {
     failed: Vec<BlockId>,
     /// Whether the device has come to its end.
     read_only: bool,
+    /// None if no block is ever used with one bit a cell.
+    slc: Option<Box<CacheState>>,
     counts: FtlCounts,
     /// Only where devices check themselves.
     pub(crate) plant: Plant,
@@ -123,11 +129,15 @@ impl Ftl {
     #[must_use]
     pub fn new(setup: FtlSetup) -> Ftl {
         let geometry = setup.geometry;
-        let blocks_per_plane = geometry.shape().blocks_per_plane;
+        let bits = setup.slc.bits;
+        let slc = CacheState::new(setup.slc, &geometry);
+        let own = slc.as_ref().map_or(0, |cache| cache.own_blocks());
+        let blocks_per_plane = geometry.shape().blocks_per_plane - own;
         let everywhere = Writable {
             planes: vec![true; geometry.planes() as usize],
             dies: DieSet::all(&geometry),
             next_unit: vec![0; geometry.planes() as usize],
+            units_per_block: geometry.units_per_block(),
         };
         let WearSetup { free_block, levelling, faults, drain_pages } = setup.wear;
         let (mut thresholds, mut triggers) = (setup.thresholds, setup.triggers);
@@ -144,7 +154,7 @@ impl Ftl {
             Box::new(Life::new(faults, &demand, kept_back - 1))
         });
         let mut ftl = Ftl {
-            blocks: Blocks::new(&geometry),
+            blocks: Blocks::new(&geometry).with_cells_of(bits, &geometry),
             spare: Spare::new(geometry.physical_pages(), geometry.sectors_per_unit()),
             planes: vec![Plane::new(blocks_per_plane, free_block); geometry.planes() as usize],
             writable: vec![everywhere; setup.streams.host_streams() as usize],
@@ -162,11 +172,18 @@ impl Ftl {
             life,
             failed: Vec::new(),
             read_only: false,
+            slc,
             counts: FtlCounts::default(),
             plant: Plant::default(),
             geometry,
         };
         ftl.mark_factory_bad();
+        if ftl.slc.is_some() {
+            // A dynamic cache may have no room even on a new device.
+            (0..ftl.geometry.planes())
+                .map(PlaneId::new)
+                .for_each(|plane| ftl.refresh_writable(plane));
+        }
         ftl
     }
 
@@ -213,7 +230,10 @@ impl Ftl {
     #[inline]
     pub fn look_up_for_host(&mut self, page: Lpn) -> Option<Ppn> {
         let at = self.look_up(page);
-        self.counts.unwritten_reads += u64::from(at.is_none());
+        match at {
+            Some(at) => self.count_slc(at, 1, Count::Read),
+            None => self.counts.unwritten_reads += 1,
+        }
         at
     }
 
@@ -274,13 +294,18 @@ impl Ftl {
     /// Whether the host may write pages of a stream to a plane at present.
     #[must_use]
     pub fn may_write(&self, plane: PlaneId, stream: WriteStream) -> bool {
-        self.writable[stream.at()].planes[plane.at()]
+        self.may_cache(plane) || self.writable[stream.at()].planes[plane.at()]
     }
 
     /// Whether the host may write to a plane at present, in any stream.
     #[must_use]
     pub fn may_write_any(&self, plane: PlaneId) -> bool {
-        self.writable.iter().any(|writable| writable.planes[plane.at()])
+        let mut native = self.writable.iter();
+        self.may_cache(plane) || native.any(|writable| writable.planes[plane.at()])
+    }
+
+    fn may_cache(&self, plane: PlaneId) -> bool {
+        self.slc.as_ref().is_some_and(|cache| cache.writable.planes[plane.at()])
     }
 
     /// Chooses where the flash page that begins with logical page `page` goes, and takes it. None if
@@ -289,6 +314,12 @@ impl Ftl {
     pub fn place(&mut self, page: Lpn, stream: WriteStream, load: &Load) -> Option<Ppn> {
         if self.read_only {
             return self.place_anywhere(stream);
+        }
+        if let Some(cache) = &self.slc {
+            let view = PlacementView { load, writable: &cache.writable };
+            if let Some(plane) = self.placement.choose(page, &view) {
+                return self.take_slc_page(plane);
+            }
         }
         let view = PlacementView { load, writable: &self.writable[stream.at()] };
         let plane = self.placement.choose(page, &view)?;
@@ -307,6 +338,11 @@ impl Ftl {
     fn place_copy(&mut self, plane: PlaneId, from: Ppn) -> Option<Ppn> {
         let source = self.blocks.stream(self.geometry.block_of(from));
         let page = self.spare.owner(from)?;
+        // What leaves the cache counts as written by the host just now.
+        let source = match source == WriteStream::SLC {
+            true => self.streams.host_stream(page, 0),
+            false => source,
+        };
         let stream = self.streams.copy_stream(page, source);
         let kept_back = self.life.as_ref().map_or(0, |life| life.kept_back());
         self.take_page(plane, stream, kept_back).or_else(|| {
@@ -342,31 +378,35 @@ impl Ftl {
 
     fn open_block(&mut self, plane: PlaneId, stream: WriteStream, reserve: u32) -> Option<()> {
         let for_host = stream.at() < usize::from(self.streams.host_streams());
-        let state = &mut self.planes[plane.at()];
-        if state.free_blocks() <= reserve {
+        if self.free_blocks(plane) <= reserve {
             return None;
         }
+        let block = self.take_free_block(plane, for_host)?;
+        self.planes[plane.at()].open(stream, block);
+        self.blocks.open(block, stream);
+        self.streams.opened(block, stream);
+        Some(())
+    }
+
+    fn take_free_block(&mut self, plane: PlaneId, for_host: bool) -> Option<BlockId> {
+        let state = &mut self.planes[plane.at()];
         // What moves for wear lies still: it goes where wear is highest.
         let levels = |run: &Collection| run.purpose() == Purpose::WearLevel;
         let pick = match !for_host && state.collection.as_ref().is_some_and(levels) {
             true => Pick::MostWorn,
             false => self.free_block.pick(for_host),
         };
-        let block = state.take_free(pick, |index| {
+        state.take_free(pick, |index| {
             let block = self.geometry.block_in(plane, index);
             (self.blocks.state(block) == BlockState::Free).then_some(block)
-        })?;
-        state.open(stream, block);
-        self.blocks.open(block, stream);
-        self.streams.opened(block, stream);
-        Some(())
+        })
     }
 
     /// Free blocks of a plane that the host may not take: one more while a block is being given up,
     /// whose pages may fill one and which returns none.
     fn reserve(&self, plane: PlaneId) -> u32 {
         let run = self.planes[plane.at()].collection.as_ref();
-        let giving_up = run.is_some_and(|run| !run.purpose().frees_block());
+        let giving_up = run.is_some_and(|run| !run.returns_block());
         self.thresholds.reserve + u32::from(giving_up && !self.read_only)
     }
 
@@ -380,22 +420,18 @@ impl Ftl {
         let scarce = free <= reserve + 1;
         let collecting = state.collection.is_some() && !self.read_only;
         let paced = scarce && collecting && state.host_credit == 0;
-        !paced && (room || free > self.reserve(plane))
+        !paced && (room || free > self.reserve(plane)) && !self.slc_holds(plane)
     }
 
     /// Notes whether the host may write to a plane, after anything changed on which that depends.
     fn refresh_writable(&mut self, plane: PlaneId) {
         for stream in self.streams.all_host_streams() {
             let writable = self.is_writable(plane, stream);
-            let noted = &mut self.writable[stream.at()];
-            if std::mem::replace(&mut noted.planes[plane.at()], writable) == writable {
-                continue;
-            }
-            let die = self.geometry.die_of(plane);
-            let first = self.geometry.plane_in(die, 0).at();
-            let planes = &noted.planes[first..first + self.geometry.planes_per_die() as usize];
-            let any = planes.contains(&true);
-            noted.dies.put(self.geometry.turn_of(die), any);
+            self.writable[stream.at()].note(plane, writable, &self.geometry);
+        }
+        let writable = self.slc.as_ref().map(|cache| self.is_slc_writable(plane, cache));
+        if let (Some(writable), Some(cache)) = (writable, &mut self.slc) {
+            cache.writable.note(plane, writable, &self.geometry);
         }
     }
 
@@ -409,6 +445,7 @@ impl Ftl {
     /// The flash page that begins at `first` is programmed, with `units` pages of the host on it.
     pub fn programmed_for_host(&mut self, first: Ppn, units: u32) {
         self.counts.host_pages += u64::from(units);
+        self.count_slc(first, u64::from(units), Count::Written);
         self.programmed(first, units);
     }
 
@@ -420,8 +457,11 @@ impl Ftl {
         let programmed = self.blocks.add_programmed(block, units_per_page);
         if self.blocks.state(block) == BlockState::Failing {
             self.settle_failing(block);
-        } else if programmed == self.geometry.units_per_block() {
+        } else if programmed == self.blocks.units_of(block) {
             self.blocks.close(block);
+            if self.blocks.is_slc(block) {
+                return self.slc_closed(block);
+            }
             let plane = self.geometry.plane_of(block);
             let view = VictimView { plane, blocks: &self.blocks };
             let never = self.plant.is(Canary::NeverACandidate);
@@ -460,7 +500,7 @@ impl Ftl {
         if !self.plant.is(Canary::ValidBitStays) {
             self.blocks.clear_valid(block, unit);
         }
-        if self.blocks.state(block) == BlockState::Closed {
+        if self.blocks.state(block) == BlockState::Closed && !self.blocks.is_slc(block) {
             let plane = self.geometry.plane_of(block);
             let view = VictimView { plane, blocks: &self.blocks };
             self.victim.lost_page(&view, block);

@@ -90,15 +90,15 @@ impl Plane {
     }
 
     /// Writes which blocks are free and which are being filled: those that have room.
-    pub(super) fn save(&self, out: &mut Writer, units_per_block: u32) {
+    pub(super) fn save(&self, out: &mut Writer, units_of: impl Fn(WriteStream) -> u32) {
         // Nothing is collected at rest, so nobody is paced. How far an open block is filled stands in
         // its record.
         let Plane { open, free, collection: _, wanted, host_credit: _, copy_credit: _ } = self;
         out.number(free.used());
         out.list(free.erased_by_age().iter().map(|block| block.get()));
         out.number(open.len() as u64);
-        for open in open {
-            let open = open.filter(|open| open.next_unit < units_per_block);
+        for (stream, open) in (0..).map(WriteStream::new).zip(open) {
+            let open = open.filter(|open| open.next_unit < units_of(stream));
             out.number(open.map_or(0, |open| open.block.to_raw()));
         }
         out.number(wanted.len() as u64);
@@ -135,7 +135,7 @@ impl Plane {
             if state != BlockState::Open {
                 return Err(Damage(format!("{block:?} is {state:?} and listed as open")));
             }
-            match stream < streams {
+            match stream < streams || stream == WriteStream::SLC.at() as u32 {
                 true => self.open[stream as usize] = Some(OpenBlock { block, next_unit }),
                 false => left_over.push(block),
             }

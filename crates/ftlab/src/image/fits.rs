@@ -46,12 +46,20 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
     ];
     let counts = counts.map(|(path, a, b)| (path, a.to_string(), b.to_string()));
     let policy = |config: &Config| config.options.ftl.mapping.policy.name().to_owned();
+    let slc_cache = |config: &Config| {
+        let cache = &config.options.ftl.slc_cache.policy;
+        match cache.own_blocks() {
+            0 => cache.name().to_owned(),
+            own => format!("{} with {own} blocks", cache.name()),
+        }
+    };
     let pages = |config: &Config| format!("{} pages for the host", config.logical_pages());
     let others = [
         ("nand.page_size", a.page_size.to_string(), b.page_size.to_string()),
         ("ftl.mapping.unit", a.mapping_unit.to_string(), b.mapping_unit.to_string()),
         ("ftl.mapping.policy", policy(image), policy(device)),
         ("ftl.over_provisioning", pages(image), pages(device)),
+        ("ftl.slc_cache.policy", slc_cache(image), slc_cache(device)),
     ];
     let all = counts.into_iter().chain(others);
     let unequal = all.filter(|(_, image, device)| image != device);

@@ -343,7 +343,7 @@ impl<P: Probe> Flash<P> {
             while let Some(id) = next {
                 let activity = self.activity(id, from, until);
                 if let Some(laws) = &mut self.laws {
-                    laws.cell(&activity, self.commands[id].source, id == first);
+                    laws.cell(&activity, &self.commands[id], id == first);
                 }
                 self.probe.cell(&activity);
                 next = self.commands[id].next;

@@ -5,6 +5,7 @@ use crate::cache::BufferCounts;
 use crate::device::{Contents, Device};
 use crate::ftl::FtlCounts;
 use crate::ftl::gc::PurposeCounts;
+use crate::ftl::slc::SlcCounts;
 use crate::host::Host;
 use crate::scheduler::{CommandCounts, Overlaps, Probe};
 use crate::units::{Nanos, SimTime};
@@ -16,6 +17,8 @@ pub struct DeviceCounters {
     pub span: Nanos,
     /// What the FTL did.
     pub ftl: FtlCounts,
+    /// What the SLC cache did; nothing without one.
+    pub slc: SlcCounts,
     /// What the write buffer did.
     pub buffer: BufferCounts,
     /// Flash commands done, by origin and kind.
@@ -36,6 +39,7 @@ impl DeviceCounters {
         DeviceCounters {
             span: now.saturating_since(SimTime::ZERO),
             ftl: *device.ftl_counts(),
+            slc: device.ftl().slc_counts().copied().unwrap_or_default(),
             buffer: *device.buffer_counts(),
             commands: *device.flash().done(),
             overlaps: *device.flash().overlaps(),
@@ -74,6 +78,12 @@ impl DeviceCounters {
             by_purpose,
             unwritten_reads: f(a.unwritten_reads, b.unwritten_reads),
         };
+        let (a, b) = (&self.slc, &other.slc);
+        let slc = SlcCounts {
+            written: f(a.written, b.written),
+            bypassed: f(a.bypassed, b.bypassed),
+            read: f(a.read, b.read),
+        };
         let (a, b) = (&self.buffer, &other.buffer);
         let buffer = BufferCounts {
             write_hits: f(a.write_hits, b.write_hits),
@@ -102,6 +112,7 @@ impl DeviceCounters {
         DeviceCounters {
             span: Nanos(f(self.span.0, other.span.0)),
             ftl,
+            slc,
             buffer,
             commands,
             overlaps,

@@ -15,6 +15,7 @@ mod notes;
 mod queues;
 mod recorder;
 mod report;
+mod slc;
 mod steady;
 mod timeline;
 mod window_latencies;
@@ -32,5 +33,6 @@ pub use report::{
     Cache, Commands, FlashCommands, Gc, HostReport, LatencyReport, OpReport, PhaseSummary, Report,
     SCHEMA_VERSION, Spread, TimeShares, Utilisation, Wear, WriteAmplification,
 };
+pub use slc::SlcCache;
 pub use steady::{Round, Steadiness, SteadyReport, Verdict};
 pub use timeline::{Timeline, Window, WindowOp};

@@ -6,11 +6,12 @@ use super::health::Health;
 use super::host::{HostStats, OpStats, PARTS};
 use super::notes;
 use super::queues::{self, Fairness, QueueReport};
+use super::slc::{SlcCache, slc_cache};
 use super::steady::{Rounds, SteadyReport};
 use super::{Circumstances, DeviceCounters, Latencies, PhaseStats};
 use crate::device::{Contents, Device};
-use crate::ftl::FtlCounts;
 use crate::ftl::gc::{Purpose, PurposeCounts};
+use crate::ftl::{Blocks, FtlCounts};
 use crate::host::{Host, Op};
 use crate::scheduler::{Kind, Origin, Overlaps, Probe, flash_pages_programmed};
 use crate::units::{Nanos, SECTOR_BYTES};
@@ -42,6 +43,8 @@ pub struct Report {
     pub read_pages: u64,
     /// The write buffer; null if the device has none.
     pub cache: Option<Cache>,
+    /// The SLC cache; null if the device has none.
+    pub slc_cache: Option<SlcCache>,
     /// How busy the device was.
     pub utilisation: Utilisation,
     /// Flash commands by origin.
@@ -413,12 +416,13 @@ pub(super) fn build<P: Probe, C: Contents>(
             ..host_report(&host, duration)
         },
         write_amplification: write_amplification(&host, &counters, device),
-        gc: gc(&counters, device.flash().geometry().units_per_block()),
+        gc: gc(&counters, device.ftl().blocks()),
         wear: wear(device),
         health: super::health::health(device),
         unwritten_read_pages: counters.ftl.unwritten_reads,
         read_pages: counters.buffer.read_hits + counters.buffer.read_misses,
         cache: device.buffer().acknowledges_early().then(|| cache(&counters, device)),
+        slc_cache: device.ftl().slc_counts().map(|_| slc_cache(&counters)),
         utilisation: Utilisation {
             channels_ratio: spread(&counters.channel_busy, counters.span),
             dies_ratio: spread(&counters.die_busy, counters.span),
@@ -529,16 +533,20 @@ fn write_amplification<P: Probe, C: Contents>(
     }
 }
 
-fn gc(counters: &DeviceCounters, units_per_block: u32) -> Gc {
+fn gc(counters: &DeviceCounters, blocks: &Blocks) -> Gc {
     let ftl = &counters.ftl;
-    let valid = ratio(ftl.gc_victim_valid as f64, ftl.gc_runs as f64);
+    let mean = |sum: u64| ratio(sum as f64, ftl.gc_runs as f64);
+    let folds = ftl.by_purpose[Purpose::Fold as usize].runs;
+    let room = (ftl.gc_runs - folds) * u64::from(blocks.units_per_block())
+        + folds * u64::from(blocks.slc_units());
+    let (valid, units) = (mean(ftl.gc_victim_valid), mean(room));
     Gc {
         runs: ftl.gc_runs,
         copied_pages: ftl.gc_pages,
         stale_copied_pages: ftl.gc_stale,
         erased_blocks: counters.commands.iter().map(|row| row[Kind::Erase as usize]).sum(),
         valid_pages_per_victim: valid,
-        valid_ratio_per_victim: valid.map(|valid| valid / f64::from(units_per_block)),
+        valid_ratio_per_victim: valid.zip(units).map(|(valid, units)| valid / units),
         by_purpose: GcPurposes {
             space: purpose(ftl, Purpose::Space),
             background: purpose(ftl, Purpose::Background),

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use crate::nand::{Abilities, CacheOps, Geometry, Kind, MultiPlane, PauseCost};
+use crate::nand::{Abilities, CacheOps, CellMode, Geometry, Kind, MultiPlane, PauseCost};
 use crate::scheduler::{Activity, Command, CommandId, Origin};
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 
@@ -74,6 +74,20 @@ struct Block {
     programmed: u32,
     /// When the last of them is.
     done_at: SimTime,
+    /// How its cells are used.
+    mode: CellMode,
+    erases: u32,
+}
+
+/// What an image says of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// Flash pages that are programmed.
+    pub pages: u32,
+    /// How its cells are used, if any are.
+    pub mode: CellMode,
+    /// How often it was erased.
+    pub erases: u32,
 }
 
 /// The laws, and what the flash has been seen to do.
@@ -107,9 +121,16 @@ impl FlashLaws {
         }
     }
 
-    /// A block holds so many flash pages, from an image.
-    pub(crate) fn holds(&mut self, block: BlockId, pages: u32) {
-        self.blocks[block.at()] = Block { programmed: pages, done_at: SimTime::ZERO };
+    /// What a block holds, from an image.
+    pub(crate) fn holds(&mut self, block: BlockId, held: Held) {
+        let Held { pages: programmed, mode, erases } = held;
+        self.blocks[block.at()] = Block { programmed, done_at: SimTime::ZERO, mode, erases };
+    }
+
+    /// What has been done to a block.
+    pub(crate) fn held(&self, block: BlockId) -> Held {
+        let Block { programmed: pages, mode, erases, .. } = self.blocks[block.at()];
+        Held { pages, mode, erases }
     }
 
     /// A command comes to its die.
@@ -128,7 +149,8 @@ impl FlashLaws {
     }
 
     /// The cells of a die are busy; `first` opens an operation, which others share.
-    pub(crate) fn cell(&mut self, a: &Activity, source: Option<Ppn>, first: bool) {
+    pub(crate) fn cell(&mut self, a: &Activity, command: &Command, first: bool) {
+        let (source, mode) = (command.source, command.mode);
         assert!(a.from <= a.until, "an operation ends before it begins: {a:?}");
         let resumed = self.goes_on(a);
         match first {
@@ -141,12 +163,12 @@ impl FlashLaws {
             ordered.swap_remove(place.unwrap_or_else(|| panic!("nobody told the die to: {a:?}")));
         }
         match a.kind {
-            Kind::Read => self.reads(a.page, a),
-            Kind::Program => self.programs(a, resumed),
-            Kind::Erase => self.blocks[self.geometry.block_of(a.page).at()] = Block::default(),
+            Kind::Read => self.reads(a.page, mode, a),
+            Kind::Program => self.programs(a, mode, resumed),
+            Kind::Erase => self.erases(a, mode, resumed),
             Kind::Copyback => {
-                self.reads(source.expect("a copyback has a source"), a);
-                self.programs(a, resumed);
+                self.reads(source.expect("a copyback has a source"), mode, a);
+                self.programs(a, mode, resumed);
             }
         }
     }
@@ -218,14 +240,25 @@ impl FlashLaws {
         }
     }
 
-    fn reads(&self, page: Ppn, a: &Activity) {
+    fn erases(&mut self, a: &Activity, mode: CellMode, resumed: bool) {
+        let block = &mut self.blocks[self.geometry.block_of(a.page).at()];
+        if resumed {
+            return;
+        }
+        let fits = block.programmed == 0 || block.mode == mode;
+        assert!(fits, "an erase in another mode than that of {block:?}: {a:?}");
+        *block = Block { erases: block.erases + 1, ..Block::default() };
+    }
+
+    fn reads(&self, page: Ppn, mode: CellMode, a: &Activity) {
         let block = self.blocks[self.geometry.block_of(page).at()];
         let at = self.geometry.flash_page_in_block(page);
         let done = at + 1 < block.programmed || block.done_at <= a.from;
         assert!(at < block.programmed && done, "a page is read that is not programmed: {a:?}");
+        assert_eq!(mode, block.mode, "a page is read in another mode: {a:?}");
     }
 
-    fn programs(&mut self, a: &Activity, resumed: bool) {
+    fn programs(&mut self, a: &Activity, mode: CellMode, resumed: bool) {
         let block = &mut self.blocks[self.geometry.block_of(a.page).at()];
         let at = self.geometry.flash_page_in_block(a.page);
         block.done_at = a.until;
@@ -234,6 +267,10 @@ impl FlashLaws {
             return;
         }
         assert_eq!(at, block.programmed, "a page out of order, or over old data: {a:?}");
+        if block.programmed == 0 {
+            block.mode = mode;
+        }
+        assert_eq!(mode, block.mode, "a block is filled in two modes: {a:?}");
         block.programmed += 1;
         if a.kind == Kind::Program {
             let loaded = &mut self.dies[a.die.at()].loaded;

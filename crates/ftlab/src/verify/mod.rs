@@ -11,7 +11,7 @@ mod ledger;
 
 pub use canary::Canary;
 pub(crate) use canary::Plant;
-pub(crate) use flash::{BusUse, FlashLaws, OnBus};
+pub(crate) use flash::{BusUse, FlashLaws, Held, OnBus};
 pub(crate) use ledger::Ledger;
 
 /// Whether devices check themselves.

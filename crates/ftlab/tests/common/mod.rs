@@ -2,8 +2,11 @@
 //! descriptions can work, random ones, and two ways of driving a device.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
+pub mod caching;
 pub mod failing;
 pub mod random;
+
+pub use caching::{NO_CACHE, SlcSpec};
 
 use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteThrough};
 use ftlab::config::StreamMap;
@@ -81,6 +84,7 @@ kinds! {
     }
     WriteBufferKind { None = "none", Lru = "lru" }
     LevellingKind { None = "none", Threshold = "threshold", Bet = "bet" }
+    SlcKind { None = "none", Static = "static", Dynamic = "dynamic", Hybrid = "hybrid" }
     EnduranceKind { Unlimited = "unlimited", Fixed = "fixed", Weibull = "weibull" }
 }
 
@@ -193,6 +197,7 @@ pub struct Spec {
     pub triggers: Triggers,
     pub buffer: BufferSpec,
     pub life: LifeSpec,
+    pub slc: SlcSpec,
     pub logical_pages: u32,
 }
 
@@ -337,6 +342,7 @@ impl Spec {
             triggers: Triggers::NONE,
             buffer: NO_BUFFER,
             life: CAREFREE,
+            slc: NO_CACHE,
             logical_pages: 96,
         }
     }
@@ -420,6 +426,7 @@ impl Spec {
                     drain_pages: drain_pages(&buffer, &geometry),
                 },
                 triggers: self.triggers,
+                slc: self.slc.setup(),
                 geometry,
             },
             buffer,
@@ -495,8 +502,8 @@ impl Spec {
     pub fn most_logical_pages(&self) -> u32 {
         let geometry = self.geometry();
         let (block, page) = (geometry.units_per_block(), geometry.units_per_page());
-        let open = self.streams(&geometry).open_blocks() - 1;
-        let reserve = self.thresholds.reserve + self.kept_back();
+        let open = self.streams(&geometry).open_blocks() - 1 + self.slc.kept_open();
+        let reserve = self.thresholds.reserve + self.kept_back() + self.slc.own_blocks();
         let closed = self.shape.blocks_per_plane.saturating_sub(reserve + open);
         let sure = closed * (block - page + 1);
         match self.placement {

@@ -37,13 +37,17 @@ pub struct Met {
     pub reloaded: bool,
     pub failed: bool,
     pub refused: bool,
+    pub one_bit: bool,
+    pub past_one_bit: bool,
+    pub folded: bool,
 }
 
 impl Met {
     /// What there is to meet.
-    pub fn all(&self) -> [(&'static str, bool); 9] {
+    pub fn all(&self) -> [(&'static str, bool); 12] {
         let Met { collected, merged, shared_operations, cached, paused, .. } = *self;
         let Met { stalled, reloaded, failed, refused, .. } = *self;
+        let Met { one_bit, past_one_bit, folded, .. } = *self;
         [
             ("collected", collected),
             ("merged", merged),
@@ -54,6 +58,9 @@ impl Met {
             ("reloaded", reloaded),
             ("failed", failed),
             ("refused", refused),
+            ("written with one bit a cell", one_bit),
+            ("written past the SLC cache", past_one_bit),
+            ("folded", folded),
         ]
     }
 }
@@ -289,5 +296,10 @@ impl Bench {
         let losses = self.device.ftl().life().map(|life| *life.losses());
         met.failed |= losses.is_some_and(|all| all.program_failures + all.erase_failures > 0);
         met.stalled |= self.device.buffer_counts().waited > 0;
+        let slc = self.device.ftl().slc_counts().copied().unwrap_or_default();
+        met.one_bit |= slc.written > 0;
+        met.past_one_bit |= slc.bypassed > 0;
+        let folds = self.device.ftl_counts().by_purpose[ftlab::ftl::gc::Purpose::Fold as usize];
+        met.folded |= folds.pages > 0;
     }
 }

@@ -24,7 +24,7 @@ pub struct Case {
 
 /// Where the two devices of a case may not differ: the flash itself, and where pages may lie.
 fn of_the_flash(path: &str) -> bool {
-    const SHAPE: [&str; 9] = [
+    const SHAPE: [&str; 11] = [
         "nand.channels",
         "nand.chips_per_channel",
         "nand.dies_per_chip",
@@ -34,6 +34,8 @@ fn of_the_flash(path: &str) -> bool {
         "nand.page_size",
         "nand.cell",
         "ftl.over_provisioning",
+        "ftl.slc_cache.policy",
+        "ftl.slc_cache.blocks",
     ];
     SHAPE.contains(&path) || path.starts_with("ftl.mapping") || path.starts_with("ftl.placement")
 }

@@ -31,6 +31,9 @@ const SMALL: &[(&str, &[&str])] = &[
     ("ftl.gc.start", &["2", "3", "4"]),
     ("ftl.gc.stop", &["2", "3", "4", "6"]),
     ("ftl.gc.reserve", &["1", "2"]),
+    ("ftl.slc_cache.blocks", &["1", "1", "2", "3"]),
+    ("ftl.slc_cache.keep_free", &["0", "1", "2", "4"]),
+    ("ftl.slc_cache.most_borrowed", &["1", "2", "5", "1000000"]),
     ("cache.capacity", &["4KiB", "16KiB", "64KiB", "256KiB"]),
 ];
 

@@ -16,6 +16,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
 
+use crate::common::caching;
 use crate::common::failing;
 use crate::common::random::{self, Step};
 use crate::common::{PlacementKind, Spec, WriteBufferKind, assert_no_standstill, lru, request};
@@ -263,6 +264,18 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(cases())]
+
+    /// Through the SLC cache, past it, and out of it again.
+    #[test]
+    fn an_slc_cache_loses_nothing((spec, depth, steps) in caching::run(400)) {
+        let mut bench = Bench::new(&spec, None);
+        let checked = bench.run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
 /// Asks for blocks of a device to be emptied, now and then: any block for wear levelling and folding,
 /// one block of each plane to be given up.
 struct Asker {
@@ -307,7 +320,8 @@ proptest! {
     /// a block that is given up is empty and stays out of use.
     #[test]
     fn nothing_is_lost_when_blocks_are_collected_on_request(
-        (mut spec, depth, steps) in random::run(200), seed in any::<u64>()
+        (mut spec, depth, steps) in prop_oneof![random::run(200), caching::run(200)],
+        seed in any::<u64>(),
     ) {
         spec.shape.blocks_per_plane += 1;
         let mut bench = Bench::new(&spec, None);

@@ -4,14 +4,15 @@
 use ftlab::config::all_policies;
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
+use ftlab::ftl::slc::WhenFull;
 use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};
 use ftlab::units::{Bytes, BytesPerSec, Nanos, SimTime};
 
 use crate::common::{
     ArbitrationKind, BufferSpec, CAREFREE, EnduranceKind, HostSpec, LevellingKind, LevellingSpec,
-    LifeSpec, MappingKind, NO_BUFFER, NO_LEVELLING, PlacementKind, SchedulerKind, Spec,
-    StreamsKind, TimingKind, TransfersKind, VictimKind, WriteBufferKind, assert_no_standstill,
-    closed_loop, lru, poisson, request, timed,
+    LifeSpec, MappingKind, NO_BUFFER, NO_CACHE, NO_LEVELLING, PlacementKind, SchedulerKind,
+    SlcKind, SlcSpec, Spec, StreamsKind, TimingKind, TransfersKind, VictimKind, WriteBufferKind,
+    assert_no_standstill, closed_loop, lru, poisson, request, timed,
 };
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
@@ -90,8 +91,10 @@ fn summary(spec: &Spec) -> String {
     let now = device.now();
     let busy: u64 = device.flash().die_busy(now).map(|span| span.0).sum();
     let bus: u64 = device.flash().channel_busy(now).map(|span| span.0).sum();
+    let cached = device.ftl().slc_counts();
+    let cached = cached.map_or(String::new(), |counts| format!("{counts:#?}\n"));
     format!(
-        "requests {}\nend {} ns\nread mean {} ns\nwrite mean {} ns\ndies busy {busy} ns\nbuses busy {bus} ns\n{:#?}\n{:#?}\ncommands {:?}\ncompletions {:016x}\n",
+        "requests {}\nend {} ns\nread mean {} ns\nwrite mean {} ns\ndies busy {busy} ns\nbuses busy {bus} ns\n{:#?}\n{cached}{:#?}\ncommands {:?}\ncompletions {:016x}\n",
         done.len(),
         now.0,
         mean(Op::Read),
@@ -185,6 +188,12 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
             WriteBufferKind::None => Spec { buffer: NO_BUFFER, ..base },
             policy => Spec { buffer: BufferSpec { policy, ..lru(64) }, ..base },
         },
+        "ftl.slc_cache.policy" => {
+            let policy = SlcKind::named(name)?;
+            let slc = SlcSpec { policy, when_full: WhenFull::Fold, ..NO_CACHE };
+            let spec = Spec { slc, ..base };
+            Spec { logical_pages: spec.most_logical_pages() / 100 * 80, ..spec }
+        }
         _ => return None,
     })
 }

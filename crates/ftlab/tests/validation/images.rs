@@ -9,6 +9,7 @@ use ftlab::units::{Ratio, SimTime};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
+use crate::common::caching;
 use crate::common::random::{self, Step};
 use crate::common::{
     BufferSpec, CAREFREE, LevellingKind, LevellingSpec, LifeSpec, NO_BUFFER, NO_LEVELLING,
@@ -77,7 +78,7 @@ proptest! {
 
     #[test]
     fn a_loaded_device_goes_on_as_the_saved_one(
-        (spec, depth, steps) in random::run(500),
+        (spec, depth, steps) in prop_oneof![random::run(500), caching::run(500)],
         share in 0usize..=100,
     ) {
         let (before, after) = steps.split_at(steps.len() * share / 100);

@@ -11,7 +11,7 @@ use ftlab::nand::timing::Bus;
 use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
 use ftlab::units::{BlockId, Nanos, Ppn, SimTime};
 
-use crate::common::{SchedulerKind, Spec};
+use crate::common::{ONE_BIT, SchedulerKind, SlcKind, Spec};
 use crate::versions::Onlooker;
 
 /// What a die is in the middle of.
@@ -59,6 +59,10 @@ pub struct Log {
     /// By block: whether it was partly filled when another device took over, which may have no stream
     /// that goes on filling it.
     left_over: Vec<bool>,
+    /// By block: whether it is programmed with one bit a cell. The cells tell by the time they take.
+    slc: Vec<bool>,
+    /// Flash pages of such a block; none on a device without.
+    slc_pages: Option<u32>,
     /// Activities seen.
     pub seen: u64,
 }
@@ -92,6 +96,9 @@ impl Log {
             buses: vec![BusLog::default(); geometry.channels() as usize],
             programmed: vec![(0, SimTime::ZERO); geometry.blocks() as usize],
             left_over: vec![false; geometry.blocks() as usize],
+            slc: vec![false; geometry.blocks() as usize],
+            slc_pages: (spec.slc.policy != SlcKind::None)
+                .then(|| spec.shape.pages_per_block / spec.slc.bits),
             geometry,
             seen: 0,
         }))
@@ -189,12 +196,22 @@ impl Log {
         }
     }
 
+    /// What is done to a block is done in the mode in which it is programmed; `slc` is what that takes
+    /// with one bit a cell.
+    fn check_mode(&self, a: &Activity, slc: Nanos) {
+        let is_slc = self.slc[self.geometry.block_of(a.page).at()];
+        if self.slc_pages.is_some() {
+            assert_eq!(a.until - a.from == slc, is_slc, "in the wrong mode: {a:?}");
+        }
+    }
+
     fn read_begins(&mut self, a: &Activity) {
         self.at(a.from);
         self.begins(a, a.from);
         let (pages, done) = self.programmed[self.geometry.block_of(a.page).at()];
         let page = self.geometry.flash_page_in_block(a.page);
         assert!(page < pages && done <= a.from, "an erased page is read: {a:?}");
+        self.check_mode(a, ONE_BIT.read);
         self.dies[a.die.at()].state = State::Holds(*a);
     }
 
@@ -204,6 +221,10 @@ impl Log {
         let (pages, _) = self.programmed[block.at()];
         assert_eq!(page, pages, "a program out of order, or over old data: {a:?}");
         self.programmed[block.at()] = (pages + 1, a.until);
+        if pages == 0 && self.slc_pages.is_some() {
+            self.slc[block.at()] = a.until - a.from == ONE_BIT.program;
+        }
+        self.check_mode(a, ONE_BIT.program);
         let die = &mut self.dies[a.die.at()];
         let State::TakesIn(transfer) = std::mem::take(&mut die.state) else {
             panic!("a program without data: {a:?}");
@@ -218,10 +239,14 @@ impl Log {
         self.at(a.from);
         self.begins(a, a.from);
         let block = self.geometry.block_of(a.page);
-        let whole = self.programmed[block.at()].0 == self.geometry.shape().pages_per_block;
+        let slc_pages = self.slc_pages.filter(|_| self.slc[block.at()]);
+        let pages = slc_pages.unwrap_or(self.geometry.shape().pages_per_block);
+        let whole = self.programmed[block.at()].0 == pages;
+        self.check_mode(a, ONE_BIT.erase);
         assert!(whole || self.left_over[block.at()], "a block is erased before it is full: {a:?}");
         self.left_over[block.at()] = false;
         self.programmed[block.at()] = (0, a.until);
+        self.slc[block.at()] = false;
         let die = &mut self.dies[a.die.at()];
         die.free_at = a.until;
         die.busy += a.until - a.from;

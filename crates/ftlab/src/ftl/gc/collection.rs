@@ -36,6 +36,8 @@ impl Thresholds {
 pub struct Collection {
     pub(super) victim: BlockId,
     pub(super) purpose: Purpose,
+    /// Whether the victim joins the free blocks of its plane.
+    pub(super) returns_block: bool,
     /// The next page of the victim to look at.
     pub(super) next_unit: u32,
     /// Flash pages being copied.
@@ -68,6 +70,12 @@ impl Collection {
         self.purpose
     }
 
+    /// Whether the victim joins the free blocks of its plane.
+    #[must_use]
+    pub fn returns_block(&self) -> bool {
+        self.returns_block
+    }
+
     /// A copy is done: the flash pages that the host may take for it.
     pub(super) fn earn(&mut self) -> u32 {
         self.copied += 1;
@@ -96,20 +104,21 @@ pub struct Wanted {
 
 impl Ftl {
     /// Notes that a block is being collected, and what that will yield.
-    pub(super) fn begin_collection(
-        &mut self,
-        plane: PlaneId,
-        Wanted { block: victim, purpose }: Wanted,
-    ) {
+    pub(super) fn begin_collection(&mut self, plane: PlaneId, wanted: Wanted) {
+        let Wanted { block: victim, purpose } = wanted;
+        let returns_block = self.returns_block(&wanted);
         let valid = self.blocks.valid(victim);
         let copies = valid.div_ceil(self.geometry.units_per_page());
-        let gain = match purpose.frees_block() {
+        let gain = match returns_block {
             true => self.geometry.shape().pages_per_block - copies,
             false => 0,
         };
         self.blocks.set_state(victim, BlockState::Collecting);
         self.blocks.count_collection(victim);
-        self.streams.collects(victim, self.blocks.stream(victim));
+        match self.blocks.is_slc(victim) {
+            true => self.slc_withdrawn(victim),
+            false => self.streams.collects(victim, self.blocks.stream(victim)),
+        }
         self.counts.gc_runs += 1;
         self.counts.gc_victim_valid += u64::from(valid);
         self.counts.by_purpose[purpose as usize].runs += 1;
@@ -118,6 +127,7 @@ impl Ftl {
         state.collection = Some(Collection {
             victim,
             purpose,
+            returns_block,
             next_unit: 0,
             in_flight: 0,
             stranded: false,
@@ -147,8 +157,12 @@ impl Ftl {
             return false;
         }
         queue.push_back(wanted);
-        let view = VictimView { plane, blocks: &self.blocks };
-        self.victim.withdrawn(&view, wanted.block);
+        if self.blocks.is_slc(wanted.block) {
+            self.slc_withdrawn(wanted.block);
+        } else {
+            let view = VictimView { plane, blocks: &self.blocks };
+            self.victim.withdrawn(&view, wanted.block);
+        }
         self.blocks.set_state(wanted.block, BlockState::Collecting);
         true
     }
@@ -166,10 +180,13 @@ impl Ftl {
         let state = &self.planes[plane.at()];
         let to_spare = state.free_blocks() > self.thresholds.reserve;
         let may_go = |wanted: &Wanted| {
-            (to_spare || wanted.purpose.frees_block()) && self.can_empty(plane, wanted.block)
+            (to_spare || self.returns_block(wanted)) && self.can_empty(plane, wanted.block)
         };
         if let Some(at) = state.wanted.iter().position(may_go) {
             return self.planes[plane.at()].wanted.remove(at);
+        }
+        if let Some(block) = self.oldest_borrowed(plane) {
+            return Some(Wanted { block, purpose: Purpose::Fold });
         }
         self.choose_victim(plane, Purpose::Space)
     }
@@ -212,6 +229,10 @@ impl Ftl {
         if run.purpose == Purpose::Background && !short {
             return idle || self.has_wanted(plane);
         }
+        // The cache has rules of its own.
+        if run.purpose == Purpose::Fold {
+            return true;
+        }
         if self.triggers.copies_per_write.is_none() || idle || !copying || self.is_urgent(plane) {
             return true;
         }
@@ -229,8 +250,15 @@ impl Ftl {
 
     /// The victim is empty: what becomes of it, and what its end is worth to the host.
     pub(super) fn end_collection(&mut self, plane: PlaneId, run: &Collection) {
-        if run.purpose.frees_block() && !self.erase_fails(run.victim) {
+        let erased = run.purpose.frees_block() && !self.erase_fails(run.victim);
+        if self.blocks.is_slc(run.victim) {
+            self.slc_emptied(run.victim, erased);
+        }
+        if erased {
             self.blocks.reset(run.victim);
+            if !run.returns_block {
+                return;
+            }
             let state = &mut self.planes[plane.at()];
             state.give_back(run.victim, self.blocks.erases(run.victim));
             if self.plant.is(Canary::BlockFreeTwice) {

@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use super::super::{Cargo, Ftl};
 use super::{Purpose, Scope, Wanted};
 use crate::device::Contents;
+use crate::nand::CellMode;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, PlaneId, Ppn, SimTime};
 use crate::verify::Canary;
@@ -73,6 +74,9 @@ impl Collector {
             if on.ftl.triggers.scope != Scope::Plane && !(was_hungry && on.ftl.is_hungry(plane)) {
                 self.start_others(plane, on);
             }
+        }
+        if on.ftl.slc().is_some() {
+            self.consider_folding(plane, on);
         }
     }
 
@@ -167,6 +171,25 @@ impl Collector {
         }
     }
 
+    /// The host is idle: every plane folds its SLC cache until it is empty, or until the host is back.
+    pub fn fold_all<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+        on.ftl.set_idle_for_cache(true);
+        for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
+            self.consider_folding(plane, on);
+        }
+    }
+
+    /// Folds a block of the SLC cache, if one of the plane should be now.
+    fn consider_folding<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        if let Some(wanted) = on.ftl.fold_due(plane) {
+            self.collect(wanted, on);
+        }
+    }
+
     /// Empties a block for a purpose, after those that were asked for before; copies are in flight
     /// when this returns, if the plane was not collecting. False if there is nothing to
     /// collect: the block is free, bad, being filled, or being collected at this moment.
@@ -232,7 +255,8 @@ impl Collector {
                 None => {
                     on.ftl.erasing(plane);
                     let page = on.ftl.geometry.page_at(victim, 0);
-                    let erase = Command::new(Kind::Erase, origin, Task::Collect(plane), page);
+                    let mut erase = Command::new(Kind::Erase, origin, Task::Collect(plane), page);
+                    erase.mode = on.ftl.mode_of(victim);
                     let id = on.flash.prepare(erase);
                     return self.submit(plane, id, on);
                 }
@@ -274,6 +298,7 @@ impl Collector {
                     }
                     let mut command = Command::new(Kind::Read, origin, task, source);
                     command.then = Some(program);
+                    command.mode = on.ftl.mode_of(victim);
                     on.flash.command_mut(program).waits_for += 1;
                     on.flash.prepare(command)
                 }
@@ -307,7 +332,9 @@ impl Collector {
         let units = on.ftl.geometry.units_per_page();
         let Some(victim) = on.ftl.collecting(plane) else { return false };
         let whole = |unit| on.ftl.blocks.is_valid(victim, unit);
-        if !first.is_multiple_of(units) || !(first..first + units).all(whole) {
+        // Sensing and programming are of one mode.
+        let folds = on.ftl.mode_of(victim) == CellMode::Slc;
+        if folds || !first.is_multiple_of(units) || !(first..first + units).all(whole) {
             return false;
         }
         let source = on.ftl.geometry.page_at(victim, first);
@@ -428,6 +455,9 @@ impl Collector {
     fn ended<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
         let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
         on.ftl.end_collection(plane, &run);
+        if let Some(wanted) = on.ftl.fold_due(plane) {
+            on.ftl.want(wanted);
+        }
         if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop || on.ftl.has_wanted(plane) {
             self.next(plane, on);
         } else if self.idle

@@ -10,6 +10,7 @@ pub use dynamic::Dynamic;
 pub use partly_dynamic::{PartlyDynamic, PartlyDynamicOptions};
 pub use static_stripe::{Level, StaticStripe, StripeOptions};
 
+use crate::nand::Geometry;
 use crate::policy::seam;
 use crate::scheduler::{DieSet, Load};
 use crate::units::{Lpn, PlaneId};
@@ -42,6 +43,21 @@ pub struct Writable {
     /// By plane: the place in its block, in mapping units, of the stream's next flash page. Planes of a
     /// die that stand at the same place can be programmed together.
     pub next_unit: Vec<u32>,
+    /// How many places such a block has.
+    pub units_per_block: u32,
+}
+
+impl Writable {
+    /// Notes whether a plane may be written.
+    pub(super) fn note(&mut self, plane: PlaneId, writable: bool, geometry: &Geometry) {
+        if std::mem::replace(&mut self.planes[plane.at()], writable) == writable {
+            return;
+        }
+        let die = geometry.die_of(plane);
+        let first = geometry.plane_in(die, 0).at();
+        let planes = &self.planes[first..first + geometry.planes_per_die() as usize];
+        self.dies.put(geometry.turn_of(die), planes.contains(&true));
+    }
 }
 
 impl Placement {

@@ -47,7 +47,7 @@ impl Rows {
                 let plane = self.geometry.plane_in(die, index).at();
                 writable.planes[plane].then(|| (index, writable.next_unit[plane]))
             })
-            .min_by_key(|&(_, unit)| self.beyond(last.unit, unit))?;
+            .min_by_key(|&(_, unit)| beyond(last.unit, unit, writable.units_per_block))?;
         let next_index = if index + 1 == planes { 0 } else { index + 1 };
         self.last[die.at()] = Last { next_index, unit };
         Some(self.geometry.plane_in(die, index))
@@ -82,15 +82,16 @@ impl Rows {
     ) -> bool {
         indices.any(|index| writable.planes[self.geometry.plane_in(die, index).at()])
     }
+}
 
-    /// How far the place `unit` lies beyond `last`, in the circle of a block's places: a plane that is
-    /// up to half a block behind comes before one that is level.
-    fn beyond(&self, last: u32, unit: u32) -> i32 {
-        let units = self.geometry.units_per_block() as i32;
-        match unit as i32 - last as i32 {
-            beyond if beyond > units / 2 => beyond - units,
-            beyond if beyond < -(units / 2) => beyond + units,
-            beyond => beyond,
-        }
+/// How far the place `unit` lies beyond `last`, in the circle of a block's places: a plane that is
+/// up to half a block behind comes before one that is level.
+#[inline]
+fn beyond(last: u32, unit: u32, units_per_block: u32) -> i32 {
+    let units = units_per_block as i32;
+    match unit as i32 - last as i32 {
+        beyond if beyond > units / 2 => beyond - units,
+        beyond if beyond < -(units / 2) => beyond + units,
+        beyond => beyond,
     }
 }

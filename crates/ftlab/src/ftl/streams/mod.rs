@@ -22,8 +22,8 @@ use crate::config::declare::options;
 use crate::policy::seam;
 use crate::units::{BlockId, Lpn};
 
-/// Streams that a plane has room for: what the ranges of the options add up to.
-pub const MOST_STREAMS: usize = 16;
+/// Streams that a plane has room for: what the ranges of the options add up to, and the SLC cache.
+pub const MOST_STREAMS: usize = 17;
 
 /// A write frontier, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +35,10 @@ impl WriteStream {
     pub const fn new(number: u8) -> WriteStream {
         WriteStream(number)
     }
+
+    /// The frontier of the SLC cache: a block of this stream is in SLC mode. It takes what the host writes in
+    /// any stream.
+    pub const SLC: WriteStream = WriteStream::new(MOST_STREAMS as u8 - 1);
 
     /// The stream as a table position.
     #[inline]

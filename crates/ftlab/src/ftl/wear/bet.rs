@@ -11,8 +11,8 @@
 //! Source: Chang, Hsieh and Kuo, "Endurance Enhancement of Flash-Memory Storage Systems: An Efficient
 //! Static Wear Leveling Design", DAC 2007. Departures: each plane has a table of its own; after a
 //! clearing the search goes on where it stood instead of at random; a set in which nothing can be
-//! emptied now (its blocks are free or being filled) is passed over until it can; a set of bad blocks only
-//! counts as erased.
+//! emptied now (its blocks are free or being filled) is passed over until it can; a set of bad blocks, or of
+//! the SLC cache's own, counts as erased.
 
 use super::WearView;
 use crate::config::declare::options;
@@ -126,7 +126,7 @@ impl Bet {
     }
 
     pub(super) fn choose(&mut self, view: &WearView<'_>) -> Option<BlockId> {
-        let closed = |index: &u32| view.blocks.state(view.block(*index)) == BlockState::Closed;
+        let closed = |index: &u32| *index < view.levelled && view.is_closed(view.block(*index));
         let table = &mut self.tables[view.plane.at()];
         if let Some(index) = table.rest.find(closed) {
             return Some(view.block(index));
@@ -141,8 +141,10 @@ impl Bet {
             }
             let first = set * self.set_blocks;
             let mut blocks = first..(first + self.set_blocks).min(self.blocks_per_plane);
-            let bad = |index| view.blocks.state(view.block(index)) == BlockState::Bad;
-            if blocks.clone().all(bad) {
+            let out = |index| {
+                index >= view.levelled || view.blocks.state(view.block(index)) == BlockState::Bad
+            };
+            if blocks.clone().all(out) {
                 table.mark(set);
             } else if let Some(index) = blocks.find(closed) {
                 table.next = (set + 1) % sets;

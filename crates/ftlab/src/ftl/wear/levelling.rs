@@ -4,10 +4,11 @@
 //! the most worn free block of the plane, once the open block of other copies is full. So cold data
 //! mixes with what collection copies, which costs write amplification beyond the moves themselves.
 //!
-//! Planes are levelled one by one: data never leaves its plane by a copy.
+//! Planes are levelled one by one: data never leaves its plane by a copy. The SLC cache is left alone: what
+//! lies in it moves on anyway, and its own blocks wear by themselves.
 
 use super::super::gc::Purpose;
-use super::super::{Blocks, Ftl};
+use super::super::{BlockState, Blocks, Ftl};
 use super::{Bet, NoLevelling, Threshold};
 use crate::nand::Geometry;
 use crate::policy::seam;
@@ -27,6 +28,9 @@ seam! {
 pub struct WearView<'a> {
     /// The plane in question.
     pub plane: PlaneId,
+    /// The blocks among which wear is levelled: so many of the plane, from its first. What follows are
+    /// the SLC cache's own.
+    pub levelled: u32,
     /// All blocks as they are at present.
     pub blocks: &'a Blocks,
     /// The shape of the device.
@@ -37,6 +41,11 @@ impl WearView<'_> {
     /// The block of a number in the plane.
     pub(super) fn block(&self, index: u32) -> BlockId {
         self.geometry.block_in(self.plane, index)
+    }
+
+    /// Whether a block's data can move on: it is full, and not of the SLC cache.
+    pub(super) fn is_closed(&self, block: BlockId) -> bool {
+        self.blocks.state(block) == BlockState::Closed && !self.blocks.is_slc(block)
     }
 }
 
@@ -66,7 +75,8 @@ impl Ftl {
             return None;
         }
         let plane = self.geometry.plane_of(block);
-        let view = WearView { plane, blocks: &self.blocks, geometry: &self.geometry };
+        let levelled = self.native_blocks();
+        let view = WearView { plane, levelled, blocks: &self.blocks, geometry: &self.geometry };
         self.levelling.erased(&view, block, purpose);
         if self.planes[plane.at()].waits_for(Purpose::WearLevel) {
             return None;

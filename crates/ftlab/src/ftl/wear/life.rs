@@ -243,7 +243,7 @@ impl Ftl {
 
     /// After a load: how many of a plane's blocks that were never used are good.
     pub(in crate::ftl) fn recount_unused(&mut self, plane: PlaneId) {
-        let unused = self.planes[plane.at()].used()..self.geometry.shape().blocks_per_plane;
+        let unused = self.planes[plane.at()].used()..self.native_blocks();
         let at = |index| self.geometry.block_in(plane, index);
         let good = unused.filter(|&index| self.blocks.state(at(index)) == BlockState::Free).count();
         self.planes[plane.at()].count_unused(good as u32);

@@ -52,7 +52,6 @@ struct Bounds {
 pub struct Threshold {
     threshold: u32,
     moves: u32,
-    blocks_per_plane: u32,
     /// By plane; none before a search. They only spare searches, so no image keeps them.
     bounds: Vec<Option<Bounds>>,
     /// By plane: moves that are still allowed for the last erase.
@@ -72,7 +71,7 @@ impl Policy for Threshold {
     }
 
     fn save(&self, out: &mut Writer) {
-        let Threshold { threshold: _, moves: _, blocks_per_plane: _, bounds: _, allowed } = self;
+        let Threshold { threshold: _, moves: _, bounds: _, allowed } = self;
         allowed.iter().for_each(|&allowed| out.number(allowed));
     }
 
@@ -92,7 +91,6 @@ impl Threshold {
         Threshold {
             threshold: options.threshold,
             moves: options.moves,
-            blocks_per_plane: geometry.shape().blocks_per_plane,
             bounds: vec![None; planes],
             allowed: vec![0; planes],
         }
@@ -123,13 +121,13 @@ impl Threshold {
     fn search(&mut self, view: &WearView<'_>) -> Option<BlockId> {
         let (mut least, mut most) = (u32::MAX, 0);
         let mut behind: Option<(u32, BlockId)> = None;
-        for block in (0..self.blocks_per_plane).map(|index| view.block(index)) {
+        for block in (0..view.levelled).map(|index| view.block(index)) {
             let (state, erases) = (view.blocks.state(block), view.blocks.erases(block));
             if state == BlockState::Bad {
                 continue;
             }
             (least, most) = (least.min(erases), most.max(erases));
-            if state == BlockState::Closed && behind.is_none_or(|(fewest, _)| erases < fewest) {
+            if view.is_closed(block) && behind.is_none_or(|(fewest, _)| erases < fewest) {
                 behind = Some((erases, block));
             }
         }

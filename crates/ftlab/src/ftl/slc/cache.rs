@@ -1,0 +1,429 @@
+//! The SLC cache at work: its blocks by plane, where the host may write to it, and what is folded
+//! when.
+//!
+//! A block is in SLC mode while its stream is [`WriteStream::SLC`]. Folding is a collection of
+//! [`Purpose::Fold`] of the oldest closed SLC block; it happens
+//!
+//! - while the host is idle, if the configuration says so;
+//! - when the cache is full and the host is to wait for it;
+//! - when a plane is short of free blocks: a borrowed block holds a fraction of what it could, so it
+//!   goes before any other victim.
+//!
+//! None of that can stand still. A fold copies at most half a block, so it needs at most one
+//! free block. A borrowed block is returned for it; one of the cache's own is not, so it is treated
+//! like a block that is given up: it waits while only the reserve is left, and the host may
+//! not take the block that it may need. The host waits for a fold only while there is an SLC
+//! block to fold in the plane.
+
+use std::collections::VecDeque;
+
+use super::super::gc::{Purpose, Wanted};
+use super::super::placement::Writable;
+use super::super::streams::WriteStream;
+use super::super::{BlockState, Ftl};
+use super::{Lent, SlcCache, SlcSetup, WhenFull};
+use crate::image::{Damage, Reader, Writer};
+use crate::nand::{CellMode, Geometry};
+use crate::scheduler::DieSet;
+use crate::units::{BlockId, PlaneId, Ppn};
+
+/// What the cache did, in pages (mapping units). What was folded is counted with other collections, by
+/// purpose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SlcCounts {
+    /// Pages that the host wrote to the cache.
+    pub written: u64,
+    /// Pages that the host wrote past it.
+    pub bypassed: u64,
+    /// Pages that the host read from it.
+    pub read: u64,
+}
+
+/// The cache in one plane.
+#[derive(Clone, Debug, Default)]
+pub(in crate::ftl) struct CachePlane {
+    /// Blocks of its own that are free, longest erased first.
+    pub own_free: VecDeque<BlockId>,
+    /// Full blocks, the one filled first first.
+    pub closed: VecDeque<BlockId>,
+    /// Blocks in SLC mode that are not free.
+    pub in_use: u32,
+    /// Those among them that are of full density otherwise.
+    pub borrowed: u32,
+    /// The block that is folded at the cache's request.
+    pub folding: Option<BlockId>,
+}
+
+/// The cache.
+#[derive(Clone, Debug)]
+pub struct CacheState {
+    policy: SlcCache,
+    when_full: WhenFull,
+    pub(in crate::ftl) planes: Vec<CachePlane>,
+    /// Where the host may write to it.
+    pub(in crate::ftl) writable: Writable,
+    pub(in crate::ftl) counts: SlcCounts,
+    /// The host has been idle for long enough.
+    idle: bool,
+}
+
+impl CacheState {
+    /// An empty cache; none if the policy is to have none.
+    pub(in crate::ftl) fn new(setup: SlcSetup, geometry: &Geometry) -> Option<Box<CacheState>> {
+        // The device has the timer.
+        let SlcSetup { policy, when_full, fold_after_idle: _, bits } = setup;
+        if matches!(policy, SlcCache::None(_)) {
+            return None;
+        }
+        let blocks = geometry.shape().blocks_per_plane;
+        let own = blocks - policy.own_blocks()..blocks;
+        let plane = |plane| CachePlane {
+            own_free: own.clone().map(|index| geometry.block_in(plane, index)).collect(),
+            ..CachePlane::default()
+        };
+        let planes = geometry.planes();
+        Some(Box::new(CacheState {
+            planes: (0..planes).map(PlaneId::new).map(plane).collect(),
+            writable: Writable {
+                planes: vec![true; planes as usize],
+                dies: DieSet::all(geometry),
+                next_unit: vec![0; planes as usize],
+                units_per_block: geometry.shape().pages_per_block / bits
+                    * geometry.units_per_page(),
+            },
+            policy,
+            when_full,
+            counts: SlcCounts::default(),
+            idle: false,
+        }))
+    }
+
+    /// Writes the order of its free blocks. Which blocks are full, and in which order they became so, is
+    /// written with the others.
+    pub(in crate::ftl) fn save(&self, out: &mut Writer) {
+        let CacheState { policy: _, when_full: _, planes, writable: _, counts: _, idle: _ } = self;
+        for CachePlane { own_free, closed: _, in_use: _, borrowed: _, folding: _ } in planes {
+            out.list(own_free.iter().map(|block| block.get()));
+        }
+    }
+
+    /// Blocks of each plane that are always in SLC mode.
+    pub(in crate::ftl) fn own_blocks(&self) -> u32 {
+        self.policy.own_blocks()
+    }
+}
+
+impl Ftl {
+    /// What the SLC cache did; none without one.
+    #[must_use]
+    pub fn slc_counts(&self) -> Option<&SlcCounts> {
+        self.slc.as_ref().map(|cache| &cache.counts)
+    }
+
+    /// The SLC cache, if there is one.
+    #[inline]
+    #[must_use]
+    pub fn slc(&self) -> Option<&CacheState> {
+        self.slc.as_deref()
+    }
+
+    /// How the cells of a block are used at present.
+    #[inline]
+    #[must_use]
+    pub fn mode_of(&self, block: BlockId) -> CellMode {
+        match &self.slc {
+            Some(_) if self.blocks.is_slc(block) => CellMode::Slc,
+            _ => CellMode::Native,
+        }
+    }
+
+    /// How the cells are used at a place.
+    #[inline]
+    #[must_use]
+    pub fn mode_at(&self, at: Ppn) -> CellMode {
+        match &self.slc {
+            None => CellMode::Native,
+            Some(_) => self.mode_of(self.geometry.block_of(at)),
+        }
+    }
+
+    /// Blocks of a plane that are in SLC mode and not free, and those among them that are full.
+    #[must_use]
+    pub fn slc_blocks(&self, plane: PlaneId) -> (u32, u32) {
+        let planes = self.slc.as_ref().map(|cache| &cache.planes[plane.at()]);
+        planes.map_or((0, 0), |plane| (plane.in_use, plane.closed.len() as u32))
+    }
+
+    /// Blocks of each plane that are always in SLC mode: its last ones.
+    pub(in crate::ftl) fn own_slc_blocks(&self) -> u32 {
+        self.slc.as_ref().map_or(0, |cache| cache.own_blocks())
+    }
+
+    /// Blocks of each plane that are not: its first ones.
+    pub(in crate::ftl) fn native_blocks(&self) -> u32 {
+        self.geometry.shape().blocks_per_plane - self.own_slc_blocks()
+    }
+
+    /// Whether a block is always in SLC mode.
+    pub(in crate::ftl) fn is_own_slc(&self, block: BlockId) -> bool {
+        self.geometry.index_in_plane(block) >= self.native_blocks()
+    }
+
+    /// Whether a block joins the free blocks of its plane when it was emptied for a purpose.
+    pub(in crate::ftl) fn returns_block(&self, wanted: &Wanted) -> bool {
+        wanted.purpose.frees_block() && !self.is_own_slc(wanted.block)
+    }
+
+    /// Whether the cache could open another block in a plane.
+    fn slc_has_block(&self, plane: PlaneId, cache: &CacheState) -> bool {
+        !cache.planes[plane.at()].own_free.is_empty() || self.may_borrow(plane, cache)
+    }
+
+    /// Whether the cache may take one of a plane's free blocks.
+    fn may_borrow(&self, plane: PlaneId, cache: &CacheState) -> bool {
+        let borrowed = cache.planes[plane.at()].borrowed;
+        let spare = self.free_blocks(plane).saturating_sub(self.thresholds.stop);
+        cache.policy.may_borrow(Lent { borrowed, spare })
+    }
+
+    /// Whether the host may write to the cache in a plane.
+    pub(in crate::ftl) fn is_slc_writable(&self, plane: PlaneId, cache: &CacheState) -> bool {
+        let units = self.blocks.slc_units();
+        self.planes[plane.at()].has_room(WriteStream::SLC, units)
+            || self.slc_has_block(plane, cache)
+    }
+
+    /// Whether the host has to wait for the cache of a plane.
+    #[inline]
+    pub(in crate::ftl) fn slc_holds(&self, plane: PlaneId) -> bool {
+        self.slc.as_ref().is_some_and(|cache| {
+            cache.when_full == WhenFull::Fold && cache.planes[plane.at()].in_use > 0
+        })
+    }
+
+    /// Takes the next flash page of the cache in a plane; opens another block if need be.
+    pub(in crate::ftl) fn take_slc_page(&mut self, plane: PlaneId) -> Option<Ppn> {
+        let (step, whole) = (self.geometry.units_per_page(), self.blocks.slc_units());
+        let state = &mut self.planes[plane.at()];
+        let (block, unit) = match state.next_page(WriteStream::SLC, step, whole) {
+            Some(place) => place,
+            None => {
+                self.open_slc_block(plane)?;
+                self.planes[plane.at()].next_page(WriteStream::SLC, step, whole)?
+            }
+        };
+        let next = unit + step;
+        if let Some(cache) = &mut self.slc {
+            cache.writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
+        }
+        if unit == 0 || next == whole {
+            self.refresh_writable(plane);
+        }
+        Some(self.geometry.page_at(block, unit))
+    }
+
+    fn open_slc_block(&mut self, plane: PlaneId) -> Option<()> {
+        let may_borrow = self.may_borrow(plane, self.slc.as_ref()?);
+        let own = self.slc.as_mut()?.planes[plane.at()].own_free.pop_front();
+        let block = match own {
+            Some(block) => block,
+            None if may_borrow => self.take_free_block(plane, true)?,
+            None => return None,
+        };
+        let state = &mut self.slc.as_mut()?.planes[plane.at()];
+        state.in_use += 1;
+        state.borrowed += u32::from(own.is_none());
+        self.planes[plane.at()].open(WriteStream::SLC, block);
+        self.blocks.open(block, WriteStream::SLC);
+        Some(())
+    }
+
+    /// A block of the cache is full.
+    pub(in crate::ftl) fn slc_closed(&mut self, block: BlockId) {
+        let plane = self.geometry.plane_of(block);
+        if let Some(cache) = &mut self.slc {
+            cache.planes[plane.at()].closed.push_back(block);
+        }
+        // Somebody may be waiting for a block that can be folded.
+        self.hungry[plane.at()] = false;
+        self.fed.push(plane);
+    }
+
+    /// A block of the cache is about to be emptied.
+    pub(in crate::ftl) fn slc_withdrawn(&mut self, block: BlockId) {
+        let plane = self.geometry.plane_of(block);
+        if let Some(cache) = &mut self.slc {
+            cache.planes[plane.at()].closed.retain(|&closed| closed != block);
+        }
+    }
+
+    /// A block in SLC mode was erased, or given up.
+    pub(in crate::ftl) fn slc_emptied(&mut self, block: BlockId, erased: bool) {
+        let (plane, own) = (self.geometry.plane_of(block), self.is_own_slc(block));
+        let Some(cache) = &mut self.slc else { return };
+        let state = &mut cache.planes[plane.at()];
+        state.in_use -= 1;
+        state.borrowed -= u32::from(!own);
+        state.folding = state.folding.filter(|&folding| folding != block);
+        if own && erased {
+            state.own_free.push_back(block);
+        }
+    }
+
+    /// The borrowed block that was filled first: what a plane that is short of free blocks collects
+    /// before anything else.
+    pub(in crate::ftl) fn oldest_borrowed(&self, plane: PlaneId) -> Option<BlockId> {
+        let cache = self.slc.as_ref()?;
+        let mut closed = cache.planes[plane.at()].closed.iter().copied();
+        closed.find(|&block| !self.is_own_slc(block))
+    }
+
+    /// The block that is to be folded next in a plane, if one should be now.
+    pub(in crate::ftl) fn fold_due(&mut self, plane: PlaneId) -> Option<Wanted> {
+        let cache = self.slc.as_ref()?;
+        let state = &cache.planes[plane.at()];
+        let full = cache.when_full == WhenFull::Fold && !self.slc_has_block(plane, cache);
+        if !(full || cache.idle) || state.folding.is_some() {
+            return None;
+        }
+        let block = *state.closed.front()?;
+        self.slc.as_mut()?.planes[plane.at()].folding = Some(block);
+        Some(Wanted { block, purpose: Purpose::Fold })
+    }
+
+    /// Notes whether the host has been idle for so long that the cache is folded.
+    #[inline]
+    pub(crate) fn set_idle_for_cache(&mut self, idle: bool) {
+        if let Some(cache) = &mut self.slc {
+            cache.idle = idle;
+        }
+    }
+
+    /// Counts pages that the host wrote or read.
+    #[inline]
+    pub(in crate::ftl) fn count_slc(&mut self, at: Ppn, pages: u64, count: Count) {
+        let mode = self.mode_at(at);
+        let Some(cache) = &mut self.slc else { return };
+        let counts = &mut cache.counts;
+        match (count, mode) {
+            (Count::Written, CellMode::Slc) => counts.written += pages,
+            (Count::Written, CellMode::Native) => counts.bypassed += pages,
+            (Count::Read, CellMode::Slc) => counts.read += pages,
+            (Count::Read, CellMode::Native) => {}
+        }
+    }
+
+    /// The free blocks of the cache's own in a plane.
+    pub(in crate::ftl) fn free_slc_blocks(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> {
+        let planes = self.slc.iter().map(move |cache| &cache.planes[plane.at()]);
+        planes.flat_map(|plane| plane.own_free.iter().copied())
+    }
+
+    /// Reads what [`CacheState::save`] wrote, after the planes. The rest follows from the blocks.
+    pub(in crate::ftl) fn load_slc(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
+            let blocks = self.geometry.shape().blocks_per_plane;
+            let own = self.own_slc_blocks();
+            let all = || (0..blocks).map(|index| self.geometry.block_in(plane, index));
+            let used = all().filter(|&block| self.blocks.is_slc(block));
+            let borrowed = used.clone().filter(|&block| !self.is_own_slc(block)).count() as u32;
+            let used = used.count() as u32;
+            let Some(cache) = &self.slc else {
+                match used {
+                    0 => continue,
+                    _ => return Err(Damage::new("blocks are in SLC mode, but there is no cache")),
+                }
+            };
+            if let Some(stray) = all().skip((blocks - own) as usize).find(|&block| {
+                let out = matches!(self.blocks.state(block), BlockState::Free | BlockState::Bad);
+                !out && !self.blocks.is_slc(block)
+            }) {
+                return Err(Damage(format!("{stray:?} is the cache's own and not in SLC mode")));
+            }
+            let mut folds = self.planes[plane.at()].wanted.iter();
+            let folding = folds.find(|wanted| wanted.purpose == Purpose::Fold);
+            let mut state = CachePlane {
+                in_use: used,
+                borrowed,
+                folding: folding.map(|wanted| wanted.block),
+                ..cache.planes[plane.at()].clone()
+            };
+            state.own_free.clear();
+            for block in from.list(BlockId::MAX_INDEX, "a free block of the SLC cache")? {
+                let block = BlockId::new(block);
+                let known = block.get() < self.geometry.blocks()
+                    && self.geometry.plane_of(block) == plane
+                    && self.is_own_slc(block);
+                if !known || self.blocks.state(block) != BlockState::Free {
+                    return Err(Damage(format!("{block:?} is no free block of the cache")));
+                }
+                state.own_free.push_back(block);
+            }
+            if let Some(cache) = &mut self.slc {
+                cache.planes[plane.at()] = state;
+            }
+        }
+        self.check_open_slc()
+    }
+
+    /// The block that the cache's frontier fills is in SLC mode, and no other open block is.
+    fn check_open_slc(&self) -> Result<(), Damage> {
+        let mut open = self.planes.iter().flat_map(|plane| plane.open_blocks());
+        match open.find(|&(of, block, _)| (of == WriteStream::SLC) != self.blocks.is_slc(block)) {
+            None => Ok(()),
+            Some((_, block, _)) => Err(Damage(format!("{block:?} is open in two modes"))),
+        }
+    }
+
+    /// A full block of the cache was loaded; they come in the order of closing.
+    pub(in crate::ftl) fn slc_loaded(&mut self, block: BlockId) {
+        let plane = self.geometry.plane_of(block);
+        if let Some(cache) = &mut self.slc {
+            cache.planes[plane.at()].closed.push_back(block);
+        }
+    }
+
+    /// Checks what the cache knows against the blocks.
+    pub(in crate::ftl) fn audit_slc(&self, plane: PlaneId) -> Result<(), String> {
+        let Some(cache) = &self.slc else { return Ok(()) };
+        let state = &cache.planes[plane.at()];
+        let blocks = self.geometry.shape().blocks_per_plane;
+        let all = || (0..blocks).map(|index| self.geometry.block_in(plane, index));
+        let is = |block: BlockId| self.blocks.state(block);
+        let slc: Vec<BlockId> = all().filter(|&block| self.blocks.is_slc(block)).collect();
+        let borrowed = slc.iter().filter(|&&block| !self.is_own_slc(block)).count();
+        if (slc.len(), borrowed) != (state.in_use as usize, state.borrowed as usize) {
+            return Err(format!("{plane:?} has {slc:?} in SLC mode, and counts {state:?}"));
+        }
+        let candidates = self.victim.candidates(plane);
+        for block in slc {
+            let closed = state.closed.contains(&block);
+            if closed != (is(block) == BlockState::Closed) || candidates.contains(&block) {
+                return Err(format!("{block:?} is {:?} and in SLC mode", is(block)));
+            }
+            if self.blocks.programmed(block) > self.blocks.slc_units() {
+                return Err(format!("{block:?} holds more than one bit a cell"));
+            }
+        }
+        for block in all().filter(|&block| self.is_own_slc(block)) {
+            let (free, listed) = (is(block) == BlockState::Free, state.own_free.contains(&block));
+            let in_use = is(block) != BlockState::Bad && !free;
+            if free != listed || in_use != self.blocks.is_slc(block) {
+                return Err(format!("{block:?}, the cache's own, is {:?}", is(block)));
+            }
+        }
+        match cache.writable.planes[plane.at()] == self.is_slc_writable(plane, cache) {
+            true => Ok(()),
+            false => Err(format!("the cache of {plane:?} is noted as what it is not")),
+        }
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ftl) enum Count {
+    /// Pages that the host wrote.
+    Written,
+    /// Pages that the host read.
+    Read,
+}

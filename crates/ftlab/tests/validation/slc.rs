@@ -1,0 +1,330 @@
+//! The SLC cache against closed forms: what a page costs in it and past it, how long it lasts, what
+//! folding costs, and how large a dynamic one is.
+//!
+//! One die; the bus takes 10 us a page. The cache is empty at first, and writes come one at a time,
+//! so every latency and every sum is exact unless something runs beside the host.
+
+use ftlab::device::{Device, assemble};
+use ftlab::engine::Stream;
+use ftlab::ftl::gc::Purpose;
+use ftlab::ftl::slc::WhenFull;
+use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::units::{Nanos, PlaneId, SimTime};
+
+use crate::common::caching::small;
+use crate::common::{
+    CAREFREE, LevellingKind, LevellingSpec, LifeSpec, NO_LEVELLING, ONE_BIT, PROGRAM,
+    PlacementKind, READ, SlcKind, SlcSpec, Spec, closed_loop, request,
+};
+
+const BUS: Nanos = Nanos(10_000);
+/// Pages in a block of the small device, and in an SLC block: a third.
+const PAGES: u32 = 12;
+const SLC_PAGES: u32 = 4;
+
+/// One request at a time; the device is left at the moment when the last one is done.
+fn one_by_one(device: &mut Device, requests: impl IntoIterator<Item = Request>) -> Vec<Nanos> {
+    let mut done = Vec::new();
+    for (before, request) in requests.into_iter().enumerate() {
+        device.submit(device.now(), request);
+        while done.len() == before {
+            assert_ne!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
+        }
+    }
+    done.iter().map(Completion::latency).collect()
+}
+
+fn write(device: &mut Device, pages: impl IntoIterator<Item = u32>) -> Vec<Nanos> {
+    let next = |page: u32| request(Op::Write, u64::from(page) * 8, 8, page);
+    one_by_one(device, pages.into_iter().map(next))
+}
+
+fn read(device: &mut Device, page: u32) -> Nanos {
+    one_by_one(device, [request(Op::Read, u64::from(page) * 8, 8, 0)])[0]
+}
+
+fn pass(device: &mut Device, time: Nanos) {
+    let until = device.now() + time;
+    while device.advance_until(until, &mut Vec::new()) == Advanced::Completed {}
+}
+
+/// All the idle time there is.
+fn rest(device: &mut Device) {
+    closed_loop(device, 1, []);
+    assert_eq!(device.ftl().audit(), Ok(()));
+}
+
+fn folds(device: &Device) -> (u64, u64) {
+    let fold = device.ftl_counts().by_purpose[Purpose::Fold as usize];
+    (fold.runs, fold.pages)
+}
+
+fn bypassed(device: &Device) -> u64 {
+    device.ftl().slc_counts().unwrap().bypassed
+}
+
+/// The small device with a cache of this policy.
+fn with(policy: SlcKind, change: impl Fn(&mut SlcSpec)) -> Spec {
+    let mut spec = small();
+    spec.slc.policy = policy;
+    change(&mut spec.slc);
+    spec
+}
+
+#[test]
+fn a_page_costs_one_bit_in_the_cache_and_three_past_it() {
+    let mut device = assemble(small().setup());
+    let fast = write(&mut device, 0..2 * SLC_PAGES);
+    assert_eq!(fast, vec![BUS + ONE_BIT.program; 8], "two blocks of four pages");
+    assert_eq!(write(&mut device, 8..20), vec![BUS + PROGRAM; 12], "the cliff");
+    assert_eq!(read(&mut device, 3), BUS + ONE_BIT.read);
+    assert_eq!(read(&mut device, 11), BUS + READ);
+    let counts = *device.ftl().slc_counts().unwrap();
+    assert_eq!((counts.written, counts.bypassed, counts.read), (8, 12, 1));
+    assert_eq!(device.ftl().audit(), Ok(()));
+}
+
+/// Without idle time and with writes that go past it, the cache is filled once and stays full.
+#[test]
+fn a_fill_takes_the_cache_at_one_bit_and_the_rest_at_three() {
+    let spec = small();
+    let mut device = assemble(spec.setup());
+    let pages = u64::from(spec.logical_pages);
+    write(&mut device, 0..spec.logical_pages);
+    let fast = u64::from(2 * SLC_PAGES);
+    let expected = fast * (BUS + ONE_BIT.program).0 + (pages - fast) * (BUS + PROGRAM).0;
+    assert_eq!(device.now(), SimTime(expected));
+    assert_eq!(folds(&device), (0, 0));
+}
+
+/// When the host waits for the cache, each page costs an SLC program, a read and a native program on
+/// the die, and each block of four an erase; the die is the bottleneck and never rests.
+#[test]
+fn folding_in_the_foreground_costs_both_programs() {
+    let spec = with(SlcKind::Static, |slc| slc.when_full = WhenFull::Fold);
+    let mut device = assemble(spec.setup());
+    write(&mut device, 0..2 * SLC_PAGES);
+    let (pages, start) = (u64::from(spec.logical_pages - 2 * SLC_PAGES), device.now());
+    write(&mut device, 2 * SLC_PAGES..spec.logical_pages);
+    let took = (device.now() - start).0 as f64;
+    let page = BUS + ONE_BIT.program + BUS + ONE_BIT.read + BUS + PROGRAM;
+    let blocks = pages / u64::from(SLC_PAGES);
+    let expected = (pages * page.0 + blocks * ONE_BIT.erase.0) as f64;
+    let off = took / expected - 1.0;
+    println!("expected {expected} ns, took {took} ns, {:+.2} %", 100.0 * off);
+    // At the ends, up to a block is folded that was not written meanwhile, or the other way round.
+    assert!(off.abs() < 1.5 / blocks as f64, "{took} instead of {expected}");
+    assert_eq!(bypassed(&device), 0);
+    let (folded, copied) = folds(&device);
+    assert!(copied <= folded * u64::from(SLC_PAGES) && folded + 1 >= blocks);
+    assert_eq!(device.ftl().audit(), Ok(()));
+}
+
+#[test]
+fn idle_time_brings_the_rate_of_the_cache_back() {
+    let idle = Nanos(30_000_000);
+    let spec = with(SlcKind::Static, |slc| slc.fold_after_idle = Some(idle));
+    let mut device = assemble(spec.setup());
+    write(&mut device, 0..10);
+    pass(&mut device, Nanos(idle.0 - 1));
+    assert_eq!(folds(&device).0, 0, "not yet");
+    assert_eq!(write(&mut device, [10]), [BUS + PROGRAM], "still full, and idle no more");
+    // Eight pages of less than 700 us and two erases.
+    pass(&mut device, Nanos(idle.0 + 2 * ONE_BIT.erase.0 + 8 * 700_000));
+    assert_eq!(folds(&device), (2, 8));
+    assert_eq!(write(&mut device, 11..19), vec![BUS + ONE_BIT.program; 8]);
+    assert_eq!(write(&mut device, [19]), [BUS + PROGRAM]);
+    assert_eq!(read(&mut device, 2), BUS + READ, "folded");
+    assert_eq!(device.ftl().audit(), Ok(()));
+}
+
+/// A request in the middle of folding: the block in hand is finished, the next is not begun.
+#[test]
+fn folding_stops_when_the_host_is_back() {
+    let spec = with(SlcKind::Static, |slc| slc.fold_after_idle = Some(Nanos(20_000_000)));
+    let mut device = assemble(spec.setup());
+    write(&mut device, 0..8);
+    pass(&mut device, Nanos(20_100_000));
+    read(&mut device, 0);
+    pass(&mut device, Nanos(19_000_000));
+    assert_eq!(folds(&device), (1, 4));
+    rest(&mut device);
+    assert_eq!(folds(&device), (2, 8));
+}
+
+/// What was overwritten or trimmed in the cache is not copied.
+#[test]
+fn overwritten_and_trimmed_pages_save_folding() {
+    let spec = with(SlcKind::Static, |slc| slc.fold_after_idle = Some(Nanos(1_000_000)));
+    let mut device = assemble(spec.setup());
+    write(&mut device, [0, 1, 2, 3, 0, 1]);
+    one_by_one(&mut device, [request(Op::Trim, 16, 8, 0)]);
+    write(&mut device, [4, 5]);
+    rest(&mut device);
+    // Of 0 1 2 3 only 3 is left; 0 1 4 5 are whole.
+    assert_eq!(folds(&device), (2, 5));
+    assert_eq!(device.ftl_counts().gc_pages, 5);
+}
+
+/// A dynamic cache takes all free blocks but those at which collection rests and those that it leaves
+/// alone. What was folded fills blocks at full density, and the page that went past the cache has
+/// opened one more.
+#[test]
+fn a_dynamic_cache_shrinks_as_the_device_fills() {
+    for keep_free in [0, 2] {
+        let spec = with(SlcKind::Dynamic, |slc| {
+            slc.keep_free = keep_free;
+            slc.fold_after_idle = Some(Nanos(1_000_000));
+        });
+        let at_first = spec.shape.blocks_per_plane - spec.thresholds.stop - keep_free;
+        let plane = PlaneId::new(0);
+        let (mut device, mut page, mut folded) = (assemble(spec.setup()), 0, 0);
+        for round in 0..2 {
+            let native = if round == 0 { 0 } else { u32::div_ceil(folded, PAGES) + 1 };
+            let expected = at_first - native;
+            for _ in 0..expected * SLC_PAGES {
+                assert_eq!(write(&mut device, [page]), [BUS + ONE_BIT.program], "{round}, {page}");
+                page += 1;
+            }
+            assert_eq!(device.ftl().slc_blocks(plane), (expected, expected), "round {round}");
+            assert_eq!(write(&mut device, [page]), [BUS + PROGRAM], "round {round}, page {page}");
+            (page, folded) = (page + 1, folded + expected * SLC_PAGES);
+            rest(&mut device);
+            assert_eq!(device.ftl().slc_blocks(plane), (0, 0), "all is folded");
+            assert_eq!(folds(&device).1, u64::from(folded));
+        }
+    }
+}
+
+/// A plane that runs short of free blocks folds what it has lent before it collects anything else.
+#[test]
+fn what_was_borrowed_is_returned_when_blocks_are_short() {
+    let spec = with(SlcKind::Dynamic, |slc| slc.keep_free = 0);
+    let mut device = assemble(spec.setup());
+    write(&mut device, 0..spec.logical_pages);
+    let (runs, pages) = folds(&device);
+    assert!(runs > 0 && pages == runs * u64::from(SLC_PAGES), "{runs} {pages}");
+    assert_eq!(device.ftl_counts().gc_runs, runs, "nothing else is worth it");
+    assert_eq!(device.ftl().audit(), Ok(()));
+}
+
+/// Its own blocks first, then free ones: of 14 all but those at which collection rests and two more.
+#[test]
+fn a_hybrid_cache_is_both() {
+    let spec = with(SlcKind::Hybrid, |slc| slc.keep_free = 2);
+    let mut device = assemble(spec.setup());
+    let blocks = 2 + 14 - spec.thresholds.stop - 2;
+    let fast = blocks * SLC_PAGES;
+    assert_eq!(write(&mut device, 0..fast), vec![BUS + ONE_BIT.program; fast as usize]);
+    assert_eq!(write(&mut device, [fast]), [BUS + PROGRAM]);
+    assert_eq!(device.ftl().slc_blocks(PlaneId::new(0)), (blocks, blocks));
+}
+
+/// A bound on what a dynamic cache borrows: as many blocks, and not one more.
+#[test]
+fn a_dynamic_cache_borrows_no_more_than_it_may() {
+    let spec = with(SlcKind::Dynamic, |slc| slc.most_borrowed = 3);
+    let mut device = assemble(spec.setup());
+    let fast = 3 * SLC_PAGES;
+    assert_eq!(write(&mut device, 0..fast), vec![BUS + ONE_BIT.program; fast as usize]);
+    assert_eq!(write(&mut device, [fast]), [BUS + PROGRAM]);
+    assert_eq!(device.ftl().slc_blocks(PlaneId::new(0)), (3, 3));
+}
+
+/// A burst with many writes in flight: four dies on a bus that carries a page of each while one
+/// programs, so each die is always at work: four pages in the time of a transfer and a program.
+#[test]
+fn the_bandwidth_of_a_burst_is_that_of_the_dies() {
+    const DIES: u32 = 4;
+    let mut spec = with(SlcKind::Static, |slc| slc.blocks = 50);
+    spec.placement = PlacementKind::Dynamic;
+    spec.shape.dies_per_chip = DIES;
+    spec.shape.blocks_per_plane = 50 + 64;
+    spec.logical_pages = DIES * 50 * PAGES;
+    let mut device = assemble(spec.setup());
+    let writes =
+        (0..spec.logical_pages).map(|page| request(Op::Write, u64::from(page) * 8, 8, page));
+    let done = closed_loop(&mut device, 64, writes);
+    let mut ends: Vec<u64> = done.iter().map(|completion| completion.finished.0).collect();
+    ends.sort_unstable();
+    let fast = (DIES * 50 * SLC_PAGES) as usize;
+    let rate = |from: usize, to: usize| (to - from) as f64 / (ends[to - 1] - ends[from]) as f64;
+    let of_dies = |program: Nanos| f64::from(DIES) / (BUS + program).0 as f64;
+    // Not the moments at which dies go from one kind of block to the other one by one.
+    let edge = 32;
+    let parts = [
+        ("in the cache", rate(edge, fast - edge), of_dies(ONE_BIT.program)),
+        ("past it", rate(fast + edge, ends.len() - edge), of_dies(PROGRAM)),
+    ];
+    for (part, measured, expected) in parts {
+        let off = measured / expected - 1.0;
+        println!("{part}: {measured:.6} pages/ns, expected {expected:.6}, {:+.2} %", 100.0 * off);
+        assert!(off.abs() < 0.01, "{part}: {measured} instead of {expected}");
+    }
+}
+
+/// What folding costs in writes. Pages of a hot set are overwritten at random; the cache is a queue,
+/// so a page that was written n writes ago is still current with the probability (1 - 1/H)^n, and only
+/// what is current is copied. The oldest of B blocks is folded when the last one is opened.
+#[test]
+fn folding_copies_what_outlives_the_queue() {
+    const BLOCKS: u32 = 128;
+    for hot in [256u32, 512, 1024] {
+        let mut spec = with(SlcKind::Static, |slc| {
+            slc.blocks = BLOCKS;
+            slc.when_full = WhenFull::Fold;
+        });
+        spec.shape.blocks_per_plane = BLOCKS + 2 * hot / PAGES;
+        spec.logical_pages = hot;
+        let mut device = assemble(spec.setup());
+        let mut stream = Stream::new(5, "hot");
+        let mut next = |count: u32| -> Vec<u32> {
+            (0..count).map(|_| stream.below(u64::from(hot)) as u32).collect()
+        };
+        write(&mut device, 0..hot);
+        write(&mut device, next(4 * BLOCKS * SLC_PAGES));
+        let before = (folds(&device), device.ftl_counts().host_pages);
+        write(&mut device, next(40_000));
+        let after = (folds(&device), device.ftl_counts().host_pages);
+        let measured = (after.0.1 - before.0.1) as f64 / (after.1 - before.1) as f64;
+        let kept = 1.0 - 1.0 / f64::from(hot);
+        let ages = (0..SLC_PAGES).map(|place| (BLOCKS - 1) * SLC_PAGES - place);
+        let expected = ages.map(|age| kept.powi(age as i32)).sum::<f64>() / f64::from(SLC_PAGES);
+        let off = measured / expected - 1.0;
+        println!(
+            "{hot} hot: {measured:.4} folded a page, expected {expected:.4}, {:+.1} %",
+            100.0 * off
+        );
+        assert!(off.abs() < 0.03, "{measured} instead of {expected}");
+        assert_eq!(bypassed(&device), 0);
+        assert_eq!(device.ftl().audit(), Ok(()));
+    }
+}
+
+/// Static wear levelling is about the blocks of full density: on a load that wears them evenly it moves
+/// nothing, however far ahead the cache's own blocks are.
+#[test]
+fn wear_levelling_leaves_the_cache_alone() {
+    for policy in [LevellingKind::Threshold, LevellingKind::Bet] {
+        let limit = if policy == LevellingKind::Bet { 2 } else { 4 };
+        let levelling = LevellingSpec { policy, limit, ..NO_LEVELLING };
+        let mut spec = with(SlcKind::Static, |slc| slc.when_full = WhenFull::Fold);
+        spec.life = LifeSpec { levelling, ..CAREFREE };
+        let mut device = assemble(spec.setup());
+        for _ in 0..20 {
+            write(&mut device, 0..spec.logical_pages);
+        }
+        let blocks = device.ftl().blocks();
+        let (native, own) = (0..14, 14..16);
+        let erases = |range: std::ops::Range<u32>| -> Vec<u32> {
+            range.map(|block| blocks.erases(ftlab::units::BlockId::new(block))).collect()
+        };
+        let (native, own) = (erases(native), erases(own));
+        let (least, most) = (native.iter().min().unwrap(), native.iter().max().unwrap());
+        assert!(most - least <= 4, "the load itself is even: {native:?}");
+        assert!(own.iter().all(|erases| erases > &(most + 100)), "{native:?} {own:?}");
+        let moves = device.ftl_counts().by_purpose[Purpose::WearLevel as usize].runs;
+        assert_eq!(moves, 0, "{policy:?}");
+        assert_eq!(device.ftl().audit(), Ok(()));
+    }
+}
