@@ -129,6 +129,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// A request is done now.
+    #[inline]
     fn finish(&mut self, id: RequestId) {
         self.outlet().finish(id);
     }
@@ -149,7 +150,42 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.from_buffer.push_back((at, id));
     }
 
+    /// Nothing is left to happen by itself. Says whether something does after all, now that this is
+    /// known; if not, time passes up to `limit`.
+    #[cold]
+    fn goes_on(&mut self, limit: SimTime) -> bool {
+        // A pause is not the end, unless requests wait for what collection makes free.
+        if limit == SimTime::FOREVER || self.intake.in_flight() > 0 {
+            let (collector, mut ground) = self.ground();
+            collector.finish(&mut ground);
+        }
+        if self.flash.next_time().is_some() {
+            return true;
+        }
+        if self.stands_still() {
+            self.fetch();
+            return true;
+        }
+        if laws::ON {
+            self.verify_rest();
+        }
+        if limit != SimTime::FOREVER {
+            self.now = self.now.max(limit);
+        }
+        false
+    }
+
+    // A function of its own, as the next one is: in one piece with the loop around it, the processor's
+    // registers would be full of what neither needs.
+    #[inline(never)]
+    fn step_flash(&mut self) {
+        if let Some((_, id)) = self.flash.step() {
+            self.commands_done(id);
+        }
+    }
+
     /// Flash commands are done that one operation served; their die takes its next one.
+    #[inline(never)]
     fn commands_done(&mut self, first: CommandId) {
         let die = self.flash.die_of(first);
         let mut next = Some(first);
@@ -230,14 +266,21 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.write_back();
     }
 
+    #[inline]
+    fn next_events(&self) -> NextEvents {
+        NextEvents {
+            buffer: self.from_buffer.front().map(|&(at, _)| at),
+            flash: self.flash.next_time(),
+            front: self.front.as_ref().and_then(|front| front.next_time()),
+            idle: self.idle.next(),
+        }
+    }
+
     fn check(&self, at: SimTime, request: &Request) {
         assert!(at >= self.now, "a request at {at}, but it is {} already", self.now);
-        let front = self.front.as_ref().and_then(|front| front.next_time());
-        let buffer = self.from_buffer.front().map(|&(at, _)| at);
-        let next = self.flash.next_time().into_iter().chain(buffer).chain(front);
-        let next = next.chain(self.idle.next()).min();
-        let next = next.unwrap_or(SimTime::FOREVER);
-        assert!(next >= at, "a request at {at}, but the device stands before an event at {next}");
+        let next = self.next_events().min();
+        let reached = next.is_none_or(|next| next >= at);
+        assert!(reached, "a request at {at}, but the device stands before an event at {next:?}");
         let queue = self.queues.of(request.stream);
         assert!(self.has_room(queue), "a request to queue {}, which is full", queue.get());
         if request.op != Op::Flush {
@@ -245,6 +288,36 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let inside = end.is_some_and(|end| end <= self.capacity_sectors);
             assert!(inside && request.sectors > 0, "{request:?} does not lie on the device");
         }
+    }
+}
+
+/// When each part of the device has something to do next.
+#[derive(Clone, Copy)]
+struct NextEvents {
+    buffer: Option<SimTime>,
+    flash: Option<SimTime>,
+    front: Option<SimTime>,
+    /// Collection in the background begins.
+    idle: Option<SimTime>,
+}
+
+impl NextEvents {
+    #[inline]
+    fn min(self) -> Option<SimTime> {
+        let usual = earlier(self.buffer, self.flash);
+        if self.front.is_none() && self.idle.is_none() {
+            return usual;
+        }
+        earlier(usual, earlier(self.front, self.idle))
+    }
+}
+
+/// The earlier of two moments that may not come.
+#[inline]
+fn earlier(one: Option<SimTime>, other: Option<SimTime>) -> Option<SimTime> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 
@@ -271,6 +344,7 @@ impl<C: Contents> Outlet<'_, C> {
     }
 
     /// A request is done but for its way to the host.
+    #[inline]
     fn finish(&mut self, id: RequestId) {
         if let Some(front) = self.front
             && let Some(at) = front.deliver(self.now, id, &self.intake.get(id).request)
@@ -282,6 +356,7 @@ impl<C: Contents> Outlet<'_, C> {
     }
 
     /// The host is told.
+    #[inline]
     fn complete(&mut self, id: RequestId) {
         let completion = self.intake.finish(id, self.now);
         if let Some(front) = self.front {
@@ -353,28 +428,10 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                 done.append(&mut self.finished);
                 return Advanced::Completed;
             }
-            let front = self.front.as_ref().and_then(|front| front.next_time());
-            let buffer = self.from_buffer.front().map(|&(at, _)| at);
-            let flash = self.flash.next_time();
-            let events = front.into_iter().chain(buffer).chain(flash).chain(self.idle.next());
+            let events = self.next_events();
             let Some(next) = events.min() else {
-                // A pause is not the end, unless requests wait for what collection makes free.
-                if limit == SimTime::FOREVER || self.intake.in_flight() > 0 {
-                    let (collector, mut ground) = self.ground();
-                    collector.finish(&mut ground);
-                }
-                if self.flash.next_time().is_some() {
+                if self.goes_on(limit) {
                     continue;
-                }
-                if self.stands_still() {
-                    self.fetch();
-                    continue;
-                }
-                if laws::ON {
-                    self.verify_rest();
-                }
-                if limit != SimTime::FOREVER {
-                    self.now = self.now.max(limit);
                 }
                 return Advanced::Idle;
             };
@@ -383,16 +440,16 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                 return Advanced::Reached;
             }
             self.now = next;
-            if front == Some(next) {
+            if events.front == Some(next) {
                 self.step_front();
-            } else if buffer == Some(next) {
+            } else if events.buffer == Some(next) {
                 if let Some((_, id)) = self.from_buffer.pop_front() {
                     self.finish(id);
                 }
-            } else if flash != Some(next) {
+            } else if events.flash == Some(next) {
+                self.step_flash();
+            } else {
                 self.do_chore();
-            } else if let Some((_, id)) = self.flash.step() {
-                self.commands_done(id);
             }
             if self.front.is_some() {
                 self.fetch();

@@ -157,6 +157,7 @@ impl FrontEnd {
     }
 
     /// When something is done next.
+    #[inline(never)]
     #[must_use]
     pub fn next_time(&self) -> Option<SimTime> {
         let processed = self.processing.map(|(at, _)| at);

@@ -89,6 +89,38 @@ pub struct Die {
     gc: Nanos,
 }
 
+/// States of cells and register, as a set.
+#[derive(Clone, Copy, Debug)]
+pub struct DieStates(u32);
+
+impl DieStates {
+    const fn bit(cells: Cells, register: Register) -> u32 {
+        1 << (cells as u32 * 4 + register as u32)
+    }
+
+    /// The states in which a die can begin nothing before its next event, whatever waits for it.
+    #[must_use]
+    pub fn settled(cache: &CacheOps) -> DieStates {
+        let always = [Cells::Sensing, Cells::Erasing, Cells::Copying, Cells::Pausing];
+        let mut states =
+            always.into_iter().fold(0, |set, cells| set | Self::bit(cells, Register::Empty));
+        if !cache.program {
+            states |= Self::bit(Cells::Programming, Register::Empty);
+        }
+        if !cache.read {
+            states |= Self::bit(Cells::Idle, Register::Sending);
+        }
+        DieStates(states)
+    }
+
+    /// Whether a die is in one of them.
+    #[inline]
+    #[must_use]
+    pub fn hold(self, die: &Die) -> bool {
+        self.0 & Self::bit(die.cells, die.register) != 0
+    }
+}
+
 impl Die {
     /// What its cells are doing.
     #[inline]
@@ -109,6 +141,13 @@ impl Die {
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.paused
+    }
+
+    /// Whether it does nothing, and nothing stands still on it.
+    #[inline]
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        (self.cells, self.register) == (Cells::Idle, Register::Empty) && !self.paused
     }
 
     /// What it can take on now.

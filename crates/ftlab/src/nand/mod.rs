@@ -15,7 +15,7 @@ pub mod timing;
 
 pub use abilities::{Abilities, AddressRule, MultiPlane, PauseCost};
 pub use channel::Channel;
-pub use die::{Accepts, CacheOps, Cells, Die, Register};
+pub use die::{Accepts, CacheOps, Cells, Die, DieStates, Register};
 pub use endurance::Endurance;
 pub use faults::{FaultOptions, Faults};
 pub use geometry::{Geometry, Shape};

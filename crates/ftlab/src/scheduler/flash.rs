@@ -10,7 +10,7 @@ use crate::engine::{EventQueue, Slab};
 use crate::image::{Damage, Reader, Resume, Writer, take_up};
 use crate::nand::Kind;
 use crate::nand::timing::{Bus, Prices};
-use crate::nand::{Abilities, Geometry};
+use crate::nand::{Abilities, DieStates, Geometry};
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, FlashLaws, OnBus, Plant};
 
@@ -109,6 +109,8 @@ pub struct Flash<P = ()> {
     pub(super) timing: Prices,
     pub(super) bus: Bus,
     pub(super) abilities: Abilities,
+    /// The states of a die in which looking for its next command is idle.
+    pub(super) settled: DieStates,
     pub(super) pause: PauseRule,
     scheduler: Scheduler,
     pub(super) commands: Slab<Command>,
@@ -145,6 +147,7 @@ impl<P: Probe> Flash<P> {
             geometry: setup.geometry,
             timing: setup.timing,
             bus: setup.bus,
+            settled: DieStates::settled(&cache),
             abilities: setup.abilities,
             pause: setup.pause,
             scheduler: setup.scheduler,
@@ -204,6 +207,7 @@ impl<P: Probe> Flash<P> {
             timing,
             bus: _,
             abilities: _,
+            settled: _,
             pause: _,
             scheduler,
             commands: _,

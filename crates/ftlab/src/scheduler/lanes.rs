@@ -15,6 +15,8 @@ const LANES: usize = Kind::ALL.len() * Origin::ALL.len();
 pub struct Lanes {
     /// A bit for each lane that holds something.
     occupied: u32,
+    /// The best of the heads: asked for more often than it changes.
+    best: Option<CommandId>,
     head: [Option<CommandId>; LANES],
     tail: [Option<CommandId>; LANES],
 }
@@ -41,24 +43,33 @@ impl Lanes {
             _ => {
                 self.head[lane] = Some(id);
                 self.occupied |= 1 << lane;
+                self.best = match self.best {
+                    Some(best) if !goes_first(&commands[id], &commands[best]) => Some(best),
+                    _ => Some(id),
+                };
             }
         }
     }
 
     /// The command that goes next: the smallest rank of all heads.
     #[inline]
-    pub fn first(&self, commands: &Slab<Command>) -> Option<CommandId> {
+    pub fn first(&self) -> Option<CommandId> {
+        self.best
+    }
+
+    fn search(&self, commands: &Slab<Command>) -> Option<CommandId> {
         let mut left = self.occupied;
-        let mut best: Option<CommandId> = None;
+        if left == 0 {
+            return None;
+        }
+        let mut best = self.head[left.trailing_zeros() as usize];
+        left &= left - 1;
         while left != 0 {
             let head = self.head[left.trailing_zeros() as usize];
             left &= left - 1;
-            let better = match (head, best) {
-                (Some(head), Some(best)) => goes_first(&commands[head], &commands[best]),
-                (head, None) => head.is_some(),
-                (None, _) => false,
-            };
-            if better {
+            if let (Some(one), Some(other)) = (head, best)
+                && goes_first(&commands[one], &commands[other])
+            {
                 best = head;
             }
         }
@@ -80,6 +91,7 @@ impl Lanes {
         if self.head[lane].is_none() {
             self.occupied &= !(1 << lane);
         }
+        self.best = self.search(commands);
     }
 
     /// Looks into the lane of `like`, which was its head and has been taken out, and takes out the first
@@ -111,6 +123,7 @@ impl Lanes {
             if self.head[lane].is_none() {
                 self.occupied &= !(1 << lane);
             }
+            self.best = self.search(commands);
             return Some(id);
         }
         None
@@ -141,15 +154,11 @@ impl Lanes {
     }
 }
 
-/// Whether the head of a lane goes before the best of the lanes before it. Of equals that lane goes
-/// first, but pages of a block are programmed in the order of their arrival, by copyback or not.
+/// Whether a command goes before another one. Equal ranks are served as they arrived, so that
+/// programs and copybacks of a block keep their order.
 #[inline]
-fn goes_first(head: &Command, best: &Command) -> bool {
-    if head.key != best.key {
-        return head.key < best.key;
-    }
-    let siblings = head.origin == best.origin && head.kind.programs() && best.kind.programs();
-    siblings && head.arrival < best.arrival
+fn goes_first(one: &Command, other: &Command) -> bool {
+    (one.key, one.arrival) < (other.key, other.arrival)
 }
 
 /// Which command of a lane may be taken out before its turn.

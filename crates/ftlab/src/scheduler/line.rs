@@ -17,7 +17,7 @@ pub(super) struct Line {
 
 /// What a die wants the bus for.
 #[derive(Clone, Copy, Debug)]
-enum Wish {
+pub(super) enum Wish {
     /// To send what its register holds for this command.
     Send(CommandId),
     /// To begin with this command, which waits in its lane.
@@ -35,7 +35,7 @@ impl Wish {
 impl<P: Probe> Flash<P> {
     /// What a die wants the bus for at present. What was sensed goes out first.
     #[inline]
-    fn wish(&self, die: DieId) -> Option<Wish> {
+    pub(super) fn wish(&self, die: DieId) -> Option<Wish> {
         let station = &self.stations[die.at()];
         if station.die.register() == Register::Holding {
             return station.in_register.map(Wish::Send);
@@ -50,9 +50,10 @@ impl<P: Probe> Flash<P> {
         kind == Kind::Program || self.bus.command() > Nanos::ZERO
     }
 
-    /// Asks for the bus: at once if it is free and nobody waits for it, else in line.
+    /// Asks for the bus, for what the die wants of it at present: at once if it is free and nobody
+    /// waits for it, else in line.
     #[inline]
-    pub(super) fn want_bus(&mut self, now: SimTime, die: DieId) {
+    pub(super) fn want_bus(&mut self, now: SimTime, die: DieId, wish: Wish) {
         let (channel, _) = self.geometry.channel_of(die);
         let station = &mut self.stations[die.at()];
         if station.wants_bus {
@@ -62,10 +63,7 @@ impl<P: Probe> Flash<P> {
         station.bus_gc_mark = line.channel.gc_until(now);
         if line.wanted_by.is_empty() {
             if line.channel.is_free(now) {
-                if let Some(wish) = self.wish(die) {
-                    self.take_bus(now, die, channel, wish);
-                }
-                return;
+                return self.take_bus(now, die, channel, wish);
             }
             self.events.schedule(now, line.channel.free_at(), Event::Bus(channel));
         }
@@ -76,7 +74,14 @@ impl<P: Probe> Flash<P> {
     /// Takes a die off the line if it found something to do that needs no bus.
     #[inline]
     pub(super) fn leave_line_unless_wanted(&mut self, die: DieId) {
-        if self.stations[die.at()].wants_bus && self.wish(die).is_none() {
+        if self.stations[die.at()].wants_bus {
+            self.reconsider_line(die);
+        }
+    }
+
+    #[cold]
+    fn reconsider_line(&mut self, die: DieId) {
+        if self.wish(die).is_none() {
             self.stations[die.at()].wants_bus = false;
             let (channel, _) = self.geometry.channel_of(die);
             self.lines[channel.at()].wanted_by.retain(|&waiting| waiting != die);
@@ -152,33 +157,22 @@ impl<P: Probe> Flash<P> {
     /// Begins the next command of a die, and those that share its operation, on the bus: addresses,
     /// and the data of programs.
     fn begin_on_bus(&mut self, now: SimTime, die: DieId, channel: ChannelId, first: CommandId) {
-        let follows = self.stations[die.at()].die.accepts(&self.abilities.cache);
+        let cache = &self.abilities.cache;
+        let follows =
+            cache.program && self.stations[die.at()].die.accepts(cache) == Accepts::Programs;
         self.take_together(die, first);
-        let kind = self.commands[first].kind;
-        let mut from = now;
-        let mut next = Some(first);
-        while let Some(id) = next {
-            self.account_wait(now, die, id, WaitedFor::DieAndBus);
-            let command = &self.commands[id];
-            let data = if kind == Kind::Program { command.codewords } else { 0 };
-            let until = from + self.bus.command() + self.bus.transfer(data);
-            next = command.next;
-            self.report_bus(id, from, until, |flash| OnBus {
-                what: BusUse::Begin,
-                price: flash.bus.command() + flash.bus.transfer(data),
-                first: id == first,
-            });
-            from = if next.is_some() { until + self.abilities.multi_plane.gap } else { until };
+        let mut until = now + self.move_in(now, die, first);
+        self.report_move_in(first, now, until, true);
+        let others = self.commands[first].next;
+        if others.is_some() {
+            until = self.move_others_in(now, until, die, others);
         }
-        let span = from - now;
-        let for_gc = self.commands[first].is_gc();
+        let span = until - now;
+        let command = &mut self.commands[first];
+        command.spent.bus += span;
+        let for_gc = command.is_gc();
         let arrived = self.occupy(now, channel, span, for_gc);
-        let mut next = Some(first);
-        while let Some(id) = next {
-            self.commands[id].spent.bus += span;
-            next = self.commands[id].next;
-        }
-        if follows == Accepts::Programs {
+        if follows {
             let station = &mut self.stations[die.at()];
             station.die.load(now);
             station.in_register = Some(first);
@@ -187,6 +181,50 @@ impl<P: Probe> Flash<P> {
             return;
         }
         self.begin_in_cells(Operation { now, die, first, cells_from: arrived });
+    }
+
+    /// How long the address, and the data, of a command take the bus, which was granted `now`.
+    #[inline(always)]
+    fn move_in(&mut self, now: SimTime, die: DieId, id: CommandId) -> Nanos {
+        self.account_wait(now, die, id, WaitedFor::DieAndBus);
+        let command = &self.commands[id];
+        let data = if command.kind == Kind::Program { command.codewords } else { 0 };
+        self.bus.command() + self.bus.transfer(data)
+    }
+
+    #[inline]
+    fn report_move_in(&mut self, id: CommandId, from: SimTime, until: SimTime, first: bool) {
+        self.report_bus(id, from, until, |flash| {
+            let command = &flash.commands[id];
+            let data = if command.kind == Kind::Program { command.codewords } else { 0 };
+            let price = flash.bus.command() + flash.bus.transfer(data);
+            OnBus { what: BusUse::Begin, price, first }
+        });
+    }
+
+    /// Moves in what the other commands of an operation need, one after the other.
+    #[cold]
+    fn move_others_in(
+        &mut self,
+        now: SimTime,
+        after: SimTime,
+        die: DieId,
+        others: Option<CommandId>,
+    ) -> SimTime {
+        let mut until = after;
+        let mut next = others;
+        while let Some(id) = next {
+            let from = until + self.abilities.multi_plane.gap;
+            until = from + self.move_in(now, die, id);
+            self.report_move_in(id, from, until, false);
+            next = self.commands[id].next;
+        }
+        let mut next = others;
+        while let Some(id) = next {
+            self.commands[id].spent.bus += until - now;
+            next = self.commands[id].next;
+        }
+        until
     }
 
     /// Accounts for the time that a command has waited until `now`.

@@ -82,36 +82,42 @@ impl Load {
     /// A command more.
     #[inline]
     pub(super) fn add(&mut self, die: DieId) {
-        let count = &mut self.commands[die.at()].count;
+        let Commands { count, turn } = &mut self.commands[die.at()];
         *count += 1;
-        let count = *count as usize;
+        let (count, turn) = (*count as usize, *turn);
         if count < LEVELS {
-            self.shift(die, count - 1, count);
+            self.shift(turn, count - 1, count);
         }
     }
 
     /// A command less.
     #[inline]
     pub(super) fn remove(&mut self, die: DieId) {
-        let count = &mut self.commands[die.at()].count;
+        let Commands { count, turn } = &mut self.commands[die.at()];
         *count -= 1;
-        let count = *count as usize;
+        let (count, turn) = (*count as usize, *turn);
         if count + 1 < LEVELS {
-            self.shift(die, count + 1, count);
+            self.shift(turn, count + 1, count);
         }
     }
 
     #[inline]
-    fn shift(&mut self, die: DieId, from: usize, to: usize) {
-        let turn = self.commands[die.at()].turn;
+    fn shift(&mut self, turn: u32, from: usize, to: usize) {
         let (word, bit) = ((turn / u64::BITS) as usize, 1 << (turn % u64::BITS));
-        let left = &mut self.sets[from * self.words_per_set..][..self.words_per_set];
-        left[word] &= !bit;
-        if left[word] == 0 && left.iter().all(|&word| word == 0) {
+        let left = &mut self.sets[from * self.words_per_set + word];
+        *left &= !bit;
+        if *left == 0 && self.is_empty(from) {
             self.levels &= !(1 << from);
         }
         self.sets[to * self.words_per_set + word] |= bit;
         self.levels |= 1 << to;
+    }
+
+    #[inline]
+    fn is_empty(&self, level: usize) -> bool {
+        // One word is the usual case, and the one that was looked at.
+        let words = self.words_per_set;
+        words == 1 || self.sets[level * words..][..words].iter().all(|&word| word == 0)
     }
 
     /// The turn of the die with the least load among those given; among equals, of the one whose turn

@@ -4,7 +4,7 @@
 use super::command::{Command, CommandId, Origin};
 use super::flash::{Event, Flash, Probe};
 use super::lanes::{Choice, Lanes};
-use super::line::{WaitedFor, cells_for};
+use super::line::{WaitedFor, Wish, cells_for};
 use super::pause::{PauseRule, Paused};
 use crate::nand::Kind;
 use crate::nand::{Accepts, Cells, Die, Register};
@@ -63,10 +63,10 @@ pub(super) struct Operation {
 
 impl<P: Probe> Flash<P> {
     /// The command that a die may begin next, in the state in which it is.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next_command(&self, die: DieId) -> Option<CommandId> {
         let station = &self.stations[die.at()];
-        let first = || station.lanes.first(&self.commands);
+        let first = || station.lanes.first();
         let of = |kind| first().filter(|&id| self.commands[id].kind == kind);
         match station.die.accepts(&self.abilities.cache) {
             Accepts::Anything => first(),
@@ -83,25 +83,24 @@ impl<P: Probe> Flash<P> {
     /// Begins what the die can begin now, or lines it up for the bus.
     #[inline]
     pub(super) fn start(&mut self, now: SimTime, die: DieId) {
-        self.pass_on(now, die);
-        let station = &self.stations[die.at()];
-        if station.die.register() == Register::Holding && !station.wants_bus {
-            self.want_bus(now, die);
+        if !self.settled.hold(&self.stations[die.at()].die) {
+            self.start_next(now, die);
         }
-        let Some(id) = self.next_command(die) else {
-            // A read may have come that goes before the page which was to be taken in.
-            self.leave_line_unless_wanted(die);
-            if self.stations[die.at()].die.accepts(&self.abilities.cache) == Accepts::HostReads {
-                self.resume(now, die);
-                // The next page may come in while this one is programmed.
-                if self.next_command(die).is_some() {
-                    self.want_bus(now, die);
-                }
-            }
-            return self.leave_line_unless_wanted(die);
+    }
+
+    #[inline(never)]
+    fn start_next(&mut self, now: SimTime, die: DieId) {
+        let station = &self.stations[die.at()];
+        let next = if station.die.is_idle() {
+            station.lanes.first()
+        } else {
+            self.pass_on(now, die);
+            self.send_held(now, die);
+            self.next_command(die)
         };
+        let Some(id) = next else { return self.nothing_next(now, die) };
         if self.needs_bus(self.commands[id].kind) {
-            return self.want_bus(now, die);
+            return self.want_bus(now, die, Wish::Begin(id));
         }
         self.take_together(die, id);
         let mut next = Some(id);
@@ -111,6 +110,36 @@ impl<P: Probe> Flash<P> {
         }
         self.begin_in_cells(Operation { now, die, first: id, cells_from: now });
         self.leave_line_unless_wanted(die);
+    }
+
+    /// A die has no command that it may begin. What it left for reads goes on.
+    #[inline]
+    fn nothing_next(&mut self, now: SimTime, die: DieId) {
+        // A read may have come that goes before the page which was to be taken in.
+        self.leave_line_unless_wanted(die);
+        let station = &self.stations[die.at()];
+        if station.die.is_paused()
+            && station.die.accepts(&self.abilities.cache) == Accepts::HostReads
+        {
+            self.resume(now, die);
+            // The next page may come in while this one is programmed.
+            if let Some(wish) = self.wish(die) {
+                self.want_bus(now, die, wish);
+            }
+            self.leave_line_unless_wanted(die);
+        }
+    }
+
+    /// What the register holds wants the bus.
+    #[inline]
+    fn send_held(&mut self, now: SimTime, die: DieId) {
+        let station = &self.stations[die.at()];
+        if station.die.register() == Register::Holding
+            && !station.wants_bus
+            && let Some(first) = station.in_register
+        {
+            self.want_bus(now, die, Wish::Send(first));
+        }
     }
 
     /// Moves on what waits between cells and register: a sensed page to the register that fell free, a
@@ -137,7 +166,7 @@ impl<P: Probe> Flash<P> {
 
     /// Takes a command out of its lane, and with it those on other planes that its operation can serve
     /// too; they hang from it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_together(&mut self, die: DieId, first: CommandId) {
         let lanes = &mut self.stations[die.at()].lanes;
         lanes.take(&self.commands, first);
@@ -147,6 +176,7 @@ impl<P: Probe> Flash<P> {
         }
     }
 
+    #[inline(never)]
     fn gather(&mut self, die: DieId, first: CommandId) {
         let Flash { geometry, abilities, commands, stations, overlaps, plant, .. } = self;
         let lanes = &mut stations[die.at()].lanes;
@@ -197,22 +227,17 @@ impl<P: Probe> Flash<P> {
 
     /// Occupies the cells, which have begun, for as long as the slowest of the pages takes. Each
     /// command has `waited` since its data arrived.
-    #[inline]
+    #[inline(always)]
     fn run_cells(&mut self, operation: Operation, waited: Nanos) {
         let Operation { now, die, first, cells_from } = operation;
-        let mut span = Nanos::ZERO;
-        let mut next = Some(first);
-        while let Some(id) = next {
-            span = span.max(self.price(id));
-            next = self.commands[id].next;
+        let mut span = self.price(first);
+        let others = self.commands[first].next;
+        if others.is_some() {
+            span = self.share_cells(others, span, waited);
         }
-        let mut next = Some(first);
-        while let Some(id) = next {
-            let spent = &mut self.commands[id].spent;
-            spent.cell += span;
-            spent.queue += waited;
-            next = self.commands[id].next;
-        }
+        let spent = &mut self.commands[first].spent;
+        spent.cell += span;
+        spent.queue += waited;
         let station = &mut self.stations[die.at()];
         station.in_cells = Some(first);
         station.look_again = false;
@@ -225,7 +250,27 @@ impl<P: Probe> Flash<P> {
         self.report_cell(first, cells_from, cells_from + span);
     }
 
-    #[inline]
+    /// Finds the price of an operation that others share with a first command which alone would take
+    /// `least`, and accounts for it.
+    #[cold]
+    fn share_cells(&mut self, others: Option<CommandId>, least: Nanos, waited: Nanos) -> Nanos {
+        let mut span = least;
+        let mut next = others;
+        while let Some(id) = next {
+            span = span.max(self.price(id));
+            next = self.commands[id].next;
+        }
+        let mut next = others;
+        while let Some(id) = next {
+            let spent = &mut self.commands[id].spent;
+            spent.cell += span;
+            spent.queue += waited;
+            next = self.commands[id].next;
+        }
+        span
+    }
+
+    #[inline(always)]
     fn price(&self, id: CommandId) -> Nanos {
         let Command { kind, page, source, mode, .. } = self.commands[id];
         match kind {
@@ -255,6 +300,8 @@ impl<P: Probe> Flash<P> {
         match station.die.cells() {
             Cells::Sensing if station.die.register() == Register::Empty => {
                 self.hold(now, die);
+                self.send_held(now, die);
+                // Meanwhile the cells may go on.
                 self.start(now, die);
                 None
             }

@@ -39,6 +39,10 @@ impl Rows {
     ) -> Option<PlaneId> {
         let last = self.last[die.at()];
         let planes = self.geometry.planes_per_die();
+        if planes == 1 {
+            let plane = self.geometry.plane_in(die, 0);
+            return (indices.contains(&0) && writable.planes[plane.at()]).then_some(plane);
+        }
         let (index, unit) = (0..planes)
             .map(|ahead| last.next_index + ahead)
             .map(|index| if index < planes { index } else { index - planes })
