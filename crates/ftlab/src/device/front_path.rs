@@ -17,7 +17,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Puts a command into its submission queue.
     pub(super) fn enqueue(&mut self, id: RequestId) {
         if let Some(front) = &mut self.front {
-            front.submitted(self.intake.get(id).queue, id);
+            front.submitted(self.intake.get(id).queue(), id);
         }
         self.fetch();
     }
@@ -27,7 +27,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         while let Some(front) = &mut self.front
             && let Some(id) = front.fetch(&self.intake)
         {
-            let waited = self.now - self.intake.get(id).submitted;
+            let waited = self.now - self.intake.get(id).submitted();
             self.intake.breakdown_mut(id).submission = waited;
             match front.process(self.now, id) {
                 Some(time) => self.intake.breakdown_mut(id).front_end = time,
@@ -39,7 +39,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Gets what a processed command writes, or starts it at once.
     fn bring(&mut self, id: RequestId) {
         if let Some(front) = &mut self.front
-            && let Some(at) = front.bring(self.now, id, &self.intake.get(id).request)
+            && let Some(at) = front.bring(self.now, id, self.intake.get(id).request())
         {
             self.intake.breakdown_mut(id).link = at - self.now;
             return;
@@ -50,12 +50,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Takes up a command that the front end has passed on.
     fn start_late(&mut self, id: RequestId) {
         self.intake.start(id, self.now);
-        let request = self.intake.get(id).request;
+        let request = *self.intake.get(id).request();
         self.start(id, &request);
     }
 
     /// Takes a command up.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start(&mut self, id: RequestId, request: &Request) {
         self.consider_end();
         match request.op {

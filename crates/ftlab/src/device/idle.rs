@@ -44,10 +44,10 @@ impl Idle {
     /// The last request is done.
     #[inline]
     pub fn begins(&mut self, now: SimTime) {
-        for (due, after) in self.due.iter_mut().zip(self.after) {
-            *due = after.map(|after| now + after);
+        if self.after.iter().any(Option::is_some) {
+            self.due = self.after.map(|after| after.map(|after| now + after));
+            self.find_next();
         }
-        self.find_next();
     }
 
     /// When the next chore is due.

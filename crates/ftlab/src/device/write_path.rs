@@ -26,7 +26,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Puts a page of a write into the buffer, if there is room.
     fn write_page(&mut self, id: RequestId, span: PageSpan) -> bool {
-        let request = &self.intake.get(id).request;
+        let request = self.intake.get(id).request();
         let tag = self.ftl.streams().tag_of(request.stream);
         let Some(slot) = self.buffer.write(span, tag) else { return false };
         self.contents.write(request, span.page, span.sectors, slot);

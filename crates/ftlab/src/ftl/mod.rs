@@ -335,6 +335,7 @@ impl Ftl {
 
     /// A flash page for copies of what lies at `from`. If its own stream can get no block, it goes
     /// beside other copies: what the reserve holds is enough for a victim only as a whole.
+    #[inline]
     fn place_copy(&mut self, plane: PlaneId, from: Ppn) -> Option<Ppn> {
         let source = self.blocks.stream(self.geometry.block_of(from));
         let page = self.spare.owner(from)?;
@@ -357,23 +358,33 @@ impl Ftl {
     fn take_page(&mut self, plane: PlaneId, stream: WriteStream, reserve: u32) -> Option<Ppn> {
         let step = self.geometry.units_per_page();
         let whole = self.geometry.units_per_block();
-        let mut opened = false;
         let (block, unit) = match self.planes[plane.at()].next_page(stream, step, whole) {
             Some(place) => place,
-            None => {
-                self.open_block(plane, stream, reserve)?;
-                opened = true;
-                self.planes[plane.at()].next_page(stream, step, whole)?
-            }
+            None => self.first_page(plane, stream, reserve)?,
         };
         let next = unit + step;
         if let Some(writable) = self.writable.get_mut(stream.at()) {
             writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
         }
-        if opened || next == whole {
+        if next == whole {
             self.refresh_writable(plane);
         }
         Some(self.geometry.page_at(block, unit))
+    }
+
+    /// Opens a block and takes its first flash page.
+    #[cold]
+    fn first_page(
+        &mut self,
+        plane: PlaneId,
+        stream: WriteStream,
+        reserve: u32,
+    ) -> Option<(BlockId, u32)> {
+        self.open_block(plane, stream, reserve)?;
+        let (step, whole) = (self.geometry.units_per_page(), self.geometry.units_per_block());
+        let place = self.planes[plane.at()].next_page(stream, step, whole);
+        self.refresh_writable(plane);
+        place
     }
 
     fn open_block(&mut self, plane: PlaneId, stream: WriteStream, reserve: u32) -> Option<()> {
@@ -450,6 +461,7 @@ impl Ftl {
     }
 
     /// The flash page that begins at `first` is programmed, `units` of it with pages.
+    #[inline]
     fn programmed(&mut self, first: Ppn, units: u32) {
         let units_per_page = self.geometry.units_per_page();
         self.counts.padding += u64::from(units_per_page - units);
@@ -458,18 +470,24 @@ impl Ftl {
         if self.blocks.state(block) == BlockState::Failing {
             self.settle_failing(block);
         } else if programmed == self.blocks.units_of(block) {
-            self.blocks.close(block);
-            if self.blocks.is_slc(block) {
-                return self.slc_closed(block);
-            }
-            let plane = self.geometry.plane_of(block);
-            let view = VictimView { plane, blocks: &self.blocks };
-            let never = self.plant.is(Canary::NeverACandidate);
-            if !(never && self.collecting(plane).is_some()) {
-                self.victim.closed(&view, block);
-            }
-            self.feed(plane);
+            self.close(block);
         }
+    }
+
+    /// A block is full: it may be collected from now on.
+    #[cold]
+    fn close(&mut self, block: BlockId) {
+        self.blocks.close(block);
+        if self.blocks.is_slc(block) {
+            return self.slc_closed(block);
+        }
+        let plane = self.geometry.plane_of(block);
+        let view = VictimView { plane, blocks: &self.blocks };
+        let never = self.plant.is(Canary::NeverACandidate);
+        if !(never && self.collecting(plane).is_some()) {
+            self.victim.closed(&view, block);
+        }
+        self.feed(plane);
     }
 
     /// The copy of `page` at `at` is programmed: it is the current one from now on. Called before

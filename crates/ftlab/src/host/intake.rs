@@ -10,20 +10,34 @@ pub type RequestId = Handle<Active>;
 /// A request in the device.
 #[derive(Clone, Debug)]
 pub struct Active {
-    /// What was asked.
-    pub request: Request,
-    /// The submission queue through which it came.
-    pub queue: QueueId,
-    /// When it was submitted.
-    pub submitted: SimTime,
+    /// The answer, as far as it is known: of its time, up to the page that finished last. It leaves
+    /// as it stands here.
+    answer: Completion,
     /// When the device took it up: later, if it had to wait for the front end.
     pub started: SimTime,
     /// Pages, or other things, that it still waits for.
     pub waits_for: u32,
-    /// Where its time went, as far as the page that finished last.
-    pub breakdown: Breakdown,
-    /// How it will end, as far as is known.
-    pub outcome: Outcome,
+}
+
+impl Active {
+    /// What was asked.
+    #[inline]
+    #[must_use]
+    pub fn request(&self) -> &Request {
+        &self.answer.request
+    }
+
+    /// The submission queue through which it came.
+    #[must_use]
+    pub fn queue(&self) -> QueueId {
+        self.answer.queue
+    }
+
+    /// When it was submitted.
+    #[must_use]
+    pub fn submitted(&self) -> SimTime {
+        self.answer.submitted
+    }
 }
 
 /// All requests in the device.
@@ -39,18 +53,10 @@ impl Intake {
     /// pages have been started, so that it can't finish half-way through the splitting.
     #[inline]
     pub fn admit(&mut self, submitted: SimTime, queue: QueueId, request: Request) -> RequestId {
-        let breakdown = Breakdown::default();
-        let (started, outcome) = (submitted, Outcome::Done);
-        let waits_for = 1;
-        self.active.insert(Active {
-            request,
-            queue,
-            submitted,
-            started,
-            waits_for,
-            breakdown,
-            outcome,
-        })
+        let (breakdown, outcome) = (Breakdown::default(), Outcome::Done);
+        let finished = submitted;
+        let answer = Completion { request, queue, submitted, finished, breakdown, outcome };
+        self.active.insert(Active { answer, started: submitted, waits_for: 1 })
     }
 
     /// The front end has passed the request on.
@@ -82,23 +88,24 @@ impl Intake {
     /// The request's account of time.
     #[inline]
     pub fn breakdown_mut(&mut self, id: RequestId) -> &mut Breakdown {
-        &mut self.active[id].breakdown
+        &mut self.active[id].answer.breakdown
     }
 
     /// The request can't be done: the device takes no writes any more.
     pub fn refuse(&mut self, id: RequestId) {
-        self.active[id].outcome = Outcome::ReadOnly;
+        self.active[id].answer.outcome = Outcome::ReadOnly;
     }
 
     /// Takes a finished request out.
     #[inline]
-    pub fn finish(&mut self, id: RequestId, finished: SimTime) -> Completion {
-        let Active { request, queue, submitted, breakdown, outcome, .. } = self.active[id];
+    pub fn finish(&mut self, id: RequestId, finished: SimTime) -> &Completion {
         self.active.release(id);
-        if request.op == Op::Write && outcome == Outcome::Done {
-            self.written_sectors += u64::from(request.sectors);
+        let answer = &mut self.active[id].answer;
+        answer.finished = finished;
+        if answer.request.op == Op::Write && answer.outcome == Outcome::Done {
+            self.written_sectors += u64::from(answer.request.sectors);
         }
-        Completion { request, queue, submitted, finished, breakdown, outcome }
+        answer
     }
 
     /// What the writes that are done have written.

@@ -57,6 +57,7 @@ impl Lanes {
         self.best
     }
 
+    #[inline(always)]
     fn search(&self, commands: &Slab<Command>) -> Option<CommandId> {
         let mut left = self.occupied;
         if left == 0 {

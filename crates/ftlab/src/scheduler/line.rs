@@ -52,7 +52,7 @@ impl<P: Probe> Flash<P> {
 
     /// Asks for the bus, for what the die wants of it at present: at once if it is free and nobody
     /// waits for it, else in line.
-    #[inline]
+    #[inline(always)]
     pub(super) fn want_bus(&mut self, now: SimTime, die: DieId, wish: Wish) {
         let (channel, _) = self.geometry.channel_of(die);
         let station = &mut self.stations[die.at()];
@@ -113,6 +113,7 @@ impl<P: Probe> Flash<P> {
         }
     }
 
+    #[inline(always)]
     fn take_bus(&mut self, now: SimTime, die: DieId, channel: ChannelId, wish: Wish) {
         match wish {
             Wish::Send(id) => self.send(now, die, channel, id),
@@ -136,6 +137,7 @@ impl<P: Probe> Flash<P> {
     }
 
     /// Moves what the register holds for a command out.
+    #[inline(always)]
     fn send(&mut self, now: SimTime, die: DieId, channel: ChannelId, id: CommandId) {
         self.account_wait(now, die, id, WaitedFor::Bus);
         let command = &mut self.commands[id];
@@ -156,6 +158,7 @@ impl<P: Probe> Flash<P> {
 
     /// Begins the next command of a die, and those that share its operation, on the bus: addresses,
     /// and the data of programs.
+    #[inline(always)]
     fn begin_on_bus(&mut self, now: SimTime, die: DieId, channel: ChannelId, first: CommandId) {
         let cache = &self.abilities.cache;
         let follows =
@@ -228,12 +231,19 @@ impl<P: Probe> Flash<P> {
     }
 
     /// Accounts for the time that a command has waited until `now`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn account_wait(&mut self, now: SimTime, die: DieId, id: CommandId, of: WaitedFor) {
+        let waited = now - self.commands[id].waiting_since;
+        if waited != Nanos::ZERO {
+            self.split_wait(now, die, id, of);
+        }
+    }
+
+    /// Splits a wait into what host work and what collection held the command up.
+    fn split_wait(&mut self, now: SimTime, die: DieId, id: CommandId, of: WaitedFor) {
         let command = &mut self.commands[id];
         let waited = now - command.waiting_since;
-        let forgotten = of == WaitedFor::Bus && self.plant.is(Canary::WaitNotAccounted);
-        if waited == Nanos::ZERO || forgotten {
+        if of == WaitedFor::Bus && self.plant.is(Canary::WaitNotAccounted) {
             return;
         }
         let station = &self.stations[die.at()];

@@ -222,7 +222,16 @@ impl Ftl {
 
     /// Whether a plane's collection may make one more copy now, or erase; takes that from what it may
     /// do for the host's writes. `idle`: the host has nothing to do.
+    #[inline]
     pub(super) fn may_go_on(&mut self, plane: PlaneId, copying: bool, idle: bool) -> bool {
+        let triggers = &self.triggers;
+        if triggers.background.is_none() && triggers.copies_per_write.is_none() {
+            return true;
+        }
+        self.is_due(plane, copying, idle)
+    }
+
+    fn is_due(&mut self, plane: PlaneId, copying: bool, idle: bool) -> bool {
         let Some(run) = &self.planes[plane.at()].collection else { return false };
         let short = self.free_blocks(plane) <= self.thresholds.start;
         // What others want of the plane can't begin before this run is over.

@@ -143,16 +143,26 @@ impl Collector {
     }
 
     /// Hands a command to the flash, or holds it back while its die has other things to do.
-    #[inline]
+    #[inline(always)]
     pub(super) fn submit<P: Probe, C: Contents>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
         on: &mut Ground<'_, P, C>,
     ) {
-        if !on.ftl.triggers.preemptible {
-            return on.flash.submit(on.now, id);
+        match on.ftl.triggers.preemptible {
+            false => on.flash.submit(on.now, id),
+            true => self.hold_back(plane, id, on),
         }
+    }
+
+    #[cold]
+    fn hold_back<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        id: CommandId,
+        on: &mut Ground<'_, P, C>,
+    ) {
         let die = on.ftl.geometry.die_of(plane);
         self.held[die.at()].push_back((plane, id));
         self.let_go(die, on);
@@ -437,7 +447,9 @@ impl Collector {
             earned = run.earn();
             state.host_credit += earned;
         }
-        on.ftl.want_failed();
+        if on.ftl.has_failed() {
+            on.ftl.want_failed();
+        }
         if !self.wind_up(plane, on) {
             self.proceed(plane, on);
         }

@@ -17,6 +17,7 @@ impl Ftl {
     }
 
     /// Notes that what failed is to be emptied.
+    #[cold]
     pub(super) fn want_failed(&mut self) {
         while let Some(block) = self.failed.pop() {
             let plane = self.geometry.plane_of(block);
@@ -93,6 +94,7 @@ impl Collector {
     }
 
     /// There is no room for a copy: failures have taken it. The plane collects no more.
+    #[cold]
     fn strand<P: Probe, C: Contents>(
         &mut self,
         plane: PlaneId,
@@ -111,6 +113,7 @@ impl Collector {
     }
 
     /// A copy of a collection that found no room for another one is done.
+    #[inline]
     pub(super) fn wind_up<P: Probe, C: Contents>(
         &mut self,
         plane: PlaneId,

@@ -37,12 +37,21 @@ impl Rows {
         indices: std::ops::Range<u32>,
         writable: &Writable,
     ) -> Option<PlaneId> {
-        let last = self.last[die.at()];
-        let planes = self.geometry.planes_per_die();
-        if planes == 1 {
+        if self.geometry.planes_per_die() == 1 {
             let plane = self.geometry.plane_in(die, 0);
             return (indices.contains(&0) && writable.planes[plane.at()]).then_some(plane);
         }
+        self.choose_among(die, indices, writable)
+    }
+
+    fn choose_among(
+        &mut self,
+        die: DieId,
+        indices: std::ops::Range<u32>,
+        writable: &Writable,
+    ) -> Option<PlaneId> {
+        let last = self.last[die.at()];
+        let planes = self.geometry.planes_per_die();
         let (index, unit) = (0..planes)
             .map(|ahead| last.next_index + ahead)
             .map(|index| if index < planes { index } else { index - planes })

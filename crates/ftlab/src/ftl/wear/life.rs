@@ -358,7 +358,8 @@ impl Ftl {
     /// Why the device must take no writes any more, if it still does.
     #[inline]
     pub(crate) fn must_end(&self) -> Option<EndReason> {
-        if self.read_only { None } else { self.life.as_ref()?.end }
+        // Nearly always there is no life that could end.
+        self.life.as_ref().filter(|_| !self.read_only)?.end
     }
 
     /// No collection begins any more, and what was kept back may be taken.

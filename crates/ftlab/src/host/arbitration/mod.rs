@@ -63,7 +63,7 @@ impl<'a> Backlog<'a> {
     #[must_use]
     pub fn first(&self, queue: QueueId) -> &'a Request {
         let first = self.lines[queue.at()].front().expect("the queue is waiting");
-        &self.intake.get(*first).request
+        self.intake.get(*first).request()
     }
 }
 
