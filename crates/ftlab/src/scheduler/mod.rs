@@ -58,7 +58,7 @@ pub struct Arrival {
 
 impl Scheduler {
     /// The rank of an arriving command: smaller goes first. Ranks of commands of one origin and kind
-    /// must not fall from one to the next. Of equals, host work goes first, and reads among it.
+    /// must not fall from one to the next. Equals are served as they arrived.
     #[inline]
     pub fn rank(&mut self, arrival: &Arrival) -> u64 {
         scheduler_policy!(self, policy => policy.rank(arrival))
