@@ -6,11 +6,34 @@ use ftlab::config::{Config, Layer, Origin, all_options, presets};
 
 use crate::args::DeviceArg;
 use crate::failure::Failure;
+use crate::image;
 use crate::toml_file;
+
+/// An option that is set on the command line.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The flag, as messages call it: `--set 2`, `--vary 1`.
+    pub flag: String,
+    /// `KEY=VALUE`.
+    pub text: String,
+}
+
+/// Those of `--set`.
+pub fn settings(sets: &[String]) -> Vec<Setting> {
+    let numbered = sets.iter().enumerate();
+    numbered
+        .map(|(at, text)| Setting { flag: format!("--set {}", at + 1), text: text.clone() })
+        .collect()
+}
+
+fn set_over(base: Layer, settings: &[Setting]) -> Vec<Layer> {
+    let sets = settings.iter().map(|one| Layer::set_by(&one.flag, &one.text));
+    std::iter::once(base).chain(sets).collect()
+}
 
 /// Loads the configuration of a built-in device or a file. A built-in name goes first; `./NAME`
 /// is always a file.
-pub fn load(device: &str, sets: &[String]) -> Result<Config, Failure> {
+pub fn load(device: &str, sets: &[Setting]) -> Result<Config, Failure> {
     Config::load(&layers(device, sets)?).map_err(|error| {
         if presets::find(device).is_none() && is_file(device) {
             return toml_file::refused("device", Path::new(device), error);
@@ -23,10 +46,9 @@ pub fn load(device: &str, sets: &[String]) -> Result<Config, Failure> {
 }
 
 /// The configuration of an image, with options set on top.
-pub fn of_image(name: &str, text: &str, sets: &[String]) -> Result<Config, Failure> {
-    let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
-    let layers: Vec<_> = std::iter::once(Layer::saved(name, text)).chain(sets).collect();
-    Config::load(&layers).map_err(|error| Failure::usage(toml_file::told(error)))
+pub fn of_image(name: &str, text: &str, sets: &[Setting]) -> Result<Config, Failure> {
+    Config::load(&set_over(Layer::saved(name, text), sets))
+        .map_err(|error| Failure::usage(toml_file::told(error)))
 }
 
 fn is_file(device: &str) -> bool {
@@ -36,18 +58,23 @@ fn is_file(device: &str) -> bool {
 }
 
 /// The texts that the configuration is made of.
-fn layers(device: &str, sets: &[String]) -> Result<Vec<Layer>, Failure> {
+fn layers(device: &str, sets: &[Setting]) -> Result<Vec<Layer>, Failure> {
     let base = match presets::find(device) {
         None if is_file(device) => {
             let path = Path::new(device);
+            if image::is_one(path) {
+                return Err(Failure::usage(format!(
+                    "{device} is an image of a device, not a configuration\n  remedy: begin with it by \
+                     --image {device}; ftlab device show {device} tells what it holds"
+                )));
+            }
             let text = toml_file::read(path)
                 .map_err(|error| toml_file::unreadable("device", path, &error))?;
             Layer::file(device, &text)
         }
         _ => Layer::preset(device),
     };
-    let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
-    Ok(std::iter::once(base).chain(sets).collect())
+    Ok(set_over(base, sets))
 }
 
 /// What a device is called in the table: its name, and how many options were set on top of whatever
@@ -89,7 +116,7 @@ pub fn warn(config: &Config) {
 
 /// `ftlab config check`: everything that is wrong, at once.
 pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failure> {
-    let config = match Config::load(&layers(&arg.device, &arg.sets)?) {
+    let config = match Config::load(&layers(&arg.device, &settings(&arg.sets))?) {
         Ok(config) => config,
         Err(error) => {
             let found = error.problems.len();
@@ -114,7 +141,7 @@ pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failur
 
 /// `ftlab config show`: the whole of it.
 pub fn show(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failure> {
-    let config = load(&arg.device, &arg.sets)?;
+    let config = load(&arg.device, &settings(&arg.sets))?;
     warn(&config);
     Ok(out.write_all(config.show().as_bytes())?)
 }

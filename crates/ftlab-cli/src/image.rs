@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use ftlab::config::Config;
+use ftlab::config::{Config, presets};
 use ftlab::image::{Damage, Image, Refusal, differences, file};
 use serde_json::Value;
 
@@ -37,6 +37,7 @@ pub struct Taken {
 pub fn take(name: &str) -> Result<Taken, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::usage(format!("{name}: {error}"));
     let image = read(Path::new(name)).map_err(|error| match error {
+        Unread::Io(error) if error.kind() == io::ErrorKind::NotFound => missing(name),
         Unread::Io(error) => Failure::file("can't read the image", Path::new(name), &error),
         Unread::Refused(refusal) => failed(&refusal),
     })?;
@@ -49,6 +50,25 @@ pub fn take(name: &str) -> Result<Taken, Failure> {
         ))
     })?;
     Ok(Taken { name: name.to_owned(), image, config })
+}
+
+fn missing(name: &str) -> Failure {
+    let make = "ftlab device save --device NAME --precondition fill,age -o FILE makes an image";
+    let remedy = match presets::find(name) {
+        Some(_) => format!("{name} is a built-in device: name it with --device; {make}"),
+        None => format!("check the path; {make}"),
+    };
+    Failure::usage(format!(
+        "can't read the image {name}: there is no such file\n  remedy: {remedy}"
+    ))
+}
+
+/// Whether a file is an image, damaged or not.
+pub fn is_one(path: &Path) -> bool {
+    let mut preamble = Vec::new();
+    let begins = File::open(path)
+        .and_then(|from| from.take(file::MAGIC.len() as u64).read_to_end(&mut preamble));
+    begins.is_ok() && preamble == file::MAGIC
 }
 
 enum Unread {
@@ -103,10 +123,7 @@ pub fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
     if !path.exists() {
         return Ok(());
     }
-    let mut preamble = Vec::new();
-    let begins = File::open(path)
-        .and_then(|from| from.take(file::MAGIC.len() as u64).read_to_end(&mut preamble));
-    if begins.is_err() || preamble != file::MAGIC {
+    if !is_one(path) {
         return Err(Failure::usage(format!(
             "{shown} exists and is no image\n  remedy: choose another name with -o"
         )));
@@ -152,9 +169,11 @@ impl Taken {
         }
         let told: String = differences.iter().map(|one| format!("  {one}\n")).collect();
         Err(Failure::usage(format!(
-            "{} does not fit the device, which must have the same shape and capacity:\n{told}  remedy: leave out \
-             --device, and set only other options; or save an image of this device",
-            self.name
+            "{} does not fit the device, which must have the same shape and capacity:\n{told}  remedy: leave \
+             out --device, which takes that of the image ({}), and set only other options; or make an \
+             image of this device with ftlab device save (ftlab device show {} says how this one was \
+             made)",
+            self.name, self.config.options.device.name, self.name
         )))
     }
 

@@ -10,6 +10,7 @@ mod image;
 mod interrupt;
 mod list;
 mod load;
+mod memory;
 mod progress;
 mod recording;
 mod result;
@@ -46,7 +47,7 @@ fn carry_out(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(args, out),
         Command::Report(args) => compare::report(args),
         Command::Trace(command) => traces::run(command, out),
-        Command::List { what } => list::list(*what, out),
+        Command::List { what, json } => list::list(*what, *json, out),
         Command::Explain { path } => list::explain(path, out),
         Command::Config(ConfigCommand::Check(arg)) => device::check(arg, out),
         Command::Config(ConfigCommand::Show(arg)) => device::show(arg, out),

@@ -12,7 +12,7 @@ use crate::interrupt;
 use crate::load::short_name;
 use crate::progress::Bars;
 use crate::result::{self, Folder, Requests, RunDocument, Target};
-use crate::{device, saved, table};
+use crate::{device, memory, saved, table};
 
 /// Where results go unless the user says.
 pub const RESULTS: &str = "ftlab-results";
@@ -24,8 +24,9 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let quiet = args.output.quiet;
     let experiment = Experiment::new(&args.load)?;
     let image = experiment.preparation.image();
-    let config = saved::config(args.device.as_deref(), &args.sets, image)?;
+    let config = saved::config(args.device.as_deref(), &device::settings(&args.sets), image)?;
     image.map_or(Ok(()), |image| image.check(&config))?;
+    memory::refuse_too_much(&config, experiment.preparation.share_filled(), 1)?;
     let load = experiment.load.open()?;
     interrupt::listen()?;
     let folder = prepare_folder(args, &config, &experiment.load)?;

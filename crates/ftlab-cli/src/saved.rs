@@ -12,12 +12,14 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::args::{LoadImageArgs, SaveArgs, ShowImageArgs};
+use crate::device::{Setting, settings};
 use crate::experiment::{Preparation, rest};
 use crate::failure::Failure;
 use crate::image::{self, Taken};
 use crate::progress::Bars;
 use crate::recording::{Flags, Recording};
 use crate::result::{StepDocument, to_json};
+use crate::table::wrapped;
 use crate::{device, human, interrupt};
 
 /// What `ftlab device show` tells of the state.
@@ -99,8 +101,9 @@ impl State {
 pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
     image::refuse_to_overwrite(&args.output, args.force)?;
     let taken = args.image.as_deref().map(image::take).transpose()?.map(std::sync::Arc::new);
-    let config = config(args.device.as_deref(), &args.sets, taken.as_deref())?;
+    let config = config(args.device.as_deref(), &settings(&args.sets), taken.as_deref())?;
     let preparation = Preparation::of(taken, args.precondition.as_deref(), args.all_phases, None)?;
+    crate::memory::refuse_too_much(&config, preparation.share_filled(), 1)?;
     interrupt::listen()?;
     if !args.quiet {
         device::warn(&config);
@@ -146,7 +149,7 @@ fn prepare(
 /// The configuration of the device, or that of the image if none is named; options are set on top.
 pub fn config(
     device: Option<&str>,
-    sets: &[String],
+    sets: &[Setting],
     image: Option<&Taken>,
 ) -> Result<Config, Failure> {
     match (device, image) {
@@ -162,23 +165,54 @@ fn steps_value(steps: &[StepDocument]) -> Value {
     serde_json::to_value(steps).expect("steps are plain data")
 }
 
-/// Says how a device came to its state.
+/// Says how a device came to its state: its steps, and beneath an image those of its own.
 fn tell(story: &Value, out: &mut dyn Write) -> std::io::Result<()> {
-    let Some(steps) = story.as_array().filter(|steps| !steps.is_empty()) else {
-        return writeln!(out, "Prepared by            nothing: it is fresh");
-    };
-    for (at, step) in steps.iter().enumerate() {
-        let lead = if at == 0 { "Prepared by            " } else { "                       " };
-        let text = match step["step"].as_str().unwrap_or("?") {
-            "image" => format!("image {}", step["name"].as_str().unwrap_or("?")),
-            "fill" => format!("{} fill", step["order"].as_str().unwrap_or("?")),
-            "workload" => format!("workload {}", step["load"]["name"].as_str().unwrap_or("?")),
-            "age" => aged(step),
-            other => other.to_owned(),
-        };
-        writeln!(out, "{lead}{text}")?;
+    let mut lines = Vec::new();
+    chain(story, 0, &mut lines);
+    if lines.is_empty() {
+        lines.push((0, FRESH.to_owned()));
+    }
+    for (at, (depth, text)) in lines.iter().enumerate() {
+        let name = if at == 0 { "Prepared by" } else { "" };
+        wrapped(out, &format!("{name:<23}{}", "  ".repeat(*depth)), text)?;
     }
     Ok(())
+}
+
+const FRESH: &str = "nothing: it is fresh";
+
+/// The steps of a story, each with how deep it lies: what an image was made by is one deeper.
+fn chain(story: &Value, depth: usize, lines: &mut Vec<(usize, String)>) {
+    for step in story.as_array().into_iter().flatten() {
+        lines.push((depth, step_told(step)));
+        if step["step"] == "image" {
+            let before = lines.len();
+            chain(&step["story"], depth + 1, lines);
+            if lines.len() == before {
+                lines.push((depth + 1, FRESH.to_owned()));
+            }
+        }
+    }
+}
+
+fn step_told(step: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
+    let took = step["duration_ns"].as_u64().map(|ns| format!(", {}", human::span(ns)));
+    let took = took.unwrap_or_default();
+    match step["step"].as_str().unwrap_or("?") {
+        "image" => {
+            let seed = step["seed"].as_u64().map(|seed| format!(", seed {seed}"));
+            format!("image {}{}, made by", text(&step["name"]), seed.unwrap_or_default())
+        }
+        "fill" => {
+            let written =
+                step["written_bytes"].as_u64().map(|all| format!(" of {}", human::bytes(all)));
+            format!("{} fill{}{took}", text(&step["order"]), written.unwrap_or_default())
+        }
+        "workload" => format!("workload {}{took}", text(&step["load"]["name"])),
+        "age" => format!("{}{took}", aged(step)),
+        other => other.to_owned(),
+    }
 }
 
 fn aged(step: &Value) -> String {
@@ -186,7 +220,8 @@ fn aged(step: &Value) -> String {
     let rounds = step["rounds"].as_array().map_or(0, Vec::len);
     let wa = step["write_amplification"]["mean"].as_f64();
     let wa = wa.map_or(String::new(), |wa| format!(", write amplification {wa:.3}"));
-    format!("ageing by {}: {verdict} after {rounds} rounds{wa}", step["load"]["name"])
+    let load = step["load"]["name"].as_str().unwrap_or("?");
+    format!("ageing by {load}: {verdict} after {rounds} rounds{wa}")
 }
 
 /// `ftlab device show`: what a file holds.
@@ -222,8 +257,7 @@ pub fn show(args: &ShowImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
 
 /// A device with the state of an image, checked from end to end.
 fn loaded(taken: &Taken, config: &Config, resume: Resume) -> Result<Device, Failure> {
-    let setup = ftlab::device::DeviceSetup::new(config, taken.image.seed);
-    let mut device = ftlab::device::assemble(setup);
+    let mut device = crate::memory::device(config, taken.image.seed)?;
     device
         .load(&taken.image.snapshot, resume)
         .and_then(|()| device.ftl().audit().map_err(ftlab::image::Damage))
@@ -237,7 +271,7 @@ pub fn load(args: &LoadImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
         image::refuse_to_overwrite(path, args.force)?;
     }
     let taken = image::take(&args.file)?;
-    let config = config(args.device.as_deref(), &args.sets, Some(&taken))?;
+    let config = config(args.device.as_deref(), &settings(&args.sets), Some(&taken))?;
     taken.check(&config)?;
     let resume = Resume::between(&taken.config.options, &config.options, true);
     let mut device = loaded(&taken, &config, resume)?;

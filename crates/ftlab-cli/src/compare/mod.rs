@@ -27,6 +27,7 @@ use crate::device;
 use crate::experiment::{Experiment, LoadSource};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::memory;
 use crate::result::{self, COMPARISON, FileKind, Folder, Target};
 use crate::run::{RESULTS, mention_abandoned};
 
@@ -69,6 +70,9 @@ fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
         threads: args.jobs.map_or(cores, |jobs| jobs as usize),
         bar: !args.output.quiet,
     };
+    let at_once = jobs.at_once();
+    let share = experiment.preparation.share_filled();
+    variants.iter().try_for_each(|one| memory::refuse_too_much(&one.config, share, at_once))?;
     interrupt::listen()?;
     // Without an output the runs still need a place.
     let nowhere = args.output.no_output.then(tempfile::tempdir).transpose()?;

@@ -40,6 +40,11 @@ impl Jobs<'_> {
         format!("{RUNS}/{}-{name}/seed-{seed}", variant + 1)
     }
 
+    /// How many runs are performed at once.
+    pub fn at_once(&self) -> usize {
+        self.threads.min(self.variants.len() * self.seeds.len())
+    }
+
     /// Runs all of it. Results go into `folder`.
     ///
     /// # Errors
@@ -65,8 +70,7 @@ impl Jobs<'_> {
             }
         };
         std::thread::scope(|scope| {
-            let threads = self.threads.min(all.len());
-            (0..threads).for_each(|_| drop(scope.spawn(work)));
+            (0..self.at_once()).for_each(|_| drop(scope.spawn(work)));
         });
         runs.finish();
         let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use ftlab::config::Config;
+use ftlab::config::{Config, Topic, explain};
 
 use crate::args::CompareArgs;
+use crate::device::{Setting, settings};
 use crate::failure::Failure;
 use crate::image::Taken;
 use crate::load::short_name;
@@ -21,30 +22,39 @@ pub struct Variant {
     pub config: Config,
 }
 
-/// One way to go on from a variant: what is added to its name, and what is set.
-type Choice = (String, Vec<String>);
+/// One way to go on from a variant.
+#[derive(Clone)]
+struct Choice {
+    /// What is added to its name.
+    name: String,
+    /// The device, if this is the choice of one.
+    device: Option<String>,
+    /// What is set.
+    sets: Vec<Setting>,
+}
 
 /// All variants, checked. Without a device it is that of the image.
 pub fn all(args: &CompareArgs, image: Option<&Taken>) -> Result<Vec<Variant>, Failure> {
     let mut factors = vec![devices(&args.what)];
-    factors.extend(args.vary.iter().map(|text| varied(text)).collect::<Result<Vec<_>, _>>()?);
+    let varied = args.vary.iter().enumerate().map(|(at, text)| varied(at + 1, text));
+    factors.extend(varied.collect::<Result<Vec<_>, _>>()?);
     if !args.variants.is_empty() {
         let named = args.variants.iter().map(|text| named(text));
         factors.push(named.collect::<Result<Vec<_>, _>>()?);
     }
     let mut variants = Vec::new();
-    // The first choice holds the device in place of a setting.
     for choices in product(&factors) {
-        let device = choices[0].1.first().map(String::as_str);
-        let settings = choices[1..].iter().flat_map(|choice| choice.1.clone());
-        let settings: Vec<String> = args.sets.iter().cloned().chain(settings).collect();
+        let device = choices[0].device.as_deref();
+        let sets = choices.iter().flat_map(|choice| choice.sets.clone());
+        let sets: Vec<Setting> = settings(&args.sets).into_iter().chain(sets).collect();
         let parts = choices.iter().zip(&factors).filter(|(_, factor)| factor.len() > 1);
-        let parts: Vec<&str> = parts.map(|(choice, _)| choice.0.as_str()).collect();
-        let name = if parts.is_empty() { choices[0].0.clone() } else { parts.join(", ") };
-        let config = saved::config(device, &settings, image).map_err(|failure| match failure {
+        let parts: Vec<&str> = parts.map(|(choice, _)| choice.name.as_str()).collect();
+        let name = if parts.is_empty() { choices[0].name.clone() } else { parts.join(", ") };
+        let config = saved::config(device, &sets, image).map_err(|failure| match failure {
             Failure::Usage(text) => Failure::Usage(format!("{text}\n  in the variant {name}")),
             other => other,
         })?;
+        let settings = sets.into_iter().map(|one| one.text).collect();
         variants.push(Variant { name, settings, config });
     }
     check_names(&variants)?;
@@ -53,16 +63,19 @@ pub fn all(args: &CompareArgs, image: Option<&Taken>) -> Result<Vec<Variant>, Fa
 
 fn devices(names: &[String]) -> Vec<Choice> {
     if names.is_empty() {
-        return vec![("image".to_owned(), Vec::new())];
+        return vec![Choice { name: "image".to_owned(), device: None, sets: Vec::new() }];
     }
     let short: BTreeSet<String> = names.iter().map(|name| short_name(name)).collect();
     let clear = short.len() == names.len();
     let called = |name: &String| if clear { short_name(name) } else { name.clone() };
-    names.iter().map(|name| (called(name), vec![name.clone()])).collect()
+    let choice =
+        |name: &String| Choice { name: called(name), device: Some(name.clone()), sets: Vec::new() };
+    names.iter().map(choice).collect()
 }
 
-/// `KEY=a,b,c`.
-fn varied(text: &str) -> Result<Vec<Choice>, Failure> {
+/// `KEY=a,b,c`, the `number`th of its kind. A policy is known by its name; any other value says little
+/// without the option that has it.
+fn varied(number: usize, text: &str) -> Result<Vec<Choice>, Failure> {
     let wrong = |what: &str| {
         Failure::usage(format!(
             "--vary {text}: {what}\n  remedy: write an option and its values, such as \
@@ -79,7 +92,16 @@ fn varied(text: &str) -> Result<Vec<Choice>, Failure> {
         return Err(wrong("a value is given twice"));
     }
     let key = key.trim();
-    let set = |value: &str| (value.to_owned(), vec![format!("{key}={value}")]);
+    let is_policy = matches!(explain(key), Ok(Topic::Option(option)) if option.seam.is_some());
+    let set = |value: &str| {
+        let text = format!("{key}={value}");
+        let name = if is_policy { value.to_owned() } else { text.clone() };
+        Choice {
+            name,
+            device: None,
+            sets: vec![Setting { flag: format!("--vary {number}"), text }],
+        }
+    };
     Ok(values.into_iter().map(set).collect())
 }
 
@@ -92,8 +114,11 @@ fn named(text: &str) -> Result<Choice, Failure> {
              as late:ftl.gc.start=2,ftl.gc.stop=3; without settings it is the device as it is"
         )));
     }
-    let sets = split(sets).into_iter().filter(|set| !set.is_empty()).map(str::to_owned);
-    Ok((name.trim().to_owned(), sets.collect()))
+    let name = name.trim().to_owned();
+    let flag = format!("--variant {name}");
+    let sets = split(sets).into_iter().filter(|set| !set.is_empty());
+    let sets = sets.map(|set| Setting { flag: flag.clone(), text: set.to_owned() }).collect();
+    Ok(Choice { name, device: None, sets })
 }
 
 /// Parts between commas that stand in no quotes and no brackets.
@@ -176,10 +201,11 @@ mod tests {
 
     #[test]
     fn the_product_keeps_the_order_of_the_command_line() {
-        let factor =
-            |names: &[&str]| names.iter().map(|name| (name.to_string(), Vec::new())).collect();
+        let choice =
+            |name: &&str| Choice { name: (*name).to_owned(), device: None, sets: Vec::new() };
+        let factor = |names: &[&str]| names.iter().map(choice).collect();
         let all = product(&[factor(&["a", "b"]), factor(&["1", "2"])]);
-        let names = all.iter().map(|row| format!("{}{}", row[0].0, row[1].0));
+        let names = all.iter().map(|row| format!("{}{}", row[0].name, row[1].name));
         assert_eq!(names.collect::<Vec<_>>(), ["a1", "a2", "b1", "b2"]);
     }
 }

@@ -21,6 +21,7 @@ use ftlab::config::Config;
 use ftlab::device::Device;
 use ftlab::host::Host;
 use ftlab::stats::{AgeingOutlook, Arriving, BlockGroup, Circumstances, Recorder, SCHEMA_VERSION};
+use ftlab::units::SECTOR_BYTES;
 use ftlab_workload::fio::JobFile;
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{self, Batches, Crew, Ended, Progress, Replay, Source};
@@ -28,6 +29,7 @@ use ftlab_workload::trace::Meter;
 
 use crate::args::LoadArgs;
 use crate::failure::Failure;
+use crate::human;
 use crate::interrupt::STOP;
 use crate::load::{Decoder, TraceFacts};
 use crate::recording::{Flags, Recording};
@@ -149,7 +151,8 @@ impl Experiment {
         let mut report = recording.recorder.report(&ssd, &circumstances);
         let skipped = steps.iter().filter_map(StepDocument::skipped);
         let skipped = skipped.chain(self.note_on_skipped());
-        report.notes.extend(skipped.chain(outcome.notes));
+        let cut = cut_note(&outcome.replayed.mapping);
+        report.notes.extend(skipped.chain(outcome.notes).chain(cut));
         let document = Document {
             schema_version: SCHEMA_VERSION,
             complete,
@@ -241,6 +244,18 @@ impl Experiment {
         let notes = plan.notes.clone();
         Ok(Outcome { load, notes, replayed, assumed: plan.notes, warnings: Vec::new() })
     }
+}
+
+/// Says that requests were played shorter than they were.
+fn cut_note(counts: &replay::MapCounts) -> Option<String> {
+    (counts.clipped > 0).then(|| {
+        format!(
+            "{} requests reached beyond the end of the device, or of their slice of it, and were cut \
+             there: {} of them left out.",
+            human::count(counts.clipped),
+            human::bytes(counts.clipped_sectors.saturating_mul(SECTOR_BYTES))
+        )
+    })
 }
 
 /// Says that phases of a workload were left out.

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use ftlab::config::Config;
-use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::device::Device;
 use ftlab::host::Host;
 use ftlab::image::Resume;
+use ftlab::units::Ratio;
 use ftlab_workload::generate::Generator;
 use ftlab_workload::replay::{self, Ended, Source};
 
@@ -17,6 +18,7 @@ use crate::args::LoadArgs;
 use crate::failure::Failure;
 use crate::human;
 use crate::image::{self, Taken};
+use crate::memory;
 use crate::recording::Recording;
 use crate::result::StepDocument;
 
@@ -55,9 +57,14 @@ impl Preparation {
         self.image.is_some() || !self.steps.is_empty()
     }
 
+    /// The share of a device that is certain to be written: by its fill.
+    pub fn share_filled(&self) -> Ratio {
+        self.steps.iter().filter_map(Step::share_filled).max().unwrap_or_default()
+    }
+
     /// The device, before the first step.
     pub fn device(&self, config: &Config, seed: u64) -> Result<Device, Failure> {
-        let mut device = assemble(DeviceSetup::new(config, seed));
+        let mut device = memory::device(config, seed)?;
         if let Some(taken) = &self.image {
             taken.check(config)?;
             let same_seed = taken.image.seed == seed;

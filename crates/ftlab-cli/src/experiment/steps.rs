@@ -39,6 +39,16 @@ pub enum Step {
     },
 }
 
+impl Step {
+    /// The share of the device that it is certain to write; none of a workload, which may do anything.
+    pub fn share_filled(&self) -> Option<Ratio> {
+        match self {
+            Step::Fill(fill) => Some(fill.share),
+            Step::Age(_) | Step::Workload { .. } => None,
+        }
+    }
+}
+
 /// How the steps are taken up.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
@@ -138,18 +148,20 @@ fn age<'a>(
     let mut age = Age { rule: AgeingRule::default(), load: AgeLoad::Uniform(share) };
     for word in words {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
-        let number = |least: u32, most: u32| {
+        let number = |least: u32, most: u32, unit: &str| {
             let number = value.strip_suffix('x').unwrap_or(value).parse().ok();
             number.filter(|number| (least..=most).contains(number)).ok_or_else(|| {
-                refused(part, &format!("{key} is a number from {least} to {most}, not {value:?}"))
+                let why =
+                    format!("{key} is a number of {unit} from {least} to {most}, not {value:?}");
+                refused(part, &why)
             })
         };
         match key {
             "self" if value.is_empty() => age.load = own_load(part, load)?,
             "round" => age.rule.round = percent(part, value, 100)?,
             "tolerance" => age.rule.tolerance = percent(part, value, 100)?,
-            "window" => age.rule.window = number(2, MOST_ROUNDS)?,
-            "limit" => age.rule.limit_drive_writes = number(1, MOST_DRIVE_WRITES)?,
+            "window" => age.rule.window = number(2, MOST_ROUNDS, "rounds")?,
+            "limit" => age.rule.limit_drive_writes = number(1, MOST_DRIVE_WRITES, "drive writes")?,
             other => {
                 let why =
                     format!("ageing takes self, round, tolerance, window and limit, not {other}");

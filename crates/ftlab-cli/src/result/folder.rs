@@ -42,6 +42,31 @@ pub enum Target {
 pub struct Folder {
     unfinished: TempDir,
     target: Target,
+    // After the folder within them: fields are dropped in their order.
+    made: MadeFolders,
+}
+
+/// Folders that were made for a result, outermost first. Those that are empty in the end go again.
+#[derive(Debug)]
+struct MadeFolders(Vec<PathBuf>);
+
+impl MadeFolders {
+    /// Makes a folder and those around it, as far as they are not there.
+    fn make(folder: &Path) -> io::Result<MadeFolders> {
+        let missing = folder.ancestors().take_while(|path| !path.exists());
+        let missing: Vec<PathBuf> =
+            missing.filter(|path| !path.as_os_str().is_empty()).map(Path::to_owned).collect();
+        let made = MadeFolders(missing.into_iter().rev().collect());
+        fs::create_dir_all(folder)?;
+        Ok(made)
+    }
+}
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        // One that holds something, a result or what somebody else put there, stays.
+        self.0.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
+    }
 }
 
 impl Folder {
@@ -64,13 +89,13 @@ impl Folder {
         // An empty path is the present folder, but not to the operating system.
         let parent = if parent.as_os_str().is_empty() { PathBuf::from(".") } else { parent };
         let failed = |error| Failure::file("can't write into", &parent, &error);
-        fs::create_dir_all(&parent).map_err(failed)?;
+        let made = MadeFolders::make(&parent).map_err(failed)?;
         let mut builder = tempfile::Builder::new();
         let prefix = format!("{UNFINISHED}{}-", std::process::id());
         builder.prefix(&prefix);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o777));
-        Ok(Folder { unfinished: builder.tempdir_in(&parent).map_err(failed)?, target })
+        Ok(Folder { unfinished: builder.tempdir_in(&parent).map_err(failed)?, target, made })
     }
 
     /// Where it is being written.
@@ -121,7 +146,7 @@ impl Folder {
     /// Gives the folder its name, and returns it.
     pub fn publish(self, complete: bool) -> Result<PathBuf, Failure> {
         let ending = if complete { "" } else { PARTIAL };
-        let Folder { unfinished, target } = self;
+        let Folder { unfinished, target, made } = self;
         let failed = |path: &Path, error: &io::Error| Failure::file("can't write", path, error);
         sync(unfinished.path()).map_err(|error| failed(unfinished.path(), &error))?;
         let path = match target {
@@ -148,6 +173,7 @@ impl Folder {
         };
         // It has its name: nothing is left to be cleaned up.
         let _ = unfinished.keep();
+        drop(made);
         if let Some(parent) = path.parent() {
             // The result stands; that its name is on disk too is as much as can be asked for.
             let _ = sync(if parent.as_os_str().is_empty() { Path::new(".") } else { parent });

@@ -306,11 +306,12 @@ impl fmt::Display for OptionInfo {
             "" => Ok(()),
             _ => writeln!(f, "  {:<12}{text}", format!("{name}:")),
         };
-        line("kind", &format!("{}, written like {}", self.kind.name(), self.example()))?;
+        line("kind", &format!("{}, written like {}", self.kind_name(), self.example()))?;
         line("unit", self.unit)?;
-        line("default", self.default.unwrap_or("none: it must be set"))?;
+        let default = self.default.map(|text| self.with_unit(text));
+        line("default", default.as_deref().unwrap_or("none: it must be set"))?;
         match self.range {
-            Some((low, high)) => line("range", &format!("{low} to {high}"))?,
+            Some((low, high)) => line("range", &format!("{low} to {}", self.with_unit(high)))?,
             None if self.choices.is_empty() => {}
             None => line("range", "one of the choices below")?,
         }
@@ -335,6 +336,23 @@ impl fmt::Display for OptionInfo {
 }
 
 impl OptionInfo {
+    /// What kind of value it takes; of a switch, its two names.
+    #[must_use]
+    pub fn kind_name(&self) -> String {
+        match self.choices.as_slice() {
+            [on, off] if self.seam.is_none() && (on.name, off.name) == ("on", "off") => {
+                format!("{} or {}", on.name, off.name)
+            }
+            _ => self.kind.name().to_owned(),
+        }
+    }
+
+    /// A value with what it counts, if it is a count.
+    #[must_use]
+    pub fn with_unit(&self, value: &str) -> String {
+        if self.unit.is_empty() { value.to_owned() } else { format!("{value} {}", self.unit) }
+    }
+
     /// How a value is written, as TOML: the default, a bound, or the example of the kind.
     #[must_use]
     pub fn example(&self) -> String {

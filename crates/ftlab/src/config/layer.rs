@@ -58,8 +58,13 @@ impl Layer {
     /// TOML value or a bare text.
     #[must_use]
     pub fn set(number: usize, assignment: &str) -> Layer {
-        let label = format!("--set {number}");
-        Layer { label, text: assignment.into(), kind: LayerKind::Set }
+        Layer::set_by(&format!("--set {number}"), assignment)
+    }
+
+    /// One override that came about otherwise; the label is what messages call it.
+    #[must_use]
+    pub fn set_by(label: &str, assignment: &str) -> Layer {
+        Layer { label: label.to_owned(), text: assignment.into(), kind: LayerKind::Set }
     }
 
     pub(super) fn place(&self, span: Range<usize>) -> Place {

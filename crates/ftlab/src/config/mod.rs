@@ -27,6 +27,7 @@ use std::collections::BTreeMap;
 
 pub use catalog::{AppliesTo, OptionInfo, SectionInfo, Topic, UnknownPath};
 pub use catalog::{all_options, all_policies, explain};
+pub use declare::any_of;
 pub use layer::Layer;
 pub use options::*;
 pub use problem::{ConfigError, Place, Problem, Problems};

@@ -176,13 +176,16 @@ options! {
     pub struct SlcModeOptions at "nand.slc_mode" {
         /// Sensing a flash page (tR).
         read: Nanos = "25us", in "100ns"..="100ms",
-            source "Grupp et al., MICRO 2009: SLC parts sense in 25 us";
+            source "Grupp et al., MICRO 2009: SLC parts sense in 25 us",
+            applies_with "ftl.slc_cache.policy" not "none";
         /// Programming a flash page (tPROG).
         program: Nanos = "200us", in "1us"..="1s",
-            source "Grupp et al., MICRO 2009: SLC parts program in about 200 us";
+            source "Grupp et al., MICRO 2009: SLC parts program in about 200 us",
+            applies_with "ftl.slc_cache.policy" not "none";
         /// Erasing a block (tBERS).
         erase: Nanos = "3ms", in "1us"..="1s",
-            source "assumed: as native blocks of the presets, within 1.5 ms to 5 ms";
+            source "assumed: as native blocks of the presets, within 1.5 ms to 5 ms",
+            applies_with "ftl.slc_cache.policy" not "none";
     }
 }
 

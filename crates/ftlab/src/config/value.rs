@@ -220,7 +220,7 @@ pub trait Value: Sized + Clone + PartialEq + fmt::Debug {
             {
                 Self::parse(number).map_err(|error| vec![error])
             }
-            other => Err(vec![wrong_type(Self::KIND, other)]),
+            other => Err(vec![wrong_type(Self::KIND, Self::choices(), other)]),
         }
     }
 
@@ -253,7 +253,25 @@ pub fn read_within<T: Value>(
     }
 }
 
-fn wrong_type(kind: Kind, raw: &Raw) -> ValueError {
+/// Names as a sentence lists them: `on or off`, `slc, mlc or tlc`.
+pub(super) fn either(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+fn wrong_type(kind: Kind, choices: &[Choice], raw: &Raw) -> ValueError {
+    if !choices.is_empty() {
+        let named = |show: fn(&str) -> String| -> String {
+            either(&choices.iter().map(|choice| show(choice.name)).collect::<Vec<_>>())
+        };
+        return ValueError::new(
+            format!("expected {}, found {}", named(str::to_owned), raw.describe()),
+            format!("write {}", named(quoted)),
+        );
+    }
     ValueError::new(
         format!("expected {}, found {}", kind.with_article(), raw.describe()),
         match raw {
@@ -336,7 +354,7 @@ impl<T: Item> Value for Vec<T> {
             Raw::List(items) => items,
             Raw::Text(text) => return Self::parse(text).map_err(|error| vec![error]),
             Raw::Number(_) if T::LIST == Kind::Counts => return T::read(raw).map(|one| vec![one]),
-            other => return Err(vec![wrong_type(Self::KIND, other)]),
+            other => return Err(vec![wrong_type(Self::KIND, &[], other)]),
         };
         let mut values = Vec::new();
         let mut wrong = Vec::new();

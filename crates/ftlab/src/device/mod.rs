@@ -11,6 +11,7 @@ mod idle;
 mod image;
 mod read_path;
 mod stalled;
+mod tables;
 mod verify;
 mod write_path;
 
@@ -20,6 +21,7 @@ pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages}
 pub use contents::{Contents, FlashRead, PageProgram};
 pub use end_of_life::EndOfLife;
 pub use image::LeftInDram;
+pub use tables::Tables;
 
 use self::idle::{Chore, Idle};
 use self::stalled::Stalled;

@@ -1,0 +1,286 @@
+//! The command line: what it takes and what it says about itself.
+
+mod images;
+mod load;
+mod reading;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use ftlab_workload::trace::Format;
+
+pub use self::images::{DeviceCommand, LoadImageArgs, SaveArgs, ShowImageArgs};
+pub use self::load::{AddressKind, LoadArgs, ReplayKind};
+pub use self::reading::ReadingArgs;
+use self::reading::format;
+
+/// A laboratory for flash translation layers: a fast, deterministic simulator of NAND flash SSDs.
+#[derive(Debug, Parser)]
+#[command(name = "ftlab", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(
+    after_help = "Exit codes: 0 done, 1 a check or an experiment failed, 2 usage, configuration or \
+                        input, 130 interrupted."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Play a trace or a workload on a device, print a table and write a result folder.
+    Run(Box<RunArgs>),
+    /// Play the same load on several devices, or take finished results, and compare them.
+    Compare(Box<CompareArgs>),
+    /// Make a page with curves and maps from finished results.
+    Report(ReportArgs),
+    /// Look into a trace, or convert it.
+    #[command(subcommand)]
+    Trace(TraceCommand),
+    /// List what is known.
+    List {
+        /// Of what.
+        what: Listed,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what an option is: meaning, unit, default, range, source and policies.
+    Explain {
+        /// The path of an option or a section, such as ftl.gc.victim.
+        path: String,
+    },
+    /// Check a device configuration, or print it in full.
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Keep a device in a file, with everything that it has been through.
+    #[command(subcommand)]
+    Device(DeviceCommand),
+}
+
+/// What `ftlab list` lists.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Listed {
+    /// Policies, by the option that names them.
+    Policies,
+    /// Built-in devices.
+    Devices,
+    /// Trace formats.
+    Formats,
+    /// Built-in workloads.
+    Workloads,
+    /// All options of a device.
+    Options,
+}
+
+/// `ftlab config`.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Report everything that is wrong with a configuration, and what is suspicious.
+    Check(DeviceArg),
+    /// Print the whole configuration as TOML, and where each value comes from.
+    Show(DeviceArg),
+}
+
+/// A configuration named as an argument.
+#[derive(Debug, Args)]
+pub struct DeviceArg {
+    /// A built-in device (see `ftlab list devices`) or a TOML file.
+    #[arg(value_name = "NAME|FILE")]
+    pub device: String,
+    /// Set an option, over the device; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+}
+
+/// `ftlab trace`.
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Say what a trace is: mix, sizes, span, rate, order, and what was assumed to read it.
+    Inspect {
+        /// The trace; - is standard input.
+        file: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        reading: ReadingArgs,
+    },
+    /// Fit a workload to a trace: mix, sizes, popularity, overlap of reads and writes, runs,
+    /// arrivals. `ftlab run --workload FILE` plays it.
+    Fit {
+        /// The trace; - is standard input.
+        input: String,
+        /// The workload file to write.
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+        /// What results call it; by default the trace's name and -like.
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// Replace the file if it exists.
+        #[arg(long)]
+        force: bool,
+        #[command(flatten)]
+        reading: ReadingArgs,
+    },
+    /// Write a trace in another format.
+    Convert {
+        /// The trace; - is standard input.
+        input: String,
+        /// The file to write; .gz, .zst, .bz2 and .xz are compressed.
+        output: PathBuf,
+        /// The format to write; by default parquet if the name ends so.
+        #[arg(long, value_name = "FORMAT", value_parser = format)]
+        to: Option<&'static Format>,
+        /// Leave out requests that the format can't hold, and count them.
+        #[arg(long)]
+        drop_unsupported: bool,
+        /// Replace the file if it exists.
+        #[arg(long)]
+        force: bool,
+        #[command(flatten)]
+        reading: ReadingArgs,
+    },
+}
+
+/// `ftlab run`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("load").required(true).args(["trace", "workload", "fio"])))]
+pub struct RunArgs {
+    /// A built-in device (see `ftlab list devices`) or a TOML file; by default that of --image.
+    #[arg(long, value_name = "NAME|FILE", required_unless_present = "image")]
+    pub device: Option<String>,
+    /// Set an option of the device; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// The seed of everything that is random.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
+    #[arg(allow_negative_numbers = true)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub load: LoadArgs,
+    /// Also write every request to requests.parquet.
+    #[arg(long, conflicts_with = "no_output", help_heading = "Output")]
+    pub records: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `ftlab compare`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("load").args(["trace", "workload"])))]
+pub struct CompareArgs {
+    /// Devices (built-in names or TOML files) to run, or the folders of finished results. The first
+    /// is the baseline. Results of one configuration are taken as its seeds. By default the device of
+    /// --image.
+    #[arg(value_name = "NAME|FILE|RESULT", required_unless_present = "image")]
+    pub what: Vec<String>,
+    /// Set an option of every device; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub sets: Vec<String>,
+    /// Run each device with each of these values of an option; several --vary multiply.
+    #[arg(long, value_name = "KEY=A,B,...")]
+    pub vary: Vec<String>,
+    /// Run each device with these options set, under this name; may be repeated.
+    #[arg(long = "variant", value_name = "NAME:KEY=VALUE,...")]
+    pub variants: Vec<String>,
+    /// How many seeds each variant is run with.
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+    /// The first seed.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
+    #[arg(allow_negative_numbers = true)]
+    pub seed: u64,
+    /// How many runs are performed at once; by default as many as there are processors. Each needs
+    /// the memory of a device.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: Option<u32>,
+    /// The share of intervals that hold the true change.
+    #[arg(long, default_value = "95%", value_name = "X", value_parser = confidence)]
+    pub confidence: f64,
+    #[command(flatten)]
+    pub load: LoadArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// `ftlab report`.
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// The folders of finished results; the first is the baseline.
+    #[arg(value_name = "RESULT", required = true)]
+    pub results: Vec<String>,
+    /// The page.
+    #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub force: bool,
+    /// The share of intervals that hold the true change.
+    #[arg(long, default_value = "95%", value_name = "X", value_parser = confidence)]
+    pub confidence: f64,
+    /// Print nothing.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// What is written and printed.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArgs {
+    /// The result folder; by default ftlab-results/DEVICE-LOAD-N, N counting up.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Write no result folder.
+    #[arg(long, conflicts_with_all = ["output", "force"])]
+    pub no_output: bool,
+    /// Replace the result that is there.
+    #[arg(long)]
+    pub force: bool,
+    /// Print JSON instead of the table: result.json, or compare.json.
+    #[arg(long)]
+    pub json: bool,
+    /// Print neither the table nor progress.
+    #[arg(short, long, conflicts_with = "json")]
+    pub quiet: bool,
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| match text.starts_with('-') {
+        true => "a seed can't be negative: write a whole number from 0".to_owned(),
+        false => format!("a seed is a whole number from 0 to {}", u64::MAX),
+    })
+}
+
+fn confidence(text: &str) -> Result<f64, String> {
+    let help =
+        || format!("`{text}` is no confidence: write per cent from 50% to below 100%, such as 95%");
+    // A number without a sign is per cent as well: as a share it would be below one.
+    let percent = text.strip_suffix('%').unwrap_or(text);
+    match percent.trim().parse::<f64>() {
+        Ok(percent) if (50.0..100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err(help()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn confidences_are_per_cent() {
+        assert_eq!((confidence("95%"), confidence("99.5")), (Ok(0.95), Ok(0.995)));
+        for bad in ["0.95", "49%", "100", "sure", ""] {
+            assert!(confidence(bad).is_err_and(|told| told.contains("95%")), "{bad}");
+        }
+    }
+}

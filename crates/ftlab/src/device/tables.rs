@@ -1,0 +1,55 @@
+//! How much memory the tables of a device take, so that a front end can say so before it makes one.
+//! ARCHITECTURE, "Memory", lists them; list links and counters of policies are left out.
+
+use crate::config::Config;
+use crate::nand::Geometry;
+use crate::units::{Bytes, SECTOR_BYTES};
+
+/// What an entry of the mapping takes, and what an owner takes.
+const ENTRY: u64 = size_of::<u32>() as u64;
+/// What is kept of a block: its record, its place in the order of closing, its collections.
+const BLOCK: u64 = 16 + 8 + 4;
+
+/// The memory of a device's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tables {
+    /// What is asked of the operating system at the start. It gives the memory itself where tables are
+    /// touched, and many systems refuse what they could never give.
+    pub reserved: Bytes,
+    /// What has been touched at the least once every logical page was written.
+    pub written: Bytes,
+}
+
+impl Tables {
+    /// The tables of a device of this configuration.
+    #[must_use]
+    pub fn of(config: &Config) -> Tables {
+        let geometry = Geometry::new(config.shape());
+        let (physical, logical) = (geometry.physical_pages(), config.logical_pages());
+        let (physical, logical) = (u64::from(physical), u64::from(logical));
+        let sectors = config.shape().mapping_unit.0 / SECTOR_BYTES;
+        let masks = physical * sectors.div_ceil(u64::from(u8::BITS));
+        let valid = physical / u64::from(u8::BITS);
+        let blocks = u64::from(geometry.blocks()) * BLOCK;
+        Tables {
+            reserved: Bytes(logical * ENTRY + physical * ENTRY + masks + valid + blocks),
+            written: Bytes(logical * (2 * ENTRY) + logical / u64::from(u8::BITS)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layer;
+
+    #[test]
+    fn a_written_page_takes_eight_bytes_and_a_bit() {
+        let config = Config::load(&[Layer::preset("tiny")]).unwrap();
+        let Tables { reserved, written } = Tables::of(&config);
+        let pages = u64::from(config.logical_pages());
+        assert_eq!(written.0, pages * 8 + pages / 8);
+        // Some pages more than the host sees, with a mask each.
+        assert!((pages * 9..pages * 12).contains(&reserved.0), "{reserved:?} {pages}");
+    }
+}
