@@ -19,7 +19,7 @@ use crate::image::{self, Taken};
 use crate::progress::Bars;
 use crate::recording::{Flags, Recording};
 use crate::result::{StepDocument, to_json};
-use crate::table::wrapped;
+use crate::table::{line, wrapped};
 use crate::{device, human, interrupt};
 
 /// What `ftlab device show` tells of the state.
@@ -80,20 +80,19 @@ impl State {
     fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
         let share = self.mapped_pages as f64 / f64::from(self.logical_pages.max(1));
         let pages = human::count(self.mapped_pages);
-        writeln!(out, "Utilisation            {:.1} % ({pages} pages written)", share * 100.0)?;
+        line(out, "Utilisation", &format!("{} ({pages} pages written)", human::percent(share)))?;
         let Blocks { free, open, closed, to_be_collected, bad, free_in_plane_min } = self.blocks;
-        writeln!(
-            out,
-            "Blocks                 {free} free, {open} open, {closed} closed, {to_be_collected} to be \
-             collected, {bad} bad"
-        )?;
-        writeln!(out, "Free blocks of a plane {free_in_plane_min} at the least")?;
-        writeln!(
-            out,
-            "Erases of a block      {} / {:.2} / {} (min / mean / max)",
-            self.erases_min, self.erases_mean, self.erases_max
-        )?;
-        writeln!(out, "Simulated time so far  {}", human::span(self.now_ns))
+        let [free, open, closed, to_be_collected, bad] =
+            [free, open, closed, to_be_collected, bad].map(|blocks| human::count(blocks.into()));
+        let blocks = format!(
+            "{free} free, {open} open, {closed} closed, {to_be_collected} to be collected, {bad} bad"
+        );
+        line(out, "Blocks", &blocks)?;
+        line(out, "Free blocks of a plane", &format!("{free_in_plane_min} at the least"))?;
+        let (least, mean, most) = (self.erases_min, self.erases_mean, self.erases_max);
+        let erases = format!("{least} / {mean:.2} / {most} (min / mean / max)");
+        line(out, "Erases of a block", &erases)?;
+        line(out, "Simulated time so far", &human::span(self.now_ns))
     }
 }
 
@@ -283,8 +282,8 @@ pub fn load(args: &LoadImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
             told.iter().filter(|one| one.resumes == resumes).map(|one| one.what).collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
     };
-    writeln!(out, "Goes on                {}", names(true))?;
-    writeln!(out, "Begins anew            {}", names(false))?;
+    line(out, "Goes on", &names(true))?;
+    line(out, "Begins anew", &names(false))?;
     rest(&mut device)?;
     State::of(&device).print(out)?;
     if let Some(path) = &args.output {

@@ -92,19 +92,26 @@ pub fn table(head: &[&str]) -> Table {
     table
 }
 
-/// Prints a table.
-pub fn show(mut table: Table, out: &mut dyn Write) -> io::Result<()> {
+/// The lines of a table.
+fn lines(table: &mut Table) -> Vec<String> {
     for (at, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
         if at > 0 {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
+    table.lines().map(|line| line.trim_end().to_owned()).collect()
+}
+
+/// Whether a table is as narrow as lines of text are.
+pub fn fits(table: &mut Table) -> bool {
+    lines(table).iter().all(|line| line.chars().count() <= WIDTH)
+}
+
+/// Prints a table.
+pub fn show(mut table: Table, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
-    for line in table.lines() {
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
+    lines(&mut table).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
 fn or_none<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
@@ -177,15 +184,27 @@ fn shares(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let spent = |at: &usize| rows.iter().any(|(_, shares)| shares[*at] > 0.0);
     let front_end = (0..SHARES.len()).any(|at| !SHARES[at].1 && spent(&at));
     let shown = |at: &usize| if front_end { spent(at) } else { SHARES[*at].1 };
-    let columns: Vec<usize> = (0..SHARES.len()).filter(shown).collect();
-    let heads = columns.iter().map(|&at| SHARES[at].0);
-    let mut table = table(&std::iter::once("Time spent").chain(heads).collect::<Vec<_>>());
-    for (name, shares) in rows {
-        let cells = columns.iter().map(|&at| percent(shares[at]));
-        table.add_row(std::iter::once(name.to_owned()).chain(cells));
+    let parts: Vec<usize> = (0..SHARES.len()).filter(shown).collect();
+    let heads = parts.iter().map(|&at| SHARES[at].0);
+    let mut wide = table(&std::iter::once(SPENT).chain(heads).collect::<Vec<_>>());
+    for (name, shares) in &rows {
+        let cells = parts.iter().map(|&at| percent(shares[at]));
+        wide.add_row(std::iter::once((*name).to_owned()).chain(cells));
     }
-    show(table, out)
+    if fits(&mut wide) {
+        return show(wide, out);
+    }
+    let heads = rows.iter().map(|(name, _)| *name);
+    let mut high = table(&std::iter::once(SPENT).chain(heads).collect::<Vec<_>>());
+    for at in parts {
+        let cells = rows.iter().map(|(_, shares)| percent(shares[at]));
+        high.add_row(std::iter::once(SHARES[at].0.to_owned()).chain(cells));
+    }
+    show(high, out)
 }
+
+/// What the table of the parts of latencies is called.
+const SPENT: &str = "Time spent";
 
 /// Where there are several submission queues, each in a line.
 fn queues(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -371,20 +390,27 @@ fn phases(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     show(table, out)
 }
 
-fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
+/// Writes a line of the form `Name   text`, broken where it is too long.
+pub fn line(out: &mut dyn Write, name: &str, text: &str) -> io::Result<()> {
     // A name that is too long for the column still ends before the text begins.
     wrapped(out, &format!("{:<23}", format!("{name} ")), text)
 }
 
-/// Writes text whose longer lines are broken, with what follows indented like their beginning.
+/// Where the last column of a line may begin, at the most.
+const LAST_COLUMN: usize = WIDTH / 2;
+
+/// Writes text whose longer lines are broken, with what follows beneath the beginning of their last
+/// column: columns are two blanks apart.
 pub fn wrapped_lines(out: &mut dyn Write, text: &str) -> io::Result<()> {
     for line in text.lines() {
-        let words = line.trim_start();
-        if line.chars().count() <= WIDTH || words.is_empty() {
+        if line.chars().count() <= WIDTH {
             writeln!(out, "{line}")?;
-        } else {
-            wrapped(out, &line[..line.len() - words.len()], words)?;
+            continue;
         }
+        let indent = line.len() - line.trim_start().len();
+        let column = line.rfind("  ").map_or(indent, |blanks| blanks + 2);
+        let (lead, words) = line.split_at(if column <= LAST_COLUMN { column } else { indent });
+        wrapped(out, lead, words)?;
     }
     Ok(())
 }

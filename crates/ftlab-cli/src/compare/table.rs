@@ -2,31 +2,29 @@
 
 use std::io::{self, Write};
 
+use comfy_table::Table;
+
 use super::document::{Comparison, MetricDocument, ValuesDocument, VariantDocument};
 use super::statistics::{Certainty, Change, Scale};
 use crate::human::{count, digits, rate, time};
-use crate::table::{show, table, wrapped};
+use crate::table::{fits, show, table, wrapped};
 
 /// Prints it.
 pub fn print(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
     let base = &comparison.variants[0];
     wrapped(out, "", &head(comparison))?;
     for (at, variant) in comparison.variants.iter().enumerate().skip(1) {
-        writeln!(out, "\n{} against {}", variant.name, base.name)?;
+        writeln!(out)?;
+        wrapped(out, "", &format!("{} against {}", variant.name, base.name))?;
         if let Some(why) = uncompared(base, variant) {
             wrapped(out, "", &why)?;
         }
-        let mut table = table(&["", &base.name, &variant.name, "change", &interval(comparison)]);
-        for metric in &comparison.metrics {
-            let (old, new) = (&metric.variants[0], &metric.variants[at]);
-            if old.mean.is_none() && new.mean.is_none() {
-                continue;
-            }
-            let [change, interval, mark] = changed(metric, new);
-            let interval = format!("{interval} {mark}").trim().to_owned();
-            let value = |one| mean(metric, one);
-            table.add_row([metric.name.clone(), value(old), value(new), change, interval]);
-        }
+        let mut named = changes(comparison, at, [&base.name, &variant.name]);
+        // The line above says which is which.
+        let table = match fits(&mut named) {
+            true => named,
+            false => changes(comparison, at, ["baseline", "variant"]),
+        };
         show(table, out)?;
     }
     writeln!(out)?;
@@ -35,6 +33,22 @@ pub fn print(comparison: &Comparison, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "\nNotes")?;
     }
     comparison.notes.iter().try_for_each(|note| wrapped(out, "- ", note))
+}
+
+/// The metrics of the baseline and of variant `at`, which are called so.
+fn changes(comparison: &Comparison, at: usize, names: [&str; 2]) -> Table {
+    let mut table = table(&["", names[0], names[1], "change", &interval(comparison)]);
+    for metric in &comparison.metrics {
+        let (old, new) = (&metric.variants[0], &metric.variants[at]);
+        if old.mean.is_none() && new.mean.is_none() {
+            continue;
+        }
+        let [change, interval, mark] = changed(metric, new);
+        let interval = format!("{interval} {mark}").trim().to_owned();
+        let value = |one| mean(metric, one);
+        table.add_row([metric.name.clone(), value(old), value(new), change, interval]);
+    }
+    table
 }
 
 /// Why two variants have figures and no changes, if that is so.

@@ -100,7 +100,12 @@ fn varied_options_multiply_and_named_variants_set_several() {
     let vary = "--vary scheduler.policy=fifo,read-first --vary ftl.gc.start=2,3";
     assert_eq!(
         names(&format!("tiny {vary}")),
-        ["fifo, 2", "fifo, 3", "read-first, 2", "read-first, 3"]
+        [
+            "fifo, ftl.gc.start=2",
+            "fifo, ftl.gc.start=3",
+            "read-first, ftl.gc.start=2",
+            "read-first, ftl.gc.start=3"
+        ]
     );
     let named = "--variant plain --variant late:ftl.gc.start=2,ftl.gc.stop=3";
     assert_eq!(names(&format!("tiny {named}")), ["plain", "late"]);
@@ -276,8 +281,14 @@ fn mistakes_are_named_with_their_remedy() {
     fails(
         &place,
         &with("--vary ftl.gc.victmi=greedy,x"),
-        &["ftl.gc.victmi", "ftl.gc.victim", "variant"],
+        &["ftl.gc.victmi", "ftl.gc.victim", "--vary 1", "variant"],
     );
+    let second = with("--vary scheduler.policy=fifo,read-first --vary ftl.gc.start=2,1000000");
+    fails(&place, &second, &["--vary 2", "variant fifo, ftl.gc.start=1000000"]);
+    let named = with("--variant plain --variant late:ftl.gc.start=0");
+    fails(&place, &named, &["--variant late", "variant late"]);
+    let set = with("--set ftl.gc.start=0 --vary scheduler.policy=fifo,read-first");
+    fails(&place, &set, &["--set 1", "ftl.gc.start"]);
     fails(&place, &with("--vary scheduler.policy=fifo,fifi"), &["fifi", "fifo", "variant fifi"]);
     fails(&place, &with("--vary scheduler.policy"), &["--vary", "equals sign", "remedy"]);
     fails(&place, &with("--vary scheduler.policy=fifo,"), &["a value is empty", "remedy"]);

@@ -67,6 +67,44 @@ fn other_policies_share_an_ageing() {
     }
 }
 
+/// An image that was made from an image tells all that happened, with the seeds.
+#[test]
+fn the_chain_of_images_is_shown() {
+    let place = Place::new();
+    ok(place.run(&format!("{SAVE} --seed 7")));
+    let step = "--precondition randread-4k --all-phases --seed 8";
+    ok(place.run(&format!("device save --image aged.ftlab {step} -o b.ftlab")));
+    ok(place.run("device load b.ftlab -o c.ftlab"));
+    let shown = ok(place.run("device show c.ftlab"));
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[0].ends_with("seed 8"), "{shown}");
+    assert_eq!(lines[1], "Prepared by            image b, seed 8, made by");
+    assert_eq!(lines[2].trim(), "image aged, seed 7, made by");
+    assert!(lines[3].trim().starts_with("sequential fill of 25.2 MB, "), "{shown}");
+    assert!(lines[4].trim().starts_with("ageing by age: steady after "), "{shown}");
+    let workload = lines.iter().find(|line| line.contains("workload randread-4k, "));
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    assert_eq!(depth(workload.expect("what was played on b")), depth(lines[2]), "{shown}");
+    assert_eq!(depth(lines[3]), depth(lines[2]) + 2, "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    ok(place.run("device save --device tiny -o new.ftlab"));
+    ok(place.run("device load new.ftlab -o newer.ftlab"));
+    let shown = ok(place.run("device show newer.ftlab"));
+    assert!(shown.lines().nth(2).unwrap().ends_with("  nothing: it is fresh"), "{shown}");
+}
+
+#[test]
+fn who_takes_an_image_for_something_else_is_told() {
+    let place = Place::new();
+    ok(place.run("device save --device tiny -o a.ftlab -q"));
+    let of = |device: &str| format!("run {device} {LOAD}");
+    fails(&place, &of("--device a.ftlab"), 2, &["is an image", "--image a.ftlab"]);
+    fails(&place, &of("--image tiny"), 2, &["tiny is a built-in device", "ftlab device save"]);
+    fails(&place, &of("--image gone.ftlab"), 2, &["no such file", "ftlab device save"]);
+    let other = of("--image a.ftlab --device tlc-32g");
+    fails(&place, &other, 2, &["leave out --device", "(tiny)", "ftlab device save"]);
+}
+
 #[test]
 fn an_image_is_aged_further() {
     let place = Place::new();
@@ -163,8 +201,8 @@ fn steps_that_make_no_sense_are_told() {
         ("fill:0%", "no share between 0 % and 100 %"),
         ("fill:101%", "no share"),
         ("fill:backwards", "not backwards"),
-        ("age:window=1", "window is a number from 2"),
-        ("age:limit=none", "limit is a number"),
+        ("age:window=1", "window is a number of rounds from 2"),
+        ("age:limit=none", "limit is a number of drive writes"),
         ("age:speed=2", "not speed"),
         ("age:limit=1:window=6", "before a window of rounds is full"),
         ("fil", "did you mean fill"),
@@ -248,7 +286,7 @@ fn ageing_that_wears_the_device_out_says_so() {
     fails(&place, &format!("run {worn} {LOAD}"), 1, &told);
     let line = format!("compare {worn} --vary ftl.gc.start=2,3 --workload randread-4k --seeds 1");
     let line = line.replace("--device tiny", "tiny");
-    fails(&place, &line, 1, &["the run of 2 with seed 1 failed", told[0]]);
+    fails(&place, &line, 1, &["the run of ftl.gc.start=2 with seed 1 failed", told[0]]);
     fails(
         &place,
         &format!("device save {worn} -o dead.ftlab"),

@@ -6,3 +6,4 @@ mod compare;
 mod device;
 mod other_commands;
 mod run;
+mod tables;

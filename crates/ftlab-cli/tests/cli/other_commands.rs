@@ -127,6 +127,74 @@ fn everything_listed_can_be_named() {
 }
 
 #[test]
+fn lists_are_there_for_programs_too() {
+    let place = Place::new();
+    let list = |what: &str| -> Vec<Value> {
+        let done = place.run(&format!("list {what} --json"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        serde_json::from_str(&done.out).expect("a list in JSON")
+    };
+    let find = |what: &str, key: &str, name: &str| {
+        let found = list(what).into_iter().find(|one| one[key] == name);
+        found.unwrap_or_else(|| panic!("{name} is not among the {what}"))
+    };
+    assert_eq!(find("devices", "name", "tiny")["capacity_bytes"], 6_144 * 4_096);
+    let start = find("options", "path", "ftl.gc.start");
+    assert_eq!((&start["default"], &start["unit"]), (&"2".into(), &"blocks".into()));
+    let switch = find("options", "path", "nand.multi_plane.read");
+    assert_eq!(
+        (&switch["kind"], &switch["choices"][0]["name"]),
+        (&"on or off".into(), &"on".into())
+    );
+    assert_eq!(switch["only_with"], "nand.planes_per_die other than 1");
+    let policies = find("policies", "option", "scheduler.policy")["policies"].clone();
+    assert!(policies.as_array().unwrap().iter().any(|policy| policy["name"] == "read-first"));
+    assert!(find("formats", "name", "msr")["columns"].as_str().unwrap().contains("offset"));
+    assert!(!find("workloads", "name", "randread-4k")["doc"].as_str().unwrap().is_empty());
+}
+
+/// What is true or false in other tools is on or off here.
+#[test]
+fn switches_and_counts_say_what_they_take() {
+    let place = Place::new();
+    let wrong = place.run("config check tiny --set nand.cache_ops.read=true --set nand.cell=3");
+    for expected in
+        ["expected on or off, found a boolean", "write \"on\" or \"off\"", "slc, mlc, tlc or qlc"]
+    {
+        assert!(wrong.out.contains(expected), "no {expected} in {}", wrong.out);
+    }
+    let switch = place.run("explain nand.cache_ops.read").out;
+    assert!(switch.contains("on or off, written like \"off\""), "{switch}");
+    let count = place.run("explain scheduler.suspend_limit").out;
+    assert!(count.contains("4 times") && count.contains("1 to 1000 times"), "{count}");
+    let slc = place.run("config check tiny --set nand.slc_mode.read=30us").out;
+    assert!(slc.contains("does nothing") && slc.contains("ftl.slc_cache.policy"), "{slc}");
+}
+
+/// Columns stay columns where a line is broken.
+#[test]
+fn what_is_explained_is_narrow_and_aligned() {
+    let place = Place::new();
+    let shown = place.run("explain ftl.wear.policy").out;
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    let column = |text: &str| shown.lines().find_map(|line| line.find(text)).expect(text);
+    assert_eq!(column("data that lies still keeps"), column("the least worn block"));
+    assert_eq!(column("data that lies still keeps"), column("Chang, Hsieh and Kuo"), "{shown}");
+}
+
+#[test]
+fn a_conversion_that_fails_leaves_the_old_file() {
+    let place = Place::new();
+    assert_eq!(place.run("trace convert trace.csv t.csv --to msr").code, 0);
+    let before = place.read("t.csv");
+    place.write("bad.csv", (trace(100) + "1,2,3\n").as_bytes());
+    let failed = place.run("trace convert bad.csv t.csv --to msr --force");
+    assert_eq!(failed.code, 2, "{}", failed.err);
+    assert_eq!(place.read("t.csv"), before);
+    assert_eq!(place.entries(), ["bad.csv", "t.csv", "trace.csv"]);
+}
+
+#[test]
 fn explaining_names_policies_and_what_was_meant() {
     let place = Place::new();
     let done = place.run("explain ftl.gc.victim");

@@ -317,6 +317,54 @@ fn mistakes_are_named_with_their_remedy() {
     fails(&place, &with("--no-output"), &["--no-output", "--output"]);
 }
 
+/// Neither the result nor the folder of all results is left.
+#[test]
+fn a_run_that_fails_leaves_no_empty_folders() {
+    let place = Place::new();
+    place.write("far.csv", b"129000000000000000,t,0,Write,99999999488,512,0\n");
+    let far = "--trace far.csv";
+    fails(&place, &format!("run --device tiny {far}"), &["outside the device"]);
+    fails(&place, &format!("run --device tiny {far} -o a/b/c"), &["outside the device"]);
+    let compare = format!("compare tiny --vary ftl.gc.start=2,3 --seeds 1 {far}");
+    fails(&place, &compare, &["outside the device"]);
+    std::fs::create_dir(place.path("mine")).unwrap();
+    fails(&place, &format!("run --device tiny {far} -o mine/c"), &["outside the device"]);
+    assert!(place.path("mine").is_dir(), "what was there before stays");
+}
+
+#[test]
+fn requests_that_are_cut_at_the_end_are_noted() {
+    let place = Place::new();
+    // The last page of the device and the one after it.
+    let end = 6_144 * 4_096;
+    let line = format!("129000000000000000,t,0,Write,{},8192,0\n", end - 4_096);
+    place.write("end.csv", line.as_bytes());
+    let done = place.run("run --device tiny --trace end.csv --address fold --no-output --json");
+    let result: Value = serde_json::from_str(&done.out).expect("JSON");
+    assert_eq!(result["replay"]["clipped_bytes"], 4_096);
+    let notes = result["report"]["notes"].to_string();
+    let told = "1 requests reached beyond the end of the device";
+    assert!(notes.contains(told) && notes.contains("4.10 kB of them left out"), "{notes}");
+    let whole = place.run("run --device tiny --trace trace.csv --address fold --no-output --json");
+    assert!(!whole.out.contains("reached beyond"), "{}", whole.out);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_for_which_there_is_no_memory_is_refused() {
+    let place = Place::new();
+    let ftlab = env!("CARGO_BIN_EXE_ftlab");
+    let rest = "run --device qlc-2t --workload randread-4k --requests 10 --no-output";
+    let limited = format!("ulimit -v 1000000; exec {ftlab} {rest}");
+    let output = std::process::Command::new("sh").args(["-c", &limited]).output().unwrap();
+    let done = super::common::Done::from(output);
+    assert_eq!(done.code, 2, "{}", done.err);
+    for expected in ["no memory for the tables of qlc-2t", "GB", "remedy", "blocks_per_plane"] {
+        assert!(done.err.contains(expected), "no {expected} in {}", done.err);
+    }
+    assert_eq!(place.entries(), ["trace.csv"]);
+}
+
 #[test]
 fn a_truncated_archive_fails_and_leaves_no_result() {
     let place = Place::new();

@@ -1,0 +1,96 @@
+//! What tables say, and how wide they are.
+
+use serde_json::Value;
+
+use super::common::Place;
+
+/// With thousands apart, as tables have it.
+fn count(number: u64) -> String {
+    match (number / 1000, number % 1000) {
+        (0, rest) => rest.to_string(),
+        (more, rest) => format!("{},{rest:03}", count(more)),
+    }
+}
+
+/// What stands in a table after this name, and beneath it where the line was broken.
+fn line(table: &str, name: &str) -> Option<String> {
+    let mut lines = table.lines().skip_while(|line| !line.starts_with(name));
+    let first = lines.next()?.strip_prefix(name)?.trim().to_owned();
+    let rest = lines.take_while(|line| line.starts_with(' ')).map(str::trim);
+    Some(std::iter::once(first.as_str()).chain(rest).collect::<Vec<_>>().join(" "))
+}
+
+/// Writes to a few pages again and again; the rest lies still.
+const HOT: &[u8] = b"name = \"hot\"
+[[phase]]
+name = \"hot\"
+writes = \"100%\"
+size = \"4KiB\"
+address = { kind = \"uniform\" }
+region = { size = \"10%\" }
+arrivals = { kind = \"closed\", queue_depth = 8 }
+requests = 60000
+";
+
+/// Blocks are emptied for their own sake to level wear, and because they went bad; the table tells one
+/// from the other, as the result does.
+#[test]
+fn blocks_moved_to_level_wear_and_off_bad_ones_are_told_apart() {
+    let place = Place::new();
+    place.write("hot.toml", HOT);
+    let wear = "--set ftl.wear.policy=threshold --set ftl.wear.threshold=5";
+    let faults = "--set nand.faults.program_failures=200000 --set ftl.over_provisioning=60%";
+    let run = |settings: &str, rest: &str| {
+        let line = "run --device tiny --precondition fill --workload hot.toml --no-output";
+        let done = place.run(&format!("{line} {settings} {rest}"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.out
+    };
+    let plain = run("", "");
+    assert_eq!((line(&plain, "Blocks moved"), line(&plain, "Flash commands, moves")), (None, None));
+    for (settings, levels, retires) in
+        [(wear, true, false), (faults, false, true), (&format!("{wear} {faults}"), true, true)]
+    {
+        let table = run(settings, "");
+        let result: Value = serde_json::from_str(&run(settings, "--json")).expect("JSON");
+        let of = |purpose: &str, what: &str| {
+            result["report"]["gc"]["by_purpose"][purpose][what].as_u64().expect("a count")
+        };
+        let part = |purpose: &str, why: &str| {
+            let (runs, copies) = (of(purpose, "runs"), of(purpose, "copied_pages"));
+            (runs > 0).then(|| format!("{} {why} ({} copies)", count(runs), count(copies)))
+        };
+        let level = part("wear_level", "for wear levelling");
+        let retire = part("retire", "off blocks that go bad");
+        assert_eq!((level.is_some(), retire.is_some()), (levels, retires), "{table}");
+        let expected: Vec<String> = level.into_iter().chain(retire).collect();
+        assert_eq!(line(&table, "Blocks moved"), Some(expected.join(", ")), "{table}");
+        assert!(line(&table, "Flash commands, moves").is_some(), "{table}");
+        assert_eq!(line(&table, "Bad blocks").is_some(), retires, "{table}");
+    }
+}
+
+/// Where everything is switched on that has a column.
+#[test]
+fn tables_are_narrow() {
+    let place = Place::new();
+    let narrow = |line: &str| {
+        let done = place.run(line);
+        assert_eq!(done.code, 0, "{}", done.err);
+        assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);
+        done.out
+    };
+    let queues = "--set host.queues=4 --set host.outstanding=8 --set host.command_time=1us \
+                  --set host.link.rate=1GB/s";
+    let load = "--workload mixed-70-30-zipf --requests 20000 --no-output";
+    let table = narrow(&format!("run --device tiny {load} {queues}"));
+    for part in ["submission", "front end", "link", "admission", "GC", "cell"] {
+        assert!(table.contains(part), "no {part} in {table}");
+    }
+    let vary = "--vary ftl.gc.copies_per_write=2,4000000 --vary ftl.gc.preemptible=on,off";
+    let compared = narrow(&format!("compare tiny {vary} --seeds 1 {load}"));
+    let title = "ftl.gc.copies_per_write=2, ftl.gc.preemptible=off against";
+    assert!(compared.contains(title) && compared.contains("baseline  variant"), "{compared}");
+    let fitting = narrow(&format!("compare tiny --vary ftl.gc.start=2,3 --seeds 1 {load}"));
+    assert!(fitting.contains("ftl.gc.start=2  ftl.gc.start=3"), "{fitting}");
+}
