@@ -5,7 +5,8 @@ mod common;
 
 use std::time::{Duration, Instant};
 
-use ftlab::device::assemble;
+use ftlab::config::{Config, Layer};
+use ftlab::device::{DeviceSetup, Tables, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Host, Op};
 use ftlab::nand::Shape;
@@ -15,8 +16,13 @@ use common::{Spec, closed_loop, request};
 
 /// Resident memory in bytes, where the system tells.
 fn resident() -> Option<u64> {
+    memory(1)
+}
+
+/// A column of what the system tells of the memory of this process, in bytes.
+fn memory(column: usize) -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    let pages: u64 = statm.split_whitespace().nth(column)?.parse().ok()?;
     // The page size of every Linux on which this reads as intended; others overstate the memory.
     Some(pages * 4_096)
 }
@@ -41,6 +47,19 @@ fn four_tebibytes() -> Spec {
 /// A margin for the allocator and the test's own list of completions.
 const SLACK: u64 = 4 << 20;
 
+/// What is said to be reserved for tables is what the address space grows by.
+fn tables_are_told_as_they_are() {
+    let config = Config::load(&[Layer::preset("qlc-2t")]).expect("a preset");
+    let told = Tables::of(&config);
+    let before = memory(0).unwrap_or_default();
+    let device = assemble(DeviceSetup::new(&config, 1));
+    let grown = memory(0).unwrap_or_default() - before;
+    drop(device);
+    println!("{told:?}, {grown} bytes of addresses");
+    let reserved = told.reserved.0;
+    assert!((reserved..reserved + reserved / 20).contains(&(grown + SLACK)), "{told:?}, {grown}");
+}
+
 #[test]
 fn a_large_device_costs_what_is_touched() {
     let spec = four_tebibytes();
@@ -48,6 +67,7 @@ fn a_large_device_costs_what_is_touched() {
         println!("skipped: /proc/self/statm tells the resident memory, and is not there");
         return;
     };
+    tables_are_told_as_they_are();
     let started = Instant::now();
     let mut device = assemble(spec.setup());
     let took = started.elapsed();
@@ -74,6 +94,7 @@ fn a_large_device_costs_what_is_touched() {
     let bytes = resident().unwrap_or_default() - after;
     let each = bytes as f64 / f64::from(TOUCHED);
     println!("{each:.2} bytes a touched page");
+    assert!(each >= 8.125, "{each} bytes a touched page: Tables::written promises more");
     assert!(each <= 10.0, "{each} bytes a touched page");
     assert_eq!(device.ftl_counts().host_pages, u64::from(TOUCHED));
 }

@@ -79,7 +79,7 @@ fn varied(number: usize, text: &str) -> Result<Vec<Choice>, Failure> {
     let wrong = |what: &str| {
         Failure::usage(format!(
             "--vary {text}: {what}\n  remedy: write an option and its values, such as \
-             ftl.gc.start=2,4,8"
+             ftl.gc.stop=3,5,9"
         ))
     };
     let (key, values) = text.split_once('=').ok_or_else(|| wrong("there is no equals sign"))?;
@@ -111,7 +111,7 @@ fn named(text: &str) -> Result<Choice, Failure> {
     if name.trim().is_empty() || name.contains('=') {
         return Err(Failure::usage(format!(
             "--variant {text}: it has no name\n  remedy: write a name, a colon and what is set, such \
-             as late:ftl.gc.start=2,ftl.gc.stop=3; without settings it is the device as it is"
+             as late:ftl.gc.start=4,ftl.gc.stop=5; without settings it is the device as it is"
         )));
     }
     let name = name.trim().to_owned();

@@ -86,7 +86,7 @@ const STEADY: Standing = refused(
 );
 const REPLAY: Standing = refused(
     "job files do not replay traces here",
-    "ftlab run --trace FILE replays fio's logs and eleven other formats",
+    "ftlab run --trace FILE replays fio's logs and traces of ten other formats",
 );
 const TARGET: Standing =
     refused("no queue depth is searched for", "ask for each depth: iodepth=1, 2, 4 ...");
