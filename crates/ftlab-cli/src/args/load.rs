@@ -43,6 +43,9 @@ pub struct LoadArgs {
     pub reading: ReadingArgs,
 }
 
+/// More than any host keeps outstanding. What is looked at together has tables of its own.
+const MOST_OUTSTANDING: i64 = 1 << 20;
+
 /// When requests are submitted, and where they go.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Replaying")]
@@ -53,7 +56,8 @@ pub struct PaceArgs {
     pub replay: Option<ReplayKind>,
     /// Keep so many requests outstanding. With --replay open, the most that the device takes at
     /// once; with asap, how many are looked at together.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_OUTSTANDING))]
     pub queue_depth: Option<u32>,
     /// Play so much faster than recorded: 2, 0.5 or 200%.
     #[arg(long, value_name = "X", value_parser = speed)]

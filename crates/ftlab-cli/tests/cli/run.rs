@@ -275,6 +275,7 @@ fn mistakes_are_named_with_their_remedy() {
     fails(&place, "run --device tiny --workload no/such.toml", &["no/such.toml", "remedy"]);
     fails(&place, &with("--precondition nothing"), &["nothing", "built in"]);
     fails(&place, &with("--replay closed"), &["--queue-depth"]);
+    fails(&place, &with("--replay asap --queue-depth 4000000000"), &["--queue-depth", "1048576"]);
     fails(&place, &with("--queue-depth 4 --speed 2"), &["--speed"]);
     fails(&place, &with("--speed fast"), &["fast", "factor"]);
     fails(&place, &with("--format msrr"), &["msrr", "did you mean"]);
