@@ -107,7 +107,7 @@ pub fn parse(text: &str, start: Start, load: Option<&LoadSource>) -> Result<Vec<
 }
 
 const REMEDY: &str = "write steps with commas between them: fill, fill:90%, fill:random, age, \
-                      age:self, age:tolerance=5%:window=5:round=20%:limit=10, or workloads";
+                      age:self, age:tolerance=5%:window=5:round=20%:limit=20, or workloads";
 
 fn refused(part: &str, why: &str) -> Failure {
     Failure::usage(format!("--precondition {part}: {why}\n  remedy: {REMEDY}"))
