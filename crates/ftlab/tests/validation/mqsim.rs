@@ -68,6 +68,7 @@ fn measured(device: &mut Device, op: Op, depth: usize) -> f64 {
 
 fn assert_near(measured: f64, expected: f64, tolerance: f64, what: &str) {
     let off = measured / expected - 1.0;
+    println!("{what}: {measured:.2} us, expected {expected:.2} ({:+.2} %)", 100.0 * off);
     assert!(off.abs() <= tolerance, "{what}: {measured:.2} us, not {expected:.2} ({off:+.4})");
 }
 

@@ -149,6 +149,30 @@ fn a_set_is_emptied_whole() {
     assert!(least > 0);
 }
 
+/// The budget of a device: each block is filled once more than it can be erased. No load gets more out of
+/// it, and one that wears all blocks alike gets nearly all, divided by its write amplification.
+#[test]
+fn an_even_load_uses_up_the_endurance() {
+    const CYCLES: u32 = 100;
+    let life = LifeSpec { endurance: EnduranceKind::Fixed, cycles: CYCLES, ..CAREFREE };
+    let spec = spec(life);
+    let mut device = assemble(spec.setup());
+    let mut stream = Stream::new(3, "even");
+    fill(&mut device, 4, 0..spec.logical_pages, 8);
+    while !device.ftl().is_read_only() {
+        let page = stream.below(u64::from(spec.logical_pages));
+        closed_loop(&mut device, 1, [request(Op::Write, page * 8, 8, 0)]);
+    }
+    let counts = device.ftl_counts();
+    let programmed = counts.host_pages + counts.gc_pages;
+    let budget = u64::from((CYCLES + 1) * BLOCKS * spec.shape.pages_per_block);
+    let used = programmed as f64 / budget as f64;
+    let amplification = programmed as f64 / counts.host_pages as f64;
+    println!("{:.2} % of the budget, write amplification {amplification:.3}", 100.0 * used);
+    assert!(used <= 1.0, "blocks were filled more often than they can be: {used}");
+    assert!(used > 0.9, "an even load wears blocks unevenly: {used}");
+}
+
 /// Pages written until the device takes no more.
 fn lifetime(levelling: LevellingSpec) -> u64 {
     let life = LifeSpec { levelling, endurance: EnduranceKind::Fixed, cycles: 100, ..CAREFREE };
