@@ -120,7 +120,7 @@
         width: holder.clientWidth, height: HEIGHT, scales: spec.scales,
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-        axes: [{ ...axis, ...spec.axes[0] }, { ...axis, size: 80, ...spec.axes[1] }],
+        axes: [{ ...axis, ...spec.axes[0] }, { ...axis, size: 92, ...spec.axes[1] }],
         series: [{}].concat(data.variants.map((name, at) => ({
           label: name, show: shown[at], stroke: colour(at), dash: dash(at), width: 2, spanGaps: spec.gaps,
           points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }),
