@@ -72,8 +72,10 @@ fn announce(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     if unwritten > UNWRITTEN_SHARE {
         news.push(format!("{} of read pages never written", percent(unwritten)));
     }
+    let aged = document.precondition.last().is_some_and(StepDocument::ends_steady);
     match report.steady_state.verdict {
         Verdict::GcNeverStarted => news.push("GC never started".to_owned()),
+        Verdict::TooLittleWritten if aged => {}
         Verdict::TooLittleWritten => news.push("too little written to be steady".to_owned()),
         Verdict::NotSteady => news.push("not in a steady state".to_owned()),
         Verdict::NothingWritten | Verdict::Steady => {}

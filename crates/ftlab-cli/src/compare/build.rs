@@ -15,7 +15,7 @@ use super::statistics::{self, Scale};
 use crate::failure::Failure;
 use crate::human::{count, span};
 use crate::load::short_name;
-use crate::result::{COMPARISON, MARK};
+use crate::result::{COMPARISON, MARK, steps_end_steady};
 
 /// A variant and its results, in the order of the seeds.
 pub struct Series {
@@ -318,6 +318,7 @@ fn remarks(comparison: &Comparison, series: &[Series]) -> Vec<String> {
         let (_, result) = &one.results[0];
         let verdict = result.text("/report/steady_state/verdict");
         let told = match verdict {
+            "too_little_written" if steps_end_steady(&result.document["precondition"]) => continue,
             "too_little_written" => "too little was written to tell whether it was steady",
             "not_steady" => "it was not in a steady state",
             "gc_never_started" => "garbage collection never started",

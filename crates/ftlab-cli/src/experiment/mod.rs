@@ -146,7 +146,11 @@ impl Experiment {
         }
         outcome.warnings.extend(steps.iter().filter_map(StepDocument::complaint));
         let complete = outcome.replayed.ended != Ended::Stopped;
-        let circumstances = Circumstances { arriving: self.arriving, interrupted: !complete };
+        let circumstances = Circumstances {
+            arriving: self.arriving,
+            interrupted: !complete,
+            aged: steps.last().is_some_and(StepDocument::ends_steady),
+        };
         let limit = self.options.limits.requests;
         let mut report = recording.recorder.report(&ssd, &circumstances);
         let skipped = steps.iter().filter_map(StepDocument::skipped);

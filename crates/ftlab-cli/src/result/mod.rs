@@ -25,7 +25,7 @@ use crate::failure::Failure;
 
 pub use document::{DeviceDocument, Document, LoadDocument, ReplayDocument, RunDocument};
 pub use folder::{COMPARISON, FileKind, Folder, MARK, Target, refuse_file, write_file};
-pub use preparation::{AgeDocument, StepDocument};
+pub use preparation::{AgeDocument, StepDocument, steps_end_steady};
 pub use requests::Requests;
 
 /// Writes what a run came to into a folder that is being written, or into one within it if `within`

@@ -102,12 +102,31 @@ impl StepDocument {
         }
     }
 
+    /// Whether it left the device in a steady state.
+    pub fn ends_steady(&self) -> bool {
+        match self {
+            StepDocument::Age(age) => age.verdict == Aged::Steady,
+            StepDocument::Image { story, .. } => steps_end_steady(story),
+            StepDocument::Fill { .. } | StepDocument::Workload { .. } => false,
+        }
+    }
+
     /// What has to be said of it.
     pub fn complaint(&self) -> Option<String> {
         match self {
             StepDocument::Age(age) => age.complaint(),
             _ => None,
         }
+    }
+}
+
+/// Whether steps, as results and images list them, left a device in a steady state.
+pub fn steps_end_steady(steps: &Value) -> bool {
+    let Some(last) = steps.as_array().and_then(|steps| steps.last()) else { return false };
+    match last["step"].as_str() {
+        Some("age") => last["verdict"] == "steady",
+        Some("image") => steps_end_steady(&last["story"]),
+        _ => false,
     }
 }
 

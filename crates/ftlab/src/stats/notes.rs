@@ -24,6 +24,8 @@ pub struct Circumstances {
     pub arriving: Arriving,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,
+    /// Whether the device had been aged to a steady state before.
+    pub aged: bool,
 }
 
 /// A device is behind if, after the last arrival, it needs longer than this share of the time in which
@@ -53,7 +55,7 @@ pub(super) fn collect(
     }
     notes.extend(unwritten(report));
     notes.extend(behind(host, circumstances));
-    notes.extend(steadiness(&report.steady_state, report, capacity_bytes));
+    notes.extend(steadiness(&report.steady_state, report, capacity_bytes, circumstances));
     notes.extend(left_in_buffer(report));
     for (name, op) in report.host.ops() {
         notes.extend(too_few(name, op));
@@ -110,7 +112,12 @@ fn behind(host: &HostStats, circumstances: &Circumstances) -> Option<String> {
     })
 }
 
-fn steadiness(steady: &SteadyReport, report: &Report, capacity_bytes: u64) -> Option<String> {
+fn steadiness(
+    steady: &SteadyReport,
+    report: &Report,
+    capacity_bytes: u64,
+    circumstances: &Circumstances,
+) -> Option<String> {
     let written = report.write_amplification.host_bytes as f64 / capacity_bytes as f64 * 100.0;
     match steady.verdict {
         Verdict::NothingWritten | Verdict::Steady => None,
@@ -118,6 +125,11 @@ fn steadiness(steady: &SteadyReport, report: &Report, capacity_bytes: u64) -> Op
             "Garbage collection never started: the host wrote {written:.3} % of the capacity, and \
              enough blocks stayed free. Latencies and write amplification are those of a fresh \
              device."
+        )),
+        Verdict::TooLittleWritten if circumstances.aged => Some(format!(
+            "The device was aged to a steady state before, under the load and with the policies of \
+             its ageing. {written:.3} % of the capacity was written since: too little to tell how \
+             this load would leave it."
         )),
         Verdict::TooLittleWritten => Some(format!(
             "Too little was written to tell whether the device was steady: {} of the 5 rounds \
