@@ -72,6 +72,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
             capacity: None,
             write_back_above: 0,
             programs_in_flight: None,
+            row: 1,
             latency,
         },
         Some(pages) => BufferSetup {
@@ -79,6 +80,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
             capacity: Some(pages),
             write_back_above: pages / 10 * 8,
             programs_in_flight: Some(2 * DIES),
+            row: 1,
             latency,
         },
     };

@@ -27,6 +27,9 @@ pub struct BufferSetup {
     pub write_back_above: u32,
     /// Flash pages on their way to flash at once, at the most; none if every page goes at once.
     pub programs_in_flight: Option<u32>,
+    /// Flash pages that are written back together, where so many are dirty: as many as one program
+    /// serves. A whole row has to be allowed on its way.
+    pub row: u32,
     /// Moving a request's data to or from DRAM.
     pub latency: Nanos,
 }
@@ -176,6 +179,13 @@ impl Buffer {
     #[must_use]
     pub fn acknowledges_early(&self) -> bool {
         self.setup.policy.acknowledges_early()
+    }
+
+    /// Flash pages that are written back together, where so many are dirty.
+    #[inline]
+    #[must_use]
+    pub fn row(&self) -> u32 {
+        self.setup.row
     }
 
     /// Pages in the buffer.
@@ -407,7 +417,10 @@ impl Buffer {
     #[must_use]
     pub fn due(&mut self) -> Option<SlotId> {
         if self.dirty == 0
-            || self.setup.programs_in_flight.is_some_and(|limit| self.programs >= limit)
+            || self
+                .setup
+                .programs_in_flight
+                .is_some_and(|most| self.programs + self.setup.row > most)
         {
             return None;
         }

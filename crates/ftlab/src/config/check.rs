@@ -373,7 +373,8 @@ impl Checker<'_, '_> {
         }
         let drain = self.options.cache.policy.dram().map_or(0, |buffer| {
             let page = nand.page_size.0.max(1);
-            let programs = self.dies(counts) * u64::from(buffer.programs_per_die);
+            let row = u64::from(self.options.pages_in_row());
+            let programs = self.dies(counts) * u64::from(buffer.programs_per_die) * row;
             buffer.capacity.0.div_ceil(page) + programs
         });
         1 + drain.div_ceil(counts.planes * u64::from(nand.pages_per_block))

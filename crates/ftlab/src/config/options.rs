@@ -30,6 +30,16 @@ options! {
     } {}
 }
 
+impl Options {
+    /// Flash pages that are written back together: one for each plane of a die, if one program can
+    /// serve them.
+    #[must_use]
+    pub fn pages_in_row(&self) -> u32 {
+        let together = self.nand.multi_plane.program.is_on() && self.ftl.placement.rows.is_on();
+        if together { self.nand.planes_per_die } else { 1 }
+    }
+}
+
 options! {
     /// What the device is called, and where its numbers come from.
     pub struct DeviceOptions at "device" {
@@ -310,7 +320,15 @@ options! {
 
 options! {
     /// Where a logical page is written next.
-    pub struct PlacementOptions at "ftl.placement" with { policy: PlacementChoice } {}
+    pub struct PlacementOptions at "ftl.placement" with { policy: PlacementChoice } {
+        /// Whether write-back hands over rows: one flash page for each plane of a die, of what is
+        /// dirty, so that a multi-plane program finds all of them. What is dirty waits for no row to be
+        /// full. Without it each flash page goes where it would go alone, and is programmed with
+        /// others only if they happen to wait for the die.
+        rows: Switch = "on",
+            source "controllers write superpages; rows: Hu et al., ICS 2011 (multi-plane commands)",
+            applies_with "nand.multi_plane.program" is "on";
+    }
 }
 
 options! {
@@ -411,8 +429,9 @@ options! {
         /// Share of the buffer above which dirty pages are written back in the background. At 100%
         /// they are written only when room is needed.
         write_back_start: Ratio = "80%", in "0%"..="100%", source "assumed";
-        /// Flash pages on their way to flash at once, as a mean over the dies.
-        programs_per_die: u32 = "2", in "1"..="4096", unit "flash pages",
+        /// Programs on their way to flash at once, as a mean over the dies: of flash pages, or of rows
+        /// of them (`ftl.placement.rows`).
+        programs_per_die: u32 = "2", in "1"..="4096", unit "programs",
             source "one in the cells and one on the bus keep a die busy";
     }
 }

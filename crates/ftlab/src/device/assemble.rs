@@ -186,24 +186,28 @@ fn buffer(parts: &Parts<'_>) -> BufferSetup {
     let cache = &parts.config.cache;
     let policy = cache.policy.build(parts);
     let latency = cache.latency;
+    let row = parts.config.pages_in_row();
     let Some(dram) = cache.policy.dram() else {
         return BufferSetup {
             policy,
             capacity: None,
             write_back_above: 0,
             programs_in_flight: None,
+            row,
             latency,
         };
     };
     // More than all logical pages never come in.
     let pages = dram.capacity.0 / parts.geometry.shape().mapping_unit.0;
     let pages = u32::try_from(pages).unwrap_or(u32::MAX).min(parts.logical_pages);
+    let programs = parts.geometry.dies() * dram.programs_per_die;
     let above = dram.write_back_start.of(u64::from(pages));
     BufferSetup {
         policy,
         capacity: Some(pages),
         write_back_above: u32::try_from(above).unwrap_or(pages),
-        programs_in_flight: Some(parts.geometry.dies() * dram.programs_per_die),
+        programs_in_flight: Some(programs.saturating_mul(row)),
+        row,
         latency,
     }
 }
@@ -259,6 +263,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         }),
         finished: Vec::new(),
         batch: Vec::new(),
+        row: Vec::new(),
         recent: VecDeque::new(),
         end_of_life: None,
         ledger: Ledger::default(),

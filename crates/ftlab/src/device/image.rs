@@ -94,6 +94,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             idle: _,
             finished,
             batch: _,
+            row: _,
             // Only brings tables closer to the processor.
             recent: _,
             // The FTL knows why; when it was is of no use to those who load it.

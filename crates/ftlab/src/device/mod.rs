@@ -10,6 +10,7 @@ mod front_path;
 mod idle;
 mod image;
 mod read_path;
+mod row;
 mod stalled;
 mod tables;
 mod verify;
@@ -66,6 +67,8 @@ pub struct Device<P = (), C = ()> {
     finished: Vec<Completion>,
     /// The pages of the write-back that is being put together.
     batch: Vec<SlotId>,
+    /// The programs of the row that is being placed.
+    row: Vec<CommandId>,
     /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
     /// processor, and what those entries point to comes next.
     recent: VecDeque<Lpn>,

@@ -76,13 +76,26 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Begins every write-back that is due.
     pub(super) fn write_back(&mut self) {
         while let Some(first) = self.buffer.due() {
-            self.begin_write_back(first);
+            match self.buffer.row() {
+                1 => self.begin_write_back(first),
+                _ => self.begin_row(first),
+            }
         }
     }
 
     /// Takes `first` and the pages that may share a flash page with it out of the candidates, and
     /// starts their program, after the reads that partial pages need.
     fn begin_write_back(&mut self, first: SlotId) {
+        let program = self.fill_program(first, None);
+        if self.flash.command(program).waits_for == 0 {
+            self.issue(program);
+        }
+    }
+
+    /// Makes a program of `first` and the pages that may share a flash page with it, and reads what is
+    /// missing of them. For those reads the `leader` of its row waits; without one, the program itself.
+    #[inline(always)]
+    pub(super) fn fill_program(&mut self, first: SlotId, leader: Option<CommandId>) -> CommandId {
         let task = Task::WriteBack;
         let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
         program.codewords = self.flash.bus().page_codewords();
@@ -94,11 +107,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for unit in 0..units {
             let slot = self.batch[unit as usize];
             self.loads.row_mut(program)[unit as usize] = slot.get();
-            self.merge_if_partial(slot, program);
+            self.merge_if_partial(slot, leader.unwrap_or(program));
         }
-        if self.flash.command(program).waits_for == 0 {
-            self.issue(program);
-        }
+        program
     }
 
     /// Fills the batch with `first` and companions, and begins the write-back of each.
@@ -127,7 +138,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Another page that may share a flash page with those of `stream`: the policy's next, looked for
     /// among the first few if there are several streams.
-    fn companion(&self, stream: WriteStream) -> Option<SlotId> {
+    pub(super) fn companion(&self, stream: WriteStream) -> Option<SlotId> {
         if self.ftl.streams().host_streams() == 1 {
             return self.buffer.candidates().next();
         }
@@ -137,13 +148,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// The stream to which a page of the buffer belongs as things stand.
     #[inline]
-    fn stream_of(&self, slot: SlotId) -> WriteStream {
+    pub(super) fn stream_of(&self, slot: SlotId) -> WriteStream {
         let page = self.buffer.page(slot);
         self.ftl.streams().host_stream(page.page, page.tag)
     }
 
     /// The stream of a program: that of its first page.
-    fn stream_of_program(&self, program: CommandId) -> WriteStream {
+    pub(super) fn stream_of_program(&self, program: CommandId) -> WriteStream {
         self.stream_of(SlotId::new(self.loads.get(program, 0)))
     }
 
@@ -182,19 +193,36 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
     pub(super) fn issue(&mut self, program: CommandId) {
-        if self.ftl.is_read_only() && !self.buffer.acknowledges_early() {
-            return self.give_up(program);
-        }
         let stream = self.stream_of_program(program);
+        if self.place_or_stall(program, stream) {
+            self.hand_over(program);
+        }
+    }
+
+    /// Places a program whose data is complete; it waits if nothing is free. A device that takes no
+    /// more writes gives it up, unless it has been acknowledged. Says whether it is placed.
+    #[inline]
+    pub(super) fn place_or_stall(&mut self, program: CommandId, stream: WriteStream) -> bool {
+        if self.ftl.is_read_only() && !self.buffer.acknowledges_early() {
+            self.give_up(program);
+            return false;
+        }
         // Behind those that wait already, if it would take what they wait for.
-        if self.stalled.is_empty() && self.try_issue(program, stream, Nanos::ZERO) {
-            return;
+        if self.stalled.is_empty() && self.place(program, stream) {
+            return true;
         }
-        let first = SlotId::new(self.loads.get(program, 0));
-        let pool = self.ftl.pool(self.buffer.page(first).page);
-        if self.stalled.has_waiting(pool, stream) || !self.try_issue(program, stream, Nanos::ZERO) {
-            self.stalled.push(self.now, program, pool, stream);
+        let pool = self.ftl.pool(self.first_page_of(program));
+        if !self.stalled.has_waiting(pool, stream) && self.place(program, stream) {
+            return true;
         }
+        self.stalled.push(self.now, program, pool, stream);
+        false
+    }
+
+    /// The first page of a program.
+    #[inline]
+    pub(super) fn first_page_of(&self, program: CommandId) -> Lpn {
+        self.buffer.page(SlotId::new(self.loads.get(program, 0))).page
     }
 
     /// Places a program and hands it to the flash, if there is room. It has `waited` for that.
@@ -204,11 +232,27 @@ impl<P: Probe, C: Contents> Device<P, C> {
         stream: WriteStream,
         waited: Nanos,
     ) -> bool {
-        let first_slot = SlotId::new(self.loads.get(program, 0));
-        let first_page = self.buffer.page(first_slot).page;
-        let Some(first) = self.ftl.place(first_page, stream, self.flash.load()) else {
+        if !self.place(program, stream) {
             return false;
-        };
+        }
+        // Who waits for room waits for collection.
+        self.flash.command_mut(program).spent.gc += waited;
+        self.hand_over(program);
+        true
+    }
+
+    /// Finds a place for a program, if there is room.
+    #[inline(always)]
+    fn place(&mut self, program: CommandId, stream: WriteStream) -> bool {
+        let page = self.first_page_of(program);
+        let Some(first) = self.ftl.place(page, stream, self.flash.load()) else { return false };
+        self.fill_place(program, first);
+        true
+    }
+
+    /// Records what a program puts where it was placed.
+    #[inline(always)]
+    pub(super) fn fill_place(&mut self, program: CommandId, first: Ppn) {
         let whole = self.ftl.full_page();
         for unit in 0..self.flash.command(program).units {
             let slot = SlotId::new(self.loads.get(program, unit));
@@ -227,13 +271,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let mode = self.ftl.mode_at(first);
         let command = self.flash.command_mut(program);
         (command.page, command.mode) = (first, mode);
-        // Who waits for room waits for collection.
-        command.spent.gc += waited;
+    }
+
+    /// Hands a program that is placed to the flash.
+    #[inline]
+    fn hand_over(&mut self, program: CommandId) {
         self.flash.submit(self.now, program);
+        self.consider_collecting_at(self.flash.command(program).page);
+    }
+
+    /// A page was taken: its plane may have to collect.
+    #[inline]
+    pub(super) fn consider_collecting_at(&mut self, page: Ppn) {
         let geometry = self.flash.geometry();
-        let plane = geometry.plane_of(geometry.block_of(first));
-        self.consider_collecting(plane);
-        true
+        self.consider_collecting(geometry.plane_of(geometry.block_of(page)));
     }
 
     /// The host may write to a plane again: programs that found nothing free go there, as far as it
@@ -265,7 +316,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if command.waits_for == 0 {
             // The read that came last is the one for which the program waited.
             command.spent = spent;
-            self.issue(program);
+            match self.buffer.row() {
+                1 => self.issue(program),
+                _ => self.row_is_complete(program),
+            }
         }
     }
 

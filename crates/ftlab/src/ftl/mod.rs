@@ -24,13 +24,13 @@ pub use spare::Spare;
 
 use gc::{Collection, Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
 use mapping::Mapping;
-use placement::{Placement, PlacementView, Writable};
+use placement::{Mate, Placement, PlacementView, Writable};
 use slc::{CacheState, Count, SlcSetup};
 use streams::{Streams, WriteStream};
 use wear::{Demand, FreeBlockOrder, Levelling, Life, Pick, WearSetup};
 
 use crate::host::SectorMask;
-use crate::nand::Geometry;
+use crate::nand::{CellMode, Geometry, Row};
 use crate::scheduler::{DieSet, Load};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
 use crate::verify::{Canary, Plant};
@@ -272,6 +272,12 @@ impl Ftl {
         if self.read_only { None } else { self.placement.group(page) }
     }
 
+    /// What else may be written in a row with `page`.
+    #[must_use]
+    pub fn mate(&self, page: Lpn, number: u32) -> Mate {
+        if self.read_only { Mate::Any } else { self.placement.mate(page, number) }
+    }
+
     /// Where a page may go.
     #[must_use]
     pub fn pool(&self, page: Lpn) -> u32 {
@@ -323,6 +329,34 @@ impl Ftl {
         }
         let view = PlacementView { load, writable: &self.writable[stream.at()] };
         let plane = self.placement.choose(page, &view)?;
+        self.take_for_host(plane, stream)
+    }
+
+    /// As [`place`](Self::place), for a further flash page of a row: on another plane of the same die.
+    pub fn place_beside(
+        &mut self,
+        page: Lpn,
+        stream: WriteStream,
+        row: &Row,
+        mode: CellMode,
+    ) -> Option<Ppn> {
+        if self.read_only {
+            return None;
+        }
+        let cached = mode == CellMode::Slc;
+        let writable = match &self.slc {
+            Some(cache) if cached => &cache.writable,
+            _ => &self.writable[stream.at()],
+        };
+        let plane = self.placement.choose_beside(page, row, writable)?;
+        match cached {
+            true => self.take_slc_page(plane),
+            false => self.take_for_host(plane, stream),
+        }
+    }
+
+    #[inline]
+    fn take_for_host(&mut self, plane: PlaneId, stream: WriteStream) -> Option<Ppn> {
         let at = self.take_page(plane, stream, self.reserve(plane))?;
         let state = &mut self.planes[plane.at()];
         let had_credit = state.host_credit > 0;

@@ -5,7 +5,7 @@ use super::die::CacheOps;
 use super::geometry::Geometry;
 use super::operation::Kind;
 use crate::config::declare::choices;
-use crate::units::{Nanos, Ppn};
+use crate::units::{DieId, Nanos, PlaneId, Ppn};
 
 choices! {
     /// Which pages of different planes one command may serve.
@@ -69,6 +69,45 @@ impl MultiPlane {
                 block(one) == block(other) && (kind == Kind::Erase || page(one) == page(other))
             }
         }
+    }
+}
+
+/// A row that is being placed: flash pages on different planes of a die, which one program is to serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The die.
+    pub die: DieId,
+    /// Planes that have a page of the row, a bit for each, by their number in the die.
+    taken: u32,
+    /// Where in their blocks all pages have to lie, in mapping units; none if anywhere.
+    unit: Option<u32>,
+}
+
+impl Row {
+    /// A row with its first page. That open blocks have the same number is left to chance.
+    #[must_use]
+    pub fn new(geometry: &Geometry, address: AddressRule, page: Ppn) -> Row {
+        let block = geometry.block_of(page);
+        let plane = geometry.plane_of(block);
+        let unit = page.get() - geometry.page_at(block, 0).get();
+        let mut row = Row {
+            die: geometry.die_of(plane),
+            taken: 0,
+            unit: (address != AddressRule::Any).then_some(unit),
+        };
+        row.take(geometry, plane);
+        row
+    }
+
+    /// A page more, on a plane of the die.
+    pub fn take(&mut self, geometry: &Geometry, plane: PlaneId) {
+        self.taken |= 1 << (plane.get() % geometry.planes_per_die());
+    }
+
+    /// Whether a page at `unit` of its block, on the plane of this number in the die, may join.
+    #[must_use]
+    pub fn admits(&self, index: u32, unit: u32) -> bool {
+        self.taken & (1 << index) == 0 && self.unit.is_none_or(|row| row == unit)
     }
 }
 

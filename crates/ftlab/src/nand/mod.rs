@@ -13,7 +13,7 @@ mod mode;
 mod operation;
 pub mod timing;
 
-pub use abilities::{Abilities, AddressRule, MultiPlane, PauseCost};
+pub use abilities::{Abilities, AddressRule, MultiPlane, PauseCost, Row};
 pub use channel::Channel;
 pub use die::{Accepts, CacheOps, Cells, Die, DieStates, Register};
 pub use endurance::Endurance;

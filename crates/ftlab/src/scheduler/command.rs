@@ -101,7 +101,7 @@ pub struct Command {
     pub(super) key: u64,
     /// How many commands arrived before it, over the whole device.
     pub(super) arrival: u64,
-    /// The next one in its lane, then the next one that shares its operation.
+    /// The next one of its row, then in its lane, then of those that share its operation.
     pub(super) next: Option<CommandId>,
     /// Since when it has been waiting for its die, then for the bus.
     pub(super) waiting_since: SimTime,

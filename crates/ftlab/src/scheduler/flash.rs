@@ -265,6 +265,42 @@ impl<P: Probe> Flash<P> {
     /// Puts a command whose page is known into the lane of its die, and starts it if it can start.
     #[inline]
     pub fn submit(&mut self, now: SimTime, id: CommandId) {
+        let (die, host_read) = self.enqueue(now, id);
+        self.start(now, die);
+        if host_read {
+            self.pause_for_read(now, die);
+        }
+    }
+
+    /// Lets programs of one row wait for their die before it starts any of them, so that it finds them
+    /// together.
+    pub fn submit_row(&mut self, now: SimTime, row: &[CommandId]) {
+        for &id in row {
+            self.enqueue(now, id);
+        }
+        for &id in row {
+            self.start(now, self.commands[id].die);
+        }
+    }
+
+    /// Says that a command which has not been submitted belongs to a row, after `last`.
+    pub fn link(&mut self, last: CommandId, id: CommandId) {
+        self.commands[last].next = Some(id);
+    }
+
+    /// The next command of a row that has not been submitted.
+    pub fn next_of_row(&self, id: CommandId) -> Option<CommandId> {
+        self.commands[id].next
+    }
+
+    /// What the dies can do.
+    pub fn abilities(&self) -> &Abilities {
+        &self.abilities
+    }
+
+    /// Puts a command into the lane of its die. Returns the die, and whether it is a read of the host.
+    #[inline(always)]
+    fn enqueue(&mut self, now: SimTime, id: CommandId) -> (DieId, bool) {
         let page = self.commands[id].page;
         let die = self.geometry.die_of_page(page);
         let station = &mut self.stations[die.at()];
@@ -287,10 +323,7 @@ impl<P: Probe> Flash<P> {
         }
         self.load.add(die);
         station.lanes.push(&mut self.commands, id);
-        self.start(now, die);
-        if kind == Kind::Read && origin == Origin::Host {
-            self.pause_for_read(now, die);
-        }
+        (die, kind == Kind::Read && origin == Origin::Host)
     }
 
     /// When the next event is due.

@@ -187,6 +187,8 @@ pub struct Spec {
     pub scheduler: SchedulerKind,
     pub mapping: MappingKind,
     pub placement: PlacementKind,
+    /// Whether programs of several planes are put together, where a part has them.
+    pub rows: bool,
     pub streams: StreamsKind,
     /// For the kinds of streams that leave it open.
     pub copy_streams: u8,
@@ -328,6 +330,7 @@ impl Spec {
             scheduler: SchedulerKind::Fifo,
             mapping: MappingKind::Page,
             placement: PlacementKind::Static,
+            rows: true,
             streams: StreamsKind::Single,
             copy_streams: 1,
             victim: VictimKind::Greedy,
@@ -371,6 +374,8 @@ impl Spec {
     }
 
     fn buffer_setup(&self) -> BufferSetup {
+        let together = self.abilities.multi_plane.program && self.rows;
+        let row = if together { self.shape.planes_per_die } else { 1 };
         BufferSetup {
             policy: match self.buffer.policy {
                 WriteBufferKind::None => WriteBuffer::None(WriteThrough::default()),
@@ -378,7 +383,8 @@ impl Spec {
             },
             capacity: self.buffer.capacity,
             write_back_above: self.buffer.write_back_above,
-            programs_in_flight: self.buffer.programs_in_flight,
+            programs_in_flight: self.buffer.programs_in_flight.map(|programs| programs * row),
+            row,
             latency: self.buffer.latency,
         }
     }

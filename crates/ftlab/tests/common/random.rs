@@ -2,7 +2,7 @@
 
 use ftlab::ftl::gc::{Background, Scope, Thresholds, Triggers};
 use ftlab::host::Op;
-use ftlab::nand::Shape;
+use ftlab::nand::{Abilities, AddressRule, MultiPlane, Shape};
 use ftlab::units::{Bytes, BytesPerSec, Nanos};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -109,6 +109,18 @@ fn levelling() -> impl Strategy<Value = LevellingSpec> {
     )
 }
 
+/// Rows of programs, on half of the devices that have planes for them.
+fn multi_plane() -> impl Strategy<Value = MultiPlane> {
+    let rules = [AddressRule::SamePage, AddressRule::SameBlockAndPage, AddressRule::Any];
+    let rows = (select(rules.to_vec()), 0u64..=1_000).prop_map(|(address, gap)| MultiPlane {
+        program: true,
+        address,
+        gap: Nanos(gap),
+        ..MultiPlane::NONE
+    });
+    prop_oneof![Just(MultiPlane::NONE), rows]
+}
+
 /// A device that is as full as the rule of legality allows, or less.
 pub fn spec() -> impl Strategy<Value = Spec> {
     let policies = (
@@ -118,9 +130,9 @@ pub fn spec() -> impl Strategy<Value = Spec> {
         select(VictimKind::ALL),
     );
     let streams = (select(StreamsKind::ALL), 0u8..=3, levelling());
-    let codeword = select(vec![512u64, 1024, 2048]);
+    let flash = (select(vec![512u64, 1024, 2048]), multi_plane());
     let share = prop_oneof![Just(100u32), 40u32..=100];
-    (host(), shape(), (thresholds(), triggers()), buffer(), policies, streams, codeword, share)
+    (host(), shape(), (thresholds(), triggers()), buffer(), policies, streams, flash, share)
         .prop_map(
             |(
                 host,
@@ -129,7 +141,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
                 buffer,
                 policies,
                 (streams, copy_streams, levelling),
-                codeword,
+                (codeword, multi_plane),
                 share,
             )| {
                 let (scheduler, placement, timing, victim) = policies;
@@ -147,6 +159,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
                     victim,
                     life: LifeSpec { levelling, ..CAREFREE },
                     codeword: Bytes(codeword),
+                    abilities: Abilities { multi_plane, ..Abilities::NONE },
                     bus: BytesPerSec(200_000_000),
                     ..Spec::small()
                 };

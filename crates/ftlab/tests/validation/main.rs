@@ -16,6 +16,7 @@ mod misuse;
 mod mqsim;
 mod queueing;
 mod reference;
+mod rows;
 mod slc;
 mod standstill;
 mod streams;

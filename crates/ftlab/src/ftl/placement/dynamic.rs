@@ -6,10 +6,10 @@
 //! ACM TOMPECS 2016. Their dynamic strategy knows which dies are idle; this one also knows how much
 //! waits for those that are not.
 
-use super::PlacementView;
 use super::rows::Rows;
+use super::{Mate, PlacementView, Writable};
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::nand::{Geometry, Row};
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{Lpn, PlaneId};
 
@@ -60,8 +60,21 @@ impl Dynamic {
         Some(plane)
     }
 
+    pub(super) fn choose_beside(
+        &mut self,
+        _page: Lpn,
+        row: &Row,
+        writable: &Writable,
+    ) -> Option<PlaneId> {
+        self.rows.choose_beside(row, 0..self.geometry.planes_per_die(), writable)
+    }
+
     pub(super) fn group(&self, _page: Lpn) -> Option<Lpn> {
         None
+    }
+
+    pub(super) fn mate(&self, _page: Lpn, _number: u32) -> Mate {
+        Mate::Any
     }
 
     pub(super) fn pool(&self, _page: Lpn) -> u32 {

@@ -10,7 +10,7 @@ pub use dynamic::Dynamic;
 pub use partly_dynamic::{PartlyDynamic, PartlyDynamicOptions};
 pub use static_stripe::{Level, StaticStripe, StripeOptions};
 
-use crate::nand::Geometry;
+use crate::nand::{Geometry, Row};
 use crate::policy::seam;
 use crate::scheduler::{DieSet, Load};
 use crate::units::{Lpn, PlaneId};
@@ -21,6 +21,52 @@ seam! {
         Static(StaticStripe),
         Dynamic(Dynamic),
         PartlyDynamic(PartlyDynamic),
+    }
+}
+
+/// What else may be written in a row with a flash page, on another plane of its die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mate {
+    /// Whatever is to be written.
+    Any,
+    /// What shares a flash page with this logical page, the first of its group.
+    Group(Lpn),
+    /// Nothing.
+    Nothing,
+}
+
+impl Mate {
+    /// The flash page of this number, if there may be one.
+    fn flash_page(number: Option<u32>, units_per_page: u32) -> Mate {
+        match number.and_then(|number| number.checked_mul(units_per_page)) {
+            Some(first) => Mate::Group(Lpn::new(first)),
+            None => Mate::Nothing,
+        }
+    }
+}
+
+/// How a stripe goes over the planes of a die.
+#[derive(Clone, Copy, Debug)]
+struct PlaneStride {
+    planes: u32,
+    /// How many places lie between those of neighbouring planes.
+    between: u32,
+}
+
+impl PlaneStride {
+    /// Of a stripe over these levels, the first one fastest, if it goes over planes.
+    fn new(geometry: &Geometry, levels: &[Level]) -> Option<PlaneStride> {
+        let plane = levels.iter().position(|&level| level == Level::Plane)?;
+        let between = levels[..plane].iter().map(|level| level.count(geometry)).product();
+        Some(PlaneStride { planes: geometry.planes_per_die(), between })
+    }
+
+    /// The flash page of the same round on another plane, `further` on from that of `flash_page`.
+    fn other(self, flash_page: u32, further: u32) -> Option<u32> {
+        let PlaneStride { planes, between } = self;
+        let index = flash_page / between % planes;
+        let other = (index + further) % planes;
+        (flash_page - index * between).checked_add(other * between)
     }
 }
 
@@ -66,6 +112,19 @@ impl Placement {
     #[inline]
     pub fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
         placement_policy!(self, policy => policy.choose(page, view))
+    }
+
+    /// The plane for a further flash page of a row that was begun, or none if no plane suits it.
+    #[must_use]
+    pub fn choose_beside(&mut self, page: Lpn, row: &Row, writable: &Writable) -> Option<PlaneId> {
+        placement_policy!(self, policy => policy.choose_beside(page, row, writable))
+    }
+
+    /// What may be written in a row with the flash page of `page`; `number` counts the further pages of
+    /// the row, from 1 to the planes of a die less one.
+    #[must_use]
+    pub fn mate(&self, page: Lpn, number: u32) -> Mate {
+        placement_policy!(self, policy => policy.mate(page, number))
     }
 
     /// If only certain logical pages may share a flash page: the first of those that may share one

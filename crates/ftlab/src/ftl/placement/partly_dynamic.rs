@@ -8,11 +8,11 @@
 
 use super::rows::Rows;
 use super::static_stripe::{Level, StripeOptions};
-use super::{PlacementView, Writable};
+use super::{Mate, PlacementView, PlaneStride, Writable};
 use crate::config::declare::options;
 use crate::engine::Divisor;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::nand::{Geometry, Row};
 use crate::policy::{Parts, Policy};
 use crate::scheduler::Load;
 use crate::units::{DieId, Lpn, PlaneId};
@@ -35,6 +35,8 @@ pub struct PartlyDynamic {
     units_per_page: Divisor,
     /// By plane: its pool.
     pool_of: Vec<u32>,
+    /// If the address decides the plane.
+    planes: Option<PlaneStride>,
     rows: Rows,
 }
 
@@ -60,7 +62,8 @@ impl Policy for PartlyDynamic {
     }
 
     fn save(&self, out: &mut Writer) {
-        let PartlyDynamic { pools, places: _, units_per_page: _, pool_of: _, rows } = self;
+        let PartlyDynamic { pools, places: _, units_per_page: _, pool_of: _, planes: _, rows } =
+            self;
         pools.iter().for_each(|pool| out.number(pool.next_turn as u64));
         rows.save(out);
     }
@@ -108,6 +111,7 @@ impl PartlyDynamic {
             places: Divisor::new(places),
             units_per_page: Divisor::new(geometry.units_per_page()),
             pool_of,
+            planes: PlaneStride::new(geometry, fixed),
             rows: Rows::new(geometry),
         }
     }
@@ -125,6 +129,33 @@ impl PartlyDynamic {
     pub(super) fn group(&self, page: Lpn) -> Option<Lpn> {
         let units = self.units_per_page.get();
         Some(Lpn::new(self.units_per_page.of(page.get()) * units))
+    }
+
+    pub(super) fn choose_beside(
+        &mut self,
+        page: Lpn,
+        row: &Row,
+        writable: &Writable,
+    ) -> Option<PlaneId> {
+        let place = self.pool(page);
+        let pool = &self.pools[place as usize];
+        let mut planes = pool.indices().map(|index| self.rows.plane(row.die, index));
+        // The address may name another die, or another part of it.
+        if !planes.any(|plane| self.pool_of(plane) == place) {
+            return None;
+        }
+        self.rows.choose_beside(row, pool.indices(), writable)
+    }
+
+    /// Those of the same round on other planes; the next ones of the same pool if the load decides the
+    /// plane.
+    pub(super) fn mate(&self, page: Lpn, number: u32) -> Mate {
+        let flash_page = self.units_per_page.of(page.get());
+        let mate = match self.planes {
+            Some(planes) => planes.other(flash_page, number),
+            None => flash_page.checked_add(number * self.places.get()),
+        };
+        Mate::flash_page(mate, self.units_per_page.get())
     }
 
     #[inline]

@@ -1,11 +1,11 @@
 //! Rows of pages over the planes of a die. A multi-plane program needs pages of one number in each
 //! plane, so whoever may choose a plane keeps those of a die level: those that are behind
 //! the page written last come first, the furthest behind before the others; among equals, planes take
-//! turns.
+//! turns. Pages that are written back together go on different planes of one die at the same place.
 
 use super::Writable;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::nand::{Geometry, Row};
 use crate::units::{DieId, PlaneId};
 
 /// By die: the plane after the one that was chosen last, and the place in its block that was given.
@@ -61,9 +61,34 @@ impl Rows {
                 writable.planes[plane].then(|| (index, writable.next_unit[plane]))
             })
             .min_by_key(|&(_, unit)| beyond(last.unit, unit, writable.units_per_block))?;
+        Some(self.note(die, index, unit))
+    }
+
+    /// Chooses a plane for one more page of a row, and notes the choice.
+    pub fn choose_beside(
+        &mut self,
+        row: &Row,
+        indices: std::ops::Range<u32>,
+        writable: &Writable,
+    ) -> Option<PlaneId> {
+        let (index, unit) = indices
+            .map(|index| (index, self.geometry.plane_in(row.die, index).at()))
+            .filter(|&(_, plane)| writable.planes[plane])
+            .map(|(index, plane)| (index, writable.next_unit[plane]))
+            .find(|&(index, unit)| row.admits(index, unit))?;
+        Some(self.note(row.die, index, unit))
+    }
+
+    fn note(&mut self, die: DieId, index: u32, unit: u32) -> PlaneId {
+        let planes = self.geometry.planes_per_die();
         let next_index = if index + 1 == planes { 0 } else { index + 1 };
         self.last[die.at()] = Last { next_index, unit };
-        Some(self.geometry.plane_in(die, index))
+        self.geometry.plane_in(die, index)
+    }
+
+    /// The plane of a die with this number.
+    pub fn plane(&self, die: DieId, index: u32) -> PlaneId {
+        self.geometry.plane_in(die, index)
     }
 
     /// Writes whose turn it is.

@@ -4,12 +4,12 @@
 //! Source: Hu et al., "Performance Impact and Interplay of SSD Parallelism through Advanced Commands,
 //! Allocation Strategy and Data Granularity", ICS 2011 (orders of allocation).
 
-use super::PlacementView;
+use super::{Mate, PlacementView, PlaneStride, Writable};
 use crate::config::StripeOrder;
 use crate::config::declare::options;
 use crate::engine::Divisor;
 use crate::image::keeps_nothing;
-use crate::nand::Geometry;
+use crate::nand::{Geometry, Row};
 use crate::policy::{Parts, Policy};
 use crate::units::{DieId, Lpn, PlaneId};
 
@@ -58,6 +58,7 @@ pub struct StaticStripe {
     stripe: Vec<PlaneId>,
     places: Divisor,
     units_per_page: Divisor,
+    planes: PlaneStride,
 }
 
 impl Policy for StaticStripe {
@@ -70,7 +71,7 @@ impl Policy for StaticStripe {
         StaticStripe::new(parts.geometry, options.order.levels())
     }
 
-    keeps_nothing!(StaticStripe { stripe, places, units_per_page });
+    keeps_nothing!(StaticStripe { stripe, places, units_per_page, planes });
 }
 
 impl StaticStripe {
@@ -90,7 +91,9 @@ impl StaticStripe {
             let chip = channel * shape.chips_per_channel + chip;
             geometry.plane_in(DieId::new(chip * shape.dies_per_chip + die), plane)
         };
+        let one = PlaneStride { planes: 1, between: 1 };
         StaticStripe {
+            planes: PlaneStride::new(geometry, &order).unwrap_or(one),
             stripe: (0..geometry.planes()).map(plane_of).collect(),
             places: Divisor::new(geometry.planes()),
             units_per_page: Divisor::new(geometry.units_per_page()),
@@ -116,6 +119,29 @@ impl StaticStripe {
         Some(Lpn::new(self.units_per_page.of(page.get()) * units))
     }
 
+    /// The address decides whether a page lies in the row.
+    pub(super) fn choose_beside(
+        &mut self,
+        page: Lpn,
+        row: &Row,
+        writable: &Writable,
+    ) -> Option<PlaneId> {
+        let plane = self.plane_of(page);
+        let planes = self.planes.planes;
+        let (die, index) = (plane.get() / planes, plane.get() % planes);
+        let at = plane.at();
+        let suits = row.die.get() == die
+            && writable.planes[at]
+            && row.admits(index, writable.next_unit[at]);
+        suits.then_some(plane)
+    }
+
+    /// Those of the same round of the stripe on the other planes of the die.
+    pub(super) fn mate(&self, page: Lpn, number: u32) -> Mate {
+        let flash_page = self.units_per_page.of(page.get());
+        Mate::flash_page(self.planes.other(flash_page, number), self.units_per_page.get())
+    }
+
     pub(super) fn pool(&self, page: Lpn) -> u32 {
         self.plane_of(page).get()
     }
@@ -134,6 +160,32 @@ mod tests {
     use super::*;
     use crate::nand::Shape;
     use crate::units::Bytes;
+
+    /// The further pages of a row lie on the other planes of the first one's die, one on each, and all
+    /// agree on which these are.
+    #[test]
+    fn mates_are_on_the_other_planes_of_a_die() {
+        let geometry = geometry();
+        for order in orders() {
+            let stripe = StaticStripe::new(&geometry, order);
+            for page in (0..500).map(Lpn::new) {
+                let first = stripe.group(page).expect("a flash page's worth stays together");
+                let mates = (1..5).map(|number| match stripe.mate(page, number) {
+                    Mate::Group(mate) => mate,
+                    other => panic!("{other:?} in a row"),
+                });
+                let row: Vec<Lpn> = std::iter::once(first).chain(mates).collect();
+                let planes: Vec<PlaneId> = row.iter().map(|&page| stripe.plane_of(page)).collect();
+                let die = planes[0].get() / 5;
+                let mut indices: Vec<u32> = planes.iter().map(|plane| plane.get() % 5).collect();
+                indices.sort_unstable();
+                assert_eq!(indices, [0, 1, 2, 3, 4], "{order:?}");
+                assert!(planes.iter().all(|plane| plane.get() / 5 == die), "{order:?}");
+                let Mate::Group(back) = stripe.mate(row[1], 4) else { panic!("no way back") };
+                assert_eq!(back, first, "{order:?}");
+            }
+        }
+    }
 
     /// Counts that differ in every level, so that no two orders agree by chance.
     fn geometry() -> Geometry {

@@ -1,0 +1,115 @@
+//! Rows: flash pages that are written back together, one on each plane of a die, so that one
+//! multi-plane program serves them. A die that takes whatever comes first would begin with a single
+//! page each time that it falls free; so a row is put together before it is placed, and placed before
+//! its die begins. It never waits for more to become dirty.
+
+use super::{Contents, Device};
+use crate::cache::SlotId;
+use crate::ftl::placement::Mate;
+use crate::ftl::streams::WriteStream;
+use crate::nand::{CellMode, Row};
+use crate::scheduler::{CommandId, Probe};
+use crate::units::{Lpn, Ppn};
+
+/// A row of which the first page is placed.
+#[derive(Clone, Copy)]
+struct Begun {
+    row: Row,
+    mode: CellMode,
+    stream: WriteStream,
+}
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// Begins the write-back of `first` and of as many further flash pages as fit into its row. All of
+    /// them wait until the reads that partial pages need are done.
+    #[inline(never)]
+    pub(super) fn begin_row(&mut self, first: SlotId) {
+        let home = self.buffer.page(first).page;
+        let stream = self.stream_of(first);
+        let leader = self.fill_program(first, None);
+        let mut last = leader;
+        for number in 1..self.buffer.row() {
+            let Some(next) = self.next_of_row(home, stream, number) else { continue };
+            let program = self.fill_program(next, Some(leader));
+            self.flash.link(last, program);
+            last = program;
+        }
+        if self.flash.command(leader).waits_for == 0 {
+            self.issue_row(leader);
+        }
+    }
+
+    /// The first page of another flash page of a row.
+    fn next_of_row(&self, home: Lpn, stream: WriteStream, number: u32) -> Option<SlotId> {
+        match self.ftl.mate(home, number) {
+            Mate::Any => self.companion(stream),
+            Mate::Group(first) => {
+                let page = |unit| Some(Lpn::new(first.get().checked_add(unit)?));
+                let pages = (0..self.units_per_page).filter_map(page);
+                let mut dirty = pages.filter_map(|page| self.buffer.find_dirty(page));
+                dirty.find(|&slot| self.stream_of(slot) == stream)
+            }
+            Mate::Nothing => None,
+        }
+    }
+
+    /// The last read for which a row has waited is done: so long has each of its programs waited.
+    pub(super) fn row_is_complete(&mut self, leader: CommandId) {
+        let spent = self.flash.command(leader).spent;
+        let mut next = self.flash.next_of_row(leader);
+        while let Some(id) = next {
+            self.flash.command_mut(id).spent = spent;
+            next = self.flash.next_of_row(id);
+        }
+        self.issue_row(leader);
+    }
+
+    /// Places the programs of a row, and hands those that found a place to the flash.
+    fn issue_row(&mut self, leader: CommandId) {
+        let mut row = std::mem::take(&mut self.row);
+        let mut begun = None;
+        let mut next = Some(leader);
+        while let Some(id) = next {
+            next = self.flash.next_of_row(id);
+            if self.place_in_row(id, &mut begun) {
+                row.push(id);
+            }
+        }
+        self.flash.submit_row(self.now, &row);
+        for &id in &row {
+            let page = self.flash.command(id).page;
+            self.consider_collecting_at(page);
+        }
+        row.clear();
+        self.row = row;
+    }
+
+    /// Places a program beside those before it if that can be, else where it would go alone: there a row
+    /// begins anew. If nothing is free, it waits.
+    fn place_in_row(&mut self, program: CommandId, begun: &mut Option<Begun>) -> bool {
+        let stream = self.stream_of_program(program);
+        if let Some(begun) = begun.as_mut().filter(|begun| begun.stream == stream)
+            && self.stalled.is_empty()
+            && let Some(at) = self.place_beside(program, begun)
+        {
+            let geometry = self.flash.geometry();
+            begun.row.take(geometry, geometry.plane_of(geometry.block_of(at)));
+            return true;
+        }
+        if !self.place_or_stall(program, stream) {
+            return false;
+        }
+        let (page, mode) = (self.flash.command(program).page, self.flash.command(program).mode);
+        let address = self.flash.abilities().multi_plane.address;
+        let row = Row::new(self.flash.geometry(), address, page);
+        *begun = Some(Begun { row, mode, stream });
+        true
+    }
+
+    fn place_beside(&mut self, program: CommandId, begun: &Begun) -> Option<Ppn> {
+        let page = self.first_page_of(program);
+        let at = self.ftl.place_beside(page, begun.stream, &begun.row, begun.mode)?;
+        self.fill_place(program, at);
+        Some(at)
+    }
+}

@@ -1,0 +1,161 @@
+//! Rows of flash pages over the planes of a die: what they take to the nanosecond, and what devices
+//! write where nothing but dies and buses bounds them. docs/validation.md has the calculation.
+
+use ftlab::device::assemble;
+use ftlab::engine::Stream;
+use ftlab::host::{Host, Op, Request};
+use ftlab::nand::{Abilities, AddressRule, CacheOps, Kind, MultiPlane};
+use ftlab::units::{BytesPerSec, Nanos};
+
+use crate::common::{PROGRAM, PlacementKind, READ, Spec, closed_loop, lru, request};
+
+const PLANES: u32 = 4;
+/// 4 KiB at 409.6 MB/s.
+const TRANSFER: u64 = 10_000;
+const GAP: u64 = 500;
+
+fn die(placement: PlacementKind) -> Spec {
+    let mut spec = Spec { placement, ..Spec::small() };
+    spec.shape.planes_per_die = PLANES;
+    spec.shape.blocks_per_plane = 64;
+    spec.logical_pages = 1_024;
+    spec.abilities.multi_plane = MultiPlane {
+        program: true,
+        address: AddressRule::SamePage,
+        gap: Nanos(GAP),
+        ..MultiPlane::NONE
+    };
+    spec
+}
+
+/// What a row of so many flash pages takes on an idle die: their data one after the other, one program.
+fn alone(pages: u64) -> u64 {
+    pages * TRANSFER + (pages - 1) * GAP + PROGRAM.0
+}
+
+/// A write of so many pages, to a device that does nothing else and has no buffer.
+fn latency(spec: &Spec, pages: u32) -> u64 {
+    let mut device = assemble(spec.setup());
+    let done = closed_loop(&mut device, 1, [request(Op::Write, 0, 8 * pages, 0)]);
+    assert_eq!(device.ftl().audit(), Ok(()));
+    done[0].latency().0
+}
+
+#[test]
+fn a_row_is_programmed_at_once_and_waits_for_no_more() {
+    for placement in [PlacementKind::Dynamic, PlacementKind::Static] {
+        let spec = die(placement);
+        for pages in 1..=PLANES {
+            assert_eq!(latency(&spec, pages), alone(pages.into()), "{placement:?}, {pages}");
+        }
+        assert_eq!(latency(&spec, 6), alone(4) + alone(2), "{placement:?}");
+        // One after the other: the first page finds its die idle and does not wait; those behind it do.
+        let without = Spec { rows: false, ..spec };
+        assert_eq!(latency(&without, 4), alone(1) + alone(3), "{placement:?}");
+    }
+}
+
+/// A row whose second page lacks sectors waits for them as a whole.
+#[test]
+fn a_row_waits_for_its_merges() {
+    let spec = die(PlacementKind::Dynamic);
+    let mut device = assemble(spec.setup());
+    closed_loop(&mut device, 1, [request(Op::Write, 0, 8 * PLANES, 0)]);
+    // Page 0 whole, and two sectors of page 1. One codeword of 1 KiB in four is read... all of the unit.
+    let done = closed_loop(&mut device, 1, [request(Op::Write, 0, 10, 1)]);
+    assert_eq!(done[0].latency().0, READ.0 + TRANSFER + alone(2));
+    assert_eq!(device.flash().overlaps().multi_plane[Kind::Program as usize], 3 + 1);
+}
+
+/// What a run is bound by, and by what it is written.
+struct Case {
+    name: &'static str,
+    dies: u32,
+    placement: PlacementKind,
+    random: bool,
+    cached: bool,
+    /// How much slower the bus is than [`TRANSFER`] says.
+    slower: u64,
+}
+
+impl Case {
+    fn spec(&self) -> Spec {
+        let mut spec = die(self.placement);
+        spec.shape.dies_per_chip = self.dies;
+        spec.shape.blocks_per_plane = 1_000;
+        spec.logical_pages = 12_000 * self.dies;
+        spec.bus = BytesPerSec(409_600_000 / self.slower);
+        spec.buffer = lru(64 * self.dies);
+        spec.buffer.programs_in_flight = Some(2 * self.dies);
+        let cache = CacheOps { program: self.cached, ..CacheOps::default() };
+        spec.abilities = Abilities { cache, ..spec.abilities };
+        spec
+    }
+
+    /// Nanoseconds for each page: what the dies need, or what the bus needs.
+    fn bound(&self) -> f64 {
+        let moved = f64::from(PLANES) * (TRANSFER * self.slower) as f64
+            + f64::from(PLANES - 1) * GAP as f64;
+        let hidden = if self.cached { 0.0 } else { moved };
+        let of_dies = (hidden + PROGRAM.0 as f64) / f64::from(self.dies);
+        of_dies.max(moved) / f64::from(PLANES)
+    }
+
+    /// Nanoseconds for each page as it is.
+    fn measured(&self, rows: bool) -> f64 {
+        let spec = Spec { rows, ..self.spec() };
+        let mut device = assemble(spec.setup());
+        let mut stream = Stream::new(9, "pages");
+        let pages = 8_000 * self.dies;
+        let mut page = |number: u32| match self.random {
+            true => stream.below(spec.logical_pages.into()),
+            false => number.into(),
+        };
+        let mut writes = (0..pages).map(|tag| request(Op::Write, page(tag) * 8, 8, tag));
+        // The buffer is full when the measurement begins, and full when it ends.
+        let warm: Vec<Request> = writes.by_ref().take(128 * self.dies as usize).collect();
+        closed_loop(&mut device, 32, warm);
+        let before = (device.now(), device.buffer_counts().written_back);
+        closed_loop(&mut device, 32, writes);
+        let written = device.buffer_counts().written_back - before.1;
+        assert_eq!(device.ftl_counts().gc_runs, 0);
+        (device.now() - before.0).0 as f64 / written as f64
+    }
+}
+
+#[test]
+fn writes_reach_what_all_planes_or_the_bus_can_take() {
+    let plain = Case {
+        name: "sequential, dies",
+        dies: 4,
+        placement: PlacementKind::Dynamic,
+        random: false,
+        cached: false,
+        slower: 1,
+    };
+    let cases = [
+        Case { name: "random, dies", random: true, ..plain },
+        Case { name: "sequential, by address", placement: PlacementKind::Static, ..plain },
+        Case {
+            name: "sequential, partly by address",
+            placement: PlacementKind::PartlyDynamic,
+            ..plain
+        },
+        Case { name: "sequential, transfers hidden", cached: true, ..plain },
+        Case { name: "random, transfers hidden", cached: true, random: true, ..plain },
+        Case { name: "sequential, bus", slower: 10, cached: true, ..plain },
+        Case { name: "random, bus", slower: 10, random: true, ..plain },
+        Case { name: "one die", dies: 1, cached: true, random: true, ..plain },
+        plain,
+    ];
+    for case in cases {
+        let (bound, measured, without) = (case.bound(), case.measured(true), case.measured(false));
+        let off = measured / bound - 1.0;
+        println!(
+            "{}: {bound:.0} ns a page, measured {measured:.0} ({:+.2} %), without rows {without:.0}",
+            case.name,
+            100.0 * off
+        );
+        assert!((-0.005..0.02).contains(&off), "{}: {measured}, not {bound}", case.name);
+    }
+}
