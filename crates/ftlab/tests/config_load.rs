@@ -97,7 +97,8 @@ fn a_config_becomes_the_parts_of_a_device() {
     assert_eq!(setup.flash.timing.native.erase(), Nanos::from_micros(5_000));
     assert_eq!(setup.buffer.capacity, Some(256));
     assert_eq!(setup.buffer.write_back_above, 128);
-    assert_eq!(setup.buffer.programs_in_flight, Some(16));
+    // Two rows for each of 8 dies of 2 planes.
+    assert_eq!(setup.buffer.programs_in_flight, Some(2 * 8 * 2));
     assert_eq!(assemble(setup).capacity_sectors(), logical * 8);
 }
 

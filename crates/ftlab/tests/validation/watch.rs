@@ -6,8 +6,8 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use ftlab::nand::Geometry;
 use ftlab::nand::timing::Bus;
+use ftlab::nand::{Geometry, MultiPlane};
 use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
 use ftlab::units::{BlockId, Nanos, Ppn, SimTime};
 
@@ -21,13 +21,16 @@ enum State {
     Idle,
     /// Sensed; held until the bus has taken it.
     Holds(Activity),
-    /// The cells will take over when this transfer is done.
+    /// The cells will take over when this transfer is done, and those of its row.
     TakesIn(Activity),
 }
 
 #[derive(Clone, Debug, Default)]
 struct DieLog {
     state: State,
+    /// The transfers of further pages of the row that is taken in, then of those whose program is still
+    /// to be told.
+    row: VecDeque<Activity>,
     free_at: SimTime,
     busy: Nanos,
     /// Host reads that wait, by flash page.
@@ -47,6 +50,7 @@ struct BusLog {
 pub struct Log {
     geometry: Geometry,
     prices: Bus,
+    multi_plane: MultiPlane,
     scheduler: SchedulerKind,
     /// Copies may be held back after they were told, and others go before them.
     preemptible: bool,
@@ -89,6 +93,7 @@ impl Log {
         let geometry = spec.geometry();
         Rc::new(RefCell::new(Log {
             prices: spec.transfers(),
+            multi_plane: spec.abilities.multi_plane,
             scheduler: spec.scheduler,
             preemptible: spec.triggers.preemptible,
             now: SimTime::ZERO,
@@ -160,6 +165,7 @@ impl Log {
     pub fn assert_at_rest(&self) {
         for die in &self.dies {
             assert_eq!(die.state, State::Idle);
+            assert!(die.row.is_empty(), "{die:?}");
             assert!(die.reads.is_empty() && die.arrived.is_empty(), "still waiting: {die:?}");
         }
     }
@@ -226,11 +232,19 @@ impl Log {
         }
         self.check_mode(a, ONE_BIT.program);
         let die = &mut self.dies[a.die.at()];
-        let State::TakesIn(transfer) = std::mem::take(&mut die.state) else {
-            panic!("a program without data: {a:?}");
+        let transfer = match std::mem::take(&mut die.state) {
+            State::TakesIn(transfer) => transfer,
+            _ => {
+                let transfer = die.row.pop_front();
+                let transfer = transfer.unwrap_or_else(|| panic!("a program without data: {a:?}"));
+                assert_eq!((transfer.kind, transfer.page), (a.kind, a.page), "other data was sent");
+                assert_eq!(die.free_at, a.until, "a row takes its pages the same time: {a:?}");
+                return;
+            }
         };
         assert_eq!((transfer.kind, transfer.page), (a.kind, a.page), "other data was sent");
-        assert_eq!(transfer.until, a.from, "the cells begin when the data is there");
+        let last = die.row.back().unwrap_or(&transfer);
+        assert_eq!(last.until, a.from, "the cells begin when the data is there");
         die.free_at = a.until;
         die.busy += a.until - transfer.from;
     }
@@ -264,7 +278,32 @@ impl Log {
         die.busy += a.until - a.from;
     }
 
+    /// A further page of a row is taken in: after the pause between two planes, on a plane of its own.
+    fn joins(&mut self, first: &Activity, a: &Activity) {
+        let (channel, _) = self.geometry.channel_of(a.die);
+        let bus = &mut self.buses[channel.at()];
+        assert_eq!(a.from, bus.free_at + self.multi_plane.gap, "{a:?}");
+        bus.busy += a.until - bus.free_at;
+        bus.free_at = a.until;
+        let whole = self.prices.transfer(self.prices.page_codewords());
+        assert_eq!(a.until - a.from, whole, "a program takes a whole flash page");
+        let plane = |page| self.geometry.plane_of(self.geometry.block_of(page));
+        let die = &mut self.dies[a.die.at()];
+        for other in std::iter::once(first).chain(&die.row) {
+            assert_ne!(plane(other.page), plane(a.page), "two programs on a plane: {a:?}");
+        }
+        let fits = self.multi_plane.fits(&self.geometry, a.kind, first.page, a.page);
+        assert!(fits && self.multi_plane.program && a.kind == Kind::Program, "{first:?} and {a:?}");
+        let arrived = (Kind::Program, self.geometry.flash_page_of(a.page));
+        let place = die.arrived.iter().position(|&known| known == arrived);
+        die.arrived.remove(place.expect("what a die does has arrived"));
+        die.row.push_back(*a);
+    }
+
     fn transfers(&mut self, a: &Activity) {
+        if let State::TakesIn(first) = self.dies[a.die.at()].state {
+            return self.joins(&first, a);
+        }
         self.at(a.from);
         let (channel, _) = self.geometry.channel_of(a.die);
         assert_eq!(channel, a.channel);
@@ -287,7 +326,7 @@ impl Log {
                 assert_eq!(a.until - a.from, whole, "a program takes a whole flash page");
                 self.dies[a.die.at()].state = State::TakesIn(*a);
             }
-            State::TakesIn(other) => panic!("two things on one die: {a:?} and {other:?}"),
+            State::TakesIn(_) => unreachable!("it joins"),
         }
     }
 }
