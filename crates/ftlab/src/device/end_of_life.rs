@@ -127,7 +127,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A write that waited for room, or for an older version, does so no longer: what of that time it
     /// owes to collection.
     pub(super) fn account_waiting(&mut self, waiting: &Waiting) {
-        let waited = self.now - self.intake.get(waiting.request).started;
+        let waited = self.now - self.intake.get(waiting.request).started();
         let stalled = Nanos(self.stalled.time_until(self.now).0 - waiting.stall_mark.0);
         let breakdown = self.intake.breakdown_mut(waiting.request);
         breakdown.gc += stalled;

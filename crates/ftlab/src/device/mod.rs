@@ -284,21 +284,31 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.write_back();
     }
 
+    /// When the next event is due, and whose it is.
     #[inline(always)]
-    fn next_events(&self) -> NextEvents {
-        NextEvents {
-            buffer: self.from_buffer.front().map(|&(at, _)| at),
-            flash: self.flash.next_time(),
-            front: self.front.as_ref().and_then(|front| front.next_time()),
-            idle: self.idle.next(),
+    fn next_event(&self) -> Option<(SimTime, Part)> {
+        let flash = self.flash.next_time();
+        let next = match self.from_buffer.front() {
+            Some(&(at, _)) if flash.is_none_or(|flash| at <= flash) => Some((at, Part::Buffer)),
+            _ => flash.map(|at| (at, Part::Flash)),
+        };
+        match self.front.is_none() && self.idle.next().is_none() {
+            true => next,
+            false => self.earlier_event(next),
         }
+    }
+
+    fn earlier_event(&self, next: Option<(SimTime, Part)>) -> Option<(SimTime, Part)> {
+        let front = self.front.as_ref().and_then(|front| front.next_time());
+        let front = front.map(|at| (at, Part::Front));
+        let idle = self.idle.next().map(|at| (at, Part::Idle));
+        [next, front, idle].into_iter().flatten().min()
     }
 
     fn check(&self, at: SimTime, request: &Request) {
         assert!(at >= self.now, "a request at {at}, but it is {} already", self.now);
-        let next = self.next_events().min();
-        let reached = next.is_none_or(|next| next >= at);
-        assert!(reached, "a request at {at}, but the device stands before an event at {next:?}");
+        let next = self.next_event().map_or(SimTime::FOREVER, |(next, _)| next);
+        assert!(next >= at, "a request at {at}, but the device stands before an event at {next}");
         let queue = self.queues.of(request.stream);
         assert!(self.has_room(queue), "a request to queue {}, which is full", queue.get());
         if request.op != Op::Flush {
@@ -309,34 +319,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 }
 
-/// When each part of the device has something to do next.
-#[derive(Clone, Copy)]
-struct NextEvents {
-    buffer: Option<SimTime>,
-    flash: Option<SimTime>,
-    front: Option<SimTime>,
-    /// Collection in the background begins.
-    idle: Option<SimTime>,
-}
-
-impl NextEvents {
-    #[inline]
-    fn min(self) -> Option<SimTime> {
-        let usual = earlier(self.buffer, self.flash);
-        if self.front.is_none() && self.idle.is_none() {
-            return usual;
-        }
-        earlier(usual, earlier(self.front, self.idle))
-    }
-}
-
-/// The earlier of two moments that may not come.
-#[inline]
-fn earlier(one: Option<SimTime>, other: Option<SimTime>) -> Option<SimTime> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
-    }
+/// A part of the device that has something to do next. At the same moment they go in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Front,
+    Buffer,
+    Flash,
+    /// What waits for the host to be idle.
+    Idle,
 }
 
 /// Where finished requests leave the device.
@@ -353,7 +343,7 @@ impl<C: Contents> Outlet<'_, C> {
     /// last thing, the request is done.
     fn settle(&mut self, id: RequestId, spent: &Spent) {
         if self.intake.settle(id) {
-            let elapsed = self.now - self.intake.get(id).started;
+            let elapsed = self.now - self.intake.get(id).started();
             let breakdown = self.intake.breakdown_mut(id);
             let Breakdown { submission, front_end, link, .. } = *breakdown;
             *breakdown = Breakdown { submission, front_end, link, ..account(spent, elapsed) };
@@ -374,7 +364,7 @@ impl<C: Contents> Outlet<'_, C> {
     }
 
     /// The host is told.
-    #[inline]
+    #[inline(always)]
     fn complete(&mut self, id: RequestId) {
         let completion = self.intake.finish(id, self.now);
         if let Some(front) = self.front {
@@ -443,11 +433,13 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                 if laws::ON {
                     self.ledger.completed(&self.finished, self.now);
                 }
-                done.append(&mut self.finished);
+                match done.is_empty() {
+                    true => std::mem::swap(done, &mut self.finished),
+                    false => done.append(&mut self.finished),
+                }
                 return Advanced::Completed;
             }
-            let events = self.next_events();
-            let Some(next) = events.min() else {
+            let Some((next, part)) = self.next_event() else {
                 if self.goes_on(limit) {
                     continue;
                 }
@@ -458,16 +450,15 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                 return Advanced::Reached;
             }
             self.now = next;
-            if events.front == Some(next) {
-                self.step_front();
-            } else if events.buffer == Some(next) {
-                if let Some((_, id)) = self.from_buffer.pop_front() {
-                    self.finish(id);
+            match part {
+                Part::Front => self.step_front(),
+                Part::Buffer => {
+                    if let Some((_, id)) = self.from_buffer.pop_front() {
+                        self.finish(id);
+                    }
                 }
-            } else if events.flash == Some(next) {
-                self.run_flash(limit);
-            } else {
-                self.do_chore();
+                Part::Flash => self.run_flash(limit),
+                Part::Idle => self.do_chore(),
             }
             if self.front.is_some() {
                 self.fetch();

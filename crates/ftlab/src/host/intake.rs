@@ -11,10 +11,9 @@ pub type RequestId = Handle<Active>;
 #[derive(Clone, Debug)]
 pub struct Active {
     /// The answer, as far as it is known: of its time, up to the page that finished last. It leaves
-    /// as it stands here.
+    /// as it stands here. Until then `finished` holds when the device took the request up: so this
+    /// fits two cache lines.
     answer: Completion,
-    /// When the device took it up: later, if it had to wait for the front end.
-    pub started: SimTime,
     /// Pages, or other things, that it still waits for.
     pub waits_for: u32,
 }
@@ -31,6 +30,13 @@ impl Active {
     #[must_use]
     pub fn queue(&self) -> QueueId {
         self.answer.queue
+    }
+
+    /// When the device took it up: later than it was submitted, if it had to wait for the front end.
+    #[inline]
+    #[must_use]
+    pub fn started(&self) -> SimTime {
+        self.answer.finished
     }
 
     /// When it was submitted.
@@ -55,13 +61,14 @@ impl Intake {
     pub fn admit(&mut self, submitted: SimTime, queue: QueueId, request: Request) -> RequestId {
         let (breakdown, outcome) = (Breakdown::default(), Outcome::Done);
         let finished = submitted;
+        const { assert!(size_of::<Active>() <= 128, "two cache lines") };
         let answer = Completion { request, queue, submitted, finished, breakdown, outcome };
-        self.active.insert(Active { answer, started: submitted, waits_for: 1 })
+        self.active.insert(Active { answer, waits_for: 1 })
     }
 
     /// The front end has passed the request on.
     pub fn start(&mut self, id: RequestId, now: SimTime) {
-        self.active[id].started = now;
+        self.active[id].answer.finished = now;
     }
 
     /// The request waits for one thing more.
