@@ -48,12 +48,9 @@ impl MultiPlane {
     #[inline]
     #[must_use]
     pub fn allows(&self, kind: Kind) -> bool {
-        match kind {
-            Kind::Read => self.read,
-            Kind::Program => self.program,
-            Kind::Erase => self.erase,
-            Kind::Copyback => false,
-        }
+        // No jump by kind: each command asks, and kinds come as they please.
+        let of = |this: Kind, offered: bool| (kind == this) & offered;
+        of(Kind::Read, self.read) | of(Kind::Program, self.program) | of(Kind::Erase, self.erase)
     }
 
     /// Whether two pages on different planes of a die may be served together. Blocks are erased

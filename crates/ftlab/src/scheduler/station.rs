@@ -212,7 +212,7 @@ impl<P: Probe> Flash<P> {
     }
 
     /// The cells begin an operation, once addresses and data are there.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begin_in_cells(&mut self, operation: Operation) {
         let Operation { now, die, first, .. } = operation;
         let command = &self.commands[first];
