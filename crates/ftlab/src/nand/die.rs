@@ -225,18 +225,19 @@ impl Die {
         self.rest(now);
     }
 
-    /// The cells begin to leave their operation for a while.
+    /// The cells begin to leave their operation for a while. Whose it was occupies the die until they
+    /// have left it: so long a read waits for it.
     pub fn pause(&mut self, now: SimTime) {
         assert!(!self.paused, "an operation was paused within a pause at {now}: {self:?}");
         self.cells = Cells::Pausing;
-        self.occupy(now, Occupant::Host);
     }
 
-    /// The cells have left their operation.
-    pub fn paused(&mut self) {
+    /// The cells have left their operation, for the host.
+    pub fn paused(&mut self, now: SimTime) {
         debug_assert_eq!(self.cells, Cells::Pausing);
         self.cells = Cells::Idle;
         self.paused = true;
+        self.occupy(now, Occupant::Host);
     }
 
     /// The cells go on with the operation that they left.

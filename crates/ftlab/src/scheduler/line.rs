@@ -1,6 +1,6 @@
 //! The buses: which die gets one next, and what it then does with it.
 
-use super::command::CommandId;
+use super::command::{Command, CommandId};
 use super::flash::{Event, Flash, Probe};
 use super::station::Operation;
 use crate::nand::Kind;
@@ -88,18 +88,18 @@ impl<P: Probe> Flash<P> {
         }
     }
 
-    /// Gives a bus that fell free to the die whose command ranks best.
+    /// Gives a bus that fell free to the die whose command ranks best; equals are served as they arrived.
     pub(super) fn grant(&mut self, now: SimTime, channel: ChannelId) {
         // A line that emptied and filled again leaves a second event behind.
         if !self.lines[channel.at()].channel.is_free(now) {
             return;
         }
-        let mut best: Option<(u64, usize, Wish)> = None;
+        let mut best: Option<((u64, u64), usize, Wish)> = None;
         for (place, &die) in self.lines[channel.at()].wanted_by.iter().enumerate() {
             let wish = self.wish(die).expect("a die in line wants the bus for something");
-            let key = self.commands[wish.command()].key;
-            if best.is_none_or(|(least, ..)| key < least) {
-                best = Some((key, place, wish));
+            let Command { key, arrival, .. } = self.commands[wish.command()];
+            if best.is_none_or(|(least, ..)| (key, arrival) < least) {
+                best = Some(((key, arrival), place, wish));
             }
         }
         let Some((_, place, wish)) = best else { return };

@@ -82,9 +82,12 @@ impl<P: Probe> Flash<P> {
     /// The cells begin, after a transfer during which nothing can be left: host reads may have come
     /// meanwhile.
     pub(super) fn pause_for_waiting(&mut self, now: SimTime, die: DieId) {
-        let station = &self.stations[die.at()];
-        if station.cells_from == now && station.lanes.first_of(Origin::Host, Kind::Read).is_some() {
-            self.pause_for_read(now, die);
+        let station = &mut self.stations[die.at()];
+        if station.looks_again && station.cells_from == now {
+            station.looks_again = false;
+            if station.lanes.first_of(Origin::Host, Kind::Read).is_some() {
+                self.pause_for_read(now, die);
+            }
         }
     }
 
@@ -100,9 +103,11 @@ impl<P: Probe> Flash<P> {
         }
         if now < station.cells_from {
             // Data still moves in. The die looks again when the cells begin.
-            station.look_again = true;
-            let at = station.cells_from;
-            return self.events.schedule(now, at, Event::Die(die));
+            if !std::mem::replace(&mut station.looks_again, true) {
+                let at = station.cells_from;
+                self.events.schedule(now, at, Event::Die(die));
+            }
+            return;
         }
         let costs = self.abilities.pause;
         let cost = if cells == Cells::Erasing { costs.erase } else { costs.program };
@@ -135,7 +140,6 @@ impl<P: Probe> Flash<P> {
             false => from + left,
         };
         station.in_cells = Some(first);
-        station.look_again = false;
         station.cells_from = from;
         station.cells_until = until;
         station.die.resume(now, cells, self.commands[first].is_gc());

@@ -35,8 +35,8 @@ pub(super) struct Station {
     pub paused: Option<Paused>,
     /// How often the operation in the cells was left.
     pub pauses: u32,
-    /// Whether to look, when the cells begin, for host reads that came while data moved in.
-    pub look_again: bool,
+    /// Whether the die will look, when the cells begin, for host reads that came while data moved in.
+    pub looks_again: bool,
     /// Whether it is on the list of dies that want the bus.
     pub wants_bus: bool,
     /// The channel's account of collection when it began to want the bus.
@@ -240,7 +240,6 @@ impl<P: Probe> Flash<P> {
         spent.queue += waited;
         let station = &mut self.stations[die.at()];
         station.in_cells = Some(first);
-        station.look_again = false;
         if !station.die.is_paused() {
             station.pauses = 0;
         }
@@ -311,7 +310,7 @@ impl<P: Probe> Flash<P> {
             }
             Cells::Programming | Cells::Erasing | Cells::Copying => self.worked(now, die),
             Cells::Pausing => {
-                station.die.paused();
+                station.die.paused(now);
                 self.start(now, die);
                 None
             }

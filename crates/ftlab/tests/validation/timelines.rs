@@ -8,7 +8,7 @@ use ftlab::nand::timing::{Bus, PageTime, Prices, Transfers};
 use ftlab::nand::{Abilities, AddressRule, CacheOps, CellMode, Geometry, MultiPlane, PauseCost};
 use ftlab::scheduler::{
     Command, CommandId, Deadline, Fifo, Flash, FlashSetup, Kind, Origin, Pausable, PauseRule,
-    ReadFirst, Scheduler, Task,
+    ReadFirst, Scheduler, Spent, Task,
 };
 use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
 
@@ -81,6 +81,8 @@ struct Table {
     flash: Flash,
     waiting: Vec<Put>,
     done: Vec<(&'static str, u64)>,
+    /// Where the time of each went.
+    spent: Vec<(&'static str, Spent)>,
 }
 
 /// Page `page` of block `block` of plane `plane`, planes counted over all dies.
@@ -102,7 +104,12 @@ impl Table {
             pause: set.pause,
             scheduler: set.scheduler,
         };
-        Table { flash: Flash::new(setup, ()), waiting: Vec::new(), done: Vec::new() }
+        Table {
+            flash: Flash::new(setup, ()),
+            waiting: Vec::new(),
+            done: Vec::new(),
+            spent: Vec::new(),
+        }
     }
 
     /// A host command at a moment.
@@ -129,8 +136,9 @@ impl Table {
                 next = self.flash.next_completed(id);
                 let place = self.waiting.iter().position(|put| put.id == id).unwrap();
                 let Put { name, at, .. } = self.waiting.remove(place);
-                let spent = self.flash.command(id).spent.total();
-                assert_eq!(spent.0, now.0 - at, "{name} does not account for its time");
+                let spent = self.flash.command(id).spent;
+                assert_eq!(spent.total().0, now.0 - at, "{name} does not account for its time");
+                self.spent.push((name, spent));
                 self.done.push((name, now.0));
                 self.flash.release(id);
             }
@@ -305,6 +313,39 @@ fn an_erase_is_left_for_host_reads_alone() {
     let read = Command::new(Kind::Read, Origin::Gc, Task::WriteBack, at(0, 0, 0));
     table.put(0, "e", Kind::Erase, at(0, 1, 0)).put_as(1000, "r", read);
     assert_eq!(table.done(), [("e", 3000), ("r", 3060)]);
+}
+
+/// What a read waits for collection counts as collection, the time that leaving it takes too.
+#[test]
+fn leaving_collection_is_waiting_for_collection() {
+    let mut table = Table::new(suspending(Pausable::Erase, 4));
+    let erase = Command::new(Kind::Erase, Origin::Gc, Task::WriteBack, at(0, 1, 0));
+    table.put_as(0, "e", erase).put(1000, "r", Kind::Read, at(0, 0, 0));
+    table.put(1110, "s", Kind::Read, at(0, 0, 1));
+    // r: left 1000-1100, cells 1100-1150, bus 1150-1160. s: cells 1160-1210, bus 1210-1220.
+    assert_eq!(table.done(), [("r", 1160), ("s", 1220), ("e", 3225)]);
+    let spent = |queue, gc, bus, cell| {
+        let [queue, gc, bus, cell] = [queue, gc, bus, cell].map(|micros| Nanos(micros * US));
+        Spent { queue, gc, bus, cell }
+    };
+    assert_eq!(table.spent[0], ("r", spent(0, 100, 10, 50)));
+    assert_eq!(table.spent[1], ("s", spent(50, 0, 10, 50)));
+    // The erase waited for both reads, for leaving and for going on.
+    assert_eq!(table.spent[2], ("e", spent(225, 0, 0, 3000)));
+}
+
+/// Commands of equal rank are served as they arrived, on the bus too.
+#[test]
+fn equals_take_the_bus_as_they_arrived() {
+    let schedulers = [Scheduler::Fifo(Fifo), Scheduler::Deadline(Deadline::new(&DEADLINES))];
+    for scheduler in schedulers {
+        let mut table = Table::new(Set { dies: 4, scheduler, ..plain() });
+        for (die, name) in ["a", "b", "c", "d"].into_iter().enumerate() {
+            table.put(0, name, Kind::Read, at(die as u32, 0, 0));
+        }
+        // All sense until 50.
+        assert_eq!(table.done(), [("a", 60), ("b", 70), ("c", 80), ("d", 90)]);
+    }
 }
 
 #[test]
