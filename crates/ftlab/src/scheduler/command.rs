@@ -105,7 +105,7 @@ pub struct Command {
     pub(super) next: Option<CommandId>,
     /// Since when it has been waiting for its die, then for the bus.
     pub(super) waiting_since: SimTime,
-    /// The die's, then the channel's, account of collection at that moment.
+    /// The die's account of collection when it arrived. (The channel's is kept with the die.)
     pub(super) gc_mark: Nanos,
 }
 
