@@ -1,7 +1,8 @@
 //! Rows of flash pages over the planes of a die: what they take to the nanosecond, and what devices
 //! write where nothing but dies and buses bounds them. docs/validation.md has the calculation.
 
-use ftlab::device::assemble;
+use ftlab::config::{Config, Layer};
+use ftlab::device::{DeviceSetup, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Host, Op, Request};
 use ftlab::nand::{Abilities, AddressRule, CacheOps, Kind, MultiPlane};
@@ -157,5 +158,40 @@ fn writes_reach_what_all_planes_or_the_bus_can_take() {
             100.0 * off
         );
         assert!((-0.005..0.02).contains(&off), "{}: {measured}, not {bound}", case.name);
+    }
+}
+
+/// What the dies or the bus of a preset can take, in MB/s, past any SLC cache (docs/validation.md).
+const PRESETS: [(&str, f64); 9] = [
+    ("slc-16g", 318.0),
+    ("slc-240g", 4_553.0),
+    ("mlc-32g", 146.0),
+    ("mlc-256g", 379.0),
+    ("tlc-32g", 412.0),
+    ("tlc-512g", 412.0),
+    ("tlc-1t", 2_110.0),
+    ("qlc-1t", 270.0),
+    ("qlc-2t", 480.0),
+];
+
+#[test]
+fn presets_write_in_order_what_their_parts_can_take() {
+    const BYTES: u64 = 128 * 1024;
+    const REQUESTS: u32 = 40_000;
+    for (name, bound) in PRESETS {
+        let layers = [Layer::preset(name), Layer::set(1, "ftl.slc_cache.policy=none")];
+        let config = Config::load(&layers).expect("the preset is valid");
+        let mut device = assemble(DeviceSetup::new(&config, 1));
+        let sectors = BYTES / 512;
+        let span = device.capacity_sectors() / sectors;
+        let write =
+            |tag: u32| request(Op::Write, u64::from(tag) % span * sectors, sectors as u32, tag);
+        let done = closed_loop(&mut device, 32, (0..REQUESTS).map(write));
+        // The second half: the buffer is full.
+        let (half, last) = (done[done.len() / 2].finished, done[done.len() - 1].finished);
+        let bytes = (done.len() - 1 - done.len() / 2) as u64 * BYTES;
+        let measured = bytes as f64 / (last - half).0 as f64 * 1e3;
+        println!("{name}: {measured:.1} MB/s, bound {bound}");
+        assert!((measured / bound - 1.0).abs() < 0.02, "{name}: {measured:.1} MB/s, not {bound}");
     }
 }
