@@ -122,7 +122,7 @@ pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failur
             let found = error.problems.len();
             let told = toml_file::told(error);
             write!(out, "{told}\n{found} {}\n", if found == 1 { "problem" } else { "problems" })?;
-            return Err(Failure::Check);
+            return Err(Failure::Told);
         }
     };
     for warning in &config.warnings {

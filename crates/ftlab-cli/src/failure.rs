@@ -16,6 +16,8 @@ pub enum Failure {
     Experiment(String),
     /// What was to be checked is not in order; everything has been said. Exit code 1.
     Check,
+    /// The configuration is wrong; everything has been said. Exit code 2.
+    Told,
     /// The user interrupted it; everything has been said. Exit code 130.
     Interrupted,
     /// Nobody reads the output any more (`ftlab ... | head`): no reason to complain.
@@ -65,6 +67,7 @@ impl Failure {
                 ExitCode::from(1)
             }
             Failure::Check => ExitCode::from(1),
+            Failure::Told => ExitCode::from(2),
             Failure::Interrupted => ExitCode::from(INTERRUPTED),
             Failure::ClosedPipe => ExitCode::SUCCESS,
         }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use ftlab::config::Config;
+use ftlab::stats::Report;
 
 use crate::args::RunArgs;
 use crate::experiment::{Experiment, LoadSource, Spent};
@@ -69,7 +70,23 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     if !quiet {
         say_the_end(&speed, requests, path.as_ref());
     }
-    if complete { Ok(()) } else { Err(Failure::Interrupted) }
+    match nothing_but_refused(&measured.document.report) {
+        _ if !complete => Err(Failure::Interrupted),
+        Some(failure) => Err(failure),
+        None => Ok(()),
+    }
+}
+
+/// A device that was read-only from the beginning answers writes with nothing but refusals.
+fn nothing_but_refused(report: &Report) -> Option<Failure> {
+    let refused: u64 = report.host.ops().iter().map(|(_, op)| op.refused_requests).sum();
+    (report.host.requests == 0 && refused > 0).then(|| {
+        Failure::Experiment(format!(
+            "nothing was measured: the device has come to the end of its life, and all {} requests were \
+             refused\n  remedy: read from it; for writes, take an image of a younger device",
+            crate::human::count(refused)
+        ))
+    })
 }
 
 /// What `run.json` says.

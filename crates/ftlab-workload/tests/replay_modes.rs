@@ -374,3 +374,30 @@ proptest! {
         prop_assert_eq!(host.capacity_sectors(), CAPACITY);
     }
 }
+
+/// A device that answers no more ends the replay with an error, whatever decides when requests come.
+#[test]
+fn a_device_that_stands_still_is_an_error() {
+    let speed = Ratio::ONE;
+    for pacing in [
+        Pacing::Source { speed, queue_limit: 2 },
+        Pacing::Source { speed, queue_limit: 1000 },
+        Pacing::Closed { depth: 4, think_time: Nanos::ZERO },
+        Pacing::Closed { depth: 4, think_time: Nanos(5_000) },
+        Pacing::Dependencies { depth: 4 },
+    ] {
+        let records = writes(100);
+        let mut host = Model::new(2, SERVICE, CAPACITY);
+        host.answers = 10;
+        let mut sink = Keep::default();
+        let mut source = Records::of(&records);
+        let replay =
+            Replay { host: &mut host, source: &mut source, sink: &mut sink, options: with(pacing) };
+        let error = replay.run(&mut go_on).expect_err("it stands still");
+        assert!(
+            matches!(error, ReplayError::Standstill { requests: 1.., .. }),
+            "{pacing:?}: {error}"
+        );
+        assert_eq!(sink.completed.len(), 10, "{pacing:?}");
+    }
+}

@@ -4,7 +4,7 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::{Keep, workload};
+use common::{Keep, Model, workload};
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::host::{Host, Op};
@@ -267,4 +267,22 @@ fn issuers_wait_for_places_in_their_queue() {
     // One is served, three wait before it.
     let latencies: Vec<u64> = sink.completed.iter().map(|done| done.latency().0).collect();
     assert!(latencies[3..].iter().all(|&latency| latency == 4 * DRAM.0), "{latencies:?}");
+}
+
+#[test]
+fn a_crew_on_a_device_that_stands_still_ends_with_an_error() {
+    let mut host = Model::new(1, DRAM, 1 << 16);
+    host.answers = 10;
+    let mut sink = Keep::default();
+    let deep = Deep { room: 4, left: 40, outstanding: 0 };
+    let group = || Group {
+        measure: true,
+        ramp: Nanos::ZERO,
+        issuers: vec![Box::new(Deep { room: 4, ..deep })],
+    };
+    let crew = Crew { host: &mut host, sink: &mut sink, limits: Limits::default() };
+    let error = crew.run(vec![group(), group()], &mut |_| ControlFlow::Continue(()));
+    let error = error.expect_err("it stands still");
+    assert!(matches!(error, ReplayError::Standstill { requests: 4, .. }), "{error}");
+    assert_eq!(sink.completed.len(), 10);
 }

@@ -24,7 +24,7 @@ use ftlab::stats::{AgeingOutlook, Arriving, BlockGroup, Circumstances, Recorder,
 use ftlab::units::SECTOR_BYTES;
 use ftlab_workload::fio::JobFile;
 use ftlab_workload::generate::{Generator, Workload};
-use ftlab_workload::replay::{self, Batches, Crew, Ended, Progress, Replay, Source};
+use ftlab_workload::replay::{self, Batches, Crew, Ended, Progress, Replay, ReplayError, Source};
 use ftlab_workload::trace::Meter;
 
 use crate::args::LoadArgs;
@@ -281,8 +281,11 @@ fn watch(progress: &Progress, failed: &Cell<bool>, watcher: &mut dyn Watcher) ->
 }
 
 /// A source that was stopped while it waited for input looks as if it had come to its end.
-fn ended(report: Result<replay::Report, replay::ReplayError>) -> Result<replay::Report, Failure> {
-    let mut report = report.map_err(Failure::usage)?;
+fn ended(report: Result<replay::Report, ReplayError>) -> Result<replay::Report, Failure> {
+    let mut report = report.map_err(|error| match error {
+        ReplayError::Standstill { .. } => Failure::Experiment(error.to_string()),
+        other => Failure::usage(other),
+    })?;
     if STOP.load(Ordering::Relaxed) {
         report.ended = Ended::Stopped;
     }

@@ -295,8 +295,13 @@ fn ageing_that_wears_the_device_out_says_so() {
     );
     let shown = json(place.run("device show dead.ftlab --json"));
     assert_eq!(shown["story"][1]["verdict"], "end_of_life");
-    let run = json(place.run(&format!("run --image dead.ftlab {LOAD}")));
-    assert!(run["report"]["notes"][0].as_str().unwrap().contains("end of its life"));
+    // It still serves reads; of writes nothing can be measured.
+    let reads = LOAD.replace("randwrite", "randread");
+    let run = json(place.run(&format!("run --image dead.ftlab {reads}")));
+    let note = run["report"]["notes"][0].as_str().unwrap();
+    assert!(note.contains("end of its life") && !note.contains("0.000 GB"), "{note}");
+    let told = ["nothing was measured", "3,000 requests were refused", "remedy"];
+    fails(&place, &format!("run --image dead.ftlab {LOAD}"), 1, &told);
 }
 
 /// What a workload begins with is not to undo an ageing.
@@ -346,4 +351,32 @@ fn tenants_age_the_device_too() {
     let names: Vec<&str> = phases.iter().map(|phase| phase["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["fill", "age", "reader + writer"]);
     assert!(phases[1]["requests"].as_u64().unwrap() > 100, "{}", phases[1]);
+}
+
+/// A device that can fail ends its life before collection finds nothing; one that can't is not given the
+/// bad blocks of another beyond that.
+#[test]
+fn bad_blocks_that_leave_no_room_to_collect_are_refused() {
+    let place = Place::new();
+    let bad = "--device tiny --set nand.blocks_per_plane=64 --set ftl.over_provisioning=60% \
+               --set ftl.mapping.unit=flash-page --set nand.faults.factory_bad=20%";
+    ok(place.run(&format!("device save {bad} --precondition fill -o bad.ftlab")));
+    let run = format!("run --image bad.ftlab --set nand.faults.factory_bad=0% {LOAD}");
+    ok(place.run(&run));
+    let narrow = "--set ftl.gc.start=16 --set ftl.gc.stop=17 --set ftl.gc.reserve=15";
+    let told = ["good blocks", "ftl.gc.reserve (15 now)", "remedy"];
+    fails(&place, &format!("{run} {narrow}"), 2, &told);
+}
+
+/// Blocks of an SLC cache hold a share of their pages that depends on the cell.
+#[test]
+fn an_slc_cache_on_other_cells_does_not_fit() {
+    let place = Place::new();
+    let cached = "--device tiny --set ftl.over_provisioning=60% --set ftl.slc_cache.policy=static \
+                  --set ftl.slc_cache.blocks=4";
+    ok(place.run(&format!("device save {cached} --precondition fill:20% -o slc.ftlab")));
+    let line = "device load slc.ftlab --set nand.cell=qlc";
+    fails(&place, line, 2, &["nand.cell is tlc, behind an SLC cache, in the image and qlc"]);
+    ok(place.run("device save --device tiny -o plain.ftlab"));
+    ok(place.run("device load plain.ftlab --set nand.cell=qlc"));
 }

@@ -212,7 +212,7 @@ fn a_check_reports_all_problems_at_once_with_line_and_caret() {
         b"base = \"tiny\"\n[ftl.gc]\nvictim = \"gredy\"\nstart = 1000000\n[nand.bus]\nrate = 400\n",
     );
     let done = place.run("config check device.toml");
-    assert_eq!(done.code, 1, "{}{}", done.out, done.err);
+    assert_eq!(done.code, 2, "{}{}", done.out, done.err);
     for expected in
         ["device.toml:3:", "device.toml:4:", "device.toml:6:", "^^^", "remedy", "3 problems"]
     {

@@ -92,6 +92,7 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
             phases: Vec::new(),
             phase: PhaseStart { index: 0, pace: Pace::Timed, time: None, measure: false },
             stopped: None,
+            standstill: None,
             steps: 0,
             counts: Counts::default(),
         };
@@ -155,6 +156,8 @@ struct Shift<'a, H, K> {
     phases: Vec<PhaseReport>,
     phase: PhaseStart,
     stopped: Option<Ended>,
+    /// The device answers no more.
+    standstill: Option<ReplayError>,
     steps: u32,
     counts: Counts,
 }
@@ -246,7 +249,7 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
             self.take_done(&mut roster, started);
         }
         self.finish();
-        Ok(())
+        self.standstill.take().map_or(Ok(()), Err)
     }
 
     /// What was begun before a measured group is ended first.
@@ -380,13 +383,19 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
             }
         }
         let advanced = self.host.advance_until(limit, &mut self.done);
-        assert!(
-            advanced != Advanced::Idle || self.outstanding() == 0,
-            "the device is idle at {} with {} requests unanswered",
-            self.host.now(),
-            self.outstanding()
-        );
+        if advanced == Advanced::Idle && self.outstanding() > 0 {
+            return self.stand_still();
+        }
         advanced != Advanced::Idle || self.host.now() >= limit
+    }
+
+    /// Ends the replay of a device that answers no more.
+    #[cold]
+    fn stand_still(&mut self) -> bool {
+        let (at, requests) = (self.host.now(), self.outstanding());
+        self.standstill = Some(ReplayError::Standstill { at, requests });
+        self.stopped = Some(Ended::Stopped);
+        false
     }
 
     fn take_done(&mut self, roster: &mut Roster, started: SimTime) {

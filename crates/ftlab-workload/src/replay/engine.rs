@@ -57,6 +57,7 @@ impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
             measuring: false,
             end,
             stopped: None,
+            standstill: None,
             steps: 0,
             counts: Counts::default(),
         };
@@ -110,6 +111,8 @@ pub(super) struct Engine<'a, H, S, K> {
     pub end: SimTime,
     /// Why no more is submitted, although the source may have more.
     pub stopped: Option<Ended>,
+    /// The device answers no more.
+    standstill: Option<ReplayError>,
     steps: u32,
     pub counts: Counts,
 }
@@ -188,6 +191,9 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         while let Some(phase) = next {
             self.phase = phase;
             phases.push(self.play_phase()?);
+            if let Some(error) = self.standstill.take() {
+                return Err(error);
+            }
             next = match self.stopped {
                 Some(_) => None,
                 None => self.ahead.next_phase(self.host)?,
@@ -483,13 +489,19 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             }
         }
         let advanced = self.host.advance_until(limit, &mut self.done);
-        assert!(
-            advanced != Advanced::Idle || self.outstanding() == 0,
-            "the device is idle at {} with {} requests unanswered",
-            self.host.now(),
-            self.outstanding()
-        );
+        if advanced == Advanced::Idle && self.outstanding() > 0 {
+            return self.stand_still();
+        }
         advanced != Advanced::Idle || self.host.now() >= limit
+    }
+
+    /// Ends the replay of a device that answers no more.
+    #[cold]
+    fn stand_still(&mut self) -> bool {
+        let (at, requests) = (self.host.now(), self.outstanding());
+        self.standstill = Some(ReplayError::Standstill { at, requests });
+        self.stopped = Some(Ended::Stopped);
+        false
     }
 
     /// Hands what completed to the sink, frees its tags and says how many there were.

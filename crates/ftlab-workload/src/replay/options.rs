@@ -215,4 +215,17 @@ pub enum ReplayError {
          play it by its arrivals, or with a queue depth, instead of as fast as dependencies allow"
     )]
     Tenants,
+    /// Requests are outstanding, and nothing is left to happen in the device.
+    #[error(
+        "the device stands still at {at}: {requests} requests are unanswered, and nothing is left to \
+         happen in it; collection finds neither a block to empty nor one to copy to\n  help: lower \
+         ftl.gc.reserve and ftl.gc.start, or raise ftl.over_provisioning; a device that the checks took \
+         for sound and that still does this is a bug worth a report"
+    )]
+    Standstill {
+        /// When.
+        at: SimTime,
+        /// How many.
+        requests: u64,
+    },
 }

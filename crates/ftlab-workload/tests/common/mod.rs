@@ -24,6 +24,8 @@ pub struct Model {
     pub submissions: Vec<(SimTime, Request)>,
     /// The most that were outstanding at once.
     pub peak: usize,
+    /// How many requests it answers before it stands still.
+    pub answers: usize,
 }
 
 impl Model {
@@ -37,6 +39,7 @@ impl Model {
             requests: Vec::new(),
             submissions: Vec::new(),
             peak: 0,
+            answers: usize::MAX,
         }
     }
 }
@@ -56,7 +59,9 @@ impl Host for Model {
         let server = self.free.iter_mut().min().expect("a server");
         *server = (*server).max(at) + self.service;
         let order = self.submissions.len() as u64;
-        self.running.push(Reverse((*server, order, at)));
+        if self.submissions.len() < self.answers {
+            self.running.push(Reverse((*server, order, at)));
+        }
         self.requests.push(request);
         self.submissions.push((at, request));
         self.peak = self.peak.max(self.running.len());

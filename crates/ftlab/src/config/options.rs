@@ -353,8 +353,8 @@ options! {
         /// Free blocks of a plane that only collection may write to.
         reserve: u32 = "1", in "1"..="99999", unit "blocks",
             source "a victim's pages must always have somewhere to go";
-        /// Pages of a plane that are copied at the same time.
-        copies_in_flight: u32 = "4", in "1"..="4096", unit "pages",
+        /// Flash pages of a plane that are copied at the same time.
+        copies_in_flight: u32 = "4", in "1"..="4096", unit "flash pages",
             source "enough to overlap a transfer with a program";
         /// While a plane collects, the host may take so many of its flash pages more than collection
         /// has made free since it started: host writes go on at the pace of collection instead of

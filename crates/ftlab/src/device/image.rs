@@ -142,7 +142,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if verify::ON {
             self.verify_loaded();
         }
-        if !resume.collection {
+        if self.ftl.wake_planes() || !resume.collection {
             self.relieve();
         }
         Ok(())

@@ -204,13 +204,13 @@ impl Ftl {
         listed.dedup();
         let all = (0..self.geometry.shape().blocks_per_plane)
             .map(|index| (index < state.used(), self.geometry.block_in(plane, index)));
-        let mut waiting = 0;
+        let (mut waiting, mut bad) = (0, 0);
         for (used, block) in all {
             // Blocks of the SLC cache are listed whether they were used or not.
             let own = self.is_own_slc(block);
             let used = used || own;
             match self.blocks.state(block) {
-                BlockState::Bad => {}
+                BlockState::Bad => bad += 1,
                 _ if used != self.blocks.is_used(block) && !own => {
                     return Err(Damage(format!("{block:?} is used or not, contrary to its plane")));
                 }
@@ -226,12 +226,53 @@ impl Ftl {
         if listed.len() != number || number != waiting {
             return Err(Damage(format!("{plane:?} lists a block twice or not at all")));
         }
+        self.check_room(plane, bad)?;
         // Collection needs somewhere to copy to, as long as there is any.
         let ended = self.must_end().is_some();
         match state.free_blocks() {
             0 if !ended => Err(Damage(format!("{plane:?} has no free block for collection"))),
             _ => Ok(()),
         }
+    }
+
+    /// A device that can fail comes to its end when a plane has too few good blocks. One on which nothing
+    /// fails has no end, so it must be sure that it always finds something to collect; the configuration
+    /// was checked for a device without bad blocks.
+    fn check_room(&self, plane: PlaneId, bad: u32) -> Result<(), Damage> {
+        let lost = bad + self.planes[plane.at()].giving_up();
+        if lost == 0 || self.life.is_some() {
+            return Ok(());
+        }
+        if self.slc.is_some() {
+            return Err(Damage(format!(
+                "{plane:?} has {lost} bad blocks, and an SLC cache on blocks that fail is not modelled: \
+                 load it without ftl.slc_cache"
+            )));
+        }
+        let good = self.geometry.shape().blocks_per_plane - lost;
+        let needed = self.least_good_blocks();
+        if good < needed {
+            return Err(Damage(format!(
+                "{plane:?} has {good} good blocks ({lost} are bad), and {needed} must be good so that \
+                 collection always finds something: lower ftl.gc.reserve ({} now) or the number of \
+                 streams, or leave nand.faults as it is in the image",
+                self.thresholds.reserve
+            )));
+        }
+        Ok(())
+    }
+
+    /// After a load: planes on which the host finds no room, although there is something to collect, are
+    /// to look for it. No device at rest is left like that, so it is only damage that asks for it.
+    pub(crate) fn wake_planes(&mut self) -> bool {
+        let before = self.fed.len();
+        for plane in (0..self.geometry.planes()).map(PlaneId::new) {
+            if !self.may_write_any(plane) && self.has_something_to_collect(plane) {
+                self.hungry[plane.at()] = false;
+                self.fed.push(plane);
+            }
+        }
+        self.fed.len() > before
     }
 
     /// Reads the order in which blocks closed, and tells the victim policy of them: in its own order if

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::Resume;
 use crate::config::Config;
+use crate::config::value::Value;
 
 /// An option on which the image and the loading device must agree, and do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +54,12 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
             own => format!("{} with {own} blocks", cache.name()),
         }
     };
+    // In SLC mode, a block holds its pages divided by the bits of a cell.
+    let cell = |config: &Config| {
+        let cached = config.options.ftl.slc_cache.policy.rules().is_some();
+        let cell = config.options.nand.cell.print();
+        if cached { format!("{cell}, behind an SLC cache,") } else { String::new() }
+    };
     let pages = |config: &Config| format!("{} pages for the host", config.logical_pages());
     let others = [
         ("nand.page_size", a.page_size.to_string(), b.page_size.to_string()),
@@ -60,6 +67,7 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
         ("ftl.mapping.policy", policy(image), policy(device)),
         ("ftl.over_provisioning", pages(image), pages(device)),
         ("ftl.slc_cache.policy", slc_cache(image), slc_cache(device)),
+        ("nand.cell", cell(image), cell(device)),
     ];
     let all = counts.into_iter().chain(others);
     let unequal = all.filter(|(_, image, device)| image != device);

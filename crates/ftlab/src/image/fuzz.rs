@@ -79,7 +79,7 @@ fn try_out(image: &Image) {
     }
 }
 
-/// Writes all over the device.
+/// Writes all over the device; every request is answered.
 fn serve(device: &mut crate::device::Device) {
     let capacity = device.capacity_sectors();
     let sectors = capacity.min(8) as u32;
@@ -89,5 +89,6 @@ fn serve(device: &mut crate::device::Device) {
         let now = device.now();
         device.submit(now, Request { op: Op::Write, lba, sectors, stream: 0, tag: 0 });
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+        assert_eq!(done.len() as u64, number + 1, "the device stands still");
     }
 }

@@ -31,7 +31,7 @@ options! {
         host_read: Nanos = "0ns", in "0ns"..="100s", source "reads first: somebody waits for them";
         /// A program for the host, or the read of a partial write, is due so long after it arrived.
         host_write: Nanos = "5ms", in "0ns"..="100s",
-            source "ten times as long as a read, in proportion to the 500 ms and 5 s of Linux";
+            source "assumed: several programs long, so that a write waits for reads, but not for ever";
         /// A command of the device's own, such as collection, is due so long after it arrived.
         gc: Nanos = "20ms", in "0ns"..="100s",
             source "assumed: behind the host, but not for long enough to run out of free blocks";

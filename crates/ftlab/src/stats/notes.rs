@@ -76,11 +76,21 @@ fn end_of_life(report: &Report) -> Option<String> {
     };
     let after = Nanos(end.at_ns.0);
     Some(format!(
-        "The device came to the end of its life after {}, when the host had written {:.3} GB: {why}. Since \
+        "The device came to the end of its life after {}, when the host had written {}: {why}. Since \
          then it is read-only; {refused} measured requests were refused.{lost}",
         seconds(after),
-        end.host_written_bytes as f64 / 1e9
+        size(end.host_written_bytes)
     ))
+}
+
+/// In a decimal unit that shows it.
+fn size(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    match bytes {
+        1e9.. => format!("{:.3} GB", bytes / 1e9),
+        1e6.. => format!("{:.1} MB", bytes / 1e6),
+        _ => format!("{:.1} kB", bytes / 1e3),
+    }
 }
 
 fn unwritten(report: &Report) -> Option<String> {

@@ -5,7 +5,7 @@ use ftlab::device::{Device, assemble};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::image::{Part, Resume, Snapshot};
 use ftlab::nand::Shape;
-use ftlab::units::{Ratio, SimTime};
+use ftlab::units::{PlaneId, Ratio, SimTime};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -264,4 +264,66 @@ fn a_device_at_its_end_is_still_at_its_end_when_it_is_loaded() {
     assert_eq!(loaded.ftl().audit(), Ok(()));
     assert_eq!(loaded.end_of_life().map(|end| end.reason), Some(end));
     assert_eq!(loaded.save(), snapshot);
+}
+
+/// Flags that claim that no plane has anything to collect are no reason to stand still.
+#[test]
+fn a_plane_is_not_hungry_because_an_image_says_so() {
+    let (mut spec, device) = used();
+    let snapshot = device.save();
+    let planes = device.flash().geometry().planes();
+    let free = (0..planes).map(|plane| device.ftl().free_blocks(PlaneId::new(plane)));
+    // The host finds no room on any plane, and nothing says that they collect.
+    spec.thresholds.reserve = free.max().expect("there are planes");
+    spec.thresholds.start = spec.thresholds.reserve + 1;
+    spec.thresholds.stop = spec.thresholds.start + 1;
+    spec.logical_pages = device.ftl().logical_pages();
+    let bytes = snapshot.part(Part::Planes).to_vec();
+    let (&list, rest) = bytes.split_last().expect("it holds something");
+    let flags = rest.len() - planes as usize;
+    assert!(list == 0 && rest[flags..].iter().all(|&flag| flag <= 1), "flags, and an empty list");
+    for hungry in [0, 1] {
+        let mut planted = bytes.clone();
+        planted[flags..rest.len()].fill(hungry);
+        let mut snapshot = snapshot.clone();
+        snapshot.put(Part::Planes, planted);
+        assert!(survives(&spec, &snapshot, Resume::ALL), "it is refused");
+    }
+}
+
+/// What a device with failures can lose before it comes to its end is more than one without an end
+/// may have lost.
+#[test]
+fn bad_blocks_are_taken_up_only_where_collection_is_sure_to_go_on() {
+    let mut spec = Spec::small();
+    spec.shape.blocks_per_plane = 60;
+    spec.logical_pages = 400;
+    spec.life.faults.factory_bad = Ratio::percent(20);
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 4, 0..spec.logical_pages, spec.sectors_per_page());
+    assert_eq!(device.rest(&mut Vec::new()), Ok(()));
+    let snapshot = device.save();
+    let bad = device.ftl().life().expect("blocks are bad").losses().factory_bad;
+    spec.life = CAREFREE;
+    let (mut refused, mut taken) = (0, 0);
+    for reserve in 1..40 {
+        spec.thresholds.reserve = reserve;
+        spec.thresholds.start = reserve + 1;
+        spec.thresholds.stop = reserve + 2;
+        // All logical pages fill 34 blocks; a block is open, and one has to be worth collecting.
+        let enough = 60 - bad >= 34 + reserve + 1;
+        match assemble(spec.setup()).load(&snapshot, Resume::NONE) {
+            Ok(()) => {
+                assert!(enough, "taken with a reserve of {reserve} and {bad} bad blocks");
+                assert!(survives(&spec, &snapshot, Resume::NONE));
+                taken += 1;
+            }
+            Err(damage) => {
+                let told = damage.to_string();
+                assert!(told.contains("good blocks") && told.contains("ftl.gc.reserve"), "{told}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(taken > 3 && refused > 3, "{taken} taken, {refused} refused");
 }

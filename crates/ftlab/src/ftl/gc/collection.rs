@@ -178,17 +178,41 @@ impl Ftl {
             return None;
         }
         let state = &self.planes[plane.at()];
-        let to_spare = state.free_blocks() > self.thresholds.reserve;
-        let may_go = |wanted: &Wanted| {
-            (to_spare || self.returns_block(wanted)) && self.can_empty(plane, wanted.block)
-        };
-        if let Some(at) = state.wanted.iter().position(may_go) {
+        if let Some(at) = state.wanted.iter().position(|wanted| self.may_go(plane, wanted)) {
             return self.planes[plane.at()].wanted.remove(at);
         }
         if let Some(block) = self.oldest_borrowed(plane) {
             return Some(Wanted { block, purpose: Purpose::Fold });
         }
         self.choose_victim(plane, Purpose::Space)
+    }
+
+    /// Whether a block that somebody asked for may be emptied now.
+    fn may_go(&self, plane: PlaneId, wanted: &Wanted) -> bool {
+        let to_spare = self.free_blocks(plane) > self.thresholds.reserve;
+        (to_spare || self.returns_block(wanted)) && self.can_empty(plane, wanted.block)
+    }
+
+    /// Whether a plane that collects nothing could: something was asked for, or a closed block would free
+    /// a flash page.
+    pub(in crate::ftl) fn has_something_to_collect(&self, plane: PlaneId) -> bool {
+        let state = &self.planes[plane.at()];
+        if self.read_only || state.collection.is_some() {
+            return false;
+        }
+        let worth = |&block: &BlockId| {
+            let stale = self.geometry.units_per_block() - self.blocks.valid(block);
+            stale >= self.geometry.units_per_page() && self.can_empty(plane, block)
+        };
+        let blocks = self.geometry.shape().blocks_per_plane;
+        state.wanted.iter().any(|wanted| self.may_go(plane, wanted))
+            || self.oldest_borrowed(plane).is_some()
+            || (0..blocks)
+                .map(|index| self.geometry.block_in(plane, index))
+                .filter(|&block| {
+                    self.blocks.state(block) == BlockState::Closed && !self.blocks.is_slc(block)
+                })
+                .any(|block| worth(&block))
     }
 
     /// The victim of the policy, if the plane has room for its pages.

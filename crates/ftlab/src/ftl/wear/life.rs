@@ -167,6 +167,17 @@ impl Life {
 }
 
 impl Ftl {
+    /// With fewer good blocks, a plane may find nothing to collect.
+    pub(in crate::ftl) fn least_good_blocks(&self) -> u32 {
+        let demand = Demand {
+            geometry: &self.geometry,
+            logical_pages: self.logical_pages,
+            reserve: self.thresholds.reserve,
+            streams: self.streams.counts(),
+        };
+        demand.least_blocks()
+    }
+
     /// Writes which blocks are weak, and whether the device has come to its end. What is lost follows
     /// from the states of the blocks.
     pub(in crate::ftl) fn save_life(&self, out: &mut Writer) {
