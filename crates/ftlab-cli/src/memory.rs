@@ -18,15 +18,24 @@ const LEFT: [&str; 2] = ["MemAvailable:", "SwapFree:"];
 const SMALLER: &str =
     "take a smaller device (fewer nand.blocks_per_plane) or a larger ftl.mapping.unit";
 
+/// What everything else takes: the program, its threads, what is recorded, policies.
+const BESIDES: u64 = 128 << 20;
+
+/// Room that is asked for before the tables are made: a refusal of any of them later is no message but an
+/// abort. A part of the tables is added, as each is a piece of memory of its own.
+fn room_for(reserved: u64) -> u64 {
+    reserved.saturating_add(reserved / 16).saturating_add(BESIDES)
+}
+
 /// A new device of this configuration, if the system can give it the room for its tables.
 pub fn device(config: &Config, seed: u64) -> Result<Device, Failure> {
     let Tables { reserved: Bytes(reserved), .. } = Tables::of(config);
-    let length = usize::try_from(reserved).unwrap_or(usize::MAX);
+    let length = usize::try_from(room_for(reserved)).unwrap_or(usize::MAX);
     let mut room: Vec<u8> = Vec::new();
     room.try_reserve_exact(length).map_err(|_| {
         Failure::usage(format!(
-            "there is no memory for the tables of {}: they take {}, and the system refuses that \
-             much\n  remedy: {SMALLER}",
+            "there is no memory for the tables of {}: they take {}, besides what else is \
+             needed, and the system refuses that much\n  remedy: {SMALLER}",
             config.options.device.name,
             bytes(reserved)
         ))
