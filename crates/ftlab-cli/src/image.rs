@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use ftlab::config::{Config, presets};
+use ftlab::device::Device;
 use ftlab::image::{Damage, Image, Refusal, differences, file};
 use serde_json::Value;
 
@@ -22,6 +23,19 @@ const CHECKSUM: bool = true;
 /// kilobytes can name a device of terabytes. Images of devices that were filled in order, the ones that
 /// compress best, come to about 150.
 const MOST_EXPANSION: u64 = 4096;
+
+/// Warns of blocks that were erased more often than they bear: the next erase of each fails.
+fn worn(device: &Device) -> Option<String> {
+    let cycles = device.ftl().life()?.mean_endurance()?;
+    let blocks = f64::from(device.flash().geometry().blocks());
+    let mean = device.ftl().blocks().all_erases().map(f64::from).sum::<f64>() / blocks;
+    (mean >= f64::from(cycles)).then(|| {
+        format!(
+            "blocks bear {cycles} cycles (nand.endurance.cycles), and those of the image have {mean:.2} \
+             behind them on average: they fail at the next erase"
+        )
+    })
+}
 
 /// An image that was read, and the configuration that it was made with.
 pub struct Taken {
@@ -175,6 +189,20 @@ impl Taken {
              made)",
             self.name, self.config.options.device.name, self.name
         )))
+    }
+
+    /// What the device that took the image up is told by its options, and what the image has decided
+    /// already: an option without effect, or one by which its blocks are worn out.
+    pub fn hints(&self, config: &Config, device: &Device) -> Vec<String> {
+        let bad = |config: &Config| config.options.nand.faults.factory_bad;
+        let (saved, asked) = (bad(&self.config), bad(config));
+        let factory = (saved != asked).then(|| {
+            format!(
+                "nand.faults.factory_bad = {asked} marks no block: which blocks are bad is part of the image \
+                 (made with {saved}); set it with ftlab device save, on a new device"
+            )
+        });
+        factory.into_iter().chain(worn(device)).collect()
     }
 
     /// The state is refused by the device.

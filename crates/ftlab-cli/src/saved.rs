@@ -108,6 +108,9 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
         device::warn(&config);
     }
     let mut ssd = preparation.device(&config, args.seed)?;
+    if !args.quiet {
+        preparation.hints(&config, &ssd).iter().for_each(|hint| eprintln!("warning: {hint}."));
+    }
     let steps = prepare(&preparation, args, &mut ssd)?;
     rest(&mut ssd)?;
     let image = Image {
@@ -275,6 +278,7 @@ pub fn load(args: &LoadImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let resume = Resume::between(&taken.config.options, &config.options, true);
     let mut device = loaded(&taken, &config, resume)?;
     device::warn(&config);
+    taken.hints(&config, &device).iter().for_each(|hint| eprintln!("warning: {hint}."));
     writeln!(out, "{}: taken up by {}", args.file, device::title(&config))?;
     let names = |resumes: bool| {
         let told = resume.told();

@@ -132,6 +132,7 @@ impl Experiment {
         watcher: &mut dyn Watcher,
     ) -> Result<Measured, Failure> {
         let mut ssd = self.preparation.device(config, seed)?;
+        let hints = self.preparation.hints(config, &ssd);
         let flags = Flags::default();
         let mut recording = Recording::new(&ssd, requests, &flags);
         let clock = Clock::start();
@@ -144,6 +145,7 @@ impl Experiment {
         if let Some(error) = recording.error {
             return Err(Failure::usage(format!("can't write requests.parquet: {error}")));
         }
+        outcome.warnings.extend(hints);
         outcome.warnings.extend(steps.iter().filter_map(StepDocument::complaint));
         let complete = outcome.replayed.ended != Ended::Stopped;
         let circumstances = Circumstances {

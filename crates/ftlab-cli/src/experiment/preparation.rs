@@ -74,6 +74,11 @@ impl Preparation {
         Ok(device)
     }
 
+    /// What the options of a device say in vain, or against the image that it began with.
+    pub fn hints(&self, config: &Config, device: &Device) -> Vec<String> {
+        self.image().map(|taken| taken.hints(config, device)).unwrap_or_default()
+    }
+
     /// Takes the steps, none of which is measured, and lets the device come to rest. Says what was done.
     pub fn carry_out(
         &self,

@@ -380,3 +380,26 @@ fn an_slc_cache_on_other_cells_does_not_fit() {
     ok(place.run("device save --device tiny -o plain.ftlab"));
     ok(place.run("device load plain.ftlab --set nand.cell=qlc"));
 }
+
+/// What an image has decided already is not to be set, and whoever tries is told.
+#[test]
+fn options_that_an_image_overrides_are_named() {
+    let place = Place::new();
+    ok(place.run(SAVE));
+    let plain = place.run("device load aged.ftlab");
+    assert_eq!((plain.code, plain.err.as_str()), (0, ""));
+    let bad = "--set nand.faults.factory_bad=1%";
+    let loaded = place.run(&format!("device load aged.ftlab {bad}"));
+    assert!(loaded.out.contains(" 0 bad"), "{}", loaded.out);
+    let told = "nand.faults.factory_bad = 1% marks no block";
+    assert!(loaded.err.contains(told), "{}", loaded.err);
+    let run = json(place.run(&format!("run --image aged.ftlab {bad} {LOAD}")));
+    assert!(run["warnings"][0].as_str().unwrap().starts_with(told), "{}", run["warnings"]);
+    let saved = place.run(&format!("device save --image aged.ftlab {bad} -o again.ftlab"));
+    assert!(saved.code == 0 && saved.err.contains(told), "{}", saved.err);
+    let worn = "--set nand.endurance.policy=fixed --set nand.endurance.cycles";
+    let loaded = place.run(&format!("device load aged.ftlab {worn}=2"));
+    assert!(loaded.err.contains("blocks bear 2 cycles"), "{}", loaded.err);
+    let loaded = place.run(&format!("device load aged.ftlab {worn}=3000"));
+    assert_eq!((loaded.code, loaded.err.as_str()), (0, ""));
+}
