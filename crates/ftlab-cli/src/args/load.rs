@@ -8,7 +8,7 @@ use ftlab::units::Ratio;
 use super::ReadingArgs;
 
 /// What is played, after what, and how.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct LoadArgs {
     /// The trace to replay, in any known format, compressed or not; - is standard input.
     #[arg(long, value_name = "FILE")]
@@ -47,7 +47,7 @@ pub struct LoadArgs {
 const MOST_OUTSTANDING: i64 = 1 << 20;
 
 /// When requests are submitted, and where they go.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Replaying")]
 pub struct PaceArgs {
     /// What decides when requests are submitted. By default the trace's times or the

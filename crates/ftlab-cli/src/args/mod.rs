@@ -172,18 +172,21 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("load").args(["trace", "workload"])))]
 pub struct CompareArgs {
-    /// Devices (built-in names or TOML files) to run, or the folders of finished results. The first
-    /// is the baseline. Results of one configuration are taken as its seeds. By default the device of
-    /// --image.
-    #[arg(value_name = "NAME|FILE|RESULT", required_unless_present = "image")]
+    /// Devices (built-in names, TOML files or images) to run, or the folders of finished results. The
+    /// first is the baseline. Results of one configuration, prepared alike, are taken as its seeds. By
+    /// default the device of --image.
+    #[arg(value_name = "NAME|FILE|RESULT")]
+    #[arg(required_unless_present_any = ["image", "vary", "variants"])]
     pub what: Vec<String>,
     /// Set an option of every device; may be repeated.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub sets: Vec<String>,
-    /// Run each device with each of these values of an option; several --vary multiply.
+    /// Run each device with each of these values of an option; several --vary multiply. Also
+    /// precondition=none,"fill,age" and image=A,B.
     #[arg(long, value_name = "KEY=A,B,...")]
     pub vary: Vec<String>,
-    /// Run each device with these options set, under this name; may be repeated.
+    /// Run each device with these options set, under this name; may be repeated. Also
+    /// precondition=STEPS and image=FILE.
     #[arg(long = "variant", value_name = "NAME:KEY=VALUE,...")]
     pub variants: Vec<String>,
     /// How many seeds each variant is run with.

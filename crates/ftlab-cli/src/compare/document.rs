@@ -23,7 +23,8 @@ pub struct Comparison {
     pub seeds: Vec<u64>,
     /// What was played, as in `result.json`.
     pub load: Value,
-    /// What devices went through before, as it was asked for; the results tell what it came to.
+    /// What devices went through before, as it was asked for; the results tell what it came to. Null if
+    /// the variants differ in it.
     pub precondition: Value,
     /// The variants; the first is the baseline.
     pub variants: Vec<VariantDocument>,
@@ -44,6 +45,8 @@ pub struct VariantDocument {
     pub capacity_bytes: u64,
     /// What was set over the device, as `KEY=VALUE`.
     pub settings: Vec<String>,
+    /// What its devices went through before, as it was asked for.
+    pub precondition: Value,
     /// BLAKE3 of the configuration's canonical text.
     pub config_blake3: String,
     /// By seed: when the device came to the end of its life, since it was new; null if it did not.

@@ -6,8 +6,10 @@
 mod build;
 mod document;
 mod finished;
+mod group;
 mod metrics;
 mod page;
+mod past;
 mod perform;
 mod statistics;
 mod table;
@@ -17,18 +19,21 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
+use ftlab::config::presets;
+
 use self::build::Series;
 use self::document::Comparison;
 use self::finished::Finished;
+use self::group::Grouped;
 use self::perform::Jobs;
 use self::variants::Variant;
 use crate::args::{CompareArgs, ReportArgs};
 use crate::device;
-use crate::experiment::{Experiment, LoadSource};
+use crate::experiment::LoadSource;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory;
-use crate::result::{self, COMPARISON, FileKind, Folder, Target};
+use crate::result::{self, COMPARISON, FileKind, Folder, Target, VARIANTS};
 use crate::run::{RESULTS, mention_abandoned};
 
 /// The page.
@@ -36,52 +41,66 @@ const PAGE: &str = "report.html";
 
 /// Compares.
 pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    match args.what.iter().filter(|name| build::is_finished(name)).count() {
+    let finished = |name: &&String| group::is_finished(name);
+    match args.what.iter().filter(finished).count() {
         0 => compare_devices(args, out),
         all if all == args.what.len() => compare_results(args, out),
-        _ => Err(Failure::usage(
-            "some of these are results and some are devices\n  remedy: name either, or run the \
-             devices first",
-        )),
+        _ => Err(mixed(&args.what)),
     }
 }
 
-fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let experiment = Experiment::new(&args.load)?;
-    let image = experiment.preparation.image();
-    let variants = variants::all(args, image)?;
-    if let Some(image) = image {
-        variants.iter().try_for_each(|variant| image.check(&variant.config))?;
+/// Some of what was named is a result, and some is not.
+fn mixed(names: &[String]) -> Failure {
+    let is_there = |name: &str| presets::find(name).is_some() || Path::new(name).exists();
+    let mut others = names.iter().filter(|name| !group::is_finished(name));
+    if let Some(missing) = others.clone().find(|name| !is_there(name)) {
+        return Failure::usage(format!(
+            "there is no result {missing}, nor a device of that name\n  remedy: check the name; a result is \
+             a folder that holds {}",
+            result::MARK
+        ));
     }
-    if matches!(&experiment.load, LoadSource::Trace { file, .. } if file == "-") {
+    let other = others.next().map_or("", String::as_str);
+    let what = if Path::new(other).is_dir() { "a folder without a result" } else { "a device" };
+    Failure::usage(format!(
+        "some of these are results, and {other} is {what}\n  remedy: name results only, or devices only; \
+         ftlab run makes a result of a device"
+    ))
+}
+
+fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let variants = variants::all(args)?;
+    let load = &variants[0].experiment.load;
+    if matches!(load, LoadSource::Trace { file, .. } if file == "-") {
         return Err(Failure::usage(
             "standard input can be read only once, and each run has to read it\n  remedy: save the \
              trace to a file",
         ));
     }
     // What can't be opened is told before anything runs.
-    drop(experiment.load.open()?);
+    drop(load.open()?);
     let seeds: Vec<u64> = (0..args.seeds).map(|at| args.seed.saturating_add(at)).collect();
     let cores = available_parallelism().map_or(1, usize::from);
     let jobs = Jobs {
-        experiment: &experiment,
         variants: &variants,
         seeds: &seeds,
         threads: args.jobs.map_or(cores, |jobs| jobs as usize),
         bar: !args.output.quiet,
     };
     let at_once = jobs.at_once();
-    let share = experiment.preparation.share_filled();
-    variants.iter().try_for_each(|one| memory::refuse_too_much(&one.config, share, at_once))?;
+    variants.iter().try_for_each(|one| {
+        let share = one.experiment.preparation.share_filled();
+        memory::refuse_too_much(&one.config, share, at_once)
+    })?;
     interrupt::listen()?;
     // Without an output the runs still need a place.
     let nowhere = args.output.no_output.then(tempfile::tempdir).transpose()?;
-    let stem = format!("compare-{}", experiment.load.name());
+    let stem = format!("compare-{}", load.name());
     let folder = prepare_folder(args, nowhere.as_ref().map(|place| place.path()), stem)?;
     let equal = warn(args, &variants, &folder);
     interrupt::removes(folder.path());
     if let Err(failure) = jobs.perform(&folder) {
-        return Err(stopped(failure, folder, nowhere.is_none()));
+        return Err(stopped(failure, &jobs, folder, nowhere.is_none()));
     }
     let mut series = Vec::new();
     for (variant, places) in variants.iter().zip(jobs.places()) {
@@ -103,6 +122,9 @@ fn compare_results(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
         ("--set", !args.sets.is_empty()),
         ("--trace", args.load.trace.is_some()),
         ("--workload", args.load.workload.is_some()),
+        ("--fio", args.load.fio.is_some()),
+        ("--precondition", args.load.precondition.is_some()),
+        ("--image", args.load.image.is_some()),
     ];
     if let Some((flag, _)) = idle.iter().find(|(_, given)| *given) {
         return Err(Failure::usage(format!(
@@ -110,28 +132,28 @@ fn compare_results(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
              leave it out, or name devices"
         )));
     }
-    let series = build::group(&args.what)?;
+    let Grouped { series, notes } = group::group(&args.what)?;
     if series.len() < 2 {
         return Err(Failure::usage(
             "these are results of one configuration: nothing to compare\n  remedy: name results of \
              another one too; ftlab report makes a page of one",
         ));
     }
-    build::check(&series)?;
+    group::check(&series)?;
     interrupt::listen()?;
     let nowhere = args.output.no_output.then(tempfile::tempdir).transpose()?;
     let stem = "compare-results".to_owned();
     let folder = prepare_folder(args, nowhere.as_ref().map(|place| place.path()), stem)?;
-    publish(args, &series, Vec::new(), folder, out)
+    publish(args, &series, notes, folder, out)
 }
 
 /// Makes a page of finished results.
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     let kind = FileKind { name: "page of ftlab", is_one: page::is_one };
     result::refuse_file(&args.output, &kind, args.force)?;
-    let series = build::group(&args.results)?;
-    build::check(&series)?;
-    let comparison = build::comparison(&series, args.confidence, Vec::new());
+    let Grouped { series, notes } = group::group(&args.results)?;
+    group::check(&series)?;
+    let comparison = build::comparison(&series, args.confidence, notes);
     let page = page::of(&comparison, &series)?;
     result::write_file(&args.output, page.as_bytes(), &kind, args.force)?;
     if !args.quiet {
@@ -168,7 +190,7 @@ fn warn(args: &CompareArgs, variants: &[Variant], folder: &Folder) -> Vec<String
 
 /// What becomes of a comparison that does not come to its end: of one that was interrupted, the
 /// finished runs are kept.
-fn stopped(failure: Failure, folder: Folder, keep: bool) -> Failure {
+fn stopped(failure: Failure, jobs: &Jobs<'_>, folder: Folder, keep: bool) -> Failure {
     if !matches!(failure, Failure::Interrupted) {
         return failure;
     }
@@ -176,9 +198,14 @@ fn stopped(failure: Failure, folder: Folder, keep: bool) -> Failure {
         eprintln!("Interrupted: no run had finished, nothing is written.");
         return Failure::Interrupted;
     }
-    match interrupt::publishing(|| folder.publish(false)) {
+    let list = result::to_json(&jobs.finished(&folder));
+    let listed = list.and_then(|list| folder.write(VARIANTS, list.as_bytes()));
+    match interrupt::publishing(|| listed.and_then(|()| folder.publish(false))) {
         Ok(path) => {
-            eprintln!("Interrupted: the runs that had finished are in {}.", path.display());
+            let path = path.display();
+            eprintln!(
+                "Interrupted: the runs that had finished are in {path}; ftlab compare {path} compares them."
+            );
             Failure::Interrupted
         }
         Err(failure) => failure,

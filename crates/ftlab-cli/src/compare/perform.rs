@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ftlab_workload::replay::Progress;
 use ftlab_workload::trace::Meter;
+use serde_json::{Value, json};
 
 use super::variants::Variant;
-use crate::experiment::{Experiment, Watcher};
+use crate::experiment::Watcher;
 use crate::failure::Failure;
 use crate::progress::Runs;
-use crate::result::{self, Folder};
+use crate::result::{self, Folder, MARK};
 use crate::run::run_document;
 
 /// The folder of the runs.
@@ -21,9 +22,7 @@ pub const RUNS: &str = "runs";
 
 /// What is to be run.
 pub struct Jobs<'a> {
-    /// What is played.
-    pub experiment: &'a Experiment,
-    /// On what.
+    /// What is played, and on what.
     pub variants: &'a [Variant],
     /// With these seeds, each variant.
     pub seeds: &'a [u64],
@@ -87,14 +86,13 @@ impl Jobs<'_> {
         runs: &Runs,
         halt: &AtomicBool,
     ) -> Result<(), Failure> {
-        let Variant { name, config, .. } = &self.variants[variant];
+        let Variant { name, config, experiment, .. } = &self.variants[variant];
         let named = |failure: Failure| {
             failure.map_text(|text| format!("the run of {name} with seed {seed} failed: {text}"))
         };
-        let load = self.experiment.load.open().map_err(named)?;
+        let load = experiment.load.open().map_err(named)?;
         let mut watcher = Share { runs, halt, shown: 0.0, stages: 0.0, meter: None };
-        let measured =
-            self.experiment.perform(load, config, seed, None, &mut watcher).map_err(named)?;
+        let measured = experiment.perform(load, config, seed, None, &mut watcher).map_err(named)?;
         if !measured.document.complete {
             return Err(Failure::Interrupted);
         }
@@ -105,6 +103,20 @@ impl Jobs<'_> {
         runs.advance(1.0 - watcher.shown);
         runs.one_more();
         Ok(())
+    }
+
+    /// The variants and the results that they have so far, for the folder of an interrupted comparison.
+    pub fn finished(&self, folder: &Folder) -> Value {
+        let is_there = |place: &String| folder.path().join(place).join(MARK).is_file();
+        let of = |(at, variant): (usize, &Variant)| {
+            let places = self.seeds.iter().map(|&seed| self.place(at, seed)).filter(is_there);
+            json!({
+                "name": variant.name,
+                "settings": variant.settings,
+                "results": places.collect::<Vec<_>>(),
+            })
+        };
+        json!({ "variants": self.variants.iter().enumerate().map(of).collect::<Vec<_>>() })
     }
 
     /// The folders of the results, by variant and seed, within that of the comparison.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use comfy_table::Table;
 
 use super::document::{Comparison, MetricDocument, ValuesDocument, VariantDocument};
+use super::past;
 use super::statistics::{Certainty, Change, Scale};
 use crate::human::{count, digits, rate, time};
 use crate::table::{fits, show, table, wrapped};
@@ -67,22 +68,12 @@ pub const LEGEND: &str = "* the interval leaves out zero; ** it would also after
 
 /// The first line.
 pub fn head(comparison: &Comparison) -> String {
-    let name = |load: &serde_json::Value| {
-        let text = |key: &str| load[key].as_str().unwrap_or_default().to_owned();
-        format!("{} {}", text("kind"), text("name"))
-    };
-    let step = |step: &serde_json::Value| match step["step"].as_str() {
-        Some("workload") => name(&step["load"]),
-        Some("fill") if step["order"] == "random" => "random fill".to_owned(),
-        Some("age") => "ageing".to_owned(),
-        Some("image") => format!("image {}", step["name"].as_str().unwrap_or_default()),
-        other => other.unwrap_or_default().to_owned(),
-    };
-    let steps = comparison.precondition.as_array().into_iter().flatten().map(step);
-    let steps: Vec<String> = steps.collect();
-    let after = match steps.as_slice() {
-        [] => String::new(),
-        steps => format!(" after {}", steps.join(", ")),
+    let after = match &comparison.precondition {
+        serde_json::Value::Null => ", prepared differently".to_owned(),
+        steps if steps.as_array().is_some_and(|steps| !steps.is_empty()) => {
+            format!(" after {}", past::told(steps))
+        }
+        _ => String::new(),
     };
     let seeds = match comparison.seeds.as_slice() {
         [seed] => format!("seed {seed}"),
@@ -95,7 +86,7 @@ pub fn head(comparison: &Comparison) -> String {
         1 => String::new(),
         more => format!("{more} variants on "),
     };
-    format!("{variants}{}{after}, {seeds}", name(&comparison.load))
+    format!("{variants}{}{after}, {seeds}", past::load_told(&comparison.load))
 }
 
 /// What the column of intervals is called.

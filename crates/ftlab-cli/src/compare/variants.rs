@@ -2,13 +2,16 @@
 //! `--variant`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
 
-use ftlab::config::{Config, Topic, explain};
+use ftlab::config::{Config, Topic, explain, presets};
 
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, LoadArgs};
 use crate::device::{Setting, settings};
+use crate::experiment::Experiment;
 use crate::failure::Failure;
-use crate::image::Taken;
+use crate::image;
 use crate::load::short_name;
 use crate::saved;
 
@@ -20,10 +23,21 @@ pub struct Variant {
     pub settings: Vec<String>,
     /// All of it.
     pub config: Config,
+    /// What is played on it, after what.
+    pub experiment: Arc<Experiment>,
+    /// How it is prepared.
+    past: Past,
+}
+
+/// How a device is prepared, as the command line says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Past {
+    image: Option<String>,
+    precondition: Option<String>,
 }
 
 /// One way to go on from a variant.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Choice {
     /// What is added to its name.
     name: String,
@@ -31,10 +45,50 @@ struct Choice {
     device: Option<String>,
     /// What is set.
     sets: Vec<Setting>,
+    /// How the device is prepared, if this is the choice of that: by these steps, or none.
+    precondition: Option<Option<String>>,
+    /// What it begins with, if this is the choice of that: this image, or none.
+    image: Option<Option<String>>,
+}
+
+/// What is varied like an option and is none: the steps of `--precondition`.
+const PRECONDITION: &str = "precondition";
+/// The same for `--image`.
+const IMAGE: &str = "image";
+/// The value of both that stands for nothing.
+const NONE: &str = "none";
+
+impl Choice {
+    /// Adds `KEY=VALUE`, given by a flag.
+    fn set(&mut self, flag: &str, text: &str) {
+        let (key, value) = text.split_once('=').unwrap_or((text, ""));
+        let value = unquoted(value.trim());
+        let chosen = || (value != NONE).then(|| value.to_owned());
+        match key.trim() {
+            PRECONDITION => self.precondition = Some(chosen()),
+            IMAGE => self.image = Some(chosen()),
+            _ => self.sets.push(Setting { flag: flag.to_owned(), text: text.to_owned() }),
+        }
+    }
+
+    /// What the variant is said to have set.
+    fn settings(&self) -> Vec<String> {
+        let told = |key: &str, value: &Option<Option<String>>| {
+            value.as_ref().map(|value| format!("{key}={}", value.as_deref().unwrap_or(NONE)))
+        };
+        let past = [told(PRECONDITION, &self.precondition), told(IMAGE, &self.image)];
+        let sets = self.sets.iter().map(|one| one.text.clone());
+        sets.chain(past.into_iter().flatten()).collect()
+    }
+}
+
+fn unquoted(text: &str) -> &str {
+    let inner = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    inner('"').or_else(|| inner('\'')).unwrap_or(text)
 }
 
 /// All variants, checked. Without a device it is that of the image.
-pub fn all(args: &CompareArgs, image: Option<&Taken>) -> Result<Vec<Variant>, Failure> {
+pub fn all(args: &CompareArgs) -> Result<Vec<Variant>, Failure> {
     let mut factors = vec![devices(&args.what)];
     let varied = args.vary.iter().enumerate().map(|(at, text)| varied(at + 1, text));
     factors.extend(varied.collect::<Result<Vec<_>, _>>()?);
@@ -42,34 +96,138 @@ pub fn all(args: &CompareArgs, image: Option<&Taken>) -> Result<Vec<Variant>, Fa
         let named = args.variants.iter().map(|text| named(text));
         factors.push(named.collect::<Result<Vec<_>, _>>()?);
     }
+    refuse_overridden(args, &factors)?;
+    let mut experiments = Experiments { load: &args.load, known: Vec::new() };
     let mut variants = Vec::new();
     for choices in product(&factors) {
-        let device = choices[0].device.as_deref();
-        let sets = choices.iter().flat_map(|choice| choice.sets.clone());
-        let sets: Vec<Setting> = settings(&args.sets).into_iter().chain(sets).collect();
         let parts = choices.iter().zip(&factors).filter(|(_, factor)| factor.len() > 1);
         let parts: Vec<&str> = parts.map(|(choice, _)| choice.name.as_str()).collect();
         let name = if parts.is_empty() { choices[0].name.clone() } else { parts.join(", ") };
-        let config = saved::config(device, &sets, image).map_err(|failure| match failure {
-            Failure::Usage(text) => Failure::Usage(format!("{text}\n  in the variant {name}")),
-            other => other,
-        })?;
-        let settings = sets.into_iter().map(|one| one.text).collect();
-        variants.push(Variant { name, settings, config });
+        let variant = variant(args, &name, &choices, &mut experiments);
+        variants.push(variant.map_err(|failure| {
+            failure.map_text(|text| format!("{text}\n  in the variant {name}"))
+        })?);
     }
     check_names(&variants)?;
     Ok(variants)
 }
 
+/// The variant that one choice of each kind makes.
+fn variant(
+    args: &CompareArgs,
+    name: &str,
+    choices: &[Choice],
+    experiments: &mut Experiments<'_>,
+) -> Result<Variant, Failure> {
+    let of_all = settings(&args.sets);
+    let told = of_all.iter().map(|one| one.text.clone());
+    let told = told.chain(choices.iter().flat_map(Choice::settings)).collect();
+    let sets = choices.iter().flat_map(|choice| choice.sets.clone());
+    let sets: Vec<Setting> = of_all.into_iter().chain(sets).collect();
+    let chosen = |of: fn(&Choice) -> &Option<Option<String>>, otherwise: &Option<String>| {
+        let last = choices.iter().rev().find_map(|choice| of(choice).clone());
+        last.unwrap_or_else(|| otherwise.clone())
+    };
+    let past = Past {
+        image: chosen(|choice| &choice.image, &args.load.image),
+        precondition: chosen(|choice| &choice.precondition, &args.load.precondition),
+    };
+    let experiment = experiments.of(&past)?;
+    let image = experiment.preparation.image();
+    if choices[0].device.is_none() && image.is_none() {
+        return Err(Failure::usage(
+            "which device?\n  remedy: name a device, or an image with --image",
+        ));
+    }
+    let config = saved::config(choices[0].device.as_deref(), &sets, image)?;
+    image.map_or(Ok(()), |image| image.check(&config))?;
+    Ok(Variant { name: name.to_owned(), settings: told, config, experiment, past })
+}
+
+/// What is played after each preparation; each is made once.
+struct Experiments<'a> {
+    load: &'a LoadArgs,
+    known: Vec<(Past, Arc<Experiment>)>,
+}
+
+impl Experiments<'_> {
+    fn of(&mut self, past: &Past) -> Result<Arc<Experiment>, Failure> {
+        if let Some((_, known)) = self.known.iter().find(|(known, _)| known == past) {
+            return Ok(known.clone());
+        }
+        let Past { image, precondition } = past.clone();
+        let experiment = Experiment::new(&LoadArgs { image, precondition, ..self.load.clone() })?;
+        let experiment = Arc::new(experiment);
+        self.known.push((past.clone(), experiment.clone()));
+        Ok(experiment)
+    }
+}
+
+/// Refuses what would be set and then overridden without a word: each option has one place.
+fn refuse_overridden(args: &CompareArgs, factors: &[Vec<Choice>]) -> Result<(), Failure> {
+    let key = |text: &str| text.split_once('=').unwrap_or((text, "")).0.trim().to_owned();
+    let mut given: Vec<(String, String)> = Vec::new();
+    let flags =
+        [(IMAGE, args.load.image.is_some()), (PRECONDITION, args.load.precondition.is_some())];
+    let flags = flags.into_iter().filter(|(_, is_given)| *is_given);
+    given.extend(flags.map(|(flag, _)| (flag.to_owned(), format!("--{flag}"))));
+    given.extend(args.sets.iter().map(|text| (key(text), format!("--set {text}"))));
+    for text in &args.vary {
+        let (varied, flag) = (key(text), format!("--vary {text}"));
+        if let Some((_, other)) = given.iter().find(|(known, _)| overlap(known, &varied)) {
+            return Err(twice(&varied, other, &flag));
+        }
+        given.push((varied, flag));
+    }
+    given.retain(|(_, flag)| flag.starts_with("--vary"));
+    let is_image = |choice: &Choice| choice.image.is_some();
+    if factors[0].iter().any(is_image) {
+        given.push((IMAGE.to_owned(), "an image as a device".to_owned()));
+        if args.load.image.is_some() {
+            return Err(twice(IMAGE, "--image", "an image as a device"));
+        }
+    }
+    let settings = |choice: &Choice| choice.settings();
+    for choice in factors.iter().skip(1 + args.vary.len()).flatten() {
+        for set in settings(choice) {
+            if let Some((_, other)) = given.iter().find(|(known, _)| overlap(known, &key(&set))) {
+                return Err(twice(&key(&set), other, &format!("--variant {}", choice.name)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn twice(key: &str, one: &str, other: &str) -> Failure {
+    Failure::usage(format!(
+        "{key} is given twice, by {one} and by {other}: one would have no effect\n  remedy: leave one out"
+    ))
+}
+
+/// Whether two keys are the same option, or one is a section with the other.
+fn overlap(one: &str, other: &str) -> bool {
+    let holds = |outer: &str, inner: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    holds(one, other) || holds(other, one)
+}
+
 fn devices(names: &[String]) -> Vec<Choice> {
     if names.is_empty() {
-        return vec![Choice { name: "image".to_owned(), device: None, sets: Vec::new() }];
+        return vec![Choice { name: IMAGE.to_owned(), ..Choice::default() }];
     }
     let short: BTreeSet<String> = names.iter().map(|name| short_name(name)).collect();
     let clear = short.len() == names.len();
     let called = |name: &String| if clear { short_name(name) } else { name.clone() };
-    let choice =
-        |name: &String| Choice { name: called(name), device: Some(name.clone()), sets: Vec::new() };
+    let choice = |name: &String| {
+        let is_image = presets::find(name).is_none() && image::is_one(Path::new(name));
+        match is_image {
+            true => {
+                Choice { name: called(name), image: Some(Some(name.clone())), ..Choice::default() }
+            }
+            false => Choice { name: called(name), device: Some(name.clone()), ..Choice::default() },
+        }
+    };
     names.iter().map(choice).collect()
 }
 
@@ -95,12 +253,16 @@ fn varied(number: usize, text: &str) -> Result<Vec<Choice>, Failure> {
     let is_policy = matches!(explain(key), Ok(Topic::Option(option)) if option.seam.is_some());
     let set = |value: &str| {
         let text = format!("{key}={value}");
-        let name = if is_policy { value.to_owned() } else { text.clone() };
-        Choice {
-            name,
-            device: None,
-            sets: vec![Setting { flag: format!("--vary {number}"), text }],
-        }
+        let mut choice = Choice::default();
+        choice.set(&format!("--vary {number}"), &text);
+        choice.name = match key {
+            PRECONDITION if unquoted(value) == NONE => "no precondition".to_owned(),
+            PRECONDITION => unquoted(value).to_owned(),
+            IMAGE => short_name(unquoted(value)),
+            _ if is_policy => value.to_owned(),
+            _ => text,
+        };
+        choice
     };
     Ok(values.into_iter().map(set).collect())
 }
@@ -115,10 +277,34 @@ fn named(text: &str) -> Result<Choice, Failure> {
         )));
     }
     let name = name.trim().to_owned();
-    let flag = format!("--variant {name}");
-    let sets = split(sets).into_iter().filter(|set| !set.is_empty());
-    let sets = sets.map(|set| Setting { flag: flag.clone(), text: set.to_owned() }).collect();
-    Ok(Choice { name, device: None, sets })
+    let mut choice = Choice { name, ..Choice::default() };
+    let sets: Vec<&str> = split(sets).into_iter().filter(|set| !set.is_empty()).collect();
+    for (at, set) in sets.iter().enumerate() {
+        if !set.contains('=') {
+            return Err(sets_nothing(&choice.name, &sets[..at], set, &sets[at + 1..]));
+        }
+        choice.set(&format!("--variant {}", choice.name), set);
+    }
+    Ok(choice)
+}
+
+/// A part of a variant without an equals sign: mostly one more value of a list.
+fn sets_nothing(name: &str, before: &[&str], part: &str, after: &[&str]) -> Failure {
+    let remedy = match before.last().and_then(|set| set.split_once('=')) {
+        Some((key, value)) => {
+            let more = after.iter().take_while(|set| !set.contains('='));
+            let values: Vec<&str> = [value, part].into_iter().chain(more.copied()).collect();
+            let values = values.join(",");
+            let written = match key {
+                // The shell takes a pair of quotes away.
+                PRECONDITION => format!("'{name}:{key}=\"{values}\"'"),
+                _ => format!("{key}=[{values}]"),
+            };
+            format!("if it belongs to {key}, write {written}; else write an option before it")
+        }
+        None => "write an option and its value, such as ftl.gc.stop=5".to_owned(),
+    };
+    Failure::usage(format!("--variant {name}: {part} sets nothing\n  remedy: {remedy}"))
 }
 
 /// Parts between commas that stand in no quotes and no brackets.
@@ -175,7 +361,8 @@ pub fn equal_ones(variants: &[Variant]) -> Vec<(&str, &str)> {
         let name = format!("name = \"{}\"", variant.config.options.device.name);
         text.replacen(&name, "", 1)
     };
-    let texts: Vec<String> = variants.iter().map(text).collect();
+    let texts: Vec<(String, &Past)> =
+        variants.iter().map(|variant| (text(variant), &variant.past)).collect();
     let mut found = Vec::new();
     for (at, variant) in variants.iter().enumerate() {
         if let Some(earlier) = texts[..at].iter().position(|text| *text == texts[at]) {
@@ -201,8 +388,7 @@ mod tests {
 
     #[test]
     fn the_product_keeps_the_order_of_the_command_line() {
-        let choice =
-            |name: &&str| Choice { name: (*name).to_owned(), device: None, sets: Vec::new() };
+        let choice = |name: &&str| Choice { name: (*name).to_owned(), ..Choice::default() };
         let factor = |names: &[&str]| names.iter().map(choice).collect();
         let all = product(&[factor(&["a", "b"]), factor(&["1", "2"])]);
         let names = all.iter().map(|row| format!("{}{}", row[0].name, row[1].name));

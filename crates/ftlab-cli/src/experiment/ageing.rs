@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ftlab::device::Device;
 use ftlab::stats::{Ageing, AgeingOutlook, AgeingRule};
-use ftlab::units::{Nanos, Ratio, SECTOR_BYTES};
+use ftlab::units::{Nanos, Ratio};
 use ftlab_workload::generate::Workload;
 use ftlab_workload::replay::{Arrival, Next, Progress, Source, SourceError, TenantPace};
 use ftlab_workload::trace::Meter;
@@ -38,16 +38,16 @@ impl Age {
     }
 
     /// What is played, up to the limit.
-    pub fn workload(&self, capacity_sectors: u64) -> Workload {
+    pub fn workload(&self) -> Workload {
         match (&self.load, self.repeated()) {
             (AgeLoad::Uniform(share), _) => {
-                let bytes =
-                    capacity_sectors * SECTOR_BYTES * u64::from(self.rule.limit_drive_writes);
+                // As a share, so that results of devices of any capacity say the same.
+                let limit = self.rule.limit_drive_writes;
                 let text = format!(
                     "name = \"age\"\n[[phase]]\nname = \"age\"\nmeasure = false\nwrites = \"100%\"\n\
                      size = \"4KiB\"\naddress = {{ kind = \"uniform\" }}\n\
                      region = {{ size = \"{share}\" }}\n\
-                     arrivals = {{ kind = \"closed\", queue_depth = {DEPTH} }}\nbytes = \"{bytes}B\"\n"
+                     arrivals = {{ kind = \"closed\", queue_depth = {DEPTH} }}\nbytes = \"{limit}00%\"\n"
                 );
                 own_workload("age", &text)
             }

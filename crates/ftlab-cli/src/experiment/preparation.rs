@@ -163,7 +163,7 @@ fn carry_out(
             Ok(fill.document(capacity, ssd.now() - begun))
         }
         Step::Age(age) => {
-            let load = age.workload(capacity);
+            let load = age.workload();
             let flags = recording.flags;
             let mut source = ageing::UntilSteady::new(generator(&load)?, &flags.aged);
             recording.begin_ageing(age.begin(ssd), ssd);

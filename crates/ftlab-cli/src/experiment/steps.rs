@@ -219,6 +219,7 @@ impl Fill {
     pub fn document(&self, capacity_sectors: u64, took: Nanos) -> StepDocument {
         StepDocument::Fill {
             order: if self.random { "random" } else { "sequential" },
+            share_ratio: f64::from(self.share.ppm) / f64::from(Ratio::ONE.ppm),
             written_bytes: self.sectors(capacity_sectors) * SECTOR_BYTES,
             duration_ns: took.0,
         }

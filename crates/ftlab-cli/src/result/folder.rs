@@ -16,6 +16,8 @@ use crate::failure::Failure;
 pub const MARK: &str = "result.json";
 /// The file by which a folder is known to be a comparison.
 pub const COMPARISON: &str = "compare.json";
+/// The file by which a folder is known to hold the finished runs of an interrupted comparison.
+pub const VARIANTS: &str = "variants.json";
 /// What is added to the name of an interrupted run.
 const PARTIAL: &str = ".partial";
 /// What the name of an unfinished result begins with; then comes the number of its process.

@@ -24,8 +24,8 @@ use crate::experiment::Measured;
 use crate::failure::Failure;
 
 pub use document::{DeviceDocument, Document, LoadDocument, ReplayDocument, RunDocument};
-pub use folder::{COMPARISON, FileKind, Folder, MARK, Target, refuse_file, write_file};
-pub use preparation::{AgeDocument, StepDocument, steps_end_steady};
+pub use folder::{COMPARISON, FileKind, Folder, MARK, Target, VARIANTS, refuse_file, write_file};
+pub use preparation::{AgeDocument, StepDocument};
 pub use requests::Requests;
 
 /// Writes what a run came to into a folder that is being written, or into one within it if `within`

@@ -28,6 +28,8 @@ pub enum StepDocument {
     Fill {
         /// In which order: sequential or random.
         order: &'static str,
+        /// How much of the capacity, from its beginning.
+        share_ratio: f64,
         /// Bytes written.
         written_bytes: u64,
         /// Simulated time that it took.

@@ -160,7 +160,10 @@ fn finished_results_are_compared_and_reported() {
     assert_eq!(place.run(&line).code, 0);
     fails(&place, "compare b1 deep -o no", &["pacing", "remedy"]);
     fails(&place, "compare a1 a2 -o no", &["one configuration", "ftlab report"]);
-    fails(&place, "compare a1 tiny -o no", &["some of these are results", "remedy"]);
+    fails(&place, "compare a1 tiny -o no", &["some of these are results", "tiny is a device"]);
+    fails(&place, "compare a1 nope -o no", &["no result nope", "nor a device", "remedy"]);
+    fails(&place, "compare a1 a1/ b1 -o no", &["a1/ is named twice", "remedy"]);
+    fails(&place, "report a1 b1 b1 -o no", &["b1 is named twice", "remedy"]);
     fails(&place, "compare a1 b1 --vary ftl.gc.start=2,3 -o no", &["--vary", "finished results"]);
     fails(&place, "report a1 -o one.html", &["one.html", "--force"]);
     assert_eq!(place.run("report a1 -o one.html --force --quiet").code, 0);
@@ -294,6 +297,19 @@ fn mistakes_are_named_with_their_remedy() {
     fails(&place, &with("--vary scheduler.policy=fifo,"), &["a value is empty", "remedy"]);
     fails(&place, &with("--vary scheduler.policy=fifo,fifo"), &["given twice", "remedy"]);
     fails(&place, &with("--variant scheduler.policy=fifo"), &["--variant", "no name", "remedy"]);
+    let weights =
+        "--variant wrr:host.arbitration.policy=weighted-round-robin,host.arbitration.weights=8,1";
+    let told = ["--variant wrr: 1 sets nothing", "write host.arbitration.weights=[8,1]"];
+    fails(&place, &with(weights), &told);
+    let twice = "--vary ftl.gc.victim=greedy,fifo --vary ftl.gc.victim=fifo,random";
+    fails(&place, &with(twice), &["ftl.gc.victim is given twice", "leave one out"]);
+    let set = "--vary ftl.gc.victim=greedy,fifo --set ftl.gc.victim=random";
+    fails(&place, &with(set), &["--set ftl.gc.victim=random", "--vary ftl.gc.victim=greedy,fifo"]);
+    let named = "--vary ftl.gc.victim=greedy,fifo --variant x:ftl.gc.victim=random";
+    fails(&place, &with(named), &["ftl.gc.victim is given twice", "--variant x"]);
+    let steps = "--vary precondition=none,fill --precondition fill";
+    fails(&place, &with(steps), &["precondition is given twice", "--precondition"]);
+    fails(&place, "compare --vary ftl.gc.start=2,3 --workload randwrite-4k", &["which device?"]);
     fails(&place, &with(""), &["only one variant", "--vary"]);
     fails(&place, &with("tiny"), &["the same name", "remedy"]);
     fails(&place, &with("nosuch"), &["nosuch", "tiny", "ftlab list devices"]);
@@ -343,8 +359,30 @@ fn finished_runs_of_an_interrupted_comparison_can_be_compared() {
     assert_eq!(done.code, 130, "{}", done.err);
     assert!(done.err.contains("out.partial"), "{}", done.err);
     assert_eq!(place.entries(), ["out.partial", "trace.csv"]);
-    assert_eq!(entries(&place.path("out.partial")), ["runs"]);
+    assert_eq!(entries(&place.path("out.partial")), ["runs", "variants.json"]);
     let (a, b) = ("out.partial/runs/1-fifo/seed-1", "out.partial/runs/2-read-first/seed-1");
     let compared = place.run(&format!("compare {a} {b} --no-output"));
     assert_eq!(compared.code, 0, "{}", compared.err);
+    // The folder stands for the seeds that both variants have.
+    let whole = place.run("compare out.partial --no-output --json");
+    assert_eq!(whole.code, 0, "{}", whole.err);
+    let comparison: Value = serde_json::from_str(&whole.out).unwrap();
+    let seeds = comparison["seeds"].as_array().unwrap().len();
+    let runs = |variant: &str| entries(&place.path(&format!("out.partial/runs/{variant}"))).len();
+    assert_eq!(seeds, runs("1-fifo").min(runs("2-read-first")));
+    assert_eq!(comparison["variants"][1]["name"], "read-first");
+    assert!(comparison["notes"].to_string().contains("was interrupted: these are the seeds"));
+    // One that has a seed more than the other: it is left out.
+    let more = format!("run --device tiny {LOAD} --seed 5000 -o out.partial/runs/1-fifo/seed-5000");
+    assert_eq!(place.run(&format!("{more} --set scheduler.policy=fifo --quiet")).code, 0);
+    let list = String::from_utf8(place.read("out.partial/variants.json")).unwrap();
+    let first = "\"runs/1-fifo/seed-1\"";
+    let list = list.replacen(first, &format!("\"runs/1-fifo/seed-5000\", {first}"), 1);
+    place.write("out.partial/variants.json", list.as_bytes());
+    let uneven = place.run("report out.partial -o page.html --quiet");
+    assert_eq!(uneven.code, 0, "{}", uneven.err);
+    let page = String::from_utf8(place.read("page.html")).unwrap();
+    assert!(page.contains("other is left out") || page.contains("others are left out"));
+    assert_eq!(place.run("compare out.partial -o again --quiet").code, 0);
+    assert_eq!(place.json("again/compare.json")["seeds"].as_array().unwrap().len(), seeds);
 }

@@ -3,6 +3,7 @@
 mod browser;
 mod common;
 mod compare;
+mod compare_pasts;
 mod device;
 mod other_commands;
 mod run;
