@@ -15,6 +15,8 @@ use crate::progress::Bars;
 use crate::result::{self, Folder, Requests, RunDocument, Target};
 use crate::{device, memory, saved, table};
 
+/// The file of all requests.
+const REQUESTS: &str = "requests.parquet";
 /// Where results go unless the user says.
 pub const RESULTS: &str = "ftlab-results";
 /// Of shorter runs no speed is told: the system counts processor time in steps too coarse for it.
@@ -54,7 +56,8 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let path = match folder {
         Some(folder) => {
             if let Some(requests) = measured.requests.take() {
-                requests.finish().map_err(result::unwritten("requests.parquet"))?;
+                let unwritten = result::unwritten(folder.path(), REQUESTS);
+                requests.finish().map_err(unwritten)?;
             }
             result::write(&folder, "", &config, &measured, &speed)?;
             Some(interrupt::publishing(|| folder.publish(complete))?)
@@ -144,8 +147,9 @@ fn prepare_folder(
 fn start_requests(args: &RunArgs, folder: Option<&Folder>) -> Result<Option<Requests>, Failure> {
     match folder.filter(|_| args.records) {
         Some(folder) => {
-            let file = folder.create("requests.parquet")?;
-            Requests::new(file).map(Some).map_err(result::unwritten("requests.parquet"))
+            let file = folder.create(REQUESTS)?;
+            let unwritten = result::unwritten(folder.path(), REQUESTS);
+            Requests::new(file).map(Some).map_err(unwritten)
         }
         None => Ok(None),
     }

@@ -470,3 +470,10 @@ fn everything_that_is_wrong_is_told_at_once() {
         assert!(problems.contains(says), "{problems}");
     }
 }
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_job_file() {
+    let text = "\u{feff}[job]\nrw=write\nsize=1m\n";
+    let file = JobFile::parse("bom.fio", text, &mut Nothing).unwrap_or_else(|p| panic!("{p}"));
+    assert!(file.plan(1 << 20, 1).is_ok());
+}

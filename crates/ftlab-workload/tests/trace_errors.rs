@@ -62,6 +62,19 @@ fn skipped_lines_are_counted() {
 }
 
 #[test]
+fn binary_content_is_not_printed() {
+    let mut trace = b"\x7fELF\x02\x01\x01\x00\x1b[2J\n".to_vec();
+    trace.extend(0..=255);
+    let error = failure(trace);
+    assert_eq!(error.kind, ErrorKind::UnknownFormat);
+    let told = error.to_string();
+    assert!(
+        told.contains("it is no text") && !told.contains('\u{1b}') && !told.contains('\0'),
+        "{told}"
+    );
+}
+
+#[test]
 fn unknown_content_lists_the_formats() {
     let error = failure("# comment\nhello world, this is prose\nand more\n");
     assert_eq!(error.kind, ErrorKind::UnknownFormat);

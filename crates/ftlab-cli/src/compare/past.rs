@@ -92,7 +92,8 @@ pub fn difference(a: &Value, b: &Value) -> Option<String> {
             let is_cause = |key: &&String| !key.starts_with("digest") && *key != "load";
             let differs = |key: &&String| a[key.as_str()] != b[key.as_str()];
             let causes = keys.clone().filter(is_cause);
-            let rest = ["load"].iter().filter_map(|key| one.get_key_value(*key)).map(|(key, _)| key);
+            let rest =
+                ["load"].iter().filter_map(|key| one.get_key_value(*key)).map(|(key, _)| key);
             let found = causes.chain(rest).find(differs).or_else(|| keys.find(differs));
             found.map(|key| (key.clone(), &a[key.as_str()], &b[key.as_str()]))
         }

@@ -143,7 +143,9 @@ impl Experiment {
         let spent = clock.stop();
         recording.recorder.phase_ended(&ssd);
         if let Some(error) = recording.error {
-            return Err(Failure::usage(format!("can't write requests.parquet: {error}")));
+            return Err(Failure::usage(format!(
+                "can't write requests.parquet: {error}\n  remedy: check that there is room, or choose another place with -o"
+            )));
         }
         outcome.warnings.extend(hints);
         outcome.warnings.extend(steps.iter().filter_map(StepDocument::complaint));

@@ -156,7 +156,8 @@ fn carry_out(
             recording.names = vec!["fill".to_owned()];
             match fill.in_order() {
                 Some(workload) => {
-                    play("fill", &mut generator(&workload)?, ssd, recording, watcher)?;
+                    let (source, total) = (generator(&workload)?, fill.requests(capacity));
+                    play("fill", &mut steps::Counted { source, total }, ssd, recording, watcher)?;
                 }
                 None => play("fill", &mut fill.at_random(capacity), ssd, recording, watcher)?,
             }

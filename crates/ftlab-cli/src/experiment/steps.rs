@@ -5,7 +5,7 @@ use ftlab::host::Op;
 use ftlab::stats::AgeingRule;
 use ftlab::units::{Lba, Nanos, Ratio, SECTOR_BYTES, SimTime};
 use ftlab_workload::generate::{Scatter, Workload};
-use ftlab_workload::replay::{Arrival, Next, Pace, PhaseStart, Source, SourceError};
+use ftlab_workload::replay::{Arrival, Next, Pace, PhaseStart, Source, SourceError, TenantPace};
 
 use super::LoadSource;
 use super::ageing::{Age, AgeLoad};
@@ -15,6 +15,8 @@ use crate::result::StepDocument;
 
 /// Requests outstanding while a device is prepared.
 pub const DEPTH: u32 = 32;
+/// What a fill in order writes at once.
+const ORDERLY_KIB: u64 = 128;
 /// What a random fill writes at once, in sectors.
 const RANDOM_SECTORS: u64 = 4096 / SECTOR_BYTES;
 
@@ -198,11 +200,16 @@ impl Fill {
     pub fn in_order(&self) -> Option<Workload> {
         let text = format!(
             "name = \"fill\"\n[[phase]]\nname = \"fill\"\nmeasure = false\nwrites = \"100%\"\n\
-             size = \"128KiB\"\nalign = \"4KiB\"\naddress = {{ kind = \"sequential\" }}\n\
+             size = \"{ORDERLY_KIB}KiB\"\nalign = \"4KiB\"\naddress = {{ kind = \"sequential\" }}\n\
              arrivals = {{ kind = \"closed\", queue_depth = {DEPTH} }}\nbytes = \"{}\"\n",
             self.share
         );
         (!self.random).then(|| own_workload("fill", &text))
+    }
+
+    /// How many requests a fill in order has.
+    pub fn requests(&self, capacity_sectors: u64) -> u64 {
+        self.sectors(capacity_sectors).div_ceil(ORDERLY_KIB * 1024 / SECTOR_BYTES)
     }
 
     /// A fill at random: each place once, in an order that is the same for each device of this size.
@@ -230,6 +237,36 @@ impl Fill {
 pub fn own_workload(name: &str, text: &str) -> Workload {
     let mut none = |file: &str| Err(format!("{file} is not asked for"));
     Workload::parse(name, text, &mut none).expect("a text of our own is in order")
+}
+
+/// A source of which is known how many requests it has.
+pub struct Counted<S> {
+    /// Which.
+    pub source: S,
+    /// So many.
+    pub total: u64,
+}
+
+impl<S: Source> Source for Counted<S> {
+    fn next(&mut self) -> Result<Next, SourceError> {
+        self.source.next()
+    }
+
+    fn skip_phase(&mut self) {
+        self.source.skip_phase();
+    }
+
+    fn tenants(&self) -> Vec<TenantPace> {
+        self.source.tenants()
+    }
+
+    fn next_of(&mut self, tenant: usize) -> Result<Option<Arrival>, SourceError> {
+        self.source.next_of(tenant)
+    }
+
+    fn total(&self) -> Option<u64> {
+        Some(self.total)
+    }
 }
 
 /// Writes each place once.

@@ -269,6 +269,13 @@ fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
             "{shown} exists and is not a result\n  remedy: choose another folder with -o"
         )));
     }
+    if let Some(foreign) = foreign(path) {
+        return Err(Failure::usage(format!(
+            "{shown} holds a result, and also {}, which ftlab did not write: it is not replaced\n  remedy: \
+             choose another folder with -o, or move that away first",
+            foreign.display()
+        )));
+    }
     if force {
         return Ok(());
     }
@@ -276,6 +283,37 @@ fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
         "there is a result in {shown} already\n  remedy: --force replaces it, or choose another \
          folder with -o"
     )))
+}
+
+/// All files that results and comparisons consist of.
+const OWN_FILES: [&str; 11] = [
+    MARK,
+    COMPARISON,
+    VARIANTS,
+    "config.toml",
+    "run.json",
+    "report.html",
+    "timeline.parquet",
+    "requests.parquet",
+    "latencies.parquet",
+    "blocks.parquet",
+    "queues.parquet",
+];
+
+/// Something within the folder of a result or a comparison that is not of ftlab.
+fn foreign(folder: &Path) -> Option<PathBuf> {
+    let mut entries: Vec<PathBuf> =
+        fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    entries.into_iter().find_map(|path| {
+        let is_own = |name: &std::ffi::OsStr| OWN_FILES.iter().any(|own| name == *own);
+        match fs::symlink_metadata(&path) {
+            // The runs of a comparison, by variant and seed.
+            Ok(there) if there.is_dir() => foreign(&path),
+            Ok(there) if there.is_file() && path.file_name().is_some_and(is_own) => None,
+            _ => Some(path),
+        }
+    })
 }
 
 /// Renames `from` to `to`; what is there is moved aside first and removed afterwards.
@@ -290,5 +328,14 @@ fn replace(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to).or_else(|error| {
         fs::rename(&old, to)?;
         Err(error)
-    })
+    })?;
+    if foreign(&old).is_some() {
+        // Put there while the result was made, or into a partial one: it is kept.
+        let kept = aside.keep().join("old");
+        eprintln!(
+            "note: what was replaced holds files that are not of ftlab; it is in {}",
+            kept.display()
+        );
+    }
+    Ok(())
 }

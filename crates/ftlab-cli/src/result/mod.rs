@@ -17,6 +17,8 @@ mod preparation;
 mod requests;
 mod timeline;
 
+use std::path::Path;
+
 use ftlab::config::Config;
 use parquet::errors::ParquetError;
 
@@ -40,24 +42,39 @@ pub fn write(
     let name = |file: &str| format!("{within}{file}");
     let timeline = folder.create(&name("timeline.parquet"))?;
     timeline::write(timeline, measured.recorder.timeline())
-        .map_err(unwritten("timeline.parquet"))?;
+        .map_err(unwritten(folder.path(), &name("timeline.parquet")))?;
     let latencies = folder.create(&name("latencies.parquet"))?;
-    latencies::write(latencies, &measured.recorder).map_err(unwritten("latencies.parquet"))?;
+    latencies::write(latencies, &measured.recorder)
+        .map_err(unwritten(folder.path(), &name("latencies.parquet")))?;
     let blocks = folder.create(&name("blocks.parquet"))?;
-    blocks::write(blocks, &measured.blocks).map_err(unwritten("blocks.parquet"))?;
+    blocks::write(blocks, &measured.blocks)
+        .map_err(unwritten(folder.path(), &name("blocks.parquet")))?;
     if measured.recorder.timeline().queue_windows().next().is_some() {
         let queues = folder.create(&name("queues.parquet"))?;
         timeline::write_queues(queues, measured.recorder.timeline())
-            .map_err(unwritten("queues.parquet"))?;
+            .map_err(unwritten(folder.path(), &name("queues.parquet")))?;
     }
     folder.write(&name("config.toml"), config.show().as_bytes())?;
     folder.write(&name("run.json"), to_json(run)?.as_bytes())?;
     folder.write(&name(MARK), to_json(&measured.document)?.as_bytes())
 }
 
-/// The failure to write a file of columns.
-pub fn unwritten(name: &'static str) -> impl Fn(ParquetError) -> Failure {
-    move |error| Failure::usage(format!("can't write {name}: {error}"))
+/// The failure to write a file of columns into a folder.
+pub fn unwritten(folder: &Path, name: &str) -> impl Fn(ParquetError) -> Failure {
+    let path = folder.join(name);
+    move |error| {
+        let cause = match &error {
+            ParquetError::External(cause) => cause.downcast_ref::<std::io::Error>(),
+            _ => None,
+        };
+        match cause {
+            Some(cause) => Failure::file("can't write", &path, cause),
+            None => Failure::usage(format!(
+                "can't write {}: {error}\n  remedy: check that there is room, or choose another place with -o",
+                path.display()
+            )),
+        }
+    }
 }
 
 /// JSON as files hold it.

@@ -153,3 +153,35 @@ fn a_difference_that_never_came_into_play_is_told() {
                 --workload randwrite-4k --requests 5000 --seeds 1 --quiet -o act";
     assert_eq!(says(&compared(&place, line), "never came into play"), 0);
 }
+
+/// The page of one result tells how the result is made again.
+#[test]
+fn the_page_of_one_result_names_its_run() {
+    let place = Place::new();
+    let done = place.run("run --device tiny --trace trace.csv -o one --quiet");
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(place.run("report one -o page.html --quiet").code, 0);
+    let page = String::from_utf8(place.read("page.html")).unwrap();
+    let again =
+        page.split("How to do it again").nth(1).expect("how").split("</dl>").next().unwrap();
+    assert!(again.contains("run --device tiny --trace trace.csv"), "{again}");
+    assert!(!again.contains("page.html") && !page.contains("--seeds"), "{again}");
+}
+
+/// `--force` replaces what ftlab wrote, and nothing else.
+#[test]
+fn files_of_others_are_not_replaced() {
+    let place = Place::new();
+    let line = "run --device tiny --trace trace.csv --quiet -o r1";
+    assert_eq!(place.run(line).code, 0);
+    assert_eq!(place.run(&format!("{line} --force")).code, 0);
+    place.write("r1/note.txt", b"years of work");
+    fails(&place, &format!("{line} --force"), &["r1/note.txt", "not replaced", "remedy"]);
+    assert_eq!(place.read("r1/note.txt"), b"years of work");
+    let line = "compare tiny --vary ftl.gc.start=2,3 --trace trace.csv --seeds 1 --quiet -o c1";
+    assert_eq!(place.run(line).code, 0);
+    assert_eq!(place.run(&format!("{line} --force")).code, 0);
+    place.write("c1/runs/1-ftl_gc_start_2/seed-1/note.txt", b"years of work");
+    let done = place.run(&format!("{line} --force"));
+    assert!(done.code == 2 && done.err.contains("seed-1/note.txt"), "{}", done.err);
+}

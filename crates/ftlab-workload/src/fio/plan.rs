@@ -276,7 +276,8 @@ impl Plan {
             return;
         }
         let count = files.len();
-        self.notes.push(format!("{count} files were written once before the jobs, as fio does"));
+        let told = if count == 1 { "1 file was".to_owned() } else { format!("{count} files were") };
+        self.notes.push(format!("{told} written once before the jobs, as fio does"));
         self.phase_names.push("files".to_owned());
         let issuer = Box::new(Writer { files, at: 0, outstanding: 0 });
         self.groups.push(Group { measure: false, ramp: Nanos::ZERO, issuers: vec![issuer] });

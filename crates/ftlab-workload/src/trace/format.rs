@@ -224,10 +224,26 @@ pub(crate) fn detect(
     best.map(|(format, _)| format).ok_or_else(|| unknown(name, sample))
 }
 
+/// Control characters that text does not hold: tabs, line ends and the like apart.
+fn is_no_text(byte: u8) -> bool {
+    byte.is_ascii_control() && !byte.is_ascii_whitespace() && byte != 0x0b
+}
+
 #[cold]
 fn unknown(name: &str, sample: &[u8]) -> TraceError {
     let mut lines = (1..).zip(sample.split(|&byte| byte == b'\n'));
     let (number, line) = lines.find(|(_, line)| !is_void(line)).unwrap_or((1, &[]));
+    if sample.iter().any(|&byte| is_no_text(byte)) {
+        return TraceError::new(
+            ErrorKind::UnknownFormat,
+            name,
+            "it is no text, and no compression or table that is known",
+            format!(
+                "check that it is the right file, and unpack it first; known formats: {}",
+                names()
+            ),
+        );
+    }
     let text = String::from_utf8_lossy(line).trim_end().to_owned();
     let field = 0..text.len();
     let error = TraceError::new(

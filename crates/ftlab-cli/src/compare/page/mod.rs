@@ -205,12 +205,19 @@ fn drawings(comparison: &Comparison) -> Markup {
 fn origin(comparison: &Comparison, series: &[Series]) -> Markup {
     let load = serde_json::to_string_pretty(&comparison.load).unwrap_or_default();
     let before = serde_json::to_string_pretty(&comparison.precondition).unwrap_or_default();
-    let command = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
+    let this = || std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    // A single variant is made again by the commands that ran it, not by the one that drew the page.
+    let own: Vec<Vec<String>> = match series {
+        [one] => one.results.iter().filter_map(|(_, result)| result.command()).collect(),
+        _ => Vec::new(),
+    };
+    let commands = if own.is_empty() { vec![this()] } else { own };
     html! {
         h2 { "How to do it again" }
         dl {
             dt { "ftlab" } dd { (comparison.ftlab_version) }
-            dt { "Command" } dd { code { (quoted(command)) } }
+            dt { "Command" }
+            @for command in commands { dd { code { (quoted(command.into_iter())) } } }
             dt { "Seeds" } dd { (format!("{:?}", comparison.seeds)) }
         }
         details { summary { "Load" } pre tabindex="0" { (load) } }

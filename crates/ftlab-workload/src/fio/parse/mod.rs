@@ -26,6 +26,8 @@ impl JobFile {
         text: &str,
         around: &mut dyn Surroundings,
     ) -> Result<JobFile, Problems> {
+        // Some editors begin a file with a byte order mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut problems = Vec::new();
         let sections = sections(file, text, around, &mut problems);
         if sections.is_empty() && problems.is_empty() {
