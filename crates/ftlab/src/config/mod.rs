@@ -21,6 +21,7 @@ pub mod reader;
 mod resolve;
 pub mod show;
 pub mod text;
+mod usual;
 pub mod value;
 
 use std::collections::BTreeMap;

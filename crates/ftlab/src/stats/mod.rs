@@ -17,6 +17,7 @@ mod recorder;
 mod report;
 mod slc;
 mod steady;
+mod summary;
 mod timeline;
 mod window_latencies;
 

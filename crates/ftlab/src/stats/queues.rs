@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::HostStats;
-use super::report::{OpReport, mb_per_second, op_report, per_second, ratio};
+use super::report::OpReport;
+use super::summary::{mb_per_second, op_report, per_second, ratio};
 use crate::host::{Op, QueueId, Queues};
 use crate::units::Nanos;
 

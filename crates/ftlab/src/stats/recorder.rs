@@ -1,8 +1,9 @@
 //! Puts the measurements of a run together: statistics for every phase, the timeline, the rounds.
 
 use super::block_map::{self, BlockGroup, BlockMarks};
-use super::report::{self, Report};
+use super::report::Report;
 use super::steady::Rounds;
+use super::summary;
 use super::{Circumstances, DeviceCounters, HostStats, Timeline};
 use crate::device::{Contents, Device};
 use crate::host::{Completion, Host, Outcome};
@@ -142,6 +143,6 @@ impl Recorder {
         device: &Device<P, C>,
         circumstances: &Circumstances,
     ) -> Report {
-        report::build(&self.phases, &self.rounds, device, circumstances)
+        summary::build(&self.phases, &self.rounds, device, circumstances)
     }
 }

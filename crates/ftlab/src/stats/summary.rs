@@ -1,0 +1,268 @@
+//! Makes the report of what was counted in the measured phases.
+
+use super::health::health;
+use super::host::{HostStats, OpStats};
+use super::notes;
+use super::queues;
+use super::report::{
+    Cache, Commands, FlashCommands, FlashOverlaps, Gc, GcPurpose, GcPurposes, HostReport,
+    LatencyReport, OpReport, PhaseSummary, Report, SCHEMA_VERSION, Spread, TimeShares, Utilisation,
+    Wear, WriteAmplification,
+};
+use super::slc::slc_cache;
+use super::steady::Rounds;
+use super::{Circumstances, DeviceCounters, Latencies, PhaseStats};
+use crate::device::{Contents, Device};
+use crate::ftl::gc::{Purpose, PurposeCounts};
+use crate::ftl::{Blocks, FtlCounts};
+use crate::host::{Host, Op};
+use crate::scheduler::{Kind, Origin, Probe, flash_pages_programmed};
+use crate::units::{Nanos, SECTOR_BYTES};
+
+/// The quotient, unless there is nothing to divide by.
+pub(super) fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+pub(super) fn build<P: Probe, C: Contents>(
+    phases: &[PhaseStats],
+    rounds: &Rounds,
+    device: &Device<P, C>,
+    circumstances: &Circumstances,
+) -> Report {
+    let (mut host, mut counters) = (HostStats::default(), None::<DeviceCounters>);
+    let mut by_queue: Vec<HostStats> = Vec::new();
+    let mut duration = Nanos::ZERO;
+    for phase in phases.iter().filter(|phase| phase.measured) {
+        host.merge(&phase.host);
+        by_queue.resize_with(phase.queues.len(), HostStats::default);
+        by_queue.iter_mut().zip(&phase.queues).for_each(|(sum, queue)| sum.merge(queue));
+        duration += phase.host.duration();
+        counters = Some(counters.map_or(phase.device.clone(), |sum| sum.plus(&phase.device)));
+    }
+    let counters = counters.unwrap_or_default();
+    let shape = device.flash().geometry().shape();
+    let page_bytes = shape.page_size.0;
+    let mut report = Report {
+        schema_version: SCHEMA_VERSION,
+        host: HostReport {
+            queues: queues::reports(&by_queue, device.queues(), duration),
+            fairness: queues::fairness(&by_queue, device.queues()),
+            ..host_report(&host, duration)
+        },
+        write_amplification: write_amplification(&host, &counters, device),
+        gc: gc(&counters, device.ftl().blocks()),
+        wear: wear(device),
+        health: health(device),
+        unwritten_read_pages: counters.ftl.unwritten_reads,
+        read_pages: counters.buffer.read_hits + counters.buffer.read_misses,
+        cache: device.buffer().acknowledges_early().then(|| cache(&counters, device)),
+        slc_cache: device.ftl().slc_counts().map(|_| slc_cache(&counters)),
+        utilisation: Utilisation {
+            channels_ratio: spread(&counters.channel_busy, counters.span),
+            dies_ratio: spread(&counters.die_busy, counters.span),
+        },
+        flash_overlaps: FlashOverlaps::new(&counters.overlaps),
+        flash_commands: FlashCommands {
+            host: commands(&counters, Origin::Host),
+            merge: commands(&counters, Origin::Merge),
+            gc: commands(&counters, Origin::Gc),
+            wear: commands(&counters, Origin::Wear),
+            fold: commands(&counters, Origin::Fold),
+        },
+        steady_state: rounds.report(host.op(Op::Write).bytes(), &counters),
+        phases: phases.iter().map(|phase| phase_summary(phase, page_bytes)).collect(),
+        notes: Vec::new(),
+    };
+    let capacity_bytes = device.capacity_sectors() * SECTOR_BYTES;
+    report.notes = notes::collect(&report, &host, capacity_bytes, circumstances);
+    report
+}
+
+fn host_report(host: &HostStats, duration: Nanos) -> HostReport {
+    let bytes = host.op(Op::Read).bytes() + host.op(Op::Write).bytes();
+    HostReport {
+        requests: host.requests(),
+        duration_ns: duration.0,
+        iops: per_second(host.requests(), duration),
+        throughput_mb_per_s: mb_per_second(bytes, duration),
+        read: op_report(host.op(Op::Read), duration),
+        write: op_report(host.op(Op::Write), duration),
+        trim: op_report(host.op(Op::Trim), duration),
+        flush: op_report(host.op(Op::Flush), duration),
+        queues: Vec::new(),
+        fairness: None,
+    }
+}
+
+pub(super) fn per_second(count: u64, duration: Nanos) -> Option<f64> {
+    ratio(count as f64, duration.as_secs_f64())
+}
+
+pub(super) fn mb_per_second(bytes: u64, duration: Nanos) -> Option<f64> {
+    ratio(bytes as f64 / 1e6, duration.as_secs_f64())
+}
+
+pub(super) fn op_report(op: &OpStats, duration: Nanos) -> OpReport {
+    let (requests, refused_requests) = (op.latencies.count(), op.refused);
+    let share = |part: u128| part as f64 / op.latencies.sum_ns() as f64;
+    let [host_queue, submission, front_end, link, buffer, admission, queue, gc, bus, cell] =
+        op.parts.sums_ns.map(share);
+    let shares = TimeShares {
+        host_queue,
+        submission,
+        front_end,
+        link,
+        buffer,
+        admission,
+        queue,
+        gc,
+        bus,
+        cell,
+    };
+    OpReport {
+        requests,
+        refused_requests,
+        bytes: op.bytes(),
+        iops: per_second(requests, duration),
+        throughput_mb_per_s: mb_per_second(op.bytes(), duration),
+        latency_ns: latency_report(&op.latencies),
+        time_share_ratio: (op.latencies.sum_ns() > 0).then_some(shares),
+    }
+}
+
+fn latency_report(latencies: &Latencies) -> LatencyReport {
+    LatencyReport {
+        mean: latencies.mean_ns(),
+        p50: latencies.quantile(0.5),
+        p90: latencies.quantile(0.9),
+        p99: latencies.quantile(0.99),
+        p99_9: latencies.quantile(0.999),
+        p99_99: latencies.quantile(0.9999),
+        max: latencies.max(),
+    }
+}
+
+fn flash_bytes(counters: &DeviceCounters, page_bytes: u64) -> u64 {
+    flash_pages_programmed(&counters.commands) * page_bytes
+}
+
+fn write_amplification<P: Probe, C: Contents>(
+    host: &HostStats,
+    counters: &DeviceCounters,
+    device: &Device<P, C>,
+) -> WriteAmplification {
+    let shape = device.flash().geometry().shape();
+    let (host_bytes, ftl) = (host.op(Op::Write).bytes(), &counters.ftl);
+    let flash_bytes = flash_bytes(counters, shape.page_size.0);
+    let programmed = ftl.host_pages + ftl.gc_pages;
+    WriteAmplification {
+        total_ratio: ratio(flash_bytes as f64, host_bytes as f64),
+        ftl_ratio: ratio(programmed as f64, ftl.host_pages as f64),
+        host_bytes,
+        flash_bytes,
+        host_pages: ftl.host_pages,
+        gc_pages: ftl.gc_pages,
+        padding_pages: ftl.padding,
+        page_bytes: shape.mapping_unit.0,
+    }
+}
+
+fn gc(counters: &DeviceCounters, blocks: &Blocks) -> Gc {
+    let ftl = &counters.ftl;
+    let mean = |sum: u64| ratio(sum as f64, ftl.gc_runs as f64);
+    let folds = ftl.by_purpose[Purpose::Fold as usize].runs;
+    let room = (ftl.gc_runs - folds) * u64::from(blocks.units_per_block())
+        + folds * u64::from(blocks.slc_units());
+    let (valid, units) = (mean(ftl.gc_victim_valid), mean(room));
+    Gc {
+        runs: ftl.gc_runs,
+        copied_pages: ftl.gc_pages,
+        stale_copied_pages: ftl.gc_stale,
+        erased_blocks: counters.commands.iter().map(|row| row[Kind::Erase as usize]).sum(),
+        valid_pages_per_victim: valid,
+        valid_ratio_per_victim: valid.zip(units).map(|(valid, units)| valid / units),
+        by_purpose: GcPurposes {
+            space: purpose(ftl, Purpose::Space),
+            background: purpose(ftl, Purpose::Background),
+            wear_level: purpose(ftl, Purpose::WearLevel),
+            retire: purpose(ftl, Purpose::Retire),
+            fold: purpose(ftl, Purpose::Fold),
+        },
+    }
+}
+
+fn purpose(ftl: &FtlCounts, purpose: Purpose) -> GcPurpose {
+    let PurposeCounts { runs, pages } = ftl.by_purpose[purpose as usize];
+    GcPurpose { runs, copied_pages: pages }
+}
+
+fn wear<P: Probe, C: Contents>(device: &Device<P, C>) -> Wear {
+    let erases = || device.ftl().blocks().all_erases();
+    let blocks = f64::from(device.flash().geometry().blocks());
+    let mean = erases().map(f64::from).sum::<f64>() / blocks;
+    let variance = erases().map(|count| (f64::from(count) - mean).powi(2)).sum::<f64>() / blocks;
+    Wear {
+        erases_per_block_min: erases().min().unwrap_or_default(),
+        erases_per_block_mean: mean,
+        erases_per_block_max: erases().max().unwrap_or_default(),
+        erases_per_block_stddev: variance.sqrt(),
+    }
+}
+
+fn cache<P: Probe, C: Contents>(counters: &DeviceCounters, device: &Device<P, C>) -> Cache {
+    let counts = &counters.buffer;
+    let hits = |hits: u64, misses: u64| ratio(hits as f64, (hits + misses) as f64);
+    Cache {
+        write_hit_pages: counts.write_hits,
+        write_miss_pages: counts.write_misses,
+        write_hit_ratio: hits(counts.write_hits, counts.write_misses),
+        read_hit_pages: counts.read_hits,
+        read_miss_pages: counts.read_misses,
+        read_hit_ratio: hits(counts.read_hits, counts.read_misses),
+        written_back_pages: counts.written_back,
+        waited_pages: counts.waited,
+        left_pages: device.buffer().pages_held() as u64,
+    }
+}
+
+fn spread(busy: &[Nanos], span: Nanos) -> Option<Spread> {
+    if busy.is_empty() || span == Nanos::ZERO {
+        return None;
+    }
+    let shares = || busy.iter().map(|busy| busy.0 as f64 / span.0 as f64);
+    Some(Spread {
+        mean: shares().sum::<f64>() / busy.len() as f64,
+        min: shares().fold(f64::MAX, f64::min),
+        max: shares().fold(0.0, f64::max),
+    })
+}
+
+fn commands(counters: &DeviceCounters, origin: Origin) -> Commands {
+    let of = |kind: Kind| counters.commands[origin as usize][kind as usize];
+    Commands {
+        reads: of(Kind::Read),
+        programs: of(Kind::Program),
+        erases: of(Kind::Erase),
+        copybacks: of(Kind::Copyback),
+    }
+}
+
+fn phase_summary(phase: &PhaseStats, page_bytes: u64) -> PhaseSummary {
+    let (host, duration) = (&phase.host, phase.host.duration());
+    let (read, written) = (host.op(Op::Read).bytes(), host.op(Op::Write).bytes());
+    PhaseSummary {
+        name: phase.name.clone(),
+        measured: phase.measured,
+        requests: host.requests(),
+        started_ns: host.span().map(|(first, _)| first.0),
+        duration_ns: duration.0,
+        iops: per_second(host.requests(), duration),
+        throughput_mb_per_s: mb_per_second(read + written, duration),
+        write_amplification_total_ratio: ratio(
+            flash_bytes(&phase.device, page_bytes) as f64,
+            written as f64,
+        ),
+        gc_runs: phase.device.ftl.gc_runs,
+    }
+}
