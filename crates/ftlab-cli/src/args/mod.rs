@@ -170,7 +170,7 @@ pub struct RunArgs {
 
 /// `ftlab compare`.
 #[derive(Debug, Args)]
-#[command(group(clap::ArgGroup::new("load").args(["trace", "workload"])))]
+#[command(group(clap::ArgGroup::new("load").args(["trace", "workload", "fio"])))]
 pub struct CompareArgs {
     /// Devices (built-in names, TOML files or images) to run, or the folders of finished results. The
     /// first is the baseline. Results of one configuration, prepared alike, are taken as its seeds. By

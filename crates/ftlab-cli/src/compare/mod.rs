@@ -33,7 +33,7 @@ use crate::experiment::LoadSource;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory;
-use crate::result::{self, COMPARISON, FileKind, Folder, Target, VARIANTS};
+use crate::result::{self, COMPARISON, FileKind, Folder, PARTIAL, Target, VARIANTS};
 use crate::run::{RESULTS, mention_abandoned};
 
 /// The page.
@@ -49,16 +49,27 @@ pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
 }
 
+/// A path that does not exist, of those that are no names of devices.
+fn missing(names: &[String]) -> Option<Failure> {
+    let is_path = |name: &str| Path::new(name).components().count() > 1 || name.ends_with(PARTIAL);
+    let missing = names.iter().find(|name| is_path(name) && !Path::new(name).exists())?;
+    Some(no_result(missing))
+}
+
+fn no_result(name: &str) -> Failure {
+    Failure::usage(format!(
+        "there is no result {name}, nor a device of that name\n  remedy: check the name; a result is a folder \
+         that holds {}",
+        result::MARK
+    ))
+}
+
 /// Some of what was named is a result, and some is not.
 fn mixed(names: &[String]) -> Failure {
     let is_there = |name: &str| presets::find(name).is_some() || Path::new(name).exists();
     let mut others = names.iter().filter(|name| !group::is_finished(name));
     if let Some(missing) = others.clone().find(|name| !is_there(name)) {
-        return Failure::usage(format!(
-            "there is no result {missing}, nor a device of that name\n  remedy: check the name; a result is \
-             a folder that holds {}",
-            result::MARK
-        ));
+        return no_result(missing);
     }
     let other = others.next().map_or("", String::as_str);
     let what = if Path::new(other).is_dir() { "a folder without a result" } else { "a device" };
@@ -69,6 +80,11 @@ fn mixed(names: &[String]) -> Failure {
 }
 
 fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    if let Some(missing) = missing(&args.what) {
+        return Err(missing);
+    }
+    // What is wrong with the load is no fault of a variant.
+    LoadSource::new(&args.load)?;
     let variants = variants::all(args)?;
     let load = &variants[0].experiment.load;
     if matches!(load, LoadSource::Trace { file, .. } if file == "-") {

@@ -250,7 +250,7 @@ fn varied(number: usize, text: &str) -> Result<Vec<Choice>, Failure> {
         return Err(wrong("a value is given twice"));
     }
     let key = key.trim();
-    let is_policy = matches!(explain(key), Ok(Topic::Option(option)) if option.seam.is_some());
+    let is_policy = is_policy(key);
     let set = |value: &str| {
         let text = format!("{key}={value}");
         let mut choice = Choice::default();
@@ -265,6 +265,11 @@ fn varied(number: usize, text: &str) -> Result<Vec<Choice>, Failure> {
         choice
     };
     Ok(values.into_iter().map(set).collect())
+}
+
+/// Whether an option chooses a policy.
+fn is_policy(key: &str) -> bool {
+    matches!(explain(key), Ok(Topic::Option(option)) if option.seam.is_some())
 }
 
 /// `NAME:key=value,key=value`.
@@ -298,6 +303,9 @@ fn sets_nothing(name: &str, before: &[&str], part: &str, after: &[&str]) -> Fail
             let written = match key {
                 // The shell takes a pair of quotes away.
                 PRECONDITION => format!("'{name}:{key}=\"{values}\"'"),
+                _ if is_policy(key) => {
+                    format!("--vary {key}={values}, for a policy is only one at a time")
+                }
                 _ => format!("{key}=[{values}]"),
             };
             format!("if it belongs to {key}, write {written}; else write an option before it")

@@ -19,7 +19,7 @@ pub const COMPARISON: &str = "compare.json";
 /// The file by which a folder is known to hold the finished runs of an interrupted comparison.
 pub const VARIANTS: &str = "variants.json";
 /// What is added to the name of an interrupted run.
-const PARTIAL: &str = ".partial";
+pub const PARTIAL: &str = ".partial";
 /// What the name of an unfinished result begins with; then comes the number of its process.
 const UNFINISHED: &str = ".ftlab-unfinished-";
 /// Where the system shows its processes, if it does.

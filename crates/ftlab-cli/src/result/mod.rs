@@ -26,7 +26,9 @@ use crate::experiment::Measured;
 use crate::failure::Failure;
 
 pub use document::{DeviceDocument, Document, LoadDocument, ReplayDocument, RunDocument};
-pub use folder::{COMPARISON, FileKind, Folder, MARK, Target, VARIANTS, refuse_file, write_file};
+pub use folder::{
+    COMPARISON, FileKind, Folder, MARK, PARTIAL, Target, VARIANTS, refuse_file, write_file,
+};
 pub use preparation::{AgeDocument, StepDocument};
 pub use requests::Requests;
 

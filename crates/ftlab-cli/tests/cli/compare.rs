@@ -301,6 +301,18 @@ fn mistakes_are_named_with_their_remedy() {
         "--variant wrr:host.arbitration.policy=weighted-round-robin,host.arbitration.weights=8,1";
     let told = ["--variant wrr: 1 sets nothing", "write host.arbitration.weights=[8,1]"];
     fails(&place, &with(weights), &told);
+    let policies = with("--variant a:scheduler.policy=fifo,read-first --variant b");
+    fails(
+        &place,
+        &policies,
+        &["read-first sets nothing", "--vary scheduler.policy=fifo,read-first"],
+    );
+    fails(
+        &place,
+        "compare gone.partial --no-output",
+        &["there is no result gone.partial", "remedy"],
+    );
+    fails(&place, &with("--fio x.fio"), &["--fio", "--workload"]);
     let twice = "--vary ftl.gc.victim=greedy,fifo --vary ftl.gc.victim=fifo,random";
     fails(&place, &with(twice), &["ftl.gc.victim is given twice", "leave one out"]);
     let set = "--vary ftl.gc.victim=greedy,fifo --set ftl.gc.victim=random";
