@@ -135,6 +135,13 @@ impl Command {
         }
     }
 
+    /// Its rank. Equals are served as they arrived, so that programs and copybacks of a block keep their
+    /// order.
+    #[inline]
+    pub(super) fn rank(&self) -> (u64, u64) {
+        (self.key, self.arrival)
+    }
+
     /// Whether the collector issued it, for whatever purpose: who waits behind it waits for
     /// collection.
     pub(super) fn is_gc(&self) -> bool {

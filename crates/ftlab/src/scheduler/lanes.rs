@@ -17,8 +17,16 @@ pub struct Lanes {
     occupied: u32,
     /// The best of the heads: asked for more often than it changes.
     best: Option<CommandId>,
-    head: [Option<CommandId>; LANES],
-    tail: [Option<CommandId>; LANES],
+    /// The rank and the arrival number of the best.
+    best_key: (u64, u64),
+    lanes: [Lane; LANES],
+}
+
+/// A lane: its first and its last command, side by side, as they are used.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lane {
+    head: Option<CommandId>,
+    tail: Option<CommandId>,
 }
 
 impl Lanes {
@@ -33,20 +41,21 @@ impl Lanes {
     /// Puts a command at the end of its lane.
     #[inline]
     pub fn push(&mut self, commands: &mut Slab<Command>, id: CommandId) {
-        let lane = Self::lane_of(&commands[id]);
-        commands[id].next = None;
-        match self.tail[lane].replace(id) {
-            Some(last) if self.occupied & (1 << lane) != 0 => {
-                debug_assert!(commands[last].key <= commands[id].key, "ranks fall in a lane");
+        let command = &mut commands[id];
+        command.next = None;
+        let (lane, key) = (Self::lane_of(command), command.rank());
+        let waiting = self.occupied & (1 << lane) != 0;
+        match self.lanes[lane].tail.replace(id) {
+            Some(last) if waiting => {
+                debug_assert!(commands[last].key <= key.0, "ranks fall in a lane");
                 commands[last].next = Some(id);
             }
             _ => {
-                self.head[lane] = Some(id);
+                self.lanes[lane].head = Some(id);
                 self.occupied |= 1 << lane;
-                self.best = match self.best {
-                    Some(best) if !goes_first(&commands[id], &commands[best]) => Some(best),
-                    _ => Some(id),
-                };
+                if self.best.is_none() || key < self.best_key {
+                    (self.best, self.best_key) = (Some(id), key);
+                }
             }
         }
     }
@@ -57,42 +66,38 @@ impl Lanes {
         self.best
     }
 
+    /// Looks for the best among the heads.
     #[inline(always)]
-    fn search(&self, commands: &Slab<Command>) -> Option<CommandId> {
+    fn find_best(&mut self, commands: &Slab<Command>) {
+        self.best = None;
         let mut left = self.occupied;
-        if left == 0 {
-            return None;
-        }
-        let mut best = self.head[left.trailing_zeros() as usize];
-        left &= left - 1;
         while left != 0 {
-            let head = self.head[left.trailing_zeros() as usize];
+            let lane = &self.lanes[left.trailing_zeros() as usize];
             left &= left - 1;
-            if let (Some(one), Some(other)) = (head, best)
-                && goes_first(&commands[one], &commands[other])
-            {
-                best = head;
+            let Some(head) = lane.head else { continue };
+            let key = commands[head].rank();
+            if self.best.is_none() || key < self.best_key {
+                (self.best, self.best_key) = (Some(head), key);
             }
         }
-        best
     }
 
     /// The command of an origin and a kind that goes next.
     #[inline]
     pub fn first_of(&self, origin: Origin, kind: Kind) -> Option<CommandId> {
-        self.head[Self::lane(origin, kind)]
+        self.lanes[Self::lane(origin, kind)].head
     }
 
     /// Takes out a command that is the head of its lane.
     #[inline]
     pub fn take(&mut self, commands: &Slab<Command>, id: CommandId) {
         let lane = Self::lane_of(&commands[id]);
-        debug_assert_eq!(self.head[lane], Some(id));
-        self.head[lane] = commands[id].next;
-        if self.head[lane].is_none() {
+        debug_assert_eq!(self.lanes[lane].head, Some(id));
+        self.lanes[lane].head = commands[id].next;
+        if self.lanes[lane].head.is_none() {
             self.occupied &= !(1 << lane);
         }
-        self.best = self.search(commands);
+        self.find_best(commands);
     }
 
     /// Looks into the lane of `like`, which was its head and has been taken out, and takes out the first
@@ -105,7 +110,7 @@ impl Lanes {
     ) -> Option<CommandId> {
         let lane = Self::lane_of(&commands[like]);
         let mut previous = None;
-        let mut next = self.head[lane];
+        let mut next = self.lanes[lane].head;
         for _ in 0..choice.looks {
             let id = next?;
             next = commands[id].next;
@@ -116,15 +121,15 @@ impl Lanes {
             }
             match previous {
                 Some(previous) => commands[previous].next = next,
-                None => self.head[lane] = next,
+                None => self.lanes[lane].head = next,
             }
             if next.is_none() {
-                self.tail[lane] = previous;
+                self.lanes[lane].tail = previous;
             }
-            if self.head[lane].is_none() {
+            if self.lanes[lane].head.is_none() {
                 self.occupied &= !(1 << lane);
             }
-            self.best = self.search(commands);
+            self.find_best(commands);
             return Some(id);
         }
         None
@@ -138,7 +143,7 @@ impl Lanes {
         id: CommandId,
         may_pass: impl Fn(&Command, &Command) -> bool,
     ) -> bool {
-        let all = std::iter::successors(self.head[lane], |&earlier| commands[earlier].next);
+        let all = std::iter::successors(self.lanes[lane].head, |&earlier| commands[earlier].next);
         let mut earlier = all.take_while(|&earlier| earlier != id);
         // Copybacks and programs of one block wait in two lanes.
         let command = &commands[id];
@@ -147,19 +152,12 @@ impl Lanes {
             Kind::Copyback => Some(Kind::Program),
             Kind::Read | Kind::Erase => None,
         };
-        let head = sibling.and_then(|kind| self.head[Self::lane(command.origin, kind)]);
+        let head = sibling.and_then(|kind| self.lanes[Self::lane(command.origin, kind)].head);
         let others = std::iter::successors(head, |&other| commands[other].next);
         let mut others = others.take_while(|&other| commands[other].arrival < command.arrival);
         earlier.all(|earlier| may_pass(command, &commands[earlier]))
             && others.all(|other| may_pass(command, &commands[other]))
     }
-}
-
-/// Whether a command goes before another one. Equal ranks are served as they arrived, so that
-/// programs and copybacks of a block keep their order.
-#[inline]
-fn goes_first(one: &Command, other: &Command) -> bool {
-    (one.key, one.arrival) < (other.key, other.arrival)
 }
 
 /// Which command of a lane may be taken out before its turn.

@@ -1,6 +1,6 @@
 //! The buses: which die gets one next, and what it then does with it.
 
-use super::command::{Command, CommandId};
+use super::command::CommandId;
 use super::flash::{Event, Flash, Probe};
 use super::station::Operation;
 use crate::nand::Kind;
@@ -97,9 +97,9 @@ impl<P: Probe> Flash<P> {
         let mut best: Option<((u64, u64), usize, Wish)> = None;
         for (place, &die) in self.lines[channel.at()].wanted_by.iter().enumerate() {
             let wish = self.wish(die).expect("a die in line wants the bus for something");
-            let Command { key, arrival, .. } = self.commands[wish.command()];
-            if best.is_none_or(|(least, ..)| (key, arrival) < least) {
-                best = Some(((key, arrival), place, wish));
+            let rank = self.commands[wish.command()].rank();
+            if best.is_none_or(|(least, ..)| rank < least) {
+                best = Some((rank, place, wish));
             }
         }
         let Some((_, place, wish)) = best else { return };
