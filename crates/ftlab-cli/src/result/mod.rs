@@ -84,3 +84,24 @@ pub fn to_json(value: &impl serde::Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value);
     text.map(|text| text + "\n").map_err(Failure::usage)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_with_place_and_remedy() {
+        let told = |error| match unwritten(Path::new("out"), "blocks.parquet")(error) {
+            Failure::Usage(text) => text,
+            other => panic!("{other:?}"),
+        };
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        let full = told(ParquetError::External(Box::new(full)));
+        assert!(full.starts_with("can't write out/blocks.parquet: "), "{full}");
+        assert!(full.contains("remedy: make room, or choose another place with -o"), "{full}");
+        let other = told(ParquetError::General("odd".to_owned()));
+        assert!(other.contains("out/blocks.parquet") && other.contains("remedy: "), "{other}");
+    }
+}
