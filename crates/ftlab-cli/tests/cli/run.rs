@@ -523,3 +523,25 @@ fn queues_and_tenants_have_results_of_their_own() {
     let jain = host["fairness"]["jain_requests_ratio"].as_f64().expect("two queues were used");
     assert!((0.5..1.0).contains(&jain), "{jain}");
 }
+
+/// What the system refuses is told, not an abort.
+#[cfg(target_os = "linux")]
+#[test]
+fn too_little_memory_is_told() {
+    let place = Place::new();
+    let program = env!("CARGO_BIN_EXE_ftlab");
+    for (kib, line) in [
+        (400_000, "run --device tlc-512g --workload randread-4k --requests 10 --no-output"),
+        // The tables alone would fit.
+        (1_200_000, "run --device tlc-512g --workload randread-4k --requests 10 --no-output"),
+        (400_000, "device save --device tlc-512g -o a.ftlab"),
+    ] {
+        let limited = format!("ulimit -v {kib} && exec {program} {line}");
+        let mut shell = std::process::Command::new("sh");
+        let output = shell.args(["-c", &limited]).current_dir(place.path("")).output();
+        let output = output.expect("there is a shell");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{kib}: {told}");
+        assert!(told.contains("no memory for the tables") && told.contains("remedy"), "{told}");
+    }
+}

@@ -11,6 +11,8 @@ use crate::units::{Lba, SimTime};
 const LARGEST_BYTES: u64 = 64 << 20;
 /// Requests that a loaded device must serve.
 const REQUESTS: u64 = 64;
+/// Sectors of a request.
+const PAGE: u64 = 8;
 
 /// Reads `data` as an uncompressed image. As a mutation seldom keeps the checksums, it is then taken
 /// for changes to the state of a small device, behind the checksums: four bytes each, which say the
@@ -21,7 +23,9 @@ pub fn load_any(data: &[u8]) {
     {
         try_out(&image);
     }
-    let Ok(config) = Config::load(&[Layer::preset("tiny")]) else { return };
+    let sets = SMALL.iter().zip(1..).map(|(set, number)| Layer::set(number, set));
+    let layers: Vec<Layer> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
+    let config = Config::load(&layers).expect("it is sound");
     let mut image = small(&config);
     let mut encoded = image.encode();
     for change in data.chunks_exact(CHANGE) {
@@ -47,13 +51,26 @@ pub fn load_any(data: &[u8]) {
     }
 }
 
+/// A device so small that it is soon full, with hardly a block to spare.
+const SMALL: [&str; 7] = [
+    "nand.channels=1",
+    "nand.chips_per_channel=1",
+    "nand.dies_per_chip=1",
+    "nand.planes_per_die=2",
+    "nand.blocks_per_plane=12",
+    "nand.pages_per_block=16",
+    "ftl.over_provisioning=80%",
+];
+
 /// Bytes of a change.
 const CHANGE: usize = 4;
 
 /// A tiny device at rest with something on it.
 fn small(config: &Config) -> Image {
     let mut device = assemble(DeviceSetup::new(config, 1));
-    serve(&mut device);
+    let requests = device.capacity_sectors() / PAGE * 2;
+    serve(&mut device, requests);
+    assert!(device.ftl_counts().gc_runs > 0, "it is in use");
     device.rest(&mut Vec::new()).expect("nothing fails on it");
     Image {
         ftlab_version: String::new(),
@@ -73,18 +90,18 @@ fn try_out(image: &Image) {
         let mut device = assemble(DeviceSetup::new(&config, image.seed));
         if device.load(&image.snapshot, resume).is_ok() {
             assert_eq!(device.ftl().audit(), Ok(()));
-            serve(&mut device);
+            serve(&mut device, REQUESTS);
             assert_eq!(device.ftl().audit(), Ok(()));
         }
     }
 }
 
 /// Writes all over the device; every request is answered.
-fn serve(device: &mut crate::device::Device) {
+fn serve(device: &mut crate::device::Device, requests: u64) {
     let capacity = device.capacity_sectors();
-    let sectors = capacity.min(8) as u32;
+    let sectors = capacity.min(PAGE) as u32;
     let mut done = Vec::new();
-    for number in 0..REQUESTS {
+    for number in 0..requests {
         let lba = Lba(number * 1_000_003 % (capacity - u64::from(sectors) + 1));
         let now = device.now();
         device.submit(now, Request { op: Op::Write, lba, sectors, stream: 0, tag: 0 });
