@@ -429,8 +429,8 @@ options! {
         /// Share of the buffer above which dirty pages are written back in the background. At 100%
         /// they are written only when room is needed.
         write_back_start: Ratio = "80%", in "0%"..="100%", source "assumed";
-        /// Programs on their way to flash at once, as a mean over the dies: of flash pages, or of rows
-        /// of them (`ftl.placement.rows`).
+        /// Programs of flash pages on their way to flash at once, as a mean over the dies; with rows
+        /// (`ftl.placement.rows`) times the planes of a die.
         programs_per_die: u32 = "2", in "1"..="4096", unit "programs",
             source "one in the cells and one on the bus keep a die busy";
     }
