@@ -137,21 +137,8 @@ impl Bench {
                 let changed = self.changes(op, &range);
                 self.reference.end(changed, begun, oldest.unwrap_or(u64::MAX));
             }
-            Op::Read => self.check_read(&range, found, begun)?,
+            Op::Read => self.reference.check_read(&range, found, begun)?,
             Op::Flush => self.check_flash(begun)?,
-        }
-        Ok(())
-    }
-
-    fn check_read(&self, range: &Range<u64>, found: &Found, begun: u64) -> Result<(), String> {
-        let mut versions = vec![None; (range.end - range.start) as usize];
-        for &(sector, version) in found {
-            assert!(range.contains(&sector), "a read returns a sector that it did not ask for");
-            let place = &mut versions[(sector - range.start) as usize];
-            assert_eq!(place.replace(version), None, "a read returns a sector twice");
-        }
-        for (sector, version) in range.clone().zip(versions) {
-            self.reference.check(sector, version.unwrap_or(0), begun)?;
         }
         Ok(())
     }

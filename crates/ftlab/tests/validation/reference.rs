@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use crate::versions::Version;
+use crate::versions::{Found, Version};
 
 /// A write or trim of a sector, by the order of submissions and completions.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +64,20 @@ impl Reference {
             };
             sector.retain(|change| !hidden(change));
         }
+    }
+
+    /// Whether a read of these sectors that began at `begun` and ends now may return what it found.
+    pub fn check_read(&self, range: &Range<u64>, found: &Found, begun: u64) -> Result<(), String> {
+        let mut versions = vec![None; (range.end - range.start) as usize];
+        for &(sector, version) in found {
+            assert!(range.contains(&sector), "a read returns a sector that it did not ask for");
+            let place = &mut versions[(sector - range.start) as usize];
+            assert_eq!(place.replace(version), None, "a read returns a sector twice");
+        }
+        for (sector, version) in range.clone().zip(versions) {
+            self.check(sector, version.unwrap_or(0), begun)?;
+        }
+        Ok(())
     }
 
     /// Whether a read of `sector` that began at `begun` and ends now may return `version`.
