@@ -40,6 +40,8 @@ const DEVICES: &[&[&str]] = &[
         "scheduler.suspend=program-and-erase",
     ],
     &["scheduler.policy=read-first", "scheduler.suspend=program-and-erase"],
+    // The bus holds writes up.
+    &["cache.policy=none", "nand.bus.rate=20MB/s"],
     // The host runs ahead of collection, to the last block that it may have.
     &["cache.policy=none", "ftl.gc.start=3", "ftl.gc.stop=5", "ftl.gc.host_lead=4000000"],
     &["ftl.gc.start=4", "ftl.gc.stop=5", "ftl.gc.preemptible=on", "ftl.gc.copies_per_write=1"],

@@ -5,10 +5,10 @@
 //! and is written back afterwards, so that copies of a page reach flash in the order of the writes.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 use super::WriteBuffer;
-use crate::engine::{Handle, Slab};
+use crate::engine::{Handle, NumberHasher, Slab};
 use crate::host::{PageSpan, RequestId, SectorMask};
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{Lpn, Nanos};
@@ -99,38 +99,18 @@ pub struct BufferCounts {
     pub waited: u64,
 }
 
-/// Hashes page numbers; no hash order is ever walked, so this decides speed alone.
-#[derive(Clone, Debug, Default)]
-struct PageHasher(u64);
-
-impl Hasher for PageHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u32(u32::from(byte));
-        }
-    }
-    fn write_u32(&mut self, number: u32) {
-        // Fibonacci hashing, folded so that both ends of the hash carry the number.
-        let mixed = (self.0 ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.0 = mixed ^ (mixed >> 32);
-    }
-}
-
 /// The buffer.
 #[derive(Clone, Debug)]
 pub struct Buffer {
     setup: BufferSetup,
     pages: Slab<Page>,
-    index: HashMap<Lpn, SlotId, BuildHasherDefault<PageHasher>>,
+    index: HashMap<Lpn, SlotId, BuildHasherDefault<NumberHasher>>,
     waiters: Slab<Waiter>,
     /// Writes that wait for room, in order.
     waiting: VecDeque<Waiting>,
     /// Where pages are only staged: writes to a page whose older version is still on its way, by
     /// page, in order. Each version is programmed; nothing is absorbed.
-    behind: HashMap<Lpn, VecDeque<Waiting>, BuildHasherDefault<PageHasher>>,
+    behind: HashMap<Lpn, VecDeque<Waiting>, BuildHasherDefault<NumberHasher>>,
     /// Pages that a host flush wants written, whatever the policy says.
     drain: VecDeque<(SlotId, Lpn)>,
     /// Pages with dirty sectors that may be written back now.

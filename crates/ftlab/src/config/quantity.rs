@@ -293,35 +293,42 @@ impl Value for BytesPerSec {
     }
 }
 
-/// The word for a rate that is not limited.
-const NO_RATE: &str = "none";
+/// The word for a value that is not limited.
+const NO_LIMIT: &str = "none";
 
-/// A rate that may be without limit.
-impl Value for Option<BytesPerSec> {
-    const KIND: Kind = Kind::Rate;
+/// Values that may be without limit.
+macro_rules! unlimited {
+    ($Type:ty, $kind:ident) => {
+        impl Value for Option<$Type> {
+            const KIND: Kind = Kind::$kind;
 
-    fn parse(text: &str) -> Result<Option<BytesPerSec>, ValueError> {
-        if text == NO_RATE {
-            return Ok(None);
+            fn parse(text: &str) -> Result<Option<$Type>, ValueError> {
+                if text == NO_LIMIT {
+                    return Ok(None);
+                }
+                <$Type>::parse(text).map(Some).map_err(|error| ValueError {
+                    remedy: format!("{}, or \"{NO_LIMIT}\"", error.remedy),
+                    ..error
+                })
+            }
+
+            fn print(&self) -> String {
+                self.map_or(NO_LIMIT.to_owned(), |limit| limit.print())
+            }
+
+            fn within(&self, low: &str, high: &str) -> bool {
+                self.is_none_or(|limit| limit.within(low, high))
+            }
+
+            fn placeholder() -> Option<$Type> {
+                None
+            }
         }
-        BytesPerSec::parse(text).map(Some).map_err(|error| ValueError {
-            remedy: format!("{}, or \"{NO_RATE}\"", error.remedy),
-            ..error
-        })
-    }
-
-    fn print(&self) -> String {
-        self.map_or(NO_RATE.to_owned(), |rate| rate.print())
-    }
-
-    fn within(&self, low: &str, high: &str) -> bool {
-        self.is_none_or(|rate| rate.within(low, high))
-    }
-
-    fn placeholder() -> Option<BytesPerSec> {
-        None
-    }
+    };
 }
+
+unlimited!(BytesPerSec, Rate);
+unlimited!(Nanos, Time);
 
 impl Value for Ratio {
     ordered!(Share);

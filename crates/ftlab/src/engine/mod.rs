@@ -2,12 +2,14 @@
 //! flight, random streams, and arithmetic that the hot path needs.
 
 mod divide;
+mod hash;
 mod memory;
 mod queue;
 mod random;
 mod slab;
 
 pub use divide::Divisor;
+pub use hash::NumberHasher;
 pub use memory::prefetch;
 pub use queue::EventQueue;
 pub use random::Stream;

@@ -9,7 +9,7 @@
 //! Hard-Real-Time Environment", JACM 1973; with a deadline for each kind of I/O as in the deadline
 //! scheduler of Linux.
 
-use super::{Arrival, Kind, Origin};
+use super::{Arrival, Kind, Order, Origin, View};
 use crate::config::declare::options;
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
@@ -59,8 +59,11 @@ impl Deadline {
         let DeadlineOptions { host_read, host_write, gc } = *options;
         Deadline { host_read, host_write, gc, last: host_read.max(host_write).max(gc) }
     }
+}
 
-    pub(super) fn rank(&mut self, arrival: &Arrival) -> u64 {
+impl Order for Deadline {
+    #[inline(always)]
+    fn rank(&mut self, arrival: &Arrival, _view: &View<'_>) -> u64 {
         let due = match (arrival.kind, arrival.origin) {
             // Behind the reads of the same moment, too.
             (Kind::Erase, _) => arrival.at + self.last + Nanos(1),

@@ -1,6 +1,6 @@
 //! First in, first out: each die takes its commands in the order of their arrival.
 
-use super::Arrival;
+use super::{Arrival, Order, View};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -21,8 +21,9 @@ impl Policy for Fifo {
     keeps_nothing!(Fifo {});
 }
 
-impl Fifo {
-    pub(super) fn rank(&mut self, arrival: &Arrival) -> u64 {
+impl Order for Fifo {
+    #[inline(always)]
+    fn rank(&mut self, arrival: &Arrival, _view: &View<'_>) -> u64 {
         arrival.sequence
     }
 }

@@ -5,7 +5,8 @@ use super::command::{Command, CommandId, Origin};
 use super::line::Line;
 use super::pause::PauseRule;
 use super::station::Station;
-use super::{Arrival, Load, Scheduler};
+use super::view::View;
+use super::{Arrival, BusOrder, Load, Scheduler};
 use crate::engine::{EventQueue, Slab};
 use crate::image::{Damage, Reader, Resume, Writer, take_up};
 use crate::nand::Kind;
@@ -113,6 +114,7 @@ pub struct Flash<P = ()> {
     pub(super) settled: DieStates,
     pub(super) pause: PauseRule,
     scheduler: Scheduler,
+    pub(super) bus_order: BusOrder,
     pub(super) commands: Slab<Command>,
     pub(super) stations: Vec<Station>,
     pub(super) lines: Vec<Line>,
@@ -150,6 +152,7 @@ impl<P: Probe> Flash<P> {
             settled: DieStates::settled(&cache),
             abilities: setup.abilities,
             pause: setup.pause,
+            bus_order: setup.scheduler.bus_order(),
             scheduler: setup.scheduler,
             commands: Slab::default(),
             events: EventQueue::new(reach),
@@ -210,6 +213,7 @@ impl<P: Probe> Flash<P> {
             settled: _,
             pause: _,
             scheduler,
+            bus_order: _,
             commands: _,
             stations: _,
             lines: _,
@@ -303,11 +307,13 @@ impl<P: Probe> Flash<P> {
     fn enqueue(&mut self, now: SimTime, id: CommandId) -> (DieId, bool) {
         let page = self.commands[id].page;
         let die = self.geometry.die_of_page(page);
+        let Command { kind, origin, .. } = self.commands[id];
+        let arrival = Arrival { id, kind, origin, die, at: now, sequence: self.arrivals };
+        let (scheduler, view) = self.policy_and_view();
+        let rank = scheduler.rank(&arrival, &view);
         let station = &mut self.stations[die.at()];
         let command = &mut self.commands[id];
-        let (kind, origin) = (command.kind, command.origin);
-        command.key =
-            self.scheduler.rank(&Arrival { kind, origin, at: now, sequence: self.arrivals });
+        command.key = rank;
         if kind == Kind::Erase && self.plant.is(Canary::ErasePassesReads) {
             command.key = 0;
         }
@@ -324,6 +330,23 @@ impl<P: Probe> Flash<P> {
         self.load.add(die);
         station.lanes.push(&mut self.commands, id);
         (die, kind == Kind::Read && origin == Origin::Host)
+    }
+
+    /// The policy, and what it may look at.
+    #[inline(always)]
+    fn policy_and_view(&mut self) -> (&mut Scheduler, View<'_>) {
+        let Flash {
+            scheduler, geometry, timing, bus, abilities, commands, stations, lines, ..
+        } = self;
+        let resume = abilities.pause.resume;
+        (scheduler, View { geometry, timing, bus, resume, commands, stations, lines })
+    }
+
+    /// Tells the policy that a die begins with a command.
+    #[inline(always)]
+    pub(super) fn tell_begins(&mut self, die: DieId, id: CommandId) {
+        let (scheduler, view) = self.policy_and_view();
+        scheduler.begins(die, id, &view);
     }
 
     /// When the next event is due.

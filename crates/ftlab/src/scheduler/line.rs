@@ -1,5 +1,6 @@
 //! The buses: which die gets one next, and what it then does with it.
 
+use super::BusOrder;
 use super::command::CommandId;
 use super::flash::{Event, Flash, Probe};
 use super::station::Operation;
@@ -88,7 +89,8 @@ impl<P: Probe> Flash<P> {
         }
     }
 
-    /// Gives a bus that fell free to the die whose command ranks best; equals are served as they arrived.
+    /// Gives a bus that fell free to the die whose command ranks best, or came first, as the policy wants it;
+    /// equals are served as they arrived.
     pub(super) fn grant(&mut self, now: SimTime, channel: ChannelId) {
         // A line that emptied and filled again leaves a second event behind.
         if !self.lines[channel.at()].channel.is_free(now) {
@@ -97,7 +99,11 @@ impl<P: Probe> Flash<P> {
         let mut best: Option<((u64, u64), usize, Wish)> = None;
         for (place, &die) in self.lines[channel.at()].wanted_by.iter().enumerate() {
             let wish = self.wish(die).expect("a die in line wants the bus for something");
-            let rank = self.commands[wish.command()].rank();
+            let command = &self.commands[wish.command()];
+            let rank = match self.bus_order {
+                BusOrder::Rank => command.rank(),
+                BusOrder::Arrival => (0, command.arrival),
+            };
             if best.is_none_or(|(least, ..)| rank < least) {
                 best = Some((rank, place, wish));
             }

@@ -14,11 +14,14 @@ mod deadline;
 mod fifo;
 mod flash;
 mod lanes;
+mod last_below;
 mod line;
 mod load;
 mod pause;
 mod read_first;
+mod read_first_bounded;
 mod station;
+mod view;
 
 pub use crate::nand::Kind;
 pub use command::{Command, CommandId, Origin, Spent, Task};
@@ -30,9 +33,11 @@ pub use flash::{
 pub use load::{DieSet, Load};
 pub use pause::{Pausable, PauseRule};
 pub use read_first::ReadFirst;
+pub use read_first_bounded::{Estimate, ReadFirstBounded, ReadFirstBoundedOptions, Scope};
+pub use view::View;
 
 use crate::policy::seam;
-use crate::units::SimTime;
+use crate::units::{DieId, SimTime};
 
 seam! {
     /// Decides in which order the commands of a die are served.
@@ -40,27 +45,71 @@ seam! {
         Fifo(Fifo),
         ReadFirst(ReadFirst),
         Deadline(Deadline),
+        ReadFirstBounded(ReadFirstBounded),
     }
 }
 
 /// What a policy sees of a command that arrives.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
+    /// Which one.
+    pub id: CommandId,
     /// What the die is to do.
     pub kind: Kind,
     /// On whose account.
     pub origin: Origin,
+    /// For which die.
+    pub die: DieId,
     /// When it arrives.
     pub at: SimTime,
     /// How many commands arrived before, over the whole device.
     pub sequence: u64,
 }
 
+/// Which command a bus that falls free serves first, among those that want it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BusOrder {
+    /// The one that ranks best.
+    Rank,
+    /// The one that arrived first.
+    Arrival,
+}
+
+/// What a policy decides.
+pub trait Order {
+    /// Which command a bus serves first.
+    const BUS: BusOrder = BusOrder::Rank;
+
+    /// The rank of an arriving command: smaller goes first. Among what waits for a die, ranks of
+    /// commands of one origin and kind must not fall from one to the next. Equals are served as they
+    /// arrived.
+    fn rank(&mut self, arrival: &Arrival, view: &View<'_>) -> u64;
+
+    /// A die begins with a command: it waits no longer.
+    #[inline(always)]
+    fn begins(&mut self, _die: DieId, _id: CommandId, _view: &View<'_>) {}
+}
+
+fn bus_order_of<T: Order>(_policy: &T) -> BusOrder {
+    T::BUS
+}
+
 impl Scheduler {
-    /// The rank of an arriving command: smaller goes first. Ranks of commands of one origin and kind
-    /// must not fall from one to the next. Equals are served as they arrived.
-    #[inline]
-    pub fn rank(&mut self, arrival: &Arrival) -> u64 {
-        scheduler_policy!(self, policy => policy.rank(arrival))
+    /// The rank of an arriving command ([`Order::rank`]).
+    #[inline(always)]
+    pub fn rank(&mut self, arrival: &Arrival, view: &View<'_>) -> u64 {
+        scheduler_policy!(self, policy => policy.rank(arrival, view))
+    }
+
+    /// A die begins with a command ([`Order::begins`]).
+    #[inline(always)]
+    pub fn begins(&mut self, die: DieId, id: CommandId, view: &View<'_>) {
+        scheduler_policy!(self, policy => policy.begins(die, id, view));
+    }
+
+    /// Which command a bus serves first.
+    #[must_use]
+    pub fn bus_order(&self) -> BusOrder {
+        scheduler_policy!(self, policy => bus_order_of(policy))
     }
 }

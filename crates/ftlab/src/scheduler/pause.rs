@@ -70,6 +70,13 @@ pub(super) struct Paused {
     pub served: u32,
 }
 
+impl Paused {
+    /// What is left of it.
+    pub fn left(&self) -> Nanos {
+        self.left
+    }
+}
+
 impl<P: Probe> Flash<P> {
     /// A host read has arrived for a die: leaves the die's operation for it, if that may be and pays.
     #[inline]

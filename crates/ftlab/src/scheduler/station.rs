@@ -6,6 +6,7 @@ use super::flash::{Event, Flash, Probe};
 use super::lanes::{Choice, Lanes};
 use super::line::{WaitedFor, Wish, cells_for};
 use super::pause::{PauseRule, Paused};
+use super::view::cells_price;
 use crate::nand::Kind;
 use crate::nand::{Accepts, Cells, Die, Register};
 use crate::units::{DieId, Nanos, SimTime};
@@ -171,6 +172,7 @@ impl<P: Probe> Flash<P> {
         let lanes = &mut self.stations[die.at()].lanes;
         lanes.take(&self.commands, first);
         self.commands[first].next = None;
+        self.tell_begins(die, first);
         if self.abilities.multi_plane.allows(self.commands[first].kind) {
             self.gather(die, first);
         }
@@ -208,6 +210,11 @@ impl<P: Probe> Flash<P> {
             taken |= 1 << (plane_of(commands[id].page).get() % planes);
             overlaps.multi_plane[kind as usize] += 1;
             last = id;
+        }
+        let mut next = self.commands[first].next;
+        while let Some(id) = next {
+            self.tell_begins(die, id);
+            next = self.commands[id].next;
         }
     }
 
@@ -271,17 +278,7 @@ impl<P: Probe> Flash<P> {
 
     #[inline(always)]
     fn price(&self, id: CommandId) -> Nanos {
-        let Command { kind, page, source, mode, .. } = self.commands[id];
-        match kind {
-            Kind::Read => self.timing.read(&self.geometry, page, mode),
-            Kind::Program => self.timing.program(&self.geometry, page, mode),
-            Kind::Erase => self.timing.erase(mode),
-            Kind::Copyback => {
-                let source = source.expect("a copyback says what it copies");
-                let sensing = self.timing.read(&self.geometry, source, mode);
-                sensing + self.timing.program(&self.geometry, page, mode)
-            }
-        }
+        cells_price(&self.timing, &self.geometry, &self.commands[id])
     }
 
     /// Something that a die does is done. Returns the first of the commands that it completed.

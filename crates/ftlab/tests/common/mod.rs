@@ -38,7 +38,8 @@ use ftlab::nand::timing::{
 };
 use ftlab::nand::{Abilities, FaultOptions, Faults, Geometry, Shape};
 use ftlab::scheduler::{
-    Deadline, DeadlineOptions, Fifo, FlashSetup, PauseRule, ReadFirst, Scheduler,
+    Deadline, DeadlineOptions, Estimate, Fifo, FlashSetup, PauseRule, ReadFirst, ReadFirstBounded,
+    ReadFirstBoundedOptions, Scheduler, Scope,
 };
 use ftlab::units::{Bytes, BytesPerSec, Nanos, Ratio, TransferRate};
 
@@ -67,7 +68,12 @@ kinds! {
     }
     TimingKind { Plain = "plain", PageType = "page-type" }
     TransfersKind { Rate = "rate", Interface = "interface", PageTime = "page-time" }
-    SchedulerKind { Fifo = "fifo", ReadFirst = "read-first", Deadline = "deadline" }
+    SchedulerKind {
+        Fifo = "fifo",
+        ReadFirst = "read-first",
+        Deadline = "deadline",
+        ReadFirstBounded = "read-first-bounded"
+    }
     MappingKind { Page = "page" }
     PlacementKind { Static = "static", Dynamic = "dynamic", PartlyDynamic = "partly-dynamic" }
     StreamsKind {
@@ -281,6 +287,13 @@ pub const PAGE_TIMES: [PageTimes; 3] = [
 /// Priorities by source.
 pub const DEADLINES: DeadlineOptions =
     DeadlineOptions { host_read: Nanos::ZERO, host_write: Nanos(2_000_000), gc: Nanos(8_000_000) };
+/// How late reads may make others.
+pub const BOUNDS: ReadFirstBoundedOptions = ReadFirstBoundedOptions {
+    write_bound: Some(Nanos(2_000_000)),
+    gc_bound: Some(Nanos(8_000_000)),
+    scope: Scope::Channel,
+    estimate: Estimate::Die,
+};
 /// Times of blocks with one bit a cell.
 pub const ONE_BIT: OneBit =
     OneBit { read: Nanos(20_000), program: Nanos(150_000), erase: Nanos(2_000_000) };
@@ -405,6 +418,11 @@ impl Spec {
                     SchedulerKind::Fifo => Scheduler::Fifo(Fifo),
                     SchedulerKind::ReadFirst => Scheduler::ReadFirst(ReadFirst),
                     SchedulerKind::Deadline => Scheduler::Deadline(Deadline::new(&DEADLINES)),
+                    SchedulerKind::ReadFirstBounded => {
+                        let (dies, channels) = (geometry.dies(), geometry.channels());
+                        let policy = ReadFirstBounded::new(&BOUNDS, dies, channels);
+                        Scheduler::ReadFirstBounded(policy)
+                    }
                 },
                 geometry: geometry.clone(),
             },

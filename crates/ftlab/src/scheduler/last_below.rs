@@ -1,0 +1,154 @@
+//! Numbers in the order in which they were added. The last of them that lies below a limit is found
+//! without a walk: in the time of a look if there is none, else in steps that grow with the logarithm
+//! of how many there are.
+//!
+//! A ring of places with a tree of minima above it. Any number may be taken out at any time.
+
+/// Where a number stands: how many were added before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place(u64);
+
+/// What stands in a place that holds nothing: below no limit.
+const NOTHING: i64 = i64::MAX;
+/// Places of a ring that has been used at all.
+const FEWEST: usize = 8;
+
+/// The numbers, each with a mark that says what it belongs to.
+#[derive(Clone, Debug, Default)]
+pub struct LastBelow {
+    /// The minima: the root at 1, the children of `n` at `2n` and `2n + 1`, the places of the ring last.
+    least: Vec<i64>,
+    marks: Vec<u64>,
+    /// The first place that may hold something.
+    head: u64,
+    /// The place after the last one.
+    tail: u64,
+}
+
+impl LastBelow {
+    /// Whether it holds nothing.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
+
+    /// Adds a number behind all others.
+    pub fn push(&mut self, mark: u64, number: i64) -> Place {
+        if self.tail - self.head == self.marks.len() as u64 {
+            self.grow();
+        }
+        let place = Place(self.tail);
+        self.tail += 1;
+        let slot = self.slot(place.0);
+        self.marks[slot] = mark;
+        self.put(slot, number);
+        place
+    }
+
+    /// Takes a number out.
+    pub fn remove(&mut self, place: Place) {
+        let slot = self.slot(place.0);
+        debug_assert!(self.least[self.marks.len() + slot] != NOTHING, "{place:?} is empty");
+        self.put(slot, NOTHING);
+        while self.head < self.tail && self.at(self.head) == NOTHING {
+            self.head += 1;
+        }
+    }
+
+    /// The mark of the last number below `limit`.
+    #[inline]
+    pub fn last_below(&self, limit: i64) -> Option<u64> {
+        match self.least.get(1) {
+            Some(&least) if least < limit => self.search(limit),
+            _ => None,
+        }
+    }
+
+    /// Where the ring wraps, what is at its beginning came last.
+    fn search(&self, limit: i64) -> Option<u64> {
+        let places = self.marks.len();
+        // Right of the path from the end of the ring's beginning to the root lies what came earlier.
+        let mut node = places + self.slot(self.tail);
+        while node > 1 {
+            if node % 2 == 1 && self.least[node - 1] < limit {
+                return Some(self.descend(node - 1, limit));
+            }
+            node /= 2;
+        }
+        Some(self.descend(1, limit))
+    }
+
+    /// The mark of the last number below `limit` under a node that has one.
+    fn descend(&self, mut node: usize, limit: i64) -> u64 {
+        let places = self.marks.len();
+        while node < places {
+            node = 2 * node + usize::from(self.least[2 * node + 1] < limit);
+        }
+        self.marks[node - places]
+    }
+
+    fn slot(&self, place: u64) -> usize {
+        place as usize & (self.marks.len() - 1)
+    }
+
+    fn at(&self, place: u64) -> i64 {
+        self.least[self.marks.len() + self.slot(place)]
+    }
+
+    fn put(&mut self, slot: usize, number: i64) {
+        let mut node = self.marks.len() + slot;
+        self.least[node] = number;
+        while node > 1 {
+            node /= 2;
+            let least = self.least[2 * node].min(self.least[2 * node + 1]);
+            if self.least[node] == least {
+                return;
+            }
+            self.least[node] = least;
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let old = std::mem::take(self);
+        let places = (2 * old.marks.len()).max(FEWEST);
+        *self = LastBelow {
+            least: vec![NOTHING; 2 * places],
+            marks: vec![0; places],
+            head: old.head,
+            tail: old.tail,
+        };
+        for place in old.head..old.tail {
+            let slot = self.slot(place);
+            self.marks[slot] = old.marks[old.slot(place)];
+            self.put(slot, old.at(place));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        /// Against a walk from the end.
+        #[test]
+        fn it_finds_what_a_walk_finds(steps in proptest::collection::vec((0u8..5, 0i64..50, 0usize..40), 1..400)) {
+            let mut tested = LastBelow::default();
+            let mut naive: Vec<(u64, i64, Place)> = Vec::new();
+            for (number, (step, value, which)) in (0u64..).zip(steps) {
+                match step {
+                    0 | 1 => naive.push((number, value, tested.push(number, value))),
+                    2 | 3 if !naive.is_empty() => {
+                        // Mostly from the front, as commands leave.
+                        let at = if step == 2 { 0 } else { which % naive.len() };
+                        tested.remove(naive.remove(at).2);
+                    }
+                    _ => {}
+                }
+                let expected = naive.iter().rev().find(|(_, held, _)| *held < value);
+                proptest::prop_assert_eq!(tested.last_below(value), expected.map(|(mark, ..)| *mark));
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What a scheduling policy may look at: what commands cost, and what the dies and buses are busy with.
+
+use super::command::{Command, CommandId};
+use super::line::Line;
+use super::station::Station;
+use crate::engine::Slab;
+use crate::nand::timing::{Bus, Prices};
+use crate::nand::{Cells, Geometry, Kind, Register};
+use crate::units::{ChannelId, DieId, Nanos, SimTime};
+
+/// The flash as a policy sees it. Nothing can be changed through it.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    pub(super) geometry: &'a Geometry,
+    pub(super) timing: &'a Prices,
+    pub(super) bus: &'a Bus,
+    pub(super) resume: Nanos,
+    pub(super) commands: &'a Slab<Command>,
+    pub(super) stations: &'a [Station],
+    pub(super) lines: &'a [Line],
+}
+
+impl<'a> View<'a> {
+    /// The shape of the device.
+    #[must_use]
+    pub fn geometry(&self) -> &'a Geometry {
+        self.geometry
+    }
+
+    /// A command that waits or runs.
+    #[must_use]
+    pub fn command(&self, id: CommandId) -> &'a Command {
+        &self.commands[id]
+    }
+
+    /// How long a command takes the bus.
+    #[must_use]
+    pub fn on_bus(&self, command: &Command) -> Nanos {
+        let data = match command.kind {
+            Kind::Read | Kind::Program => self.bus.transfer(command.codewords),
+            Kind::Erase | Kind::Copyback => Nanos::ZERO,
+        };
+        self.bus.command() + data
+    }
+
+    /// How long a command takes the cells.
+    #[inline(always)]
+    #[must_use]
+    pub fn in_cells(&self, command: &Command) -> Nanos {
+        cells_price(self.timing, self.geometry, command)
+    }
+
+    /// How long a command takes its die, from the moment at which it begins, if nothing is in its way.
+    #[must_use]
+    pub fn service(&self, command: &Command) -> Nanos {
+        self.on_bus(command) + self.in_cells(command)
+    }
+
+    /// What is left of what a die does, if nothing is in its way.
+    #[must_use]
+    pub fn left_of(&self, die: DieId, now: SimTime) -> Nanos {
+        let station = &self.stations[die.at()];
+        let moving = |first: Option<CommandId>| {
+            let chain = std::iter::successors(first, |&id| self.commands[id].next);
+            chain.fold(Nanos::ZERO, |sum, id| sum + self.bus.transfer(self.commands[id].codewords))
+        };
+        let until_done = station.cells_until.saturating_since(now);
+        let cells = match station.die.cells() {
+            Cells::Idle => Nanos::ZERO,
+            Cells::Sensed => moving(station.in_cells),
+            Cells::Sensing => until_done + moving(station.in_cells),
+            Cells::Programming | Cells::Erasing | Cells::Copying | Cells::Pausing => until_done,
+        };
+        let register = match station.die.register() {
+            Register::Empty => Nanos::ZERO,
+            Register::Holding => moving(station.in_register),
+            Register::Sending => station.sent_at.saturating_since(now),
+            Register::Loaded => {
+                station.in_register.map_or(Nanos::ZERO, |id| self.in_cells(&self.commands[id]))
+            }
+        };
+        let paused = station.paused.map_or(Nanos::ZERO, |paused| paused.left() + self.resume);
+        cells + register + paused
+    }
+
+    /// What is left of the transfer on the bus of a channel.
+    #[must_use]
+    pub fn left_on_bus(&self, channel: ChannelId, now: SimTime) -> Nanos {
+        self.lines[channel.at()].channel.free_at().saturating_since(now)
+    }
+}
+
+/// What a command costs the cells.
+#[inline(always)]
+pub(super) fn cells_price(timing: &Prices, geometry: &Geometry, command: &Command) -> Nanos {
+    let Command { kind, page, source, mode, .. } = *command;
+    match kind {
+        Kind::Read => timing.read(geometry, page, mode),
+        Kind::Program => timing.program(geometry, page, mode),
+        Kind::Erase => timing.erase(mode),
+        Kind::Copyback => {
+            let source = source.expect("a copyback says what it copies");
+            timing.read(geometry, source, mode) + timing.program(geometry, page, mode)
+        }
+    }
+}
