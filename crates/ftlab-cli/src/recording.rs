@@ -36,6 +36,8 @@ pub struct Recording<'a> {
     pub names: Vec<String>,
     /// Whether what is being played may be measured at all.
     pub measuring: bool,
+    /// Whether the phase being played is measured, all of it or its first requests.
+    measured: bool,
     /// Phases that were played before those.
     pub phases_before: u32,
 }
@@ -51,6 +53,7 @@ impl<'a> Recording<'a> {
             ageing: None,
             names: Vec::new(),
             measuring: false,
+            measured: false,
             phases_before: 0,
         }
     }
@@ -72,11 +75,12 @@ impl<'a> Recording<'a> {
 
 impl Sink<Device> for Recording<'_> {
     fn phase_started(&mut self, phase: &PhaseStart, device: &mut Device) {
+        self.measured = self.measuring && phase.measure;
         if self.ageing.is_some() {
             return;
         }
         let name = self.names.get(phase.index as usize).map_or("replay", String::as_str);
-        self.recorder.phase_started(name, self.measuring && phase.measure, device);
+        self.recorder.phase_started(name, self.measured, device);
     }
 
     fn phase_ended(&mut self, _phase: &PhaseStart, device: &mut Device) {
@@ -101,7 +105,11 @@ impl Sink<Device> for Recording<'_> {
 
     #[inline]
     fn completed(&mut self, done: &Completed) {
-        self.recorder.record(&done.completion, done.arrived);
+        if self.measured && !done.measured {
+            self.recorder.record_unmeasured(&done.completion);
+        } else {
+            self.recorder.record(&done.completion, done.arrived);
+        }
         if let Some(ageing) = &mut self.ageing {
             ageing.record(&done.completion);
         }

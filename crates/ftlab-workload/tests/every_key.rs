@@ -33,6 +33,7 @@ const TWICE: &str = "writes = '100%'\nsize = '4KiB'\nrequests = 300
 const TOP: &[Row] = &[
     (Section::File, "phase", WRITES, "", "[[phase]]\nwrites = '100%'\nsize = '4KiB'\nrequests = 9"),
     (Section::Phase, "measure", WRITES, "", "measure = false"),
+    (Section::Phase, "measure_first", WRITES, "", "measure_first = 100"),
     (Section::Phase, "with_previous", TWICE, "", "with_previous = true"),
     (Section::Phase, "first_stream", WRITES, "", "first_stream = 3"),
     (Section::Phase, "reads", SIZED, "writes = '100%'", "writes = '90%'\nreads = '10%'"),

@@ -145,6 +145,17 @@ bytes = "1B"
 [[phase]]
 flushes = "100%"
 bytes = "1GiB"
+[[phase]]
+writes = "100%"
+size = "4KiB"
+requests = 1000
+measure_first = 1001
+[[phase]]
+measure = false
+writes = "100%"
+size = "4KiB"
+requests = 1000
+measure_first = 1000
 "#
     ));
 }

@@ -198,6 +198,48 @@ fn phases_that_are_not_measured_stay_out_of_the_report() {
     assert_eq!(report.phases[0].write_amplification_total_ratio, Some(1.0));
 }
 
+/// Of a phase of which the first requests are measured, the others are in what the device did alone.
+#[test]
+fn requests_that_are_not_measured_are_in_the_counters_of_the_device_alone() {
+    let mut device = device(&[]);
+    let mut recorder = Recorder::new(&device);
+    let (mut done, mut last) = (Vec::new(), SimTime::ZERO);
+    recorder.phase_started("only", true, &device);
+    for page in 0..200 {
+        let lba = Lba(page * u64::from(PAGE_SECTORS));
+        device.submit(
+            device.now(),
+            Request { op: Op::Write, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0 },
+        );
+        while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {
+            recorder.look(&device);
+            for done in done.drain(..) {
+                if page < 50 {
+                    last = done.finished;
+                    recorder.record(&done, done.submitted);
+                } else {
+                    recorder.record_unmeasured(&done);
+                }
+            }
+        }
+    }
+    recorder.phase_ended(&device);
+    let report = report(&recorder, &device);
+    assert_eq!((report.host.requests, report.host.write.bytes), (50, 50 * 4096));
+    assert_eq!(report.host.duration_ns, last.0);
+    let requests = |window: &ftlab::stats::Window| window.op(Op::Write).requests;
+    let windows = recorder.timeline().windows();
+    assert_eq!(windows.map(|(_, window)| requests(window)).sum::<u64>(), 50);
+    assert_eq!(report.flash_commands.host.programs, 200);
+    let amplification = &report.write_amplification;
+    assert_eq!((amplification.host_bytes, amplification.total_ratio), (200 * 4096, Some(1.0)));
+    assert_eq!(report.phases[0].unmeasured_requests, 150);
+    assert_eq!(report.phases[0].write_amplification_total_ratio, Some(1.0));
+    let told =
+        |note: &String| note.contains("Only the first requests of only") && note.contains("150");
+    assert!(report.notes.iter().any(told), "{:?}", report.notes);
+}
+
 #[test]
 fn the_map_of_blocks_agrees_with_the_counters() {
     let mut device = device(&[]);

@@ -61,7 +61,11 @@ impl Age {
         let mut workload = own.clone();
         workload.phases.retain(|phase| phase.measure);
         let phases = workload.phases.len();
-        workload.phases.iter_mut().for_each(|phase| phase.measure = false);
+        for phase in &mut workload.phases {
+            phase.measure = false;
+            // Nothing is measured, so nothing follows it.
+            phase.duration.requests = phase.measure_first.take().or(phase.duration.requests);
+        }
         let once = workload.phases.clone();
         // A phase is often short; how much it writes is not known beforehand.
         while phases > 0 && workload.phases.len() + phases <= MOST_PHASES {

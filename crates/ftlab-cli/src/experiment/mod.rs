@@ -20,7 +20,9 @@ use std::time::{Duration, Instant};
 use ftlab::config::Config;
 use ftlab::device::Device;
 use ftlab::host::Host;
-use ftlab::stats::{AgeingOutlook, Arriving, BlockGroup, Circumstances, Recorder, SCHEMA_VERSION};
+use ftlab::stats::{
+    AgeingOutlook, Arriving, BlockGroup, Circumstances, PhaseStats, Recorder, SCHEMA_VERSION,
+};
 use ftlab::units::SECTOR_BYTES;
 use ftlab_workload::fio::JobFile;
 use ftlab_workload::generate::{Generator, Workload};
@@ -84,7 +86,8 @@ pub struct Measured {
 impl Measured {
     /// Requests played, preconditioning included.
     pub fn requests_played(&self) -> u64 {
-        self.recorder.phases().iter().map(|phase| phase.host.requests()).sum()
+        let played = |phase: &PhaseStats| phase.host.requests() + phase.unmeasured.requests;
+        self.recorder.phases().iter().map(played).sum()
     }
 }
 

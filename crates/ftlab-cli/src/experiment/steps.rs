@@ -281,7 +281,7 @@ impl Source for RandomFill {
     fn next(&mut self) -> Result<Next, SourceError> {
         if !std::mem::replace(&mut self.begun, true) {
             let pace = Pace::Closed { depth: DEPTH, think_time: Nanos::ZERO };
-            return Ok(Next::Phase(PhaseStart { index: 0, pace, time: None, measure: false }));
+            return Ok(Next::Phase(PhaseStart { pace, ..PhaseStart::timed(0, false) }));
         }
         if self.next == self.places {
             return Ok(Next::End);

@@ -233,6 +233,39 @@ fn the_files_of_columns_hold_what_was_played() {
     assert_eq!(rows.map(|row| column(&row, "write_latency_sum_ns")).sum::<u64>(), sum);
 }
 
+/// A request after the first that are measured counts for nothing that results say of requests.
+#[test]
+fn results_leave_out_what_follows_the_measured_requests() {
+    let place = Place::new();
+    let file = |first: &str| {
+        format!(
+            "name = 'mix'\n[[phase]]\nname = 'mix'\nreads = '50%'\nwrites = '50%'\nsize = '4KiB'\n\
+             requests = 5000\narrivals = {{ kind = 'poisson', rate = '4000/s' }}\n{first}"
+        )
+    };
+    place.write("first.toml", file("measure_first = 1000").as_bytes());
+    place.write("plain.toml", file("").as_bytes());
+    let run = |line: &str, folder: &str| {
+        let done = place.run(&format!("run --device tiny {line} --records -o {folder} --quiet"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        place.json(&format!("{folder}/result.json"))["report"].take()
+    };
+    let first = run("--workload first.toml", "first");
+    let plain = run("--workload plain.toml --requests 1000", "plain");
+    let phase = &first["phases"][0];
+    assert_eq!((&first["host"]["requests"], &phase["requests"]), (&json!(1000), &json!(1000)));
+    assert!(phase["unmeasured_requests"].as_u64().unwrap() > 0, "{phase}");
+    // Those that are measured fare as in a run that ends with them: nothing overtakes here.
+    for op in ["read", "write"] {
+        assert_eq!(first["host"][op], plain["host"][op], "{op}");
+    }
+    assert_eq!(first["host"]["duration_ns"], plain["host"]["duration_ns"]);
+    let note = first["notes"].as_array().unwrap().iter().filter_map(Value::as_str);
+    assert_eq!(note.filter(|note| note.contains("measure_first")).count(), 1);
+    place.write("bad.toml", file("measure_first = 6000").as_bytes());
+    fails(&place, "run --device tiny --workload bad.toml", &["measure_first", "5000", "bad.toml:"]);
+}
+
 /// Runs a command that must fail as a user's mistake does, and leave nothing behind.
 pub fn fails(place: &Place, line: &str, expected: &[&str]) {
     let before = place.entries();

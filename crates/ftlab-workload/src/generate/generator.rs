@@ -124,6 +124,7 @@ impl Generator {
             pace: if together { Pace::Together } else { pace(phase) },
             time: if together { None } else { phase.duration.time },
             measure: phase.measure,
+            measure_first: if together { None } else { phase.measure_first },
         })
     }
 
@@ -153,7 +154,11 @@ impl Source for Generator {
     }
 
     fn tenants(&self) -> Vec<TenantPace> {
-        let tenant = |phase: &Phase| TenantPace { pace: pace(phase), time: phase.duration.time };
+        let tenant = |phase: &Phase| TenantPace {
+            pace: pace(phase),
+            time: phase.duration.time,
+            measure_first: phase.measure_first,
+        };
         self.under_way().iter().map(tenant).collect()
     }
 

@@ -162,6 +162,10 @@ pub const KEYS: &[Key] = keys![
     Phase."name": Text, Depends("its number"), "The name of the phase, as results print it.";
     Phase."measure": Switch, Value("true"),
         "Whether results count this phase. A phase that only prepares the device says false.";
+    Phase."measure_first": Count, Depends("all of them"),
+        "Results count only this many requests of the phase, the first. Those that follow keep the \
+         device busy until these are done; then the phase ends. Latencies, throughput and time series \
+         leave them out; counters of the device (programs, collection, wear, utilisation) do not.";
     Phase."with_previous": Switch, Value("false"),
         "Whether the phase plays at the same time as the one before it, as a tenant of its own. The \
          phases after them begin when all of them have ended.";
@@ -200,8 +204,8 @@ pub const KEYS: &[Key] = keys![
          histogram, and scattered as `address` is.";
     Phase."arrivals": Table, Value("{ kind = \"closed\" }"), "When requests arrive.";
     Phase."requests": Count, Depends("no limit"),
-        "The phase ends after this many requests. At least one of requests, bytes and time is given; \
-         the first that is reached counts.";
+        "The phase ends after this many requests. At least one of requests, bytes, time and \
+         measure_first is given; the first that is reached counts.";
     Phase."bytes": Amount, Depends("no limit"),
         "The phase ends after this much was read, written and trimmed; a share is one of the \
          region. The last request is shortened to meet it.";

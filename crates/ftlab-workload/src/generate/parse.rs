@@ -113,6 +113,10 @@ impl Parser<'_> {
             false => Some((index + 1).to_string()),
         };
         let measure = self.reader.switch(&fields, "measure");
+        let measure_first = match fields.has("measure_first") {
+            true => self.reader.count(&fields, "measure_first", u64::MAX).map(Some),
+            false => Some(None),
+        };
         let with_previous = self.reader.switch(&fields, "with_previous");
         let first_stream = match fields.has("first_stream") {
             true => self.reader.whole(&fields, "first_stream", MAX_STREAMS).map(narrow).map(Some),
@@ -147,6 +151,7 @@ impl Parser<'_> {
         Some(Phase {
             name: name?,
             measure: measure?,
+            measure_first: measure_first?,
             with_previous: with_previous?,
             first_stream: first_stream?,
             mix: mix?,

@@ -25,6 +25,7 @@ pub(super) fn problems(workload: &Workload) -> Vec<Problem> {
     for ((index, phase), before) in workload.phases.iter().enumerate().zip(before) {
         let findings = [
             tenant(phase, before),
+            measured(phase),
             mix(phase.mix),
             sizes("size", &phase.size),
             phase.write_size.as_ref().and_then(|size| sizes("write_size", size)),
@@ -61,6 +62,23 @@ fn tenant(phase: &Phase, before: Option<&Phase>) -> Option<Finding> {
         "phases that play at the same time are measured together or not at all".to_owned();
     let remedy = format!("write measure = {} here too", before.measure);
     (phase.measure != before.measure).then_some(("measure", message, remedy))
+}
+
+/// What is measured of a phase is a part of it.
+fn measured(phase: &Phase) -> Option<Finding> {
+    let first = phase.measure_first?;
+    if !phase.measure {
+        let message = "measure_first in a phase that is not measured".to_owned();
+        return Some(("measure_first", message, "remove it, or measure = false".to_owned()));
+    }
+    if first == 0 {
+        let message = "measure_first = 0 would measure nothing".to_owned();
+        return Some(("measure_first", message, "choose 1 or more".to_owned()));
+    }
+    let requests = phase.duration.requests.filter(|&requests| first > requests)?;
+    let message = format!("measure_first = {first}, and the phase has only {requests} requests");
+    let remedy = format!("write at most measure_first = {requests}, or raise `requests`");
+    Some(("measure_first", message, remedy))
 }
 
 fn mix(mix: Mix) -> Option<Finding> {
@@ -227,11 +245,12 @@ fn arrivals(arrivals: Arrivals) -> Option<Finding> {
 
 fn duration(phase: &Phase) -> Option<Finding> {
     let Duration { requests, bytes, time } = phase.duration;
-    let remedy = "give at least one of `requests`, `bytes` and `time`".to_owned();
-    if requests.is_none() && bytes.is_none() && time.is_none() {
+    let remedy = "give at least one of `requests`, `bytes`, `time` and `measure_first`".to_owned();
+    if phase.measure_first.is_none() && requests.is_none() && bytes.is_none() && time.is_none() {
         return Some(("requests", "the phase has no end".to_owned(), remedy));
     }
-    if requests.is_none() && time.is_none() && phase.mix.flushes == Ratio::ONE {
+    let counted = requests.or(phase.measure_first);
+    if counted.is_none() && time.is_none() && phase.mix.flushes == Ratio::ONE {
         let message = "flushes have no bytes, so the phase has no end".to_owned();
         return Some(("bytes", message, remedy));
     }

@@ -40,6 +40,9 @@ pub struct Phase {
     pub name: String,
     /// Whether results count it.
     pub measure: bool,
+    /// Results count only so many of its requests, the first: those that follow keep the device busy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure_first: Option<u64>,
     /// Whether it plays at the same time as the phase before it, as a tenant of its own.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub with_previous: bool,
@@ -264,7 +267,11 @@ pub struct Duration {
 /// How many requests phases make together, where each has that limit and no other.
 pub(super) fn total_requests(phases: &[Phase]) -> Option<u64> {
     phases.iter().try_fold(0u64, |sum, phase| match phase.duration {
-        Duration { requests: Some(requests), bytes: None, time: None } => sum.checked_add(requests),
+        Duration { requests: Some(requests), bytes: None, time: None }
+            if phase.measure_first.is_none() =>
+        {
+            sum.checked_add(requests)
+        }
         _ => None,
     })
 }

@@ -19,6 +19,16 @@ pub(super) struct Planned {
     pub at: SimTime,
     pub index: u64,
     pub mapped: Mapped,
+    /// Whether results count it.
+    pub measured: bool,
+}
+
+/// The requests of one tenant that were pulled.
+#[derive(Debug)]
+struct Pulled {
+    queue: VecDeque<Planned>,
+    /// How many of those to come are measured.
+    to_measure: u64,
 }
 
 /// What comes after the requests that were pulled.
@@ -36,9 +46,12 @@ pub(super) struct Ahead<'a, S> {
     mapper: Mapper,
     queue: VecDeque<Planned>,
     /// The same for each tenant of a phase that has several.
-    tenants: Vec<VecDeque<Planned>>,
+    tenants: Vec<Pulled>,
     beyond: Beyond,
     pulled: u64,
+    /// Whether the phase under way is measured, and below which number its requests are.
+    measure: bool,
+    measured_below: u64,
     pub empty: u64,
 }
 
@@ -52,6 +65,8 @@ impl<'a, S: Source> Ahead<'a, S> {
             tenants: Vec::new(),
             beyond: Beyond::More,
             pulled: 0,
+            measure: true,
+            measured_below: u64::MAX,
             empty: 0,
         }
     }
@@ -85,7 +100,12 @@ impl<'a, S: Source> Ahead<'a, S> {
     /// The tenants of the phase under way.
     pub fn tenants(&mut self) -> Vec<TenantPace> {
         let paces = self.source.tenants();
-        self.tenants = paces.iter().map(|_| VecDeque::with_capacity(AHEAD)).collect();
+        let measure = self.measure;
+        let pulled = |pace: &TenantPace| Pulled {
+            queue: VecDeque::with_capacity(AHEAD),
+            to_measure: if measure { pace.measure_first.unwrap_or(u64::MAX) } else { 0 },
+        };
+        self.tenants = paces.iter().map(pulled).collect();
         paces
     }
 
@@ -96,7 +116,7 @@ impl<'a, S: Source> Ahead<'a, S> {
         tenant: usize,
         host: &H,
     ) -> Result<Option<&Planned>, ReplayError> {
-        while self.tenants[tenant].is_empty() {
+        while self.tenants[tenant].queue.is_empty() {
             let mut arrivals = 0;
             while arrivals < AHEAD
                 && let Some(arrival) = self.source.next_of(tenant)?
@@ -109,19 +129,22 @@ impl<'a, S: Source> Ahead<'a, S> {
                 let mapped = self.mapper.map(self.pulled, &arrival)?;
                 self.pulled += 1;
                 host.expect(&mapped.request);
-                self.tenants[tenant].push_back(Planned { at: arrival.at, index: 0, mapped });
+                let Pulled { queue, to_measure } = &mut self.tenants[tenant];
+                let measured = *to_measure > 0;
+                *to_measure -= u64::from(measured);
+                queue.push_back(Planned { at: arrival.at, index: 0, mapped, measured });
             }
             if arrivals == 0 {
                 break;
             }
         }
-        Ok(self.tenants[tenant].front())
+        Ok(self.tenants[tenant].queue.front())
     }
 
     /// Takes the request that [`peek_of`](Self::peek_of) showed.
     #[inline]
     pub fn take_of(&mut self, tenant: usize) {
-        self.tenants[tenant].pop_front();
+        self.tenants[tenant].queue.pop_front();
     }
 
     /// The next phase, once the one under way has no more requests.
@@ -130,7 +153,15 @@ impl<'a, S: Source> Ahead<'a, S> {
             return Ok(None);
         }
         match std::mem::replace(&mut self.beyond, Beyond::More) {
-            Beyond::Phase(phase) => Ok(Some(phase)),
+            Beyond::Phase(phase) => {
+                self.measure = phase.measure;
+                self.measured_below = match phase.measure_first {
+                    _ if !phase.measure => 0,
+                    Some(first) => self.pulled.saturating_add(first),
+                    None => u64::MAX,
+                };
+                Ok(Some(phase))
+            }
             other => {
                 self.beyond = other;
                 Ok(None)
@@ -163,7 +194,8 @@ impl<'a, S: Source> Ahead<'a, S> {
         match self.mapper.map(index, &arrival) {
             Ok(mapped) => {
                 host.expect(&mapped.request);
-                self.queue.push_back(Planned { at: arrival.at, index, mapped });
+                let measured = index < self.measured_below;
+                self.queue.push_back(Planned { at: arrival.at, index, mapped, measured });
             }
             Err(error) => self.beyond = Beyond::Failed(error.into()),
         }

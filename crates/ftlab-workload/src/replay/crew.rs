@@ -15,7 +15,7 @@ use super::engine::{STEPS_PER_POLL, Slot, Tags, later};
 use super::held::Held;
 use super::mapping::{MapCounts, Mapper, Mapping};
 use super::options::{Completed, Ended, Limits, PhaseReport, Progress, ReplayError, Report, Sink};
-use super::source::{Arrival, Pace, PhaseStart};
+use super::source::{Arrival, PhaseStart};
 
 /// What an issuer does when it is its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
             held: Held::default(),
             done: Vec::new(),
             phases: Vec::new(),
-            phase: PhaseStart { index: 0, pace: Pace::Timed, time: None, measure: false },
+            phase: PhaseStart::timed(0, false),
             stopped: None,
             standstill: None,
             steps: 0,
@@ -264,7 +264,7 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
 
     fn begin(&mut self, measure: bool) {
         let index = u32::try_from(self.phases.len()).expect("few groups");
-        self.phase = PhaseStart { index, pace: Pace::Timed, time: None, measure };
+        self.phase = PhaseStart::timed(index, measure);
         let now = self.host.now();
         let (requests, sectors) = (self.counts.submitted, self.counts.sectors);
         self.phases.push(PhaseReport {

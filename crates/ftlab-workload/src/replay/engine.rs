@@ -52,7 +52,7 @@ impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
             tags: Tags::default(),
             held: Held::default(),
             done: Vec::new(),
-            phase: implicit_phase(),
+            phase: PhaseStart::timed(0, true),
             phased: false,
             measuring: false,
             end,
@@ -80,11 +80,6 @@ fn check(options: &Options) -> Result<(), ReplayError> {
         }
         _ => Ok(()),
     }
-}
-
-/// The single phase of a source without phases.
-fn implicit_phase() -> PhaseStart {
-    PhaseStart { index: 0, pace: Pace::Timed, time: None, measure: true }
 }
 
 pub(super) fn later(start: SimTime, span: Nanos) -> SimTime {
@@ -120,8 +115,9 @@ pub(super) struct Engine<'a, H, S, K> {
 #[derive(Default)]
 pub(super) struct Counts {
     pub submitted: u64,
-    /// Of these, the ones of measured phases.
+    /// Of these, the ones that are measured, and those of them that have finished.
     measured: u64,
+    measured_done: u64,
     completed: u64,
     sectors: u64,
     mapping: MapCounts,
@@ -142,6 +138,8 @@ pub(super) struct Slot {
     pub index: u64,
     /// The tenant that asked, if there are several.
     tenant: u32,
+    /// Whether results count it.
+    measured: bool,
     request: Request,
 }
 
@@ -163,7 +161,7 @@ impl Tags {
             u32::try_from(self.slots.len()).expect("fewer requests outstanding than that")
         });
         request.tag = tag;
-        let slot = Slot { arrived, index, tenant: 0, request };
+        let slot = Slot { arrived, index, tenant: 0, measured: true, request };
         match self.slots.get_mut(tag as usize) {
             Some(place) => *place = slot,
             None => self.slots.push(slot),
@@ -182,11 +180,11 @@ impl Tags {
 impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     fn play(&mut self) -> Result<Vec<PhaseReport>, ReplayError> {
         let mut phases = Vec::new();
-        // A source either starts with a phase or has only the implicit one.
+        // A source either starts with a phase or has only the one that goes without saying.
         let mut next = self.ahead.next_phase(self.host)?;
         self.phased = next.is_some();
         if next.is_none() && self.ahead.peek(self.host)?.is_some() {
-            next = Some(implicit_phase());
+            next = Some(PhaseStart::timed(0, true));
         }
         while let Some(phase) = next {
             self.phase = phase;
@@ -265,7 +263,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 self.stopped = Some(Ended::Time);
                 break;
             }
-            while self.host.now() < due && self.step(due) {
+            while self.host.now() < due && !self.is_measured(&planned) && self.step(due) {
                 self.take_done();
             }
             if self.outstanding() >= u64::from(queue_limit) {
@@ -273,6 +271,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             }
             while self.outstanding() >= u64::from(queue_limit)
                 && self.host.now() < self.end
+                && !self.is_measured(&planned)
                 && self.step(self.end)
             {
                 self.take_done();
@@ -283,6 +282,9 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             if self.host.now() >= self.end {
                 self.stopped = Some(Ended::Time);
                 break;
+            }
+            if self.is_measured(&planned) {
+                continue;
             }
             self.ahead.take();
             let queue = self.host.queue_of(planned.mapped.request.stream);
@@ -434,7 +436,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     /// Nothing once the limit on requests is reached.
     #[inline]
     fn unless_full(&mut self, planned: Option<Planned>) -> Option<Planned> {
-        let counted = self.counts.measured + self.held.waiting();
+        let counted = self.counts.measured + self.held.measured();
         if self.options.limits.requests == Some(counted) && planned.is_some() {
             self.stopped = Some(Ended::Requests);
             return None;
@@ -442,24 +444,42 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         planned
     }
 
-    /// The next request, unless a limit says that there is none.
+    /// The next request, unless a limit says that there is none, or all that is measured is done.
     #[inline]
     fn next_planned(&mut self) -> Result<Option<Planned>, ReplayError> {
         if self.stopped.is_some() {
             return Ok(None);
         }
         let planned = self.ahead.peek(self.host)?.copied();
+        if planned.is_some_and(|planned| self.is_measured(&planned)) {
+            self.ahead.skip_phase();
+            return Ok(None);
+        }
         Ok(self.unless_full(planned))
+    }
+
+    /// Whether all requests of the phase that are measured have finished, with `next` to come.
+    #[inline]
+    fn is_measured(&self, next: &Planned) -> bool {
+        !next.measured && self.measured_are_done()
+    }
+
+    /// Whether nothing that is measured waits or is in the device, in a phase that is measured.
+    pub(super) fn measured_are_done(&self) -> bool {
+        let outstanding = self.counts.measured - self.counts.measured_done + self.held.measured();
+        self.phase.measure && outstanding == 0
     }
 
     /// Counts a request as submitted and gives it a tag.
     #[inline]
     pub(super) fn admit(&mut self, planned: &Planned, arrived: SimTime) -> Request {
         self.counts.submitted += 1;
-        self.counts.measured += u64::from(self.phase.measure);
+        self.counts.measured += u64::from(planned.measured);
         self.counts.sectors += u64::from(planned.mapped.request.sectors);
         self.counts.mapping.count(&planned.mapped);
-        self.tags.take(planned.mapped.request, planned.index, arrived)
+        let request = self.tags.take(planned.mapped.request, planned.index, arrived);
+        self.tags.slots[request.tag as usize].measured = planned.measured;
+        request
     }
 
     fn time_is_up(&mut self, phase_end: SimTime) {
@@ -512,14 +532,16 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             self.sink.advanced(self.host);
         }
         for completion in self.done.drain(..) {
-            let Slot { arrived, index, .. } = self.tags.release(completion.request.tag);
+            let slot = self.tags.release(completion.request.tag);
+            let Slot { arrived, index, measured, .. } = slot;
             finished += 1;
+            self.counts.measured_done += u64::from(measured);
             self.sink.completed(&Completed {
                 completion,
                 arrived,
                 index,
                 phase: self.phase.index,
-                measured: self.phase.measure,
+                measured,
             });
         }
         self.counts.completed += u64::from(finished);

@@ -14,6 +14,8 @@ use super::ahead::Planned;
 pub(super) struct Held {
     lines: Vec<VecDeque<(Planned, SimTime)>>,
     waiting: u64,
+    /// Of these, the ones that are measured.
+    measured: u64,
     counts: Vec<u64>,
 }
 
@@ -21,6 +23,11 @@ impl Held {
     /// How many wait.
     pub fn waiting(&self) -> u64 {
         self.waiting
+    }
+
+    /// How many of them are measured.
+    pub fn measured(&self) -> u64 {
+        self.measured
     }
 
     /// Whether one waits for a place in `queue`.
@@ -47,6 +54,7 @@ impl Held {
         if self.lines.len() <= queue.at() {
             self.lines.resize_with(queue.at() + 1, VecDeque::new);
         }
+        self.measured += u64::from(planned.measured);
         self.lines[queue.at()].push_back((planned, due));
         self.waiting += 1;
     }
@@ -55,13 +63,14 @@ impl Held {
     pub fn pop(&mut self, queue: QueueId) -> Option<(Planned, SimTime)> {
         let first = self.lines.get_mut(queue.at())?.pop_front();
         self.waiting -= u64::from(first.is_some());
+        self.measured -= u64::from(first.is_some_and(|(planned, _)| planned.measured));
         first
     }
 
     /// None of them is played any more.
     pub fn clear(&mut self) {
         self.lines.clear();
-        self.waiting = 0;
+        (self.waiting, self.measured) = (0, 0);
     }
 
     /// By queue: how many ever waited. Empty if none did.

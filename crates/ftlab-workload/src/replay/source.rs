@@ -45,6 +45,8 @@ pub struct TenantPace {
     pub pace: Pace,
     /// It ends after so much simulated time, if it has not ended before.
     pub time: Option<Nanos>,
+    /// As in [`PhaseStart::measure_first`].
+    pub measure_first: Option<u64>,
 }
 
 /// The start of a phase. It begins when all requests before it have finished.
@@ -58,6 +60,17 @@ pub struct PhaseStart {
     pub time: Option<Nanos>,
     /// Whether results count it.
     pub measure: bool,
+    /// Results count only so many of its requests, the first. Those that follow keep the device busy
+    /// until these are done, and then the phase has no more.
+    pub measure_first: Option<u64>,
+}
+
+impl PhaseStart {
+    /// A phase whose requests have times of their own and that is measured as a whole, or not at all.
+    #[must_use]
+    pub fn timed(index: u32, measure: bool) -> PhaseStart {
+        PhaseStart { index, pace: Pace::Timed, time: None, measure, measure_first: None }
+    }
 }
 
 /// What a source yields.

@@ -24,6 +24,8 @@ struct Tenant {
     open: bool,
     /// Whether its next request was counted as held back.
     held: bool,
+    /// Whether all of its requests that are measured were submitted, and it has more.
+    beyond_measured: bool,
 }
 
 impl Tenant {
@@ -34,7 +36,8 @@ impl Tenant {
         };
         let room = if let Pace::Closed { depth, .. } = pace { depth } else { 0 };
         let end = later(started, of.time.unwrap_or(Nanos(u64::MAX)));
-        Tenant { pace, end, room, thinking: VecDeque::new(), open: true, held: false }
+        let thinking = VecDeque::new();
+        Tenant { pace, end, room, thinking, open: true, held: false, beyond_measured: false }
     }
 
     /// One of its requests has finished.
@@ -64,6 +67,12 @@ struct Turn {
     most: u64,
 }
 
+/// Whether those that go on only keep the device busy, and there are such.
+fn all_beyond_measured(tenants: &[Tenant]) -> bool {
+    let mut open = tenants.iter().filter(|tenant| tenant.open).peekable();
+    open.peek().is_some() && open.all(|tenant| tenant.beyond_measured)
+}
+
 impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     /// Plays the tenants of the phase under way until none has more.
     pub(super) fn together(&mut self) -> Result<(), ReplayError> {
@@ -79,6 +88,10 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         loop {
             if self.host.now() >= self.end {
                 self.stopped = Some(Ended::Time);
+                return Ok(());
+            }
+            if self.measured_are_done() && all_beyond_measured(&tenants) {
+                self.ahead.skip_phase();
                 return Ok(());
             }
             let mut next = self.end;
@@ -114,6 +127,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 tenant.open = false;
                 break;
             };
+            tenant.beyond_measured = !planned.measured;
             let due = match tenant.pace {
                 Pace::Timed | Pace::Together => {
                     later(turn.started, faster(planned.at - SimTime::ZERO, turn.speed))

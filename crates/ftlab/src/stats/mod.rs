@@ -29,7 +29,7 @@ pub use host::{HostStats, OpStats, PARTS, TimeParts};
 pub use latencies::Latencies;
 pub use notes::{Arriving, Circumstances};
 pub use queues::{Fairness, QueueReport};
-pub use recorder::{PhaseStats, Recorder};
+pub use recorder::{PhaseStats, Recorder, Unmeasured};
 pub use report::{
     Cache, Commands, FlashCommands, Gc, HostReport, LatencyReport, OpReport, PhaseSummary, Report,
     SCHEMA_VERSION, Spread, TimeShares, Utilisation, Wear, WriteAmplification,

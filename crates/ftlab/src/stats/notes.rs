@@ -53,6 +53,7 @@ pub(super) fn collect(
         notes.push("Nothing was measured: no request finished in a measured phase.".to_owned());
         return notes;
     }
+    notes.extend(beyond_the_first(report));
     notes.extend(unwritten(report));
     notes.extend(behind(host, circumstances));
     notes.extend(steadiness(&report.steady_state, report, capacity_bytes, circumstances));
@@ -81,6 +82,21 @@ fn end_of_life(report: &Report) -> Option<String> {
         seconds(after),
         size(end.host_written_bytes)
     ))
+}
+
+/// Latencies and the counters of the device then speak of different requests.
+fn beyond_the_first(report: &Report) -> Option<String> {
+    let phases = || report.phases.iter().filter(|phase| phase.unmeasured_requests > 0);
+    let names: Vec<&str> = phases().map(|phase| phase.name.as_str()).collect();
+    let unmeasured: u64 = phases().map(|phase| phase.unmeasured_requests).sum();
+    (unmeasured > 0).then(|| {
+        format!(
+            "Only the first requests of {} are measured (measure_first): {unmeasured} more kept the \
+             device busy. Counts, latencies, throughput and time series of requests leave them out; \
+             flash commands, write amplification, collection, wear and utilisation count them.",
+            names.join(", ")
+        )
+    })
 }
 
 /// In a decimal unit that shows it.

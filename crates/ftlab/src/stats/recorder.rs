@@ -6,9 +6,9 @@ use super::steady::Rounds;
 use super::summary;
 use super::{Circumstances, DeviceCounters, HostStats, Timeline};
 use crate::device::{Contents, Device};
-use crate::host::{Completion, Host, Outcome};
+use crate::host::{Completion, Host, Op, Outcome};
 use crate::scheduler::Probe;
-use crate::units::SimTime;
+use crate::units::{SECTOR_BYTES, SimTime};
 
 /// What was measured in one phase.
 #[derive(Clone, Debug)]
@@ -17,12 +17,24 @@ pub struct PhaseStats {
     pub name: String,
     /// Whether the results count it.
     pub measured: bool,
-    /// What the host saw.
+    /// What the host saw, of what the results count.
     pub host: HostStats,
-    /// The same for each submission queue, if there are several.
+    /// Requests of a measured phase that the results do not count: they came after the first that are
+    /// measured and only kept the device busy.
+    pub unmeasured: Unmeasured,
+    /// As `host`, for each submission queue, if there are several.
     pub queues: Vec<HostStats>,
-    /// What the device did.
+    /// What the device did, for all of the phase's requests.
     pub device: DeviceCounters,
+}
+
+/// Requests that are not measured, in a phase that is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unmeasured {
+    /// How many finished.
+    pub requests: u64,
+    /// What they wrote: the device's counters have it too.
+    pub written_bytes: u64,
 }
 
 /// A phase under way.
@@ -32,6 +44,7 @@ struct Open {
     measured: bool,
     /// By submission queue: what the host saw. The sum is formed when the phase ends.
     queues: Vec<HostStats>,
+    unmeasured: Unmeasured,
     at_start: DeviceCounters,
 }
 
@@ -77,12 +90,13 @@ impl Recorder {
         }
         let at_start = DeviceCounters::of(device);
         let queues = device.queues().all().map(|_| HostStats::default()).collect();
-        self.open = Some(Open { name: name.to_owned(), measured, queues, at_start });
+        let unmeasured = Unmeasured::default();
+        self.open = Some(Open { name: name.to_owned(), measured, queues, unmeasured, at_start });
     }
 
     /// A phase has ended, or the run was stopped within it. Without one under way, nothing happens.
     pub fn phase_ended<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
-        if let Some(Open { name, measured, mut queues, at_start }) = self.open.take() {
+        if let Some(Open { name, measured, mut queues, unmeasured, at_start }) = self.open.take() {
             let mut host = queues.pop().unwrap_or_default();
             if !queues.is_empty() {
                 queues.push(host.clone());
@@ -90,7 +104,7 @@ impl Recorder {
                 others.iter().for_each(|queue| host.merge(queue));
             }
             let device = DeviceCounters::of(device).since(&at_start);
-            self.phases.push(PhaseStats { name, measured, host, queues, device });
+            self.phases.push(PhaseStats { name, measured, host, unmeasured, queues, device });
         }
         self.timeline.observe(device);
     }
@@ -115,6 +129,20 @@ impl Recorder {
         if completion.outcome == Outcome::Done {
             self.timeline.record(completion, completion.finished - arrived);
             self.rounds.record(completion);
+        }
+    }
+
+    /// Records a request that only kept the device busy, after those of its phase that are measured.
+    /// Its latency is nobody's business; what it wrote belongs to what the device did.
+    pub fn record_unmeasured(&mut self, completion: &Completion) {
+        let Some(open) = &mut self.open else { return };
+        open.unmeasured.requests += 1;
+        if completion.outcome == Outcome::Done {
+            self.rounds.record(completion);
+            if completion.request.op == Op::Write {
+                open.unmeasured.written_bytes +=
+                    u64::from(completion.request.sectors) * SECTOR_BYTES;
+            }
         }
     }
 

@@ -179,7 +179,7 @@ pub struct WriteAmplification {
     /// Pages that the FTL programmed for every page that it was given to program: what garbage
     /// collection alone costs. Null if it was given none.
     pub ftl_ratio: Option<f64>,
-    /// Bytes that the host wrote.
+    /// Bytes that the host wrote, in all of the measured phases' requests.
     pub host_bytes: u64,
     /// Bytes programmed on flash.
     pub flash_bytes: u64,
@@ -361,8 +361,11 @@ pub struct PhaseSummary {
     pub name: String,
     /// Whether the report counts it.
     pub measured: bool,
-    /// Requests finished.
+    /// Requests finished; of a phase with `measure_first`, those that are measured.
     pub requests: u64,
+    /// Requests that came after those and only kept the device busy: all that is said of requests leaves
+    /// them out, and what the device did counts them.
+    pub unmeasured_requests: u64,
     /// When the first request arrived, counted from when the device was switched on; null without
     /// requests.
     pub started_ns: Option<u64>,

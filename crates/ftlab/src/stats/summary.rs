@@ -32,15 +32,18 @@ pub(super) fn build<P: Probe, C: Contents>(
 ) -> Report {
     let (mut host, mut counters) = (HostStats::default(), None::<DeviceCounters>);
     let mut by_queue: Vec<HostStats> = Vec::new();
-    let mut duration = Nanos::ZERO;
+    let (mut duration, mut unmeasured_bytes) = (Nanos::ZERO, 0);
     for phase in phases.iter().filter(|phase| phase.measured) {
         host.merge(&phase.host);
         by_queue.resize_with(phase.queues.len(), HostStats::default);
         by_queue.iter_mut().zip(&phase.queues).for_each(|(sum, queue)| sum.merge(queue));
         duration += phase.host.duration();
+        unmeasured_bytes += phase.unmeasured.written_bytes;
         counters = Some(counters.map_or(phase.device.clone(), |sum| sum.plus(&phase.device)));
     }
     let counters = counters.unwrap_or_default();
+    // The device's counters cover whole phases.
+    let written_bytes = host.op(Op::Write).bytes() + unmeasured_bytes;
     let shape = device.flash().geometry().shape();
     let page_bytes = shape.page_size.0;
     let mut report = Report {
@@ -50,7 +53,7 @@ pub(super) fn build<P: Probe, C: Contents>(
             fairness: queues::fairness(&by_queue, device.queues()),
             ..host_report(&host, duration)
         },
-        write_amplification: write_amplification(&host, &counters, device),
+        write_amplification: write_amplification(written_bytes, &counters, device),
         gc: gc(&counters, device.ftl().blocks()),
         wear: wear(device),
         health: health(device),
@@ -70,7 +73,7 @@ pub(super) fn build<P: Probe, C: Contents>(
             wear: commands(&counters, Origin::Wear),
             fold: commands(&counters, Origin::Fold),
         },
-        steady_state: rounds.report(host.op(Op::Write).bytes(), &counters),
+        steady_state: rounds.report(written_bytes, &counters),
         phases: phases.iter().map(|phase| phase_summary(phase, page_bytes)).collect(),
         notes: Vec::new(),
     };
@@ -148,12 +151,12 @@ fn flash_bytes(counters: &DeviceCounters, page_bytes: u64) -> u64 {
 }
 
 fn write_amplification<P: Probe, C: Contents>(
-    host: &HostStats,
+    host_bytes: u64,
     counters: &DeviceCounters,
     device: &Device<P, C>,
 ) -> WriteAmplification {
     let shape = device.flash().geometry().shape();
-    let (host_bytes, ftl) = (host.op(Op::Write).bytes(), &counters.ftl);
+    let ftl = &counters.ftl;
     let flash_bytes = flash_bytes(counters, shape.page_size.0);
     let programmed = ftl.host_pages + ftl.gc_pages;
     WriteAmplification {
@@ -255,13 +258,14 @@ fn phase_summary(phase: &PhaseStats, page_bytes: u64) -> PhaseSummary {
         name: phase.name.clone(),
         measured: phase.measured,
         requests: host.requests(),
+        unmeasured_requests: phase.unmeasured.requests,
         started_ns: host.span().map(|(first, _)| first.0),
         duration_ns: duration.0,
         iops: per_second(host.requests(), duration),
         throughput_mb_per_s: mb_per_second(read + written, duration),
         write_amplification_total_ratio: ratio(
             flash_bytes(&phase.device, page_bytes) as f64,
-            written as f64,
+            (written + phase.unmeasured.written_bytes) as f64,
         ),
         gc_runs: phase.device.ftl.gc_runs,
     }
