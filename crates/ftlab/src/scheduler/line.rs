@@ -14,6 +14,8 @@ use crate::verify::{BusUse, Canary, OnBus};
 pub(super) struct Line {
     pub channel: Channel,
     pub wanted_by: Vec<DieId>,
+    /// When it was last put off to the end of the moment whom it serves.
+    put_off: Option<SimTime>,
 }
 
 /// What a die wants the bus for.
@@ -52,7 +54,8 @@ impl<P: Probe> Flash<P> {
     }
 
     /// Asks for the bus, for what the die wants of it at present: at once if it is free and nobody
-    /// waits for it, else in line.
+    /// waits for it, else in line. What else ends at this moment may bring another die that wants it,
+    /// for something better: then the bus is given when all of that has ended.
     #[inline(always)]
     pub(super) fn want_bus(&mut self, now: SimTime, die: DieId, wish: Wish) {
         let (channel, _) = self.geometry.channel_of(die);
@@ -63,10 +66,12 @@ impl<P: Probe> Flash<P> {
         let line = &mut self.lines[channel.at()];
         station.bus_gc_mark = line.channel.gc_until(now);
         if line.wanted_by.is_empty() {
-            if line.channel.is_free(now) {
+            let is_free = line.channel.is_free(now);
+            if is_free && self.events.next_time() != Some(now) {
                 return self.take_bus(now, die, channel, wish);
             }
-            self.events.schedule(now, line.channel.free_at(), Event::Bus(channel));
+            line.put_off = is_free.then_some(now);
+            self.events.schedule(now, line.channel.free_at().max(now), Event::Bus(channel));
         }
         station.wants_bus = true;
         line.wanted_by.push(die);
@@ -93,8 +98,14 @@ impl<P: Probe> Flash<P> {
     /// equals are served as they arrived.
     pub(super) fn grant(&mut self, now: SimTime, channel: ChannelId) {
         // A line that emptied and filled again leaves a second event behind.
-        if !self.lines[channel.at()].channel.is_free(now) {
+        let line = &mut self.lines[channel.at()];
+        if !line.channel.is_free(now) {
             return;
+        }
+        // What else ends at this moment may bring a die that wants the bus for something better.
+        if self.events.next_time() == Some(now) && line.put_off != Some(now) {
+            line.put_off = Some(now);
+            return self.events.schedule(now, now, Event::Bus(channel));
         }
         let mut best: Option<((u64, u64), usize, Wish)> = None;
         for (place, &die) in self.lines[channel.at()].wanted_by.iter().enumerate() {

@@ -287,6 +287,8 @@ impl ReadFirstBounded {
 impl Order for ReadFirstBounded {
     const BUS: BusOrder = BusOrder::Arrival;
 
+    // Not inlined, so that it does not weigh on the path of other policies.
+    #[inline(never)]
     fn rank(&mut self, arrival: &Arrival, view: &View<'_>) -> u64 {
         let command = view.command(arrival.id);
         let mut new = Waiting {
@@ -311,6 +313,7 @@ impl Order for ReadFirstBounded {
         rank
     }
 
+    #[inline(never)]
     fn begins(&mut self, die: DieId, id: CommandId, view: &View<'_>) {
         let command = view.command(id);
         let Waiting { service, on_bus, due, due_on_bus } = self.waiting[id.at()];

@@ -14,6 +14,7 @@ mod idle;
 mod images;
 mod misuse;
 mod mqsim;
+mod overtaking;
 mod queueing;
 mod reference;
 mod rows;

@@ -1,0 +1,419 @@
+//! One channel of dies, driven twice: by the flash model, and by a naive model that keeps the queue as
+//! a list and walks it as the rule says, estimating every write anew.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use ftlab::engine::Stream;
+use ftlab::nand::timing::{Bus, OneBit, PageTime, Plain, Prices, Timing, Transfers};
+use ftlab::nand::{Abilities, Geometry, Shape};
+use ftlab::scheduler::{
+    Activity, Command, CommandId, Estimate, Flash, FlashSetup, Kind, Origin, PauseRule, Probe,
+    ReadFirstBoundedOptions, Scheduler, Scope, Task,
+};
+use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
+
+const PAGES_PER_BLOCK: u32 = 64;
+const BLOCKS: u32 = 16;
+
+/// The times of a machine. Odd ones keep two things from happening at the same moment by chance.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    pub transfer: u64,
+    pub sense: u64,
+    pub program: u64,
+    pub erase: u64,
+}
+
+/// The times of the paper.
+pub const PAPER: Times =
+    Times { transfer: 10_000, sense: 20_000, program: 200_000, erase: 3_000_000 };
+/// Nearly those, without common divisors.
+pub const ODD: Times =
+    Times { transfer: 10_007, sense: 20_021, program: 200_177, erase: 1_000_541 };
+
+/// A command that comes to the queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Item {
+    pub at: u64,
+    pub kind: Kind,
+    pub origin: Origin,
+    pub die: u32,
+    pub page: u32,
+}
+
+impl Item {
+    pub fn overtakes(&self) -> bool {
+        (self.kind, self.origin) == (Kind::Read, Origin::Host)
+    }
+}
+
+/// When a command left the queue, and when it was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    pub start: u64,
+    pub end: u64,
+}
+
+/// What a load is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    pub items: u32,
+    pub dies: u32,
+    /// Pages of a die that are used.
+    pub pages: u32,
+    /// The mean time between two commands.
+    pub gap: u64,
+    /// In per cent: host writes, collection's reads and programs, and erases. The rest is host reads.
+    pub writes: u64,
+    pub gc: u64,
+    pub erases: u64,
+}
+
+/// A load at random moments.
+pub fn draw(load: &Load, seed: u64) -> Vec<Item> {
+    let mut stream = Stream::new(seed, "load");
+    let mut at = 0;
+    let items = (0..load.items).map(|_| {
+        // Some come close together, as in a burst; never two at once.
+        let gap = if stream.below(4) == 0 { load.gap / 16 } else { load.gap * 5 / 4 };
+        at += 1 + stream.below(2 * gap.max(1));
+        let kind = stream.below(100);
+        let (kind, origin) = if kind < load.writes {
+            (Kind::Program, Origin::Host)
+        } else if kind < load.writes + load.gc {
+            (if kind % 2 == 0 { Kind::Read } else { Kind::Program }, Origin::Gc)
+        } else if kind < load.writes + load.gc + load.erases {
+            (Kind::Erase, Origin::Gc)
+        } else {
+            (Kind::Read, Origin::Host)
+        };
+        let die = stream.below(load.dies.into()) as u32;
+        let page = stream.below(load.pages.into()) as u32;
+        Item { at, kind, origin, die, page }
+    });
+    items.collect()
+}
+
+/// Notes when each page's commands begin, in the order in which they came.
+#[derive(Default)]
+struct Starts {
+    /// By page, kind and origin: the numbers of the commands that wait.
+    waiting: BTreeMap<(u32, Kind, Origin), VecDeque<usize>>,
+    starts: Vec<u64>,
+    /// By die: when the cells are free.
+    cells: BTreeMap<u32, u64>,
+    bus_free_at: u64,
+    pub bus_busy: u64,
+}
+
+impl Starts {
+    fn begins(&mut self, activity: &Activity, at: SimTime) {
+        let like = (activity.page.get(), activity.kind, activity.origin);
+        let waiting = self.waiting.get_mut(&like);
+        let first = waiting.and_then(VecDeque::pop_front).expect("what begins has come");
+        self.starts[first] = at.0;
+    }
+}
+
+impl Probe for Starts {
+    fn cell(&mut self, activity: &Activity) {
+        let free_at = self.cells.entry(activity.die.get()).or_default();
+        assert!(*free_at <= activity.from.0, "two operations on one die: {activity:?}");
+        *free_at = activity.until.0;
+        if activity.kind != Kind::Program {
+            self.begins(activity, activity.from);
+        }
+    }
+
+    fn bus(&mut self, activity: &Activity) {
+        assert!(self.bus_free_at <= activity.from.0, "two transfers on one bus: {activity:?}");
+        self.bus_free_at = activity.until.0;
+        self.bus_busy += activity.until.0 - activity.from.0;
+        if activity.kind == Kind::Program {
+            self.begins(activity, activity.from);
+        }
+    }
+}
+
+/// Serves a load by the flash model. Also tells for how long the bus was busy.
+pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (Vec<Served>, u64) {
+    let shape = Shape {
+        channels: 1,
+        chips_per_channel: dies,
+        dies_per_chip: 1,
+        planes_per_die: 1,
+        blocks_per_plane: BLOCKS,
+        pages_per_block: PAGES_PER_BLOCK,
+        page_size: Bytes::from_kib(4),
+        mapping_unit: Bytes::from_kib(4),
+    };
+    let Times { transfer, sense, program, erase } = *times;
+    let [read, program, erase] = [sense, program, erase].map(Nanos);
+    let page = Transfers::PageTime(PageTime { page: Nanos(transfer) });
+    let setup = FlashSetup {
+        geometry: Geometry::new(shape),
+        timing: Prices {
+            native: Timing::Plain(Plain { read, program, erase }),
+            one_bit: OneBit { read, program, erase },
+        },
+        bus: Bus::new(&page, Nanos::ZERO, Bytes::from_kib(4), &shape),
+        abilities: Abilities::NONE,
+        pause: PauseRule::NEVER,
+        scheduler,
+    };
+    let probe = Starts { starts: vec![0; load.len()], ..Starts::default() };
+    let mut flash = Flash::new(setup, probe);
+    let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut served = vec![Served::default(); load.len()];
+    for (number, item) in load.iter().enumerate() {
+        run(&mut flash, item.at, &numbers, &mut served);
+        let page = Ppn::new(item.die * BLOCKS * PAGES_PER_BLOCK + item.page);
+        let mut command = Command::new(item.kind, item.origin, Task::WriteBack, page);
+        command.codewords = 1;
+        let id = flash.prepare(command);
+        numbers.insert(id.get(), number);
+        let like = (page.get(), item.kind, item.origin);
+        flash.probe.waiting.entry(like).or_default().push_back(number);
+        flash.submit(SimTime(item.at), id);
+    }
+    run(&mut flash, u64::MAX, &numbers, &mut served);
+    for (served, start) in served.iter_mut().zip(&flash.probe.starts) {
+        served.start = *start;
+    }
+    (served, flash.probe.bus_busy)
+}
+
+fn run(
+    flash: &mut Flash<Starts>,
+    limit: u64,
+    numbers: &BTreeMap<u32, usize>,
+    served: &mut [Served],
+) {
+    while flash.next_time().is_some_and(|next| next.0 <= limit) {
+        let Some((now, id)) = flash.step() else { continue };
+        let (id, die): (CommandId, _) = (id, flash.die_of(id));
+        served[numbers[&id.get()]].end = now.0;
+        flash.release(id);
+        flash.go_on(now, die);
+    }
+}
+
+/// What a die of the naive model does.
+#[derive(Clone, Copy, Debug)]
+enum Doing {
+    Nothing,
+    Sensing {
+        until: u64,
+        what: usize,
+    },
+    Holding {
+        what: usize,
+    },
+    /// Anything that is done when it is over.
+    Other {
+        until: u64,
+        what: usize,
+    },
+}
+
+/// The naive model.
+pub struct Naive<'a> {
+    pub rule: ReadFirstBoundedOptions,
+    pub times: &'a Times,
+    pub load: &'a [Item],
+    now: u64,
+    /// What waits, of all dies, in its order.
+    queue: Vec<usize>,
+    dies: Vec<Doing>,
+    bus_free_at: u64,
+    served: Vec<Served>,
+}
+
+impl<'a> Naive<'a> {
+    pub fn new(
+        rule: ReadFirstBoundedOptions,
+        dies: u32,
+        times: &'a Times,
+        load: &'a [Item],
+    ) -> Self {
+        Naive {
+            rule,
+            times,
+            load,
+            now: 0,
+            queue: Vec::new(),
+            dies: vec![Doing::Nothing; dies as usize],
+            bus_free_at: 0,
+            served: vec![Served::default(); load.len()],
+        }
+    }
+
+    pub fn serve(mut self) -> Vec<Served> {
+        let mut next_item = 0;
+        loop {
+            let arrival = self.load.get(next_item).map(|item| item.at);
+            let ends = self.dies.iter().filter_map(|die| match *die {
+                Doing::Sensing { until, .. } | Doing::Other { until, .. } => Some(until),
+                Doing::Nothing | Doing::Holding { .. } => None,
+            });
+            let bus = (self.bus_free_at > self.now).then_some(self.bus_free_at);
+            let Some(now) = arrival.into_iter().chain(ends).chain(bus).min() else { break };
+            self.now = now;
+            self.finish();
+            self.dispatch();
+            // What comes just as something ends comes after that.
+            if arrival == Some(now) {
+                self.enqueue(next_item);
+                next_item += 1;
+                self.dispatch();
+            }
+        }
+        assert!(self.queue.is_empty());
+        self.served
+    }
+
+    fn finish(&mut self) {
+        for die in &mut self.dies {
+            match *die {
+                Doing::Sensing { until, what } if until == self.now => {
+                    *die = Doing::Holding { what };
+                }
+                Doing::Other { until, what } if until == self.now => {
+                    self.served[what].end = until;
+                    *die = Doing::Nothing;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn enqueue(&mut self, new: usize) {
+        let mut place = self.queue.len();
+        if self.load[new].overtakes() {
+            // In a queue for each die, what waits for others is not seen.
+            let mut at = place;
+            while at > 0 {
+                let other = self.queue[at - 1];
+                let apart =
+                    self.rule.scope == Scope::Die && self.load[other].die != self.load[new].die;
+                if !apart && self.stops(new, at - 1) {
+                    break;
+                }
+                at -= 1;
+                if !apart {
+                    place = at;
+                }
+            }
+        }
+        self.queue.insert(place, new);
+    }
+
+    /// Whether a read stops behind what waits at a place of the queue.
+    fn stops(&self, new: usize, place: usize) -> bool {
+        let other = self.queue[place];
+        let (read, item) = (&self.load[new], &self.load[other]);
+        let same_die = item.die == read.die;
+        let bound = match item.origin {
+            Origin::Host => self.rule.write_bound,
+            _ => self.rule.gc_bound,
+        };
+        item.overtakes()
+            || (item.kind == Kind::Erase && same_die)
+            || (item.kind == Kind::Program && same_die && item.page == read.page)
+            || (item.kind != Kind::Erase
+                && bound.is_some_and(|bound| self.latency(new, place) > bound.0))
+    }
+
+    /// How late what waits at a place would be done, counted from when it came, were a read put
+    /// before it.
+    fn latency(&self, new: usize, place: usize) -> u64 {
+        let other = self.queue[place];
+        let (read, item) = (&self.load[new], &self.load[other]);
+        let before = self.queue[..place].iter().filter(|&&one| self.load[one].die == item.die);
+        let before: u64 = before.map(|&one| self.service(one)).sum();
+        let held_up = if item.die == read.die { self.service(new) } else { 0 };
+        let left = match self.dies[item.die as usize] {
+            Doing::Nothing => 0,
+            Doing::Sensing { until, .. } => until - self.now + self.times.transfer,
+            Doing::Holding { .. } => self.times.transfer,
+            Doing::Other { until, .. } => until - self.now,
+        };
+        let mut wait = left + before + held_up + self.service(other);
+        if self.rule.estimate == Estimate::DieAndBus {
+            wait = wait.max(self.wait_for_bus(new, other));
+        }
+        self.now - item.at + wait
+    }
+
+    /// The time that the bus takes for all that waits, but what came later to the end of the queue.
+    fn wait_for_bus(&self, new: usize, other: usize) -> u64 {
+        let counts = |&&one: &&usize| self.load[one].overtakes() || one <= other;
+        let before: u64 = self.queue.iter().filter(counts).map(|&one| self.transfer(one)).sum();
+        let left = self.bus_free_at.saturating_sub(self.now);
+        let program = self.load[other].kind == Kind::Program;
+        let after = if program { self.times.program } else { 0 };
+        left + before + self.transfer(new) + after
+    }
+
+    fn transfer(&self, item: usize) -> u64 {
+        if self.load[item].kind == Kind::Erase { 0 } else { self.times.transfer }
+    }
+
+    fn service(&self, item: usize) -> u64 {
+        self.transfer(item)
+            + match self.load[item].kind {
+                Kind::Read => self.times.sense,
+                Kind::Erase => self.times.erase,
+                Kind::Program | Kind::Copyback => self.times.program,
+            }
+    }
+
+    /// Idle dies begin what needs no bus; a bus that is free serves what came first.
+    fn dispatch(&mut self) {
+        loop {
+            let mut wishes: Vec<(usize, u32)> = Vec::new();
+            for die in 0..self.dies.len() as u32 {
+                match self.dies[die as usize] {
+                    Doing::Holding { what } => wishes.push((what, die)),
+                    Doing::Nothing => {
+                        let mut waiting = self.queue.iter();
+                        let first = waiting.find(|&&one| self.load[one].die == die).copied();
+                        let Some(first) = first else { continue };
+                        let until = self.now + self.service(first);
+                        match self.load[first].kind {
+                            Kind::Program | Kind::Copyback => wishes.push((first, die)),
+                            Kind::Read => {
+                                let until = self.now + self.times.sense;
+                                self.begin(die, first, Doing::Sensing { until, what: first });
+                            }
+                            Kind::Erase => {
+                                self.begin(die, first, Doing::Other { until, what: first });
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            if self.bus_free_at > self.now {
+                return;
+            }
+            let Some(&(what, die)) = wishes.iter().min() else { return };
+            self.bus_free_at = self.now + self.times.transfer;
+            match self.dies[die as usize] {
+                Doing::Holding { .. } => {
+                    self.dies[die as usize] = Doing::Other { until: self.bus_free_at, what };
+                }
+                _ => {
+                    let until = self.now + self.service(what);
+                    self.begin(die, what, Doing::Other { until, what });
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, die: u32, what: usize, doing: Doing) {
+        self.queue.retain(|&one| one != what);
+        self.served[what].start = self.now;
+        self.dies[die as usize] = doing;
+    }
+}
