@@ -17,6 +17,7 @@ mod lanes;
 mod last_below;
 mod line;
 mod load;
+mod look_ahead;
 mod pause;
 mod read_first;
 mod read_first_bounded;

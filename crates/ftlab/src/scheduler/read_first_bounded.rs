@@ -15,14 +15,14 @@
 //!
 //! - The paper does not say how it estimates a write's latency. Here it is the write's age, what is left of what
 //!   its die does, the time of all commands of the die that go before it, the read's own if it is one of
-//!   them, and the write's. Waits for the bus are left out, unless `scheduler.estimate` asks for them:
-//!   then it is at least the time that the bus needs for all that waits before it on the channel.
+//!   them, and the write's. Waits for the bus are left out. With `scheduler.estimate = "look-ahead"`
+//!   they are not: then the queue is played to its end, for each read that comes.
 //! - The paper knows no collection. Reads for collection and for partial writes wait as writes do: host
 //!   reads pass them, and they have bounds. Collection has a bound of its own. A copyback counts as a write.
 //! - What shares an operation on several planes counts as if it came one by one.
 //! - Buses serve what came first, among the dies that want them (the paper does not say).
 //!
-//! No queue is walked. A read can stop at a late write only if that is the last late one; whether a
+//! Otherwise no queue is walked. A read can stop at a late write only if that is the last late one; whether a
 //! write is late, is decided by a number that never changes once the write has come, against a limit
 //! that all writes of a die have in common. For with `came` the time of everything that has joined the
 //! queue of a die at its end, `work` the time of all that waits in it, and `came` up to a write, the
@@ -33,6 +33,7 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use super::last_below::{LastBelow, Place};
+use super::look_ahead::LookAhead;
 use super::view::View;
 use super::{Arrival, BusOrder, Command, CommandId, Kind, Order, Origin};
 use crate::config::declare::{choices, options};
@@ -56,8 +57,8 @@ choices! {
     pub enum Estimate {
         /// Its die.
         Die = "die",
-        /// Its die and, if that takes longer, the bus of its channel.
-        DieAndBus = "die-and-bus",
+        /// Its die and the bus, by playing all that waits on the channel. Takes time in proportion to that.
+        LookAhead = "look-ahead",
     }
 }
 
@@ -87,15 +88,15 @@ pub struct ReadFirstBounded {
     scope: Scope,
     /// What waits for each die.
     dies: Vec<DieQueue>,
-    /// What waits for each bus, if that is asked for.
-    buses: Option<Vec<Work>>,
+    /// What waits, in its order, if that is played ahead.
+    ahead: Option<LookAhead>,
     /// What is remembered of each command that waits, by its number.
     waiting: Vec<Waiting>,
     /// The ranks of programs that wait, the last one of each flash page.
     programs: HashMap<u32, u64, BuildHasherDefault<NumberHasher>>,
 }
 
-/// Time that commands take, of a die or a bus.
+/// Time that commands take of a die.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
     /// Of all that wait.
@@ -144,17 +145,13 @@ struct DieQueue {
     erases: Count,
     /// When writes have to be done, less what had come to the die by then; marked with their ranks.
     due: LastBelow,
-    /// When writes have to be in the cells, less what had come to the bus by then.
-    due_on_bus: LastBelow,
 }
 
 /// What is remembered of a command that waits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     service: Nanos,
-    on_bus: Nanos,
     due: Option<Place>,
-    due_on_bus: Option<Place>,
 }
 
 /// The rank before all others.
@@ -168,7 +165,7 @@ impl Policy for ReadFirstBounded {
     type Options = ReadFirstBoundedOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        ReadFirstBounded::new(options, parts.geometry.dies(), parts.geometry.channels())
+        ReadFirstBounded::new(options, parts.geometry.dies())
     }
 
     keeps_nothing!(ReadFirstBounded {
@@ -176,24 +173,23 @@ impl Policy for ReadFirstBounded {
         gc_bound,
         scope,
         dies,
-        buses,
+        ahead,
         waiting,
         programs
     });
 }
 
 impl ReadFirstBounded {
-    /// Empty queues of so many dies and channels.
+    /// Empty queues of so many dies.
     #[must_use]
-    pub fn new(options: &ReadFirstBoundedOptions, dies: u32, channels: u32) -> ReadFirstBounded {
+    pub fn new(options: &ReadFirstBoundedOptions, dies: u32) -> ReadFirstBounded {
         let ReadFirstBoundedOptions { write_bound, gc_bound, scope, estimate } = *options;
-        let with_buses = estimate == Estimate::DieAndBus;
         ReadFirstBounded {
             write_bound,
             gc_bound,
             scope,
             dies: vec![DieQueue::default(); dies as usize],
-            buses: with_buses.then(|| vec![Work::default(); channels as usize]),
+            ahead: (estimate == Estimate::LookAhead).then(|| LookAhead::new(dies)),
             waiting: Vec::new(),
             programs: HashMap::default(),
         }
@@ -213,74 +209,84 @@ impl ReadFirstBounded {
     }
 
     /// The rank of what a host read stops behind.
-    fn stop(&self, arrival: &Arrival, read: &Waiting, view: &View<'_>) -> u64 {
+    fn stop(&mut self, arrival: &Arrival, service: Nanos, view: &View<'_>) -> u64 {
         let geometry = view.geometry();
-        let Arrival { die, at: now, .. } = *arrival;
+        let Arrival { die, .. } = *arrival;
         let page = geometry.flash_page_of(view.command(arrival.id).page);
         let written = self.programs.get(&page).copied().unwrap_or(FRONT);
         let own = self.dies[die.at()].erases.last().max(written);
-        let (channel, _) = geometry.channel_of(die);
-        let end_on_bus = self.buses.as_ref().map(|buses| {
-            buses[channel.at()].end(now, view.left_on_bus(channel, now)) + read.on_bus.0 as i64
-        });
-        let stop_at = |other: DieId| {
-            let queue = &self.dies[other.at()];
-            let mut stop = queue.host_reads.last();
-            if !queue.due.is_empty() {
-                let held_up = if other == die { read.service } else { Nanos::ZERO };
-                let end = queue.work.end(now, view.left_of(other, now) + held_up);
-                stop = stop.max(queue.due.last_below(end).unwrap_or(FRONT));
-            }
-            let late = end_on_bus.and_then(|end| queue.due_on_bus.last_below(end));
-            stop.max(late.unwrap_or(FRONT))
+        let late = match self.ahead.is_some() {
+            true => self.last_late_ahead(arrival, service, view),
+            false => self
+                .in_scope(view, die)
+                .map(|other| self.last_late(arrival, service, other, view))
+                .fold(FRONT, u64::max),
         };
-        match self.scope {
-            Scope::Die => own.max(stop_at(die)),
-            Scope::Channel => {
-                let dies = (0..geometry.dies_per_channel()).map(|at| geometry.die_on(channel, at));
-                dies.map(stop_at).fold(own, u64::max)
+        let reads = self.in_scope(view, die).map(|other| self.dies[other.at()].host_reads.last());
+        reads.fold(own.max(late), u64::max)
+    }
+
+    /// The dies whose commands share a queue with those of `die`.
+    fn in_scope<'a>(&self, view: &View<'a>, die: DieId) -> impl Iterator<Item = DieId> + use<'a> {
+        let geometry = view.geometry();
+        let (channel, place) = geometry.channel_of(die);
+        let places = match self.scope {
+            Scope::Channel => 0..geometry.dies_per_channel(),
+            Scope::Die => place..place + 1,
+        };
+        places.map(move |place| geometry.die_on(channel, place))
+    }
+
+    /// The rank of the last command of a die that would be late if a read went before it.
+    fn last_late(&self, read: &Arrival, service: Nanos, die: DieId, view: &View<'_>) -> u64 {
+        let queue = &self.dies[die.at()];
+        if queue.due.is_empty() {
+            return FRONT;
+        }
+        let held_up = if die == read.die { service } else { Nanos::ZERO };
+        let end = queue.work.end(read.at, view.left_of(die, read.at) + held_up);
+        queue.due.last_below(end).unwrap_or(FRONT)
+    }
+
+    /// The same of all dies that share the queue, with waits for the bus.
+    fn last_late_ahead(&mut self, read: &Arrival, service: Nanos, view: &View<'_>) -> u64 {
+        let Some(mut ahead) = self.ahead.take() else { return FRONT };
+        let (channel, _) = view.geometry().channel_of(read.die);
+        let mut last = FRONT;
+        ahead.play(channel, read.at, view, |id, end| {
+            let command = view.command(id);
+            let same_die = command.die == read.die;
+            let held_up = if same_die { service } else { Nanos::ZERO };
+            let seen = same_die || self.scope == Scope::Channel;
+            let since = command.waiting_since;
+            if seen && self.bound(command).is_some_and(|bound| end + held_up - since > bound) {
+                last = last.max(command.rank().0);
             }
-        }
+        });
+        self.ahead = Some(ahead);
+        last
     }
 
-    /// Notes when a command that goes to the end of the queue has to be done.
-    fn note_due(&mut self, arrival: &Arrival, rank: u64, new: &mut Waiting, view: &View<'_>) {
-        let command = view.command(arrival.id);
-        let Some(bound) = self.bound(command) else { return };
-        let queue = &mut self.dies[arrival.die.at()];
-        let due = (arrival.at + bound).0 as i64;
-        new.due = Some(queue.due.push(rank, due - queue.work.came.0 as i64));
-        if let Some(buses) = &self.buses {
-            let (channel, _) = view.geometry().channel_of(arrival.die);
-            let after =
-                if command.kind == Kind::Program { view.in_cells(command) } else { Nanos::ZERO };
-            let came = (buses[channel.at()].came + after).0 as i64;
-            new.due_on_bus = Some(queue.due_on_bus.push(rank, due - came));
-        }
-    }
-
-    fn join(&mut self, arrival: &Arrival, new: &Waiting, at_end: bool, view: &View<'_>) {
-        self.dies[arrival.die.at()].work.join(new.service, at_end);
-        if let Some(buses) = &mut self.buses {
-            let (channel, _) = view.geometry().channel_of(arrival.die);
-            buses[channel.at()].join(new.on_bus, at_end);
-        }
-    }
-
-    /// A command goes to the end of the queue.
-    fn append(&mut self, arrival: &Arrival, new: &mut Waiting, view: &View<'_>) -> u64 {
+    /// A command goes to the end of the queue. Returns its rank.
+    fn append(
+        &mut self,
+        arrival: &Arrival,
+        service: Nanos,
+        view: &View<'_>,
+    ) -> (u64, Option<Place>) {
         let rank = arrival.sequence + 1;
         let command = view.command(arrival.id);
-        self.join(arrival, new, true, view);
-        self.note_due(arrival, rank, new, view);
+        let bound = self.bound(command);
+        let queue = &mut self.dies[arrival.die.at()];
+        queue.work.join(service, true);
         if command.kind == Kind::Erase {
-            let erases = &mut self.dies[arrival.die.at()].erases;
-            *erases = Count { count: erases.count + 1, last: rank };
+            queue.erases = Count { count: queue.erases.count + 1, last: rank };
         }
         if command.kind.programs() {
             self.programs.insert(view.geometry().flash_page_of(command.page), rank);
         }
-        rank
+        let due = bound.map(|bound| (arrival.at + bound).0 as i64 - queue.work.came.0 as i64);
+        (rank, due.map(|due| queue.due.push(rank, due)))
     }
 }
 
@@ -290,48 +296,46 @@ impl Order for ReadFirstBounded {
     // Not inlined, so that it does not weigh on the path of other policies.
     #[inline(never)]
     fn rank(&mut self, arrival: &Arrival, view: &View<'_>) -> u64 {
-        let command = view.command(arrival.id);
-        let mut new = Waiting {
-            service: view.service(command),
-            on_bus: view.on_bus(command),
-            ..Waiting::default()
-        };
-        let rank = if Self::overtakes(command) {
+        let Arrival { id, die, .. } = *arrival;
+        let command = view.command(id);
+        let service = view.service(command);
+        let (rank, due) = if Self::overtakes(command) {
             // Equals are served as they came: right behind what it stops at.
-            let rank = self.stop(arrival, &new, view);
-            let reads = &mut self.dies[arrival.die.at()].host_reads;
-            *reads = Count { count: reads.count + 1, last: rank };
-            self.join(arrival, &new, false, view);
-            rank
+            let rank = self.stop(arrival, service, view);
+            let queue = &mut self.dies[die.at()];
+            queue.host_reads = Count { count: queue.host_reads.count + 1, last: rank };
+            queue.work.join(service, false);
+            (rank, None)
         } else {
-            self.append(arrival, &mut new, view)
+            self.append(arrival, service, view)
         };
-        if self.waiting.len() <= arrival.id.at() {
-            self.waiting.resize(arrival.id.at() + 1, Waiting::default());
+        if let Some(ahead) = &mut self.ahead {
+            ahead.join(die, id, rank, |other| view.command(other).rank().0);
         }
-        self.waiting[arrival.id.at()] = new;
+        if self.waiting.len() <= id.at() {
+            self.waiting.resize(id.at() + 1, Waiting::default());
+        }
+        self.waiting[id.at()] = Waiting { service, due };
         rank
     }
 
     #[inline(never)]
     fn begins(&mut self, die: DieId, id: CommandId, view: &View<'_>) {
         let command = view.command(id);
-        let Waiting { service, on_bus, due, due_on_bus } = self.waiting[id.at()];
+        let Waiting { service, due } = self.waiting[id.at()];
         let queue = &mut self.dies[die.at()];
         queue.work.leave(service);
         due.into_iter().for_each(|place| queue.due.remove(place));
-        due_on_bus.into_iter().for_each(|place| queue.due_on_bus.remove(place));
         match command.kind {
             Kind::Read if Self::overtakes(command) => queue.host_reads.count -= 1,
             Kind::Erase => queue.erases.count -= 1,
             _ => {}
         }
-        let geometry = view.geometry();
-        if let Some(buses) = &mut self.buses {
-            buses[geometry.channel_of(die).0.at()].leave(on_bus);
+        if let Some(ahead) = &mut self.ahead {
+            ahead.leave(die, id);
         }
         if command.kind.programs() {
-            let page = geometry.flash_page_of(command.page);
+            let page = view.geometry().flash_page_of(command.page);
             if self.programs.get(&page) == Some(&command.rank().0) {
                 self.programs.remove(&page);
             }

@@ -8,6 +8,15 @@ use crate::nand::timing::{Bus, Prices};
 use crate::nand::{Cells, Geometry, Kind, Register};
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
 
+/// What a die is in the middle of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Present {
+    /// It is free, or will be at this moment.
+    FreeAt(SimTime),
+    /// It sends what it sensed, from this moment on, if it gets the bus; for a command of this arrival number.
+    Sends { from: SimTime, came: u64, on_bus: Nanos },
+}
+
 /// The flash as a policy sees it. Nothing can be changed through it.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
@@ -56,14 +65,35 @@ impl<'a> View<'a> {
         self.on_bus(command) + self.in_cells(command)
     }
 
+    /// How long what was sensed together takes the bus.
+    fn moving(&self, first: Option<CommandId>) -> Nanos {
+        let chain = std::iter::successors(first, |&id| self.commands[id].next);
+        chain.fold(Nanos::ZERO, |sum, id| sum + self.bus.transfer(self.commands[id].codewords))
+    }
+
+    /// What a die is in the middle of.
+    pub(super) fn present(&self, die: DieId, now: SimTime) -> Present {
+        let station = &self.stations[die.at()];
+        let sensed = match (station.die.cells(), station.die.register()) {
+            (Cells::Sensing, Register::Empty) => Some((station.in_cells, station.cells_until)),
+            (_, Register::Holding) => Some((station.in_register, now)),
+            _ => None,
+        };
+        match sensed {
+            Some((Some(first), from)) => Present::Sends {
+                from,
+                came: self.commands[first].arrival,
+                on_bus: self.moving(Some(first)),
+            },
+            _ => Present::FreeAt(now + self.left_of(die, now)),
+        }
+    }
+
     /// What is left of what a die does, if nothing is in its way.
     #[must_use]
     pub fn left_of(&self, die: DieId, now: SimTime) -> Nanos {
         let station = &self.stations[die.at()];
-        let moving = |first: Option<CommandId>| {
-            let chain = std::iter::successors(first, |&id| self.commands[id].next);
-            chain.fold(Nanos::ZERO, |sum, id| sum + self.bus.transfer(self.commands[id].codewords))
-        };
+        let moving = |first| self.moving(first);
         let until_done = station.cells_until.saturating_since(now);
         let cells = match station.die.cells() {
             Cells::Idle => Nanos::ZERO,

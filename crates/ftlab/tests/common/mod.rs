@@ -419,8 +419,7 @@ impl Spec {
                     SchedulerKind::ReadFirst => Scheduler::ReadFirst(ReadFirst),
                     SchedulerKind::Deadline => Scheduler::Deadline(Deadline::new(&DEADLINES)),
                     SchedulerKind::ReadFirstBounded => {
-                        let (dies, channels) = (geometry.dies(), geometry.channels());
-                        let policy = ReadFirstBounded::new(&BOUNDS, dies, channels);
+                        let policy = ReadFirstBounded::new(&BOUNDS, geometry.dies());
                         Scheduler::ReadFirstBounded(policy)
                     }
                 },

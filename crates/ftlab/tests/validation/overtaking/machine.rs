@@ -81,7 +81,7 @@ pub fn draw(load: &Load, seed: u64) -> Vec<Item> {
         let (kind, origin) = if kind < load.writes {
             (Kind::Program, Origin::Host)
         } else if kind < load.writes + load.gc {
-            (if kind % 2 == 0 { Kind::Read } else { Kind::Program }, Origin::Gc)
+            (if kind.is_multiple_of(2) { Kind::Read } else { Kind::Program }, Origin::Gc)
         } else if kind < load.writes + load.gc + load.erases {
             (Kind::Erase, Origin::Gc)
         } else {
@@ -217,6 +217,7 @@ enum Doing {
 }
 
 /// The naive model.
+#[derive(Clone)]
 pub struct Naive<'a> {
     pub rule: ReadFirstBoundedOptions,
     pub times: &'a Times,
@@ -252,12 +253,7 @@ impl<'a> Naive<'a> {
         let mut next_item = 0;
         loop {
             let arrival = self.load.get(next_item).map(|item| item.at);
-            let ends = self.dies.iter().filter_map(|die| match *die {
-                Doing::Sensing { until, .. } | Doing::Other { until, .. } => Some(until),
-                Doing::Nothing | Doing::Holding { .. } => None,
-            });
-            let bus = (self.bus_free_at > self.now).then_some(self.bus_free_at);
-            let Some(now) = arrival.into_iter().chain(ends).chain(bus).min() else { break };
+            let Some(now) = arrival.into_iter().chain(self.next_moment()).min() else { break };
             self.now = now;
             self.finish();
             self.dispatch();
@@ -270,6 +266,16 @@ impl<'a> Naive<'a> {
         }
         assert!(self.queue.is_empty());
         self.served
+    }
+
+    /// When the next thing ends.
+    fn next_moment(&self) -> Option<u64> {
+        let ends = self.dies.iter().filter_map(|die| match *die {
+            Doing::Sensing { until, .. } | Doing::Other { until, .. } => Some(until),
+            Doing::Nothing | Doing::Holding { .. } => None,
+        });
+        let bus = (self.bus_free_at > self.now).then_some(self.bus_free_at);
+        ends.chain(bus).min()
     }
 
     fn finish(&mut self) {
@@ -338,21 +344,21 @@ impl<'a> Naive<'a> {
             Doing::Holding { .. } => self.times.transfer,
             Doing::Other { until, .. } => until - self.now,
         };
-        let mut wait = left + before + held_up + self.service(other);
-        if self.rule.estimate == Estimate::DieAndBus {
-            wait = wait.max(self.wait_for_bus(new, other));
+        match self.rule.estimate {
+            Estimate::Die => self.now - item.at + left + before + held_up + self.service(other),
+            Estimate::LookAhead => self.end_of(other) - item.at + held_up,
         }
-        self.now - item.at + wait
     }
 
-    /// The time that the bus takes for all that waits, but what came later to the end of the queue.
-    fn wait_for_bus(&self, new: usize, other: usize) -> u64 {
-        let counts = |&&one: &&usize| self.load[one].overtakes() || one <= other;
-        let before: u64 = self.queue.iter().filter(counts).map(|&one| self.transfer(one)).sum();
-        let left = self.bus_free_at.saturating_sub(self.now);
-        let program = self.load[other].kind == Kind::Program;
-        let after = if program { self.times.program } else { 0 };
-        left + before + self.transfer(new) + after
+    /// When what waits would be done if nothing more came.
+    fn end_of(&self, other: usize) -> u64 {
+        let mut ahead = self.clone();
+        while let Some(now) = ahead.next_moment() {
+            ahead.now = now;
+            ahead.finish();
+            ahead.dispatch();
+        }
+        ahead.served[other].end
     }
 
     fn transfer(&self, item: usize) -> u64 {

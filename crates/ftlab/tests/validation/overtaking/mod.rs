@@ -21,7 +21,7 @@ const NONE: ReadFirstBoundedOptions = ReadFirstBoundedOptions {
 };
 
 fn bounded(rule: &ReadFirstBoundedOptions, dies: u32) -> Scheduler {
-    Scheduler::ReadFirstBounded(ReadFirstBounded::new(rule, dies, 1))
+    Scheduler::ReadFirstBounded(ReadFirstBounded::new(rule, dies))
 }
 
 fn bound() -> impl Strategy<Value = Option<Nanos>> {
@@ -34,7 +34,7 @@ prop_compose! {
         write_bound in bound(),
         gc_bound in bound(),
         scope in select(&[Scope::Channel, Scope::Die][..]),
-        estimate in select(&[Estimate::Die][..]),
+        estimate in select(&[Estimate::Die, Estimate::LookAhead][..]),
     ) -> ReadFirstBoundedOptions {
         ReadFirstBoundedOptions { write_bound, gc_bound, scope, estimate }
     }
@@ -118,7 +118,7 @@ proptest! {
         (load, seed) in loads(),
         micros in 0u64..=200,
         scope in select(&[Scope::Channel, Scope::Die][..]),
-        estimate in select(&[Estimate::Die][..]),
+        estimate in select(&[Estimate::Die, Estimate::LookAhead][..]),
         transfer in select(&[0, PAPER.transfer][..]),
     ) {
         let times = Times { transfer, ..PAPER };

@@ -1,0 +1,136 @@
+//! What a channel will do if nothing more comes: when each command that waits will be done, waits for
+//! the bus included. Plays the queue to its end, so it takes time in proportion to what waits.
+
+use std::collections::VecDeque;
+
+use super::command::CommandId;
+use super::view::{Present, View};
+use crate::nand::Kind;
+use crate::units::{ChannelId, DieId, Nanos, SimTime};
+
+/// What waits for each die, in the order in which it will be served.
+#[derive(Clone, Debug)]
+pub struct LookAhead {
+    dies: Vec<VecDeque<CommandId>>,
+    /// What the dies of a channel do next, while that is played.
+    played: Vec<Played>,
+}
+
+/// A die while the queue is played.
+#[derive(Clone, Copy, Debug)]
+struct Played {
+    die: DieId,
+    /// How many of its commands have begun.
+    begun: usize,
+    wish: Option<Wish>,
+}
+
+/// What a die wants the bus for.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    from: SimTime,
+    /// The arrival number of the command: the smallest is served first.
+    came: u64,
+    on_bus: Nanos,
+    /// What the cells do afterwards.
+    then: Nanos,
+    /// Which of those that wait it is, if it is one of them.
+    id: Option<CommandId>,
+}
+
+impl LookAhead {
+    /// Nothing waits for so many dies.
+    pub fn new(dies: u32) -> LookAhead {
+        LookAhead { dies: vec![VecDeque::new(); dies as usize], played: Vec::new() }
+    }
+
+    /// A command joins the queue of its die, behind all of its rank or a smaller one.
+    pub fn join(
+        &mut self,
+        die: DieId,
+        id: CommandId,
+        rank: u64,
+        rank_of: impl Fn(CommandId) -> u64,
+    ) {
+        let queue = &mut self.dies[die.at()];
+        let before = queue.iter().rposition(|&other| rank_of(other) <= rank);
+        queue.insert(before.map_or(0, |before| before + 1), id);
+    }
+
+    /// A command begins.
+    pub fn leave(&mut self, die: DieId, id: CommandId) {
+        let queue = &mut self.dies[die.at()];
+        let place = queue.iter().position(|&other| other == id);
+        place.and_then(|place| queue.remove(place));
+    }
+
+    /// Tells when each command that waits on a channel will be done.
+    pub fn play(
+        &mut self,
+        channel: ChannelId,
+        now: SimTime,
+        view: &View<'_>,
+        mut done: impl FnMut(CommandId, SimTime),
+    ) {
+        let geometry = view.geometry();
+        let mut played = std::mem::take(&mut self.played);
+        played.clear();
+        for place in 0..geometry.dies_per_channel() {
+            let die = geometry.die_on(channel, place);
+            let mut one = Played { die, begun: 0, wish: None };
+            match view.present(die, now) {
+                Present::FreeAt(at) => self.go_on(&mut one, at, view, &mut done),
+                Present::Sends { from, came, on_bus } => {
+                    one.wish = Some(Wish { from, came, on_bus, then: Nanos::ZERO, id: None });
+                }
+            }
+            played.push(one);
+        }
+        let mut free_at = now + view.left_on_bus(channel, now);
+        loop {
+            let wishes = || played.iter().filter_map(|one| one.wish);
+            let Some(first) = wishes().map(|wish| wish.from).min() else { break };
+            let granted = free_at.max(first);
+            let ready = |one: &&mut Played| one.wish.is_some_and(|wish| wish.from <= granted);
+            let oldest = played.iter_mut().filter(ready);
+            let oldest = oldest.min_by_key(|one| one.wish.map(|wish| wish.came));
+            let Some((one, wish)) = oldest.and_then(|one| one.wish.take().map(|wish| (one, wish)))
+            else {
+                break;
+            };
+            free_at = granted + wish.on_bus;
+            let end = free_at + wish.then;
+            wish.id.into_iter().for_each(|id| done(id, end));
+            self.go_on(one, end, view, &mut done);
+        }
+        self.played = played;
+    }
+
+    /// A die that is free begins what waits for it, up to the first command that wants the bus.
+    fn go_on(
+        &self,
+        one: &mut Played,
+        free_at: SimTime,
+        view: &View<'_>,
+        done: &mut impl FnMut(CommandId, SimTime),
+    ) {
+        let mut at = free_at;
+        while let Some(&id) = self.dies[one.die.at()].get(one.begun) {
+            one.begun += 1;
+            let command = view.command(id);
+            let (on_bus, cells) = (view.on_bus(command), view.in_cells(command));
+            let wish =
+                |from, then| Some(Wish { from, came: command.arrival, on_bus, then, id: Some(id) });
+            match command.kind {
+                Kind::Read => one.wish = wish(at + cells, Nanos::ZERO),
+                Kind::Program => one.wish = wish(at, cells),
+                Kind::Erase | Kind::Copyback => {
+                    at = at + on_bus + cells;
+                    done(id, at);
+                    continue;
+                }
+            }
+            return;
+        }
+    }
+}
