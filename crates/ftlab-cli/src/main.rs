@@ -11,8 +11,10 @@ mod interrupt;
 mod list;
 mod load;
 mod memory;
+mod page;
 mod progress;
 mod recording;
+mod reproduce;
 mod result;
 mod run;
 mod saved;
@@ -46,6 +48,7 @@ fn carry_out(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Run(args) => run::run(args, out),
         Command::Compare(args) => compare::run(args, out),
         Command::Report(args) => compare::report(args),
+        Command::Reproduce(args) => reproduce::run(args, out),
         Command::Trace(command) => traces::run(command, out),
         Command::List { what, json } => list::list(*what, *json, out),
         Command::Explain { path } => list::explain(path, out),

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use ftlab::units::Ratio;
 
 use super::ReadingArgs;
@@ -41,6 +41,30 @@ pub struct LoadArgs {
     pub pace: PaceArgs,
     #[command(flatten)]
     pub reading: ReadingArgs,
+}
+
+impl LoadArgs {
+    /// Reads flags that stand elsewhere than on the command line.
+    ///
+    /// # Errors
+    /// What is wrong with the first that is.
+    pub fn read(words: &[String]) -> Result<LoadArgs, String> {
+        /// Nothing but the load.
+        #[derive(Parser)]
+        #[command(no_binary_name = true, disable_help_flag = true)]
+        struct Alone {
+            #[command(flatten)]
+            load: LoadArgs,
+        }
+        match Alone::try_parse_from(words) {
+            Ok(alone) => Ok(alone.load),
+            Err(error) => {
+                let text = error.to_string();
+                let line = text.lines().next().unwrap_or_default();
+                Err(line.trim_start_matches("error: ").to_owned())
+            }
+        }
+    }
 }
 
 /// More than any host keeps outstanding. What is looked at together has tables of its own.

@@ -3,6 +3,7 @@
 mod images;
 mod load;
 mod reading;
+mod reproduce;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use ftlab_workload::trace::Format;
 pub use self::images::{DeviceCommand, LoadImageArgs, SaveArgs, ShowImageArgs};
 pub use self::load::{AddressKind, LoadArgs, ReplayKind};
 pub use self::reading::ReadingArgs;
+pub use self::reproduce::ReproduceArgs;
 use self::reading::format;
 
 /// A laboratory for flash translation layers: a fast, deterministic simulator of NAND flash SSDs.
@@ -36,6 +38,8 @@ pub enum Command {
     Compare(Box<CompareArgs>),
     /// Make a page with curves and maps from finished results.
     Report(ReportArgs),
+    /// Run the experiments of papers, and set their printed numbers beside ours.
+    Reproduce(ReproduceArgs),
     /// Look into a trace, or convert it.
     #[command(subcommand)]
     Trace(TraceCommand),

@@ -35,6 +35,13 @@ impl Finished {
             let path = path.display();
             Failure::usage(format!("{path} is damaged: {error}\n  remedy: {OLD}"))
         })?;
+        if crate::reproduce::is_reproduction(&document) {
+            return Err(Failure::usage(format!(
+                "{} holds what ftlab reproduce wrote: the numbers of many runs, and none of the runs\n  \
+                 remedy: name results of ftlab run",
+                folder.display()
+            )));
+        }
         let version = &document["schema_version"];
         if version.as_u64() != Some(u64::from(ftlab::stats::SCHEMA_VERSION)) {
             return Err(Failure::usage(format!(

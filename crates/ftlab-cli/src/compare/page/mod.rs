@@ -5,11 +5,8 @@
 
 mod data;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 use self::data::Data;
 use super::build::Series;
@@ -18,13 +15,9 @@ use super::statistics::Certainty;
 use super::table::{self, LEGEND};
 use crate::failure::Failure;
 use crate::human::bytes;
+use crate::page::{Page, licence, quoted, this_command};
 
-/// Draws the curves: uPlot 1.6.32 by Leon Sorokin, MIT licence.
-const PLOT: &str = include_str!("../../../assets/uplot/uPlot.iife.min.js");
-const PLOT_STYLE: &str = include_str!("../../../assets/uplot/uPlot.min.css");
-const PLOT_LICENCE: &str = include_str!("../../../assets/uplot/LICENSE");
 const SCRIPT: &str = include_str!("../../../assets/page/page.js");
-const STYLE: &str = include_str!("../../../assets/page/page.css");
 
 /// How a page says whose it is.
 const GENERATOR: &str = "ftlab report";
@@ -41,10 +34,6 @@ const MOST_HEAD: usize = 1024;
 
 /// The page of a comparison, or of a single variant.
 pub fn of(comparison: &Comparison, series: &[Series]) -> Result<String, Failure> {
-    let data = serde_json::to_string(&Data::of(series)?).map_err(Failure::usage)?;
-    // Within a script element nothing may look like its end.
-    let data = data.replace('<', "\\u003c");
-    let style = format!("{PLOT_STYLE}\n{STYLE}");
     let title = match comparison.variants.as_slice() {
         [one] => format!("ftlab: {}", one.name),
         [base, others @ ..] => {
@@ -53,45 +42,16 @@ pub fn of(comparison: &Comparison, series: &[Series]) -> Result<String, Failure>
         }
         [] => "ftlab".to_owned(),
     };
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="generator" content=(GENERATOR);
-                meta http-equiv="Content-Security-Policy" content=(policy(&style));
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                style { (PreEscaped(&style)) }
-            }
-            body {
-                main {
-                    h1 { (title) }
-                    p { (table::head(comparison)) }
-                    (notes(comparison))
-                    (tables(comparison))
-                    (drawings(comparison))
-                    (origin(comparison, series))
-                }
-                script type="application/json" id="data" { (PreEscaped(data)) }
-                script { (PreEscaped(PLOT)) }
-                script { (PreEscaped(SCRIPT)) }
-            }
-        }
+    let body = html! {
+        h1 { (title) }
+        p { (table::head(comparison)) }
+        (notes(comparison))
+        (tables(comparison))
+        (drawings(comparison))
+        (origin(comparison, series))
     };
-    Ok(page.into_string())
-}
-
-/// What the page may do: run the two scripts that it holds, and use its style. Nothing is loaded.
-fn policy(style: &str) -> String {
-    let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
-    format!(
-        "default-src 'none'; script-src {} {}; style-src {}; base-uri 'none'; form-action 'none'",
-        hash(PLOT),
-        hash(SCRIPT),
-        hash(style)
-    )
+    let data = &Data::of(series)?;
+    Page { generator: GENERATOR, title: &title, body, data, script: SCRIPT, style: "" }.text()
 }
 
 fn notes(comparison: &Comparison) -> Markup {
@@ -205,19 +165,19 @@ fn drawings(comparison: &Comparison) -> Markup {
 fn origin(comparison: &Comparison, series: &[Series]) -> Markup {
     let load = serde_json::to_string_pretty(&comparison.load).unwrap_or_default();
     let before = serde_json::to_string_pretty(&comparison.precondition).unwrap_or_default();
-    let this = || std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
     // A single variant is made again by the commands that ran it, not by the one that drew the page.
     let own: Vec<Vec<String>> = match series {
         [one] => one.results.iter().filter_map(|(_, result)| result.command()).collect(),
         _ => Vec::new(),
     };
-    let commands = if own.is_empty() { vec![this()] } else { own };
+    let own = own.into_iter().map(|command| quoted(command.into_iter())).collect::<Vec<String>>();
+    let commands = if own.is_empty() { vec![this_command()] } else { own };
     html! {
         h2 { "How to do it again" }
         dl {
             dt { "ftlab" } dd { (comparison.ftlab_version) }
             dt { "Command" }
-            @for command in commands { dd { code { (quoted(command.into_iter())) } } }
+            @for command in commands { dd { code { (command) } } }
             dt { "Seeds" } dd { (format!("{:?}", comparison.seeds)) }
         }
         details { summary { "Load" } pre tabindex="0" { (load) } }
@@ -243,22 +203,8 @@ fn origin(comparison: &Comparison, series: &[Series]) -> Markup {
                 }
             }
         }
-        details {
-            summary { "Licence of the plotting library" }
-            p { "Curves are drawn by uPlot:" }
-            pre tabindex="0" { (PLOT_LICENCE) }
-        }
+        (licence())
     }
-}
-
-/// A command as a shell takes it.
-fn quoted(words: impl Iterator<Item = String>) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=,:%+@".contains(c);
-    let quote = |word: String| match word.chars().all(plain) && !word.is_empty() {
-        true => word,
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    words.map(quote).collect::<Vec<_>>().join(" ")
 }
 
 fn config(result: &Value) -> String {

@@ -1,0 +1,215 @@
+// Draws the figures of a reproduction from the data within the page.
+'use strict';
+(() => {
+  const figures = JSON.parse(document.getElementById('data').textContent);
+  const COLOURS = 8;
+  const HEIGHT = 320;
+  const charts = [];
+
+  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const colour = at => css('--v' + (at % COLOURS));
+  function el(tag, parent, cls, text) {
+    const made = document.createElement(tag);
+    if (cls) made.className = cls;
+    if (text !== undefined) made.textContent = text;
+    parent.append(made);
+    return made;
+  }
+  // Three significant digits, or all before the point.
+  function digits(value) {
+    const size = Math.abs(value);
+    return value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+  }
+  const withUnit = (value, unit) => unit ? `${digits(value)} ${unit}` : digits(value);
+
+  function legend(parent, figure) {
+    figure.series.forEach((name, at) => {
+      const entry = el('span', parent);
+      el('span', entry, 'swatch').dataset.series = at;
+      entry.append(name);
+      const across = figure.panels.map(panel => panel.references[at]).find(one => one);
+      if (across) {
+        const line = el('span', parent);
+        el('span', line, 'across').dataset.series = at;
+        line.append(across.name);
+      }
+    });
+    if (figure.panels.some(panel => panel.printed.length)) {
+      const entry = el('span', parent);
+      el('span', entry, 'diamond');
+      entry.append('printed in the paper');
+    }
+  }
+
+  // Everything that a panel shows must fit; zero is the ground unless something lies below it.
+  function range(panel) {
+    const values = panel.points.flat().flatMap(dot => [dot.y, dot.low ?? dot.y, dot.high ?? dot.y])
+      .concat(panel.references.filter(one => one).map(one => one.y), panel.printed.map(mark => mark.y));
+    const low = Math.min(0, ...values), high = Math.max(0, ...values);
+    const room = (high - low || 1) * 0.06;
+    return [low < 0 ? low - room : 0, high > 0 ? high + room : 0];
+  }
+
+  function diamond(context, x, y, size) {
+    context.beginPath();
+    context.moveTo(x, y - size);
+    context.lineTo(x + size, y);
+    context.lineTo(x, y + size);
+    context.lineTo(x - size, y);
+    context.closePath();
+    context.fill();
+    context.stroke();
+  }
+
+  // Intervals, lines across and printed numbers, over the curves.
+  function overlay(plot, panel) {
+    const context = plot.ctx, scale = devicePixelRatio;
+    const x = value => plot.valToPos(value, 'x', true), y = value => plot.valToPos(value, 'y', true);
+    const { left, top, width, height } = plot.bbox;
+    context.save();
+    context.beginPath();
+    context.rect(left - 8 * scale, top, width + 16 * scale, height);
+    context.clip();
+    panel.references.forEach((across, at) => {
+      if (!across) return;
+      context.strokeStyle = colour(at);
+      context.lineWidth = 1.5 * scale;
+      context.setLineDash([6 * scale, 4 * scale]);
+      context.beginPath();
+      context.moveTo(left, y(across.y));
+      context.lineTo(left + width, y(across.y));
+      context.stroke();
+    });
+    context.setLineDash([]);
+    panel.points.forEach((dots, at) => dots.forEach(dot => {
+      if (dot.low === null) return;
+      context.strokeStyle = plot.series[at + 1].bars ? css('--ink') : colour(at);
+      context.lineWidth = 1.5 * scale;
+      context.beginPath();
+      context.moveTo(x(dot.x), y(dot.low));
+      context.lineTo(x(dot.x), y(dot.high));
+      context.stroke();
+    }));
+    panel.printed.forEach(mark => {
+      context.fillStyle = colour(mark.series);
+      context.strokeStyle = css('--ink');
+      context.lineWidth = 1.5 * scale;
+      diamond(context, x(mark.x), y(mark.y), 5 * scale);
+    });
+    context.restore();
+  }
+
+  // The places of the horizontal axis that are named: those that stand apart, and round numbers.
+  function ticks(figure, plot, splits) {
+    const apart = figure.ticks.filter(tick => tick.apart).map(tick => tick.x);
+    const numbers = figure.ticks.filter(tick => !tick.apart).map(tick => tick.x);
+    const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+    return splits.filter(value => value >= low && value <= high).concat(apart);
+  }
+
+  function draw(parent, figure, panel) {
+    const bars = figure.kind === 'bars';
+    const box = el('div', parent, 'panel chart');
+    if (panel.title) el('h4', box, '', panel.title);
+    const holder = el('div', box, 'plot');
+    holder.tabIndex = 0;
+    holder.setAttribute('role', 'group');
+    holder.setAttribute('aria-label', `${figure.title} ${panel.title}. Arrow keys move along it.`);
+    const readout = el('output', box);
+    const xs = [...new Set(panel.points.flat().map(dot => dot.x))].sort((a, b) => a - b);
+    const values = panel.points.map(dots => xs.map(x => dots.find(dot => dot.x === x)?.y ?? null));
+    const places = figure.ticks.map(tick => tick.x);
+    const edge = bars ? 1 + (figure.series.length - 1) / 2 : (Math.max(...places) - Math.min(...places) || 1) * 0.03;
+    const ends = [Math.min(...places) - edge, Math.max(...places) + edge];
+    const bounds = range(panel);
+    const made = { holder, plot: null, at: -1 };
+
+    function say(index) {
+      readout.textContent = '';
+      if (index === null || index === undefined || !xs.length) return;
+      const x = xs[index];
+      const here = panel.points.flat().find(dot => dot.x === x);
+      el('b', readout, '', here.name);
+      panel.points.forEach((dots, at) => {
+        const dot = dots.find(one => one.x === x);
+        if (!dot) return;
+        let text = `${figure.series[at]}: ${withUnit(dot.y, figure.unit)}`;
+        if (dot.low !== null) text += ` (${digits(dot.low)} to ${digits(dot.high)})`;
+        const printed = panel.printed.filter(mark => mark.series === at && mark.x === x);
+        printed.forEach(mark => { text += `, paper ${withUnit(mark.y, figure.unit)}`; });
+        readout.append('; ');
+        el('span', readout, '', text).dataset.series = at;
+      });
+    }
+
+    function build() {
+      if (made.plot) made.plot.destroy();
+      const line = { stroke: css('--ink'), grid: { stroke: css('--line'), width: 1 }, ticks: { stroke: css('--line'), width: 1 } };
+      const named = figure.ticks.filter(tick => tick.apart);
+      const series = figure.series.map((name, at) => ({
+        label: name, stroke: colour(at), width: 2, spanGaps: true,
+        ...(bars
+          ? { fill: colour(at), points: { show: false }, bars: true, paths: uPlot.paths.bars({ size: [1, Infinity], align: 0 }) }
+          : { points: { show: true, size: 5, fill: colour(at) } }),
+      }));
+      made.plot = new uPlot({
+        width: holder.clientWidth, height: HEIGHT,
+        scales: { x: { time: false, range: ends }, y: { range: bounds } },
+        legend: { show: false },
+        cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+        axes: [
+          {
+            ...line, label: figure.x_label, labelSize: 22, size: 40,
+            splits: (plot, axis, low, high, step, space) => {
+              const numbers = [];
+              if (named.length < figure.ticks.length) {
+                for (let at = Math.ceil(low / step) * step; at <= high; at += step) numbers.push(at);
+              }
+              return ticks(figure, plot, numbers).sort((a, b) => a - b);
+            },
+            values: (plot, splits) => splits.map(value => named.find(tick => tick.x === value)?.name ?? String(Number(value.toPrecision(6)))),
+            grid: { ...line.grid, show: !bars },
+          },
+          { ...line, label: figure.y_label, labelSize: 22, size: 64, values: (_, splits) => splits.map(value => String(Number(value.toPrecision(6)))) },
+        ],
+        series: [{}].concat(series),
+        hooks: {
+          draw: [plot => overlay(plot, panel)],
+          setCursor: [plot => say(plot.cursor.idx)],
+        },
+      }, [xs, ...values], holder);
+      if (bars) made.plot.series.slice(1).forEach(one => { one.bars = true; });
+    }
+    holder.addEventListener('keydown', event => {
+      const step = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];
+      if (!step || !xs.length) return;
+      event.preventDefault();
+      made.at = Math.min(Math.max(made.at < 0 && step === 1 ? 0 : made.at + step, 0), xs.length - 1);
+      made.plot.setCursor({ left: made.plot.valToPos(xs[made.at], 'x'), top: 10 });
+      say(made.at);
+    });
+    made.build = build;
+    build();
+    charts.push(made);
+  }
+
+  function paintLegends() {
+    document.querySelectorAll('.swatch, .across').forEach(one => { one.style.borderTopColor = colour(Number(one.dataset.series)); });
+  }
+
+  figures.forEach((figure, at) => {
+    const section = document.querySelector(`[data-figure="${at}"]`);
+    legend(section.querySelector('.legend'), figure);
+    figure.panels.forEach(panel => draw(section.querySelector('.panels'), figure, panel));
+  });
+  paintLegends();
+
+  const resized = new ResizeObserver(() => charts.forEach(({ plot, holder }) => {
+    if (plot.width !== holder.clientWidth) plot.setSize({ width: holder.clientWidth, height: HEIGHT });
+  }));
+  charts.forEach(({ holder }) => resized.observe(holder));
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+    paintLegends();
+    charts.forEach(made => made.build());
+  });
+})();

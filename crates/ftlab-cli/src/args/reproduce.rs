@@ -1,0 +1,36 @@
+//! `ftlab reproduce`: which papers, with how many seeds.
+
+use clap::Args;
+
+use super::{OutputArgs, seed};
+
+/// `ftlab reproduce`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 every number is within its tolerance, 1 some number is not, 2 usage or \
+                        declaration, 130 interrupted."
+)]
+pub struct ReproduceArgs {
+    /// Experiments: built-in names, or folders that hold an experiment.toml. By default all that are
+    /// built in; `list` lists them.
+    #[arg(value_name = "NAME|FOLDER|list")]
+    pub names: Vec<String>,
+    /// How many seeds each case is run with; by default as many as the experiment asks for. Tolerances
+    /// hold for so many.
+    #[arg(long, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub seeds: Option<u64>,
+    /// The first seed.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = seed)]
+    #[arg(allow_negative_numbers = true)]
+    pub seed: u64,
+    /// How many runs are performed at once; by default as many as there are processors. Each needs
+    /// the memory of a device.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub jobs: Option<u32>,
+    /// Run only what the numbers of the paper need, and draw no figures.
+    #[arg(long)]
+    pub claims_only: bool,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}

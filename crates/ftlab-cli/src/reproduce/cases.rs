@@ -1,0 +1,182 @@
+//! Which cases are run, and what each of them is: a configuration and an experiment.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use ftlab::config::{Config, Place as Marked, Problem, Problems};
+
+use super::declaration::{Axis, Declaration, Figure, Place, Point, Settings, Written, over, places};
+use super::library::Found;
+use crate::args::LoadArgs;
+use crate::device::{self, Setting};
+use crate::experiment::Experiment;
+use crate::failure::Failure;
+
+/// One case: what is run with every seed.
+pub struct Case {
+    /// By axis, its value.
+    pub place: Place,
+    /// In words.
+    pub label: String,
+    /// The device.
+    pub config: Config,
+    /// What the device goes through, and what is played.
+    pub experiment: Experiment,
+}
+
+/// The places that claims and figures are about, in the order of the axes; of claims only if no figure
+/// is wanted.
+pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Place> {
+    let axes = &declaration.axes;
+    let mut all = BTreeSet::new();
+    for claim in &declaration.claims {
+        for row in &claim.rows {
+            all.extend(claim.quantity.pairs(&row.at, axes).into_iter().flat_map(|(a, b)| [a, b]));
+        }
+    }
+    for figure in declaration.figures.iter().filter(|_| figures) {
+        all.extend(figure.places(axes));
+    }
+    all.into_iter().collect()
+}
+
+impl Figure {
+    /// All that it draws.
+    fn places(&self, axes: &[Axis]) -> Vec<Place> {
+        let open: Vec<usize> = [Some(self.x), self.series, self.panels].into_iter().flatten().collect();
+        let drawn = places(&self.at, &open, axes);
+        let with = |points: &Option<Point>| -> Vec<Place> {
+            let Some(point) = points else { return Vec::new() };
+            let moved = drawn.iter().map(|place| {
+                let base: Point = place.iter().map(|&value| Some(value)).collect();
+                over(&base, point).into_iter().map(Option::unwrap_or_default).collect()
+            });
+            moved.collect()
+        };
+        let across = with(&self.reference);
+        let beside = with(&Some(self.against.clone()));
+        // What a line across stands for is compared, too.
+        let both: Vec<Place> = across
+            .iter()
+            .map(|place| {
+                let pairs = place.iter().zip(&self.against);
+                pairs.map(|(here, there)| there.unwrap_or(*here)).collect()
+            })
+            .collect();
+        drawn.iter().cloned().chain(across).chain(beside).chain(both).collect()
+    }
+}
+
+/// What a case is called: the values of the axes that have several.
+pub fn label(place: &Place, axes: &[Axis]) -> String {
+    let several = axes.iter().zip(place).filter(|(axis, _)| axis.values.len() > 1);
+    let names = several.map(|(axis, &at)| format!("{} {}", axis.label, axis.values[at].label));
+    let names: Vec<String> = names.collect();
+    if names.is_empty() { "the only case".to_owned() } else { names.join(", ") }
+}
+
+/// Makes the cases ready to be run.
+///
+/// # Errors
+/// Everything that is wrong with any of them.
+pub fn ready(found: &Found, places: Vec<Place>) -> Result<Vec<Case>, Failure> {
+    let mut told: Vec<String> = Vec::new();
+    let mut cases = Vec::new();
+    for place in places {
+        match ready_one(found, place) {
+            Ok(case) => cases.push(case),
+            Err(Failure::Usage(text)) => {
+                // The same fault of several cases is told once.
+                if !told.contains(&text) {
+                    told.push(text);
+                }
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    match told.is_empty() {
+        true => Ok(cases),
+        false => Err(Failure::Usage(told.join("\n"))),
+    }
+}
+
+fn ready_one(found: &Found, place: Place) -> Result<Case, Failure> {
+    let declaration = &found.declaration;
+    let label = label(&place, &declaration.axes);
+    let values = declaration.axes.iter().zip(&place).map(|(axis, &at)| &axis.values[at]);
+    let settings = values
+        .fold(declaration.run.clone(), |settings, value| settings.with(value.settings.clone()));
+    let config = config(found, &settings)?;
+    let load = load(found, &settings)?;
+    let experiment = Experiment::new(&load)?;
+    // What can't be opened is told before anything runs.
+    drop(experiment.load.open()?);
+    Ok(Case { place, label, config, experiment })
+}
+
+fn config(found: &Found, settings: &Settings) -> Result<Config, Failure> {
+    let Some(device) = &settings.device else {
+        return Err(lacks(found, "device", "device = \"tiny\""));
+    };
+    let set = |written: &Written| Setting {
+        flag: format!("{}, {}", found.label, written.path),
+        text: written.text.clone(),
+    };
+    let settings: Vec<Setting> = settings.set.iter().map(set).collect();
+    device::load(&in_folder(&found.folder, &device.text), &settings)
+}
+
+fn load(found: &Found, settings: &Settings) -> Result<LoadArgs, Failure> {
+    let is_load = |key: &str| ["workload", "trace", "fio"].contains(&key);
+    if !settings.load.iter().any(|(key, _)| is_load(key)) {
+        return Err(lacks(found, "load", "workload = \"randwrite-4k\""));
+    }
+    let words = |key: &str, written: &Written| {
+        let text = match key {
+            "workload" | "trace" | "fio" => in_folder(&found.folder, &written.text),
+            "precondition" => {
+                let steps = written.text.split(',').map(str::trim);
+                let steps: Vec<String> = steps.map(|step| in_folder(&found.folder, step)).collect();
+                steps.join(",")
+            }
+            _ => written.text.clone(),
+        };
+        format!("--{}={text}", key.replace('_', "-"))
+    };
+    let mut problems = Vec::new();
+    for (key, written) in &settings.load {
+        if let Err(error) = LoadArgs::read(&[words(key, written)]) {
+            problems.push(problem(found, written, error));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(Failure::usage(Problems { problems }));
+    }
+    let all: Vec<String> = settings.load.iter().map(|(key, written)| words(key, written)).collect();
+    LoadArgs::read(&all).map_err(|error| Failure::usage(format!("{}: {error}", found.label)))
+}
+
+fn problem(found: &Found, written: &Written, message: String) -> Problem {
+    let text: Arc<str> = found.text.as_str().into();
+    Problem {
+        path: written.path.clone(),
+        message,
+        remedy: "write it as `ftlab run --help` says".to_owned(),
+        place: Some(Marked::new(&found.label, &text, written.span.clone())),
+    }
+}
+
+fn lacks(found: &Found, what: &str, example: &str) -> Failure {
+    Failure::usage(format!(
+        "{}: no {what} is named for some of the cases\n  remedy: write {example} into [run], or into the axis \
+         whose values differ in it",
+        found.label
+    ))
+}
+
+/// A file of the folder, if there is one of that name; else a name that is known everywhere.
+fn in_folder(folder: &Path, name: &str) -> String {
+    let path = folder.join(name);
+    if path.is_file() { path.to_string_lossy().into_owned() } else { name.to_owned() }
+}

@@ -1,0 +1,282 @@
+//! What `experiment.toml` says, once it has been read: plain data.
+
+use std::ops::Range;
+
+use super::numbers::{PERCENT, Printed, Tolerance};
+
+/// An experiment.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    /// The name of its folder.
+    pub name: String,
+    /// What is reproduced, in a line.
+    pub title: String,
+    /// The paper in full.
+    pub paper: String,
+    /// Its DOI.
+    pub doi: Option<String>,
+    /// What the paper claims and what came out.
+    pub summary: String,
+    /// With how many seeds tolerances hold.
+    pub seeds: u64,
+    /// What all runs have in common.
+    pub run: Settings,
+    /// What is varied.
+    pub axes: Vec<Axis>,
+    /// What is taken from each run.
+    pub metrics: Vec<Metric>,
+    /// The numbers of the paper.
+    pub claims: Vec<Claim>,
+    /// What is drawn.
+    pub figures: Vec<Figure>,
+}
+
+/// What a run is made of, as far as it is said in one place. What is said later goes first.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// The device.
+    pub device: Option<Written>,
+    /// Options of the device.
+    pub set: Vec<Written>,
+    /// Flags of the load, by their keys.
+    pub load: Vec<(&'static str, Written)>,
+}
+
+/// A text and where it stands.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// The key.
+    pub path: String,
+    /// Its bytes in the file.
+    pub span: Range<usize>,
+}
+
+/// What is varied.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// Its name.
+    pub name: String,
+    /// What people call it.
+    pub label: String,
+    /// The unit of where values are drawn.
+    pub unit: String,
+    /// Its values, at least one.
+    pub values: Vec<AxisValue>,
+}
+
+/// One value of an axis.
+#[derive(Clone, Debug)]
+pub struct AxisValue {
+    /// Its name.
+    pub name: String,
+    /// What people call it.
+    pub label: String,
+    /// Where it is drawn; none stands apart.
+    pub x: Option<f64>,
+    /// What it changes.
+    pub settings: Settings,
+}
+
+/// What is taken from a run.
+#[derive(Clone, Debug)]
+pub struct Metric {
+    /// Its name.
+    pub name: String,
+    /// What people call it.
+    pub label: String,
+    /// Its unit; empty for a plain number.
+    pub unit: String,
+    /// Where it comes from.
+    pub from: From,
+}
+
+/// Where a metric comes from. Metrics are named by their places in the declaration; those that are
+/// computed come after what they are computed from.
+#[derive(Clone, Debug)]
+pub enum From {
+    /// A place in the result, and what the number there is divided by.
+    Result {
+        /// A JSON pointer.
+        pointer: String,
+        /// What the number there is divided by.
+        divide: f64,
+    },
+    /// The sum of these.
+    Sum(Vec<usize>),
+    /// The first less the second.
+    Difference(usize, usize),
+    /// The first over the second.
+    Quotient(usize, usize),
+}
+
+/// What is formed of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The metric as it is.
+    Value,
+    /// By how much it is more than elsewhere, in per cent.
+    Change,
+    /// By how much it is less than elsewhere, in per cent.
+    Reduction,
+    /// It over that elsewhere.
+    Ratio,
+    /// It less that elsewhere.
+    Difference,
+}
+
+impl Form {
+    /// In the order of [`super::keys::FORMS`].
+    pub const ALL: [Form; 5] =
+        [Form::Value, Form::Change, Form::Reduction, Form::Ratio, Form::Difference];
+
+    /// The unit, of a metric in `unit`.
+    pub fn unit(self, unit: &str) -> &str {
+        match self {
+            Form::Value | Form::Difference => unit,
+            Form::Change | Form::Reduction => PERCENT,
+            Form::Ratio => "",
+        }
+    }
+
+    /// Forms it of a value and of that elsewhere.
+    pub fn of(self, value: f64, elsewhere: f64) -> f64 {
+        match self {
+            Form::Value => value,
+            Form::Change => (value / elsewhere - 1.0) * 100.0,
+            Form::Reduction => (1.0 - value / elsewhere) * 100.0,
+            Form::Ratio => value / elsewhere,
+            Form::Difference => value - elsewhere,
+        }
+    }
+}
+
+/// By axis, the value that is fixed, if it is.
+pub type Point = Vec<Option<usize>>;
+/// By axis, its value.
+pub type Place = Vec<usize>;
+
+/// What a claim is about, or what is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantity {
+    /// The metric.
+    pub metric: usize,
+    /// What is formed of it.
+    pub form: Form,
+    /// The case that it is compared with: what differs.
+    pub against: Point,
+    /// Axes over which it is averaged, after it was formed.
+    pub mean_over: Vec<usize>,
+}
+
+/// What the paper claims.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// Its name.
+    pub id: String,
+    /// In words.
+    pub text: String,
+    /// Where in the paper.
+    pub place: String,
+    /// What it is about.
+    pub quantity: Quantity,
+    /// Its numbers.
+    pub rows: Vec<Row>,
+    /// Why it can't be reproduced, if so.
+    pub differs: Option<String>,
+}
+
+/// One number of a claim.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Where it is; axes that are averaged over are open.
+    pub at: Point,
+    /// The value of the claim's own axis, for people; empty without one.
+    pub label: String,
+    /// What the paper prints.
+    pub paper: Printed,
+    /// How near is near enough.
+    pub tolerance: Option<Tolerance>,
+    /// What is expected instead.
+    pub expected: Option<Expected>,
+}
+
+/// What is expected instead of what the paper prints.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    /// The number.
+    pub value: Printed,
+    /// How near is near enough.
+    pub tolerance: Option<Tolerance>,
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Points with lines between them.
+    Lines,
+    /// Groups of bars.
+    Bars,
+}
+
+/// What is drawn.
+#[derive(Clone, Debug)]
+pub struct Figure {
+    /// The title.
+    pub title: String,
+    /// What to know of it.
+    pub note: Option<String>,
+    /// How.
+    pub kind: Kind,
+    /// The axis along which.
+    pub x: usize,
+    /// The metrics.
+    pub metrics: Vec<usize>,
+    /// The axis of whose values each has a line of its own.
+    pub series: Option<usize>,
+    /// The axis of whose values each has a panel of its own.
+    pub panels: Option<usize>,
+    /// The values of other axes.
+    pub at: Point,
+    /// What is formed of the metrics.
+    pub form: Form,
+    /// The case that they are compared with: what differs.
+    pub against: Point,
+    /// A case that is drawn as horizontal lines: what differs.
+    pub reference: Option<Point>,
+    /// What stands at the vertical axis.
+    pub y_label: String,
+}
+
+/// A place whose axes are those of `point`, and where that is open, of `base`.
+pub fn over(base: &[Option<usize>], point: &[Option<usize>]) -> Point {
+    point.iter().zip(base).map(|(above, below)| above.or(*below)).collect()
+}
+
+/// All places of a point whose open axes are `open`: one for each combination of their values.
+pub fn places(point: &Point, open: &[usize], axes: &[Axis]) -> Vec<Place> {
+    let mut all = vec![point.clone()];
+    for &axis in open {
+        let with = |point: &Point, value: usize| {
+            let mut point = point.clone();
+            point[axis] = Some(value);
+            point
+        };
+        let values = 0..axes[axis].values.len();
+        all = all.iter().flat_map(|one| values.clone().map(|value| with(one, value))).collect();
+    }
+    let closed = |point: Point| point.into_iter().map(|value| value.unwrap_or(0)).collect();
+    all.into_iter().map(closed).collect()
+}
+
+impl Quantity {
+    /// The places whose values it is formed of, each with that which it is compared with.
+    pub fn pairs(&self, at: &Point, axes: &[Axis]) -> Vec<(Place, Place)> {
+        let elsewhere = |place: &Place| {
+            place.iter().zip(&self.against).map(|(here, there)| there.unwrap_or(*here)).collect()
+        };
+        let places = places(at, &self.mean_over, axes);
+        places.into_iter().map(|place| (place.clone(), elsewhere(&place))).collect()
+    }
+}

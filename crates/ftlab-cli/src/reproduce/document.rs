@@ -1,0 +1,170 @@
+//! The layout of the `result.json` of `ftlab reproduce`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::numbers::{Printed, Tolerance};
+
+/// The version of the layout. It changes when a key is renamed, removed or changes its meaning.
+pub const SCHEMA_VERSION: u32 = 1;
+/// What kind of result this is.
+pub const KIND: &str = "reproduction";
+
+/// The `result.json` of `ftlab reproduce`: the numbers of a paper beside ours. It depends on nothing but
+/// the experiment and the seeds. Values are in the unit that stands beside them.
+#[derive(Debug, Serialize)]
+pub struct Reproduction {
+    /// `"reproduction"`: this is no result of a run.
+    pub kind: &'static str,
+    /// The version of this layout.
+    pub schema_version: u32,
+    /// The version of ftlab.
+    pub ftlab_version: String,
+    /// The name of the experiment.
+    pub name: String,
+    /// What is reproduced.
+    pub title: String,
+    /// The paper in full.
+    pub paper: String,
+    /// Its DOI.
+    pub doi: Option<String>,
+    /// What the paper claims and what came out, as the experiment says.
+    pub summary: String,
+    /// With how many seeds the tolerances hold.
+    pub declared_seeds: u64,
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// The share of intervals that hold the true value, if only chance lies between the seeds.
+    pub confidence_ratio: f64,
+    /// BLAKE3 of the declaration's text.
+    pub declaration_blake3: String,
+    /// How many numbers came out how.
+    pub verdicts: Counts,
+    /// The numbers of the paper.
+    pub claims: Vec<ClaimDocument>,
+    /// What is varied.
+    pub axes: Vec<AxisDocument>,
+    /// What is taken from each run.
+    pub metrics: Vec<MetricNamed>,
+    /// What was run, and what came of it.
+    pub cases: Vec<CaseDocument>,
+}
+
+/// How many numbers came out how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Within the tolerance of the paper's number.
+    pub reproduced: usize,
+    /// Declared to differ, and within the tolerance of what is expected instead.
+    pub differs_explained: usize,
+    /// Neither.
+    pub out_of_tolerance: usize,
+}
+
+/// How a number came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Within the tolerance of the paper's number.
+    Reproduced,
+    /// Declared to differ, and within the tolerance of what is expected instead.
+    DiffersExplained,
+    /// Neither, or not known.
+    OutOfTolerance,
+}
+
+/// What the paper claims.
+#[derive(Debug, Serialize)]
+pub struct ClaimDocument {
+    /// Its name.
+    pub id: String,
+    /// In words.
+    pub text: String,
+    /// Where in the paper.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// The unit of its numbers; `%` is per cent, empty a plain number.
+    pub unit: String,
+    /// Why the paper's numbers can't be reproduced; null if they are to be.
+    pub differs_because: Option<String>,
+    /// Its numbers.
+    pub rows: Vec<RowDocument>,
+}
+
+/// One number of a claim.
+#[derive(Debug, Serialize)]
+pub struct RowDocument {
+    /// The value of the claim's axis, in words; empty without one.
+    pub label: String,
+    /// By axis, the value; axes that are averaged over are missing.
+    pub at: BTreeMap<String, String>,
+    /// What the paper prints: a number, or a limit.
+    pub paper: Printed,
+    /// How far ours may lie from it; null for a limit, and where ours is held against `expected`.
+    pub tolerance: Option<Tolerance>,
+    /// What is expected instead; null if the paper's number is to be reproduced.
+    pub expected: Option<Printed>,
+    /// How far ours may lie from that.
+    pub expected_tolerance: Option<Tolerance>,
+    /// Ours; null if some run does not know it.
+    pub ours: Option<f64>,
+    /// Where the interval of ours begins; null with one seed.
+    pub low: Option<f64>,
+    /// Where the interval of ours ends; null with one seed.
+    pub high: Option<f64>,
+    /// How it came out.
+    pub verdict: Verdict,
+}
+
+/// What is varied.
+#[derive(Debug, Serialize)]
+pub struct AxisDocument {
+    /// Its name.
+    pub name: String,
+    /// What people call it.
+    pub label: String,
+    /// The names of its values.
+    pub values: Vec<String>,
+}
+
+/// What is taken from each run.
+#[derive(Debug, Serialize)]
+pub struct MetricNamed {
+    /// Its name.
+    pub name: String,
+    /// What people call it.
+    pub label: String,
+    /// Its unit; empty for a plain number.
+    pub unit: String,
+}
+
+/// One case and what came of it.
+#[derive(Debug, Serialize)]
+pub struct CaseDocument {
+    /// By axis, the value.
+    pub at: BTreeMap<String, String>,
+    /// The device.
+    pub device: String,
+    /// BLAKE3 of the configuration's canonical text.
+    pub config_blake3: String,
+    /// What was played: its name.
+    pub load: String,
+    /// BLAKE3 of what was played.
+    pub load_blake3: Option<String>,
+    /// What came of it, by metric.
+    pub metrics: BTreeMap<String, Option<SpreadDocument>>,
+}
+
+/// A metric in a case.
+#[derive(Debug, Serialize)]
+pub struct SpreadDocument {
+    /// The mean over the seeds.
+    pub mean: f64,
+    /// The standard deviation between the seeds; null with one seed.
+    pub standard_deviation: Option<f64>,
+    /// Where the interval of the mean begins; null with one seed.
+    pub low: Option<f64>,
+    /// Where the interval of the mean ends; null with one seed.
+    pub high: Option<f64>,
+}

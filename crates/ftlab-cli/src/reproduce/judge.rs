@@ -1,0 +1,154 @@
+//! The numbers of a paper beside ours: what is near enough, what differs as expected, what does not.
+
+use std::collections::BTreeMap;
+
+use super::cases::Case;
+use super::declaration::{Axis, Claim, Declaration, Point, Row};
+use super::document::{
+    AxisDocument, CaseDocument, ClaimDocument, Counts, KIND, MetricNamed, Reproduction, RowDocument,
+    SCHEMA_VERSION, SpreadDocument, Verdict,
+};
+use super::library::Found;
+use super::measure::{CONFIDENCE, Measured, Spread};
+use super::numbers::is_near;
+use crate::result::DeviceDocument;
+
+/// Everything that is known in the end, for files, table and page.
+pub fn judged(
+    found: &Found,
+    cases: &[Case],
+    loads: &[serde_json::Value],
+    seeds: &[u64],
+    measured: &Measured,
+) -> Reproduction {
+    let declaration = &found.declaration;
+    let claims: Vec<ClaimDocument> =
+        declaration.claims.iter().map(|claim| claimed(declaration, claim, measured)).collect();
+    Reproduction {
+        kind: KIND,
+        schema_version: SCHEMA_VERSION,
+        ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
+        name: declaration.name.clone(),
+        title: declaration.title.clone(),
+        paper: declaration.paper.clone(),
+        doi: declaration.doi.clone(),
+        summary: declaration.summary.clone(),
+        declared_seeds: declaration.seeds,
+        seeds: seeds.to_vec(),
+        confidence_ratio: CONFIDENCE,
+        declaration_blake3: blake3::hash(found.text.as_bytes()).to_hex().to_string(),
+        verdicts: counts(&claims),
+        claims,
+        axes: declaration.axes.iter().map(axis).collect(),
+        metrics: metrics(declaration),
+        cases: cases
+            .iter()
+            .zip(loads)
+            .map(|(case, load)| of_case(declaration, case, load, measured))
+            .collect(),
+    }
+}
+
+fn claimed(declaration: &Declaration, claim: &Claim, measured: &Measured) -> ClaimDocument {
+    let metric = &declaration.metrics[claim.quantity.metric];
+    let rows = claim.rows.iter().map(|row| {
+        let ours = measured.quantity(&claim.quantity, &row.at);
+        RowDocument {
+            label: row.label.clone(),
+            at: named(&row.at, &claim.quantity.mean_over, &declaration.axes),
+            paper: row.paper,
+            tolerance: row.tolerance,
+            expected: row.expected.map(|expected| expected.value),
+            expected_tolerance: row.expected.and_then(|expected| expected.tolerance),
+            ours: ours.map(|ours| ours.value),
+            low: ours.and_then(|ours| ours.low),
+            high: ours.and_then(|ours| ours.high),
+            verdict: verdict(row, ours.map(|ours| ours.value)),
+        }
+    });
+    ClaimDocument {
+        id: claim.id.clone(),
+        text: claim.text.clone(),
+        place: claim.place.clone(),
+        unit: claim.quantity.form.unit(&metric.unit).to_owned(),
+        differs_because: claim.differs.clone(),
+        rows: rows.collect(),
+    }
+}
+
+/// How a number came out. One that is declared to differ is held against what is expected, and is never
+/// counted as reproduced.
+fn verdict(row: &Row, ours: Option<f64>) -> Verdict {
+    let Some(ours) = ours else { return Verdict::OutOfTolerance };
+    match &row.expected {
+        Some(expected) if is_near(ours, expected.value, expected.tolerance) => {
+            Verdict::DiffersExplained
+        }
+        None if is_near(ours, row.paper, row.tolerance) => Verdict::Reproduced,
+        _ => Verdict::OutOfTolerance,
+    }
+}
+
+fn counts(claims: &[ClaimDocument]) -> Counts {
+    let mut counts = Counts::default();
+    for row in claims.iter().flat_map(|claim| &claim.rows) {
+        match row.verdict {
+            Verdict::Reproduced => counts.reproduced += 1,
+            Verdict::DiffersExplained => counts.differs_explained += 1,
+            Verdict::OutOfTolerance => counts.out_of_tolerance += 1,
+        }
+    }
+    counts
+}
+
+fn named(point: &Point, open: &[usize], axes: &[Axis]) -> BTreeMap<String, String> {
+    let fixed = axes.iter().enumerate().zip(point).filter(|((at, _), _)| !open.contains(at));
+    let name = |axis: &Axis, value: usize| (axis.name.clone(), axis.values[value].name.clone());
+    fixed.filter_map(|((_, axis), value)| Some(name(axis, (*value)?))).collect()
+}
+
+fn axis(axis: &Axis) -> AxisDocument {
+    AxisDocument {
+        name: axis.name.clone(),
+        label: axis.label.clone(),
+        values: axis.values.iter().map(|value| value.name.clone()).collect(),
+    }
+}
+
+fn metrics(declaration: &Declaration) -> Vec<MetricNamed> {
+    let of = declaration.metrics.iter().map(|metric| MetricNamed {
+        name: metric.name.clone(),
+        label: metric.label.clone(),
+        unit: metric.unit.clone(),
+    });
+    of.collect()
+}
+
+fn of_case(
+    declaration: &Declaration,
+    case: &Case,
+    load: &serde_json::Value,
+    measured: &Measured,
+) -> CaseDocument {
+    let device = DeviceDocument::new(&case.config, 0);
+    let point: Point = case.place.iter().map(|&value| Some(value)).collect();
+    let spread = |at: usize| measured.spread(&case.place, at).map(spread);
+    let metrics = declaration.metrics.iter().enumerate();
+    CaseDocument {
+        at: named(&point, &[], &declaration.axes),
+        device: device.name,
+        config_blake3: device.config_blake3,
+        load: load["name"].as_str().unwrap_or_default().to_owned(),
+        load_blake3: load["digest_blake3"].as_str().map(str::to_owned),
+        metrics: metrics.map(|(at, metric)| (metric.name.clone(), spread(at))).collect(),
+    }
+}
+
+fn spread(spread: Spread) -> SpreadDocument {
+    SpreadDocument {
+        mean: spread.mean.value,
+        standard_deviation: spread.standard_deviation,
+        low: spread.mean.low,
+        high: spread.mean.high,
+    }
+}

@@ -1,0 +1,240 @@
+//! `ftlab reproduce`: the experiments of papers, run again, with their printed numbers beside ours.
+//!
+//! An experiment is a folder: `experiment.toml` declares what is run, what is measured, what the paper
+//! prints and how near is near enough; beside it lie devices, workloads and a README. Those of
+//! `experiments/` are built in. No paper has code of its own: what a declaration can't say yet becomes
+//! a key here, for all of them.
+
+mod cases;
+mod declaration;
+mod document;
+mod judge;
+mod keys;
+mod library;
+mod measure;
+mod numbers;
+mod page;
+mod parse;
+mod perform;
+mod reader;
+mod table;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::thread::available_parallelism;
+
+use serde_json::json;
+
+use self::cases::Case;
+use self::document::Reproduction;
+use self::library::Found;
+use self::measure::Measured;
+use self::perform::Jobs;
+use crate::args::ReproduceArgs;
+use crate::experiment::LoadSource;
+use crate::failure::Failure;
+use crate::human::count;
+use crate::interrupt;
+use crate::memory;
+use crate::result::{self, Folder, MARK, Target};
+use crate::run::{RESULTS, mention_abandoned};
+
+/// The page.
+const PAGE: &str = "report.html";
+/// What lists the experiments in place of running one.
+const LIST: &str = "list";
+
+/// Reproduces, or lists what can be.
+pub fn run(args: &ReproduceArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    if args.names.iter().any(|name| name == LIST) {
+        return match args.names.len() {
+            1 => list(args.output.json, out),
+            _ => Err(Failure::usage(
+                "`list` lists what there is, and runs nothing\n  remedy: leave it out, or the names",
+            )),
+        };
+    }
+    let wanted = if args.names.is_empty() { library::names() } else { args.names.clone() };
+    let found = wanted.iter().map(|name| library::find(name)).collect::<Result<Vec<_>, _>>()?;
+    refuse_one_name_twice(&found)?;
+    // All of them are checked before any is run.
+    let plans = found.into_iter().map(|found| Plan::new(args, found));
+    let plans = plans.collect::<Result<Vec<Plan>, Failure>>()?;
+    interrupt::listen()?;
+    let several = plans.len() > 1;
+    let mut documents = Vec::new();
+    for plan in &plans {
+        documents.push(plan.reproduce(args, several, out)?);
+    }
+    if args.output.json {
+        let text = match documents.as_slice() {
+            [one] => result::to_json(one)?,
+            all => result::to_json(&all)?,
+        };
+        out.write_all(text.as_bytes())?;
+    } else if several && !args.output.quiet {
+        table::all(&documents, out)?;
+    }
+    out.flush()?;
+    match documents.iter().any(|document| document.verdicts.out_of_tolerance > 0) {
+        true => Err(Failure::Check),
+        false => Ok(()),
+    }
+}
+
+fn refuse_one_name_twice(found: &[Found]) -> Result<(), Failure> {
+    let names: Vec<&str> = found.iter().map(|found| found.declaration.name.as_str()).collect();
+    match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+        Some(at) => Err(Failure::usage(format!(
+            "two of these experiments are called {}\n  remedy: name each once; `name` in {} is its name",
+            names[at], found[at].label
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// An experiment that is ready to be run.
+struct Plan {
+    found: Found,
+    cases: Vec<Case>,
+    seeds: Vec<u64>,
+    threads: usize,
+}
+
+impl Plan {
+    fn new(args: &ReproduceArgs, mut found: Found) -> Result<Plan, Failure> {
+        let places = cases::needed(&found.declaration, !args.claims_only);
+        if places.is_empty() {
+            return Err(Failure::usage(format!(
+                "{} has no claims, only figures\n  remedy: leave --claims-only out",
+                found.declaration.name
+            )));
+        }
+        let cases = cases::ready(&found, places)?;
+        let many = args.seeds.unwrap_or(found.declaration.seeds);
+        let seeds: Vec<u64> = (0..many).map(|at| args.seed.saturating_add(at)).collect();
+        let cores = available_parallelism().map_or(1, usize::from);
+        let threads = args.jobs.map_or(cores, |jobs| jobs as usize).min(cases.len() * seeds.len());
+        cases.iter().try_for_each(|case| {
+            let share = case.experiment.preparation.share_filled();
+            memory::refuse_too_much(&case.config, share, threads)
+        })?;
+        // Only traces are read from their files again.
+        let is_trace = |case: &Case| matches!(case.experiment.load, LoadSource::Trace { .. });
+        if !cases.iter().any(is_trace) {
+            found.unpacked = None;
+        }
+        Ok(Plan { found, cases, seeds, threads })
+    }
+
+    fn reproduce(
+        &self,
+        args: &ReproduceArgs,
+        several: bool,
+        out: &mut dyn Write,
+    ) -> Result<Reproduction, Failure> {
+        let declaration = &self.found.declaration;
+        let folder = self.folder(args, several)?;
+        if let Some(folder) = &folder {
+            interrupt::removes(folder.path());
+        }
+        if !args.output.quiet {
+            mention_abandoned(folder.as_ref());
+        }
+        let jobs = Jobs {
+            cases: &self.cases,
+            seeds: &self.seeds,
+            metrics: &declaration.metrics,
+            threads: self.threads,
+            bar: !args.output.quiet,
+        };
+        let performed = jobs.perform().inspect_err(|failure| {
+            if matches!(failure, Failure::Interrupted) {
+                eprintln!("Interrupted: nothing is written of {}.", declaration.name);
+            }
+        })?;
+        let measured = Measured {
+            places: self.cases.iter().map(|case| case.place.clone()).collect(),
+            numbers: performed.numbers,
+            axes: declaration.axes.clone(),
+        };
+        let document =
+            judge::judged(&self.found, &self.cases, &performed.loads, &self.seeds, &measured);
+        if !args.output.quiet && !args.output.json {
+            table::print(&document, jobs.runs(), out)?;
+            out.flush()?;
+        }
+        if let Some(folder) = folder {
+            let figures = if args.claims_only { &[][..] } else { &declaration.figures };
+            let page = page::of(&self.found, figures, &document, &measured)?;
+            folder.write(PAGE, page.as_bytes())?;
+            folder.write(MARK, result::to_json(&document)?.as_bytes())?;
+            let path = interrupt::publishing(|| folder.publish(true))?;
+            if !args.output.quiet {
+                eprintln!("Result: {}, page: {}", path.display(), path.join(PAGE).display());
+            }
+        }
+        Ok(document)
+    }
+
+    fn folder(&self, args: &ReproduceArgs, several: bool) -> Result<Option<Folder>, Failure> {
+        if args.output.no_output {
+            return Ok(None);
+        }
+        let name = &self.found.declaration.name;
+        let target = match &args.output.output {
+            Some(path) if several => Target::Named(path.join(name)),
+            Some(path) => Target::Named(path.clone()),
+            None => Target::Counted {
+                parent: PathBuf::from(RESULTS),
+                stem: format!("reproduce-{name}"),
+            },
+        };
+        Folder::prepare(target, args.output.force).map(Some)
+    }
+}
+
+/// What is built in.
+fn list(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut all = Vec::new();
+    for name in library::names() {
+        all.push(library::find(&name)?.declaration);
+    }
+    if as_json {
+        let of = all.iter().map(|one| {
+            json!({
+                "name": one.name,
+                "title": one.title,
+                "paper": one.paper,
+                "doi": one.doi,
+                "numbers": one.claims.iter().map(|claim| claim.rows.len()).sum::<usize>(),
+                "figures": one.figures.len(),
+                "cases": cases::needed(one, true).len(),
+                "seeds": one.seeds,
+            })
+        });
+        out.write_all(result::to_json(&of.collect::<Vec<_>>())?.as_bytes())?;
+        return Ok(());
+    }
+    for (at, one) in all.iter().enumerate() {
+        if at > 0 {
+            writeln!(out)?;
+        }
+        let numbers: usize = one.claims.iter().map(|claim| claim.rows.len()).sum();
+        let runs = cases::needed(one, true).len() as u64 * one.seeds;
+        crate::table::line(out, &one.name, &one.title)?;
+        crate::table::line(out, "", &one.paper)?;
+        let counted = format!(
+            "{numbers} numbers, {} figures, {} runs",
+            one.figures.len(),
+            count(runs)
+        );
+        crate::table::line(out, "", &counted)?;
+    }
+    Ok(())
+}
+
+/// Whether a folder holds what this command writes.
+pub fn is_reproduction(document: &serde_json::Value) -> bool {
+    document["kind"] == document::KIND
+}

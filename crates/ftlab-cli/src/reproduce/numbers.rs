@@ -1,0 +1,200 @@
+//! Numbers of papers as a declaration writes them, and how near is near enough.
+
+use serde::Serialize;
+
+/// The unit of quantities in per cent.
+pub const PERCENT: &str = "%";
+
+/// What a paper prints.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Printed {
+    /// A number.
+    Number(f64),
+    /// It is less than this.
+    Below(f64),
+    /// It is more than this.
+    Above(f64),
+}
+
+impl Printed {
+    /// Reads one, in `unit`. The number may carry the unit.
+    ///
+    /// # Errors
+    /// What is wrong, and what to write.
+    pub fn parse(text: &str, unit: &str) -> Result<Printed, String> {
+        let text = text.trim();
+        let (form, rest): (fn(f64) -> Printed, &str) = match text.chars().next() {
+            Some('<') => (Printed::Below, &text[1..]),
+            Some('>') => (Printed::Above, &text[1..]),
+            _ => (Printed::Number, text),
+        };
+        quantity(rest, unit).map(form).ok_or_else(|| {
+            let like = |number: &str| format!("{number}{}", suffix(unit));
+            format!("write a number such as \"{}\", or a limit such as \"< {}\"", like("72"), like("1"))
+        })
+    }
+}
+
+/// How near is near enough.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tolerance {
+    /// So much of the number, in per cent.
+    Percent(f64),
+    /// So much, in the unit of the quantity.
+    Absolute(f64),
+    /// Between these, both included.
+    Range(f64, f64),
+}
+
+impl Tolerance {
+    /// Reads one, for a quantity in `unit`.
+    ///
+    /// # Errors
+    /// What to write.
+    pub fn parse(text: &str, unit: &str) -> Result<Tolerance, String> {
+        let text = text.trim();
+        let not_negative = |number: &f64| *number >= 0.0;
+        let read = || {
+            if let Some((low, high)) = text.split_once(" to ") {
+                let (low, high) = (quantity(low, unit)?, quantity(high, unit)?);
+                return (low <= high).then_some(Tolerance::Range(low, high));
+            }
+            if let Some(points) = text.strip_suffix("points").or_else(|| text.strip_suffix("point")) {
+                let points = plain(points).filter(|_| unit == PERCENT).filter(not_negative)?;
+                return Some(Tolerance::Absolute(points));
+            }
+            if let Some(percent) = text.strip_suffix('%') {
+                return plain(percent).filter(not_negative).map(Tolerance::Percent);
+            }
+            // A bare number would be per cent to one reader and points to the other.
+            let bare = unit == PERCENT || (!unit.is_empty() && plain(text).is_some());
+            let number = if bare { None } else { quantity(text, unit) };
+            number.filter(not_negative).map(Tolerance::Absolute)
+        };
+        read().ok_or_else(|| {
+            let absolute = match unit {
+                PERCENT => "\"3 points\"".to_owned(),
+                "" => "\"0.1\"".to_owned(),
+                unit => format!("\"2 {unit}\""),
+            };
+            format!("write a share of the number such as \"5%\", or {absolute}, or \"LOW to HIGH\"")
+        })
+    }
+
+    /// In words, for a quantity in `unit`.
+    pub fn told(self, unit: &str) -> String {
+        match self {
+            Tolerance::Percent(percent) => format!("{percent} %"),
+            Tolerance::Absolute(points) if unit == PERCENT => format!("{points} points"),
+            Tolerance::Absolute(number) if unit.is_empty() => format!("{number}"),
+            Tolerance::Absolute(number) => format!("{number} {unit}"),
+            Tolerance::Range(low, high) => format!("{low} to {high}"),
+        }
+    }
+}
+
+/// Whether `value` is what is printed, within `tolerance`.
+pub fn is_near(value: f64, printed: Printed, tolerance: Option<Tolerance>) -> bool {
+    match (printed, tolerance) {
+        (Printed::Below(limit), _) => value < limit,
+        (Printed::Above(limit), _) => value > limit,
+        (Printed::Number(number), Some(Tolerance::Percent(percent))) => {
+            (value - number).abs() <= number.abs() * percent / 100.0
+        }
+        (Printed::Number(number), Some(Tolerance::Absolute(most))) => (value - number).abs() <= most,
+        (Printed::Number(_), Some(Tolerance::Range(low, high))) => (low..=high).contains(&value),
+        // A number without a tolerance is refused when the declaration is read.
+        (Printed::Number(number), None) => value == number,
+    }
+}
+
+/// A number that may carry its unit.
+fn quantity(text: &str, unit: &str) -> Option<f64> {
+    let text = text.trim();
+    plain(text.strip_suffix(unit).unwrap_or(text))
+}
+
+fn plain(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+fn suffix(unit: &str) -> String {
+    match unit {
+        "" | PERCENT => unit.to_owned(),
+        unit => format!(" {unit}"),
+    }
+}
+
+/// A value of a quantity, for people.
+pub fn told(value: f64, unit: &str) -> String {
+    let digits = crate::human::digits(value);
+    match unit {
+        "" => digits,
+        PERCENT => format!("{value:.1} %"),
+        unit => format!("{digits} {unit}"),
+    }
+}
+
+/// What a paper prints, as it prints it.
+pub fn printed(printed: Printed, unit: &str) -> String {
+    let with_unit = |number: f64| match unit {
+        "" => number.to_string(),
+        unit => format!("{number} {unit}"),
+    };
+    match printed {
+        Printed::Number(number) => with_unit(number),
+        Printed::Below(limit) => format!("< {}", with_unit(limit)),
+        Printed::Above(limit) => format!("> {}", with_unit(limit)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn printed_numbers_may_carry_their_unit() {
+        assert_eq!(Printed::parse("72%", PERCENT), Ok(Printed::Number(72.0)));
+        assert_eq!(Printed::parse("-4", PERCENT), Ok(Printed::Number(-4.0)));
+        assert_eq!(Printed::parse("296 us", "us"), Ok(Printed::Number(296.0)));
+        assert_eq!(Printed::parse("< 1%", PERCENT), Ok(Printed::Below(1.0)));
+        assert_eq!(Printed::parse("> 1", ""), Ok(Printed::Above(1.0)));
+        for bad in ["", "<", "296 ms", "many", "inf", "NaN"] {
+            assert!(Printed::parse(bad, "us").is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn tolerances_say_of_what() {
+        let percent = Tolerance::Percent(5.0);
+        assert_eq!(Tolerance::parse("5%", "us"), Ok(percent));
+        assert_eq!(Tolerance::parse("5 %", PERCENT), Ok(percent));
+        assert_eq!(Tolerance::parse("3 points", PERCENT), Ok(Tolerance::Absolute(3.0)));
+        assert_eq!(Tolerance::parse("2us", "us"), Ok(Tolerance::Absolute(2.0)));
+        assert_eq!(Tolerance::parse("0.1", ""), Ok(Tolerance::Absolute(0.1)));
+        assert_eq!(Tolerance::parse("3.6 to 3.85", ""), Ok(Tolerance::Range(3.6, 3.85)));
+        for (bad, unit) in [
+            ("5", PERCENT),
+            ("5", "us"),
+            ("-5%", "us"),
+            ("3 points", "us"),
+            ("4 to 3", ""),
+            ("", ""),
+            ("2 ms", "us"),
+        ] {
+            assert!(Tolerance::parse(bad, unit).is_err(), "{bad} {unit}");
+        }
+    }
+
+    #[test]
+    fn near_is_within_the_tolerance_and_its_ends() {
+        let near = |value, tolerance| is_near(value, Printed::Number(-200.0), Some(tolerance));
+        assert!(near(-210.0, Tolerance::Percent(5.0)) && !near(-210.1, Tolerance::Percent(5.0)));
+        assert!(near(-198.0, Tolerance::Absolute(2.0)) && !near(-197.9, Tolerance::Absolute(2.0)));
+        assert!(near(3.0, Tolerance::Range(3.0, 4.0)) && !near(2.9, Tolerance::Range(3.0, 4.0)));
+        assert!(is_near(0.9, Printed::Below(1.0), None) && !is_near(1.0, Printed::Below(1.0), None));
+        assert!(is_near(1.1, Printed::Above(1.0), None) && !is_near(1.0, Printed::Above(1.0), None));
+    }
+}

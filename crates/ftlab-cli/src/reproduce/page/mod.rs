@@ -1,0 +1,207 @@
+//! The page of a reproduction: the paper's numbers beside ours, its figures drawn from our data, and
+//! what was found.
+
+mod figures;
+mod readme;
+
+use std::fmt::Write;
+
+use maud::{Markup, html};
+
+use self::figures::FigureData;
+use super::declaration::Figure;
+use super::document::{CaseDocument, ClaimDocument, Reproduction, RowDocument, Verdict};
+use super::library::Found;
+use super::measure::Measured;
+use super::numbers::{PERCENT, printed, told};
+use super::table::{difference, fewer_seeds, long, ours, seeds, verdict_line};
+use crate::failure::Failure;
+use crate::page::{Page, licence, this_command};
+
+const SCRIPT: &str = include_str!("../../../assets/page/reproduce.js");
+const STYLE: &str = include_str!("../../../assets/page/reproduce.css");
+const GENERATOR: &str = "ftlab reproduce";
+
+/// The page.
+pub fn of(
+    found: &Found,
+    figures: &[Figure],
+    document: &Reproduction,
+    measured: &Measured,
+) -> Result<String, Failure> {
+    let data = figures::of(&found.declaration, figures, measured);
+    let title = format!("{}: {}", document.name, document.title);
+    let body = html! {
+        h1 { (title) }
+        p { (document.paper) @if let Some(doi) = &document.doi { " doi: " (doi) } }
+        p { (document.summary) }
+        p.verdict { (verdict_line(document)) }
+        @if let Some(note) = fewer_seeds(document) { p.verdict { (note) } }
+        (numbers(document))
+        @if !data.is_empty() { (drawings(document, &data)) }
+        @if !found.readme.is_empty() {
+            h2 { "About the experiment" }
+            section #readme { (readme::html(&found.readme)) }
+        }
+        (origin(found, document))
+        (cases(document))
+        (licence())
+    };
+    Page { generator: GENERATOR, title: &title, body, data: &data, script: SCRIPT, style: STYLE }.text()
+}
+
+fn numbers(document: &Reproduction) -> Markup {
+    html! {
+        @if !document.claims.is_empty() {
+            h2 { "The paper's numbers" }
+            p.small {
+                "Ours are means over " (seeds(document).to_lowercase()) ", with the interval that holds the "
+                "true mean at 95 % if only chance lies between the seeds."
+            }
+            div.wide tabindex="0" role="region" aria-label="The paper's numbers" {
+                table #claims {
+                    thead { tr {
+                        th scope="col" { "Claim" } th scope="col" { "Paper" }
+                        th scope="col" { "ftlab" } th scope="col" { "95 % interval" }
+                        th scope="col" { "Difference" } th scope="col" { "Tolerance" }
+                        th scope="col" { "Verdict" }
+                    } }
+                    @for claim in &document.claims { (claimed(claim)) }
+                }
+            }
+        }
+    }
+}
+
+fn claimed(claim: &ClaimDocument) -> Markup {
+    html! {
+        tbody data-claim=(claim.id) {
+            tr.claim { th colspan="7" scope="rowgroup" {
+                (claim.text) " " span.small { (claim.place) }
+                @if let Some(reason) = &claim.differs_because {
+                    p.small { "Declared to differ: " (reason) }
+                }
+            } }
+            @for row in &claim.rows { (numbered(claim, row)) }
+        }
+    }
+}
+
+fn numbered(claim: &ClaimDocument, row: &RowDocument) -> Markup {
+    let unit = &claim.unit;
+    let class = match row.verdict {
+        Verdict::Reproduced => "reproduced",
+        Verdict::DiffersExplained => "explained",
+        Verdict::OutOfTolerance => "out",
+    };
+    let interval = row.low.zip(row.high).map_or("-".to_owned(), |(low, high)| {
+        let short = |value| told(value, unit).trim_end_matches(unit.as_str()).trim().to_owned();
+        format!("{} to {}", short(low), short(high))
+    });
+    // What is declared to differ is held against what is expected instead.
+    let (to, tolerance) = match row.expected {
+        Some(expected) => (expected, row.expected_tolerance),
+        None => (row.paper, row.tolerance),
+    };
+    html! {
+        tr class=(class) {
+            th scope="row" { (row.label) }
+            td { (printed(row.paper, unit)) }
+            td { data value=(row.ours.map(|ours| ours.to_string()).unwrap_or_default()) { (ours(row, unit)) } }
+            td { (interval) }
+            td {
+                (difference(row, row.paper, row.tolerance, unit))
+                @if row.expected.is_some() {
+                    br; span.small {
+                        "of " (printed(to, unit)) ", expected: " (difference(row, to, tolerance, unit))
+                    }
+                }
+            }
+            td { (tolerance.map_or(String::new(), |tolerance| tolerance.told(unit))) }
+            td.is { (long(row.verdict)) }
+        }
+    }
+}
+
+fn drawings(document: &Reproduction, data: &[FigureData]) -> Markup {
+    html! {
+        h2 { "Figures" }
+        noscript { p { "The figures need JavaScript; the numbers stand in tables." } }
+        p.small {
+            "Drawn from our data: means over " (seeds(document).to_lowercase()) ", with their 95 % intervals "
+            "as upright strokes where they are wide enough to be seen. Diamonds are the numbers that the paper "
+            "prints. Point at a panel, or move with the arrow keys."
+        }
+        @for (at, figure) in data.iter().enumerate() {
+            section.figure data-figure=(at) {
+                h3 { (figure.title) }
+                @if let Some(note) = &figure.note { p.small { (note) } }
+                div.legend {}
+                div.panels {}
+            }
+        }
+    }
+}
+
+/// What it takes to do the same again.
+fn origin(found: &Found, document: &Reproduction) -> Markup {
+    html! {
+        h2 { "How to do it again" }
+        dl {
+            dt { "ftlab" } dd { (document.ftlab_version) }
+            dt { "Command" } dd { code { (this_command()) } }
+            dt { "Seeds" } dd { (seeds(document)) }
+            dt { "BLAKE3 of the declaration" } dd { code { (document.declaration_blake3) } }
+        }
+        p { "The same version, command and experiment give the same numbers on every machine." }
+        details { summary { "The declaration, experiment.toml" } pre tabindex="0" { (found.text) } }
+    }
+}
+
+fn cases(document: &Reproduction) -> Markup {
+    let axes: Vec<_> = document.axes.iter().filter(|axis| axis.values.len() > 1).collect();
+    html! {
+        details #cases {
+            summary { "All " (document.cases.len()) " cases: means and standard deviations" }
+            div.wide tabindex="0" role="region" aria-label="All cases" {
+                table {
+                    thead { tr {
+                        @for axis in &axes { th scope="col" { (axis.label) } }
+                        @for metric in &document.metrics {
+                            th scope="col" {
+                                (metric.label) @if !metric.unit.is_empty() { ", " (metric.unit) }
+                            }
+                        }
+                        th scope="col" { "configuration" }
+                    } }
+                    tbody { @for case in &document.cases {
+                        tr {
+                            @for axis in &axes { th scope="row" { (case.at[&axis.name]) } }
+                            @for metric in &document.metrics { td { (mean(case, &metric.name)) } }
+                            td { code title=(case.config_blake3) { (case.config_blake3[..8]) } }
+                        }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+fn mean(case: &CaseDocument, metric: &str) -> String {
+    let Some(spread) = &case.metrics[metric] else { return "-".to_owned() };
+    let mut text = crate::human::digits(spread.mean);
+    if let Some(deviation) = spread.standard_deviation {
+        // Writing to a text can't fail.
+        let _ = write!(text, " ± {}", crate::human::digits(deviation));
+    }
+    text
+}
+
+/// What stands at an axis that has this label and unit.
+fn with_unit(label: &str, unit: &str) -> String {
+    match unit {
+        "" => label.to_owned(),
+        PERCENT => format!("{label}, per cent"),
+        unit => format!("{label}, {unit}"),
+    }
+}

@@ -1,0 +1,306 @@
+//! From the text of `experiment.toml` to a [`Declaration`], or to the list of all its problems.
+
+mod claims;
+mod figures;
+mod names;
+mod settings;
+
+use std::sync::Arc;
+
+use ftlab::config::{Place, Problem, Problems};
+use toml::de::{DeTable, DeValue};
+
+use super::declaration::{Axis, AxisValue, Declaration, From, Metric, Settings};
+use super::keys::Section;
+use super::reader::{Fields, Given, Reader, number, plain};
+
+/// The longest text that is read.
+const MAX_TEXT: usize = 1 << 20;
+/// The most seeds.
+const MAX_SEEDS: u64 = 100_000;
+/// The most cases that axes may span.
+const MAX_CASES: usize = 100_000;
+
+/// Reads a declaration. `file` is the name that problems carry.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn parse(file: &str, text: &str) -> Result<Declaration, Problems> {
+    let origin: Arc<str> = text.into();
+    let place = |span| Place::new(file, &origin, span);
+    if text.len() > MAX_TEXT {
+        let message = format!("the text has {} bytes; the limit is {MAX_TEXT}", text.len());
+        let remedy = "check that it is the right file".to_owned();
+        let problem = Problem { path: String::new(), message, remedy, place: Some(place(0..0)) };
+        return Err(Problems { problems: vec![problem] });
+    }
+    let (root, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        let syntax = |error: &toml::de::Error| {
+            Problem::syntax(error, place(error.span().unwrap_or(0..0)))
+        };
+        return Err(Problems { problems: errors.iter().map(syntax).collect() });
+    }
+    let mut parser = Parser { reader: Reader::new(file, &origin), axes: Vec::new(), metrics: Vec::new() };
+    let declaration = parser.file(root.get_ref());
+    let mut problems = parser.reader.problems;
+    match declaration {
+        Some(declaration) if problems.is_empty() => Ok(declaration),
+        _ => {
+            problems.sort_by_key(|problem| problem.place.as_ref().map(|place| place.span.start));
+            Err(Problems { problems })
+        }
+    }
+}
+
+/// Reads one part after the other; what is named must have been declared before.
+struct Parser<'f> {
+    reader: Reader<'f>,
+    axes: Vec<Axis>,
+    metrics: Vec<Metric>,
+}
+
+impl Parser<'_> {
+    fn file(&mut self, root: &DeTable<'_>) -> Option<Declaration> {
+        let fields = self.reader.fields(root, Section::File, "", 0..0);
+        let name = self.name(&fields);
+        let [title, paper, doi, summary] =
+            ["title", "paper", "doi", "summary"].map(|key| self.reader.text(&fields, key));
+        let seeds = self.count(&fields, "seeds", MAX_SEEDS);
+        let run = self.run(&fields);
+        for fields in self.reader.tables(&fields, "axis", Section::Axis) {
+            if let Some(axis) = self.axis(&fields) {
+                self.axes.push(axis);
+            }
+        }
+        self.refuse_too_many_cases(&fields);
+        for fields in self.reader.tables(&fields, "metric", Section::Metric) {
+            if let Some(metric) = self.metric(&fields) {
+                self.metrics.push(metric);
+            }
+        }
+        let (mut claims, mut figures) = (Vec::new(), Vec::new());
+        for fields in self.reader.tables(&fields, "claim", Section::Claim) {
+            let known: Vec<String> = claims.iter().flatten().map(id_of).collect();
+            claims.push(self.claim(&fields, &known));
+        }
+        for fields in self.reader.tables(&fields, "figure", Section::Figure) {
+            figures.push(self.figure(&fields));
+        }
+        if claims.is_empty() && figures.is_empty() {
+            let remedy = "declare a [[claim]] or a [[figure]]: they decide what is run";
+            self.reader.report(0..0, "", "there is neither a claim nor a figure", remedy);
+        }
+        Some(Declaration {
+            name: name?,
+            title: title?,
+            paper: paper?,
+            doi,
+            summary: summary?,
+            seeds: seeds?,
+            run: run?,
+            axes: std::mem::take(&mut self.axes),
+            metrics: std::mem::take(&mut self.metrics),
+            claims: claims.into_iter().collect::<Option<_>>()?,
+            figures: figures.into_iter().collect::<Option<_>>()?,
+        })
+    }
+
+    /// A name that folders and links take.
+    fn name(&mut self, fields: &Fields<'_, '_>) -> Option<String> {
+        let name = self.reader.text(fields, "name")?;
+        if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+            return Some(name);
+        }
+        let remedy = "write letters, digits, - and _ only: it is the name of a folder";
+        self.reader.report(fields.span_of("name"), "name", "no name for a folder", remedy);
+        None
+    }
+
+    fn run(&mut self, fields: &Fields<'_, '_>) -> Option<Settings> {
+        let value = self.reader.get(fields, "run")?;
+        let DeValue::Table(table) = value.get_ref() else {
+            self.reader.mismatch(fields, "run", value);
+            return None;
+        };
+        let run = self.reader.fields(table, Section::Run, "run", value.span());
+        Some(self.settings(&run))
+    }
+
+    /// A whole number of at least one.
+    fn count(&mut self, fields: &Fields<'_, '_>, name: &str, most: u64) -> Option<u64> {
+        let value = self.reader.get(fields, name)?;
+        let number = match value.get_ref() {
+            DeValue::Integer(_) => plain(value).and_then(|text| text.parse::<u64>().ok()),
+            _ => None,
+        };
+        let number = number.filter(|number| (1..=most).contains(number));
+        if number.is_none() {
+            let remedy = format!("write a whole number from 1 to {most}");
+            let message = "not such a number";
+            self.reader.report(value.span(), &fields.path_of(name), message, remedy);
+        }
+        number
+    }
+
+    fn axis(&mut self, fields: &Fields<'_, '_>) -> Option<Axis> {
+        let template = self.settings(fields);
+        let unit = self.reader.text(fields, "unit").unwrap_or_default();
+        let entries = self.reader.list(fields, "values");
+        let mut values: Vec<AxisValue> = Vec::new();
+        for (at, entry) in entries.iter().enumerate() {
+            let path = format!("{}[{}]", fields.path_of("values"), at + 1);
+            let Some(value) = self.axis_value(entry, &path, &unit, &template) else { continue };
+            if values.iter().any(|known| known.name == value.name) {
+                let message = format!("there are two values {}", value.name);
+                self.reader.report(entry.span(), &path, message, "give each a name of its own");
+            }
+            values.push(value);
+        }
+        if entries.is_empty() && fields.has("values") {
+            let (span, path) = (fields.span_of("values"), fields.path_of("values"));
+            self.reader.report(span, &path, "there is no value", "write one at least");
+        }
+        self.check_templates(&template, values.len());
+        let name = self.reader.text(fields, "name")?;
+        self.refuse_twice(fields, "axis", &name, |parser| {
+            parser.axes.iter().any(|axis| axis.name == name)
+        });
+        let label = self.reader.text(fields, "label").unwrap_or_else(|| name.clone());
+        Some(Axis { name, label, unit, values })
+    }
+
+    fn axis_value(
+        &mut self,
+        entry: &Given<'_>,
+        path: &str,
+        unit: &str,
+        template: &Settings,
+    ) -> Option<AxisValue> {
+        let (name, label, x, own) = match entry.get_ref() {
+            DeValue::Table(table) => {
+                let fields = self.reader.fields(table, Section::Value, path, entry.span());
+                let own = self.settings(&fields);
+                let label = self.reader.text(&fields, "label");
+                let x = match fields.has("x") {
+                    true => Some(self.reader.number(&fields, "x")?),
+                    false => None,
+                };
+                (self.reader.plain(&fields, "name")?, label, x, own)
+            }
+            _ => match plain(entry) {
+                Some(name) => (name, None, None, Settings::default()),
+                None => {
+                    let remedy = "write a name, or a table with `name`";
+                    self.reader.report(entry.span(), path, "no value of an axis", remedy);
+                    return None;
+                }
+            },
+        };
+        let settings = template.filled(&name).with(own);
+        let number = name.strip_suffix(unit).and_then(|number| number.trim().parse().ok());
+        let x = x.or(number.filter(|number: &f64| number.is_finite()));
+        Some(AxisValue { label: label.unwrap_or_else(|| name.clone()), name, x, settings })
+    }
+
+    fn refuse_too_many_cases(&mut self, fields: &Fields<'_, '_>) {
+        let sizes = self.axes.iter().map(|axis| axis.values.len());
+        let cases = sizes.fold(1usize, |all, one| all.saturating_mul(one));
+        if cases > MAX_CASES {
+            let message = format!("the axes span {cases} cases, more than {MAX_CASES}");
+            let remedy = "leave values out, or make two experiments of it";
+            self.reader.report(fields.span_of("axis"), "axis", message, remedy);
+        }
+    }
+
+    fn metric(&mut self, fields: &Fields<'_, '_>) -> Option<Metric> {
+        let name = self.reader.text(fields, "name")?;
+        self.refuse_twice(fields, "metric", &name, |parser| {
+            parser.metrics.iter().any(|metric| metric.name == name)
+        });
+        let label = self.reader.text(fields, "label").unwrap_or_else(|| name.clone());
+        let unit = self.reader.text(fields, "unit").unwrap_or_default();
+        // One that is wrong still has a name that others may use.
+        let nowhere = From::Result { pointer: String::new(), divide: 1.0 };
+        let from = self.source(fields).unwrap_or(nowhere);
+        Some(Metric { name, label, unit, from })
+    }
+
+    fn source(&mut self, fields: &Fields<'_, '_>) -> Option<From> {
+        let ways = ["from", "sum", "difference", "quotient"];
+        let given: Vec<&str> = ways.into_iter().filter(|way| fields.has(way)).collect();
+        let [way] = given[..] else {
+            let message = match given.len() {
+                0 => "it is said nowhere where the metric comes from".to_owned(),
+                _ => format!("a metric comes from one place, not from {}", given.join(" and ")),
+            };
+            let remedy = "give one of from, sum, difference and quotient";
+            self.reader.report(fields.span(), &fields.path_of("from"), message, remedy);
+            return None;
+        };
+        if way != "from" {
+            if fields.has("divide") {
+                let (span, path) = (fields.span_of("divide"), fields.path_of("divide"));
+                let remedy = "divide the metrics that it is computed from";
+                self.reader.report(span, &path, "has no effect on a computed metric", remedy);
+            }
+            return self.computed(fields, way);
+        }
+        let pointer = self.reader.text(fields, "from")?;
+        let divide = match fields.has("divide") {
+            true => self.reader.number(fields, "divide")?,
+            false => 1.0,
+        };
+        if !pointer.starts_with('/') {
+            let remedy = "write the keys with a slash before each, such as \"/report/host/iops\"";
+            let (span, path) = (fields.span_of("from"), fields.path_of("from"));
+            self.reader.report(span, &path, "no JSON pointer", remedy);
+            return None;
+        }
+        if divide <= 0.0 {
+            let (span, path) = (fields.span_of("divide"), fields.path_of("divide"));
+            self.reader.report(span, &path, "not above zero", "write a number above zero");
+            return None;
+        }
+        Some(From::Result { pointer, divide })
+    }
+
+    fn computed(&mut self, fields: &Fields<'_, '_>, way: &str) -> Option<From> {
+        let of = self.metrics_named(fields, way)?;
+        match (way, of.as_slice()) {
+            ("sum", [_, _, ..]) => Some(From::Sum(of)),
+            ("difference", &[a, b]) => Some(From::Difference(a, b)),
+            ("quotient", &[a, b]) => Some(From::Quotient(a, b)),
+            _ => {
+                let many = if way == "sum" { "two metrics or more" } else { "two metrics" };
+                let message = format!("{} metrics", of.len());
+                let remedy = format!("name {many}");
+                self.reader.report(fields.span_of(way), &fields.path_of(way), message, remedy);
+                None
+            }
+        }
+    }
+
+    fn refuse_twice(
+        &mut self,
+        fields: &Fields<'_, '_>,
+        what: &str,
+        name: &str,
+        is_known: impl Fn(&Self) -> bool,
+    ) {
+        if is_known(self) {
+            let (span, path) = (fields.span_of("name"), fields.path_of("name"));
+            let message = format!("there are two of the {what} {name}");
+            self.reader.report(span, &path, message, "give each a name of its own");
+        }
+    }
+}
+
+fn id_of(claim: &super::declaration::Claim) -> String {
+    claim.id.clone()
+}
+
+/// A number, or a text, as a printed number may be written.
+fn printed_text(value: &Given<'_>) -> Option<String> {
+    number(value).map(|number| number.to_string()).or_else(|| plain(value))
+}

@@ -1,0 +1,256 @@
+//! All runs of an experiment, on all cores. Of each run only the numbers are kept. Which thread performs
+//! a run, and when, has no influence on what comes of it; the first run that fails stops the others.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use ftlab_workload::replay::Progress;
+use ftlab_workload::trace::Meter;
+use serde_json::Value;
+
+use super::cases::Case;
+use super::declaration::{From, Metric};
+use crate::experiment::Watcher;
+use crate::failure::Failure;
+use crate::interrupt::STOP;
+use crate::progress::Runs;
+
+/// What is to be run.
+pub struct Jobs<'a> {
+    /// What is run.
+    pub cases: &'a [Case],
+    /// With these seeds, each case.
+    pub seeds: &'a [u64],
+    /// What is kept of each run.
+    pub metrics: &'a [Metric],
+    /// On so many threads.
+    pub threads: usize,
+    /// Whether a bar is wanted.
+    pub bar: bool,
+}
+
+/// The metrics of a run; none where one is not known.
+pub type Numbers = Vec<Option<f64>>;
+
+/// What came of all runs.
+pub struct Performed {
+    /// By case and seed.
+    pub numbers: Vec<Vec<Numbers>>,
+    /// By case, what was played, as the result of the first seed has it.
+    pub loads: Vec<Value>,
+}
+
+/// One run.
+struct Ran {
+    numbers: Numbers,
+    /// Of the first seed.
+    load: Option<Value>,
+}
+
+impl Jobs<'_> {
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.cases.len() * self.seeds.len()
+    }
+
+    /// How many of them are performed at once.
+    pub fn at_once(&self) -> usize {
+        self.threads.min(self.runs())
+    }
+
+    /// Performs all of them.
+    ///
+    /// # Errors
+    /// Interrupted; or the first run that failed, in the order of the runs, with its name.
+    pub fn perform(&self) -> Result<Performed, Failure> {
+        let next = AtomicUsize::new(0);
+        let halt = AtomicBool::new(false);
+        let failed: Mutex<Vec<(usize, Failure)>> = Mutex::default();
+        let done: Mutex<Vec<Option<Ran>>> = Mutex::new((0..self.runs()).map(|_| None).collect());
+        let bar = Runs::new(self.runs(), self.bar);
+        let work = || {
+            while !halt.load(Ordering::Relaxed) && !STOP.load(Ordering::Relaxed) {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                if at >= self.runs() {
+                    break;
+                }
+                match self.one(at, &bar, &halt) {
+                    Ok(ran) => locked(&done)[at] = Some(ran),
+                    Err(failure) => {
+                        halt.store(true, Ordering::Relaxed);
+                        locked(&failed).push((at, failure));
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            (0..self.at_once()).for_each(|_| drop(scope.spawn(work)));
+        });
+        bar.finish();
+        let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // Whoever was stopped because of another has nothing to tell.
+        failed.sort_by_key(|(at, failure)| (matches!(failure, Failure::Interrupted), *at));
+        if let Some((_, failure)) = failed.into_iter().next() {
+            return Err(failure);
+        }
+        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let done: Option<Vec<Ran>> = done.into_iter().collect();
+        done.map(|done| self.in_order(done)).ok_or(Failure::Interrupted)
+    }
+
+    fn in_order(&self, done: Vec<Ran>) -> Performed {
+        let mut performed = Performed { numbers: Vec::new(), loads: Vec::new() };
+        let mut runs = done.into_iter();
+        for _ in self.cases {
+            let of_case: Vec<Ran> = runs.by_ref().take(self.seeds.len()).collect();
+            let load = of_case.first().and_then(|ran| ran.load.clone());
+            performed.loads.push(load.unwrap_or_default());
+            performed.numbers.push(of_case.into_iter().map(|ran| ran.numbers).collect());
+        }
+        performed
+    }
+
+    fn one(&self, at: usize, bar: &Runs, halt: &AtomicBool) -> Result<Ran, Failure> {
+        let (case, seed) = (at / self.seeds.len(), at % self.seeds.len());
+        let Case { label, config, experiment, .. } = &self.cases[case];
+        let named = |failure: Failure| {
+            let seed = self.seeds[seed];
+            failure.map_text(|text| format!("the run of {label} with seed {seed} failed: {text}"))
+        };
+        let load = experiment.load.open().map_err(named)?;
+        let mut watcher = Patience { halt };
+        let measured = experiment
+            .perform(load, config, self.seeds[seed], None, &mut watcher)
+            .map_err(named)?;
+        if !measured.document.complete {
+            return Err(Failure::Interrupted);
+        }
+        let result = serde_json::to_value(&measured.document).map_err(Failure::usage)?;
+        let numbers = numbers(self.metrics, &result).map_err(|text| named(Failure::usage(text)))?;
+        bar.advance(1.0);
+        bar.one_more();
+        let load = (seed == 0).then(|| result["load"].clone());
+        Ok(Ran { numbers, load })
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The metrics of a result.
+fn numbers(metrics: &[Metric], result: &Value) -> Result<Numbers, String> {
+    let mut numbers: Numbers = Vec::new();
+    for metric in metrics {
+        let number = match &metric.from {
+            From::Result { pointer, divide } => {
+                taken(result, pointer)
+                    .map_err(|text| format!("metric {}: {text}", metric.name))?
+                    .map(|number| number / divide)
+            }
+            From::Sum(of) => of.iter().map(|&at| numbers[at]).sum::<Option<f64>>(),
+            &From::Difference(a, b) => numbers[a].zip(numbers[b]).map(|(a, b)| a - b),
+            &From::Quotient(a, b) => numbers[a].zip(numbers[b]).map(|(a, b)| a / b),
+        };
+        // Nothing over nothing is not known.
+        numbers.push(number.filter(|number| number.is_finite()));
+    }
+    Ok(numbers)
+}
+
+/// The number at a place of the result; none if it is not known.
+fn taken(result: &Value, pointer: &str) -> Result<Option<f64>, String> {
+    match result.pointer(pointer) {
+        Some(Value::Null) => Ok(None),
+        Some(Value::Number(number)) => Ok(number.as_f64()),
+        Some(_) => Err(format!(
+            "what stands at {pointer} is no number\n  remedy: name a number (docs/reference/results.md has all \
+             keys)"
+        )),
+        None => Err(missing(result, pointer)),
+    }
+}
+
+/// What there is, as far as the way to `pointer` can be gone.
+fn missing(result: &Value, pointer: &str) -> String {
+    let (mut here, mut way) = (result, String::new());
+    for key in pointer.split('/').skip(1) {
+        let further = format!("{way}/{key}");
+        match result.pointer(&further) {
+            Some(next) => (here, way) = (next, further),
+            None => break,
+        }
+    }
+    let known = match here {
+        Value::Object(keys) => keys.keys().map(String::as_str).collect::<Vec<_>>().join(", "),
+        Value::Array(list) => format!("the numbers below {}", list.len()),
+        Value::Null => "nothing, because it is not known in this run".to_owned(),
+        _ => "nothing, because it is a value".to_owned(),
+    };
+    let place = if way.is_empty() { "the result" } else { &way };
+    format!(
+        "there is nothing at {pointer} in the result\n  remedy: write what there is (docs/reference/results.md); \
+         in {place} there is {known}"
+    )
+}
+
+/// Stops a run once another has failed.
+struct Patience<'a> {
+    halt: &'a AtomicBool,
+}
+
+impl Watcher for Patience<'_> {
+    fn begins(&mut self, _name: &str, _meter: Option<Arc<Meter>>) {}
+
+    fn goes_on(&mut self, _progress: &Progress) -> ControlFlow<()> {
+        match self.halt.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn ended(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn numbers_are_taken_and_computed() {
+        let metric = |name: &str, from| Metric {
+            name: name.to_owned(),
+            label: name.to_owned(),
+            unit: String::new(),
+            from,
+        };
+        let at = |pointer: &str, divide| From::Result { pointer: pointer.to_owned(), divide };
+        let metrics = [
+            metric("a", at("/x/a", 2.0)),
+            metric("b", at("/x/b", 1.0)),
+            metric("none", at("/x/none", 1.0)),
+            metric("sum", From::Sum(vec![0, 1])),
+            metric("difference", From::Difference(0, 1)),
+            metric("quotient", From::Quotient(0, 1)),
+            metric("unknown", From::Sum(vec![0, 2])),
+            metric("zero", From::Difference(1, 1)),
+            metric("over nothing", From::Quotient(0, 7)),
+        ];
+        let result = json!({"x": {"a": 12, "b": 3.0, "none": null, "text": "t"}});
+        let found = numbers(&metrics, &result).unwrap();
+        let some = |numbers: [f64; 2]| numbers.map(Some);
+        assert_eq!(found[..2], some([6.0, 3.0]));
+        assert_eq!(found[2], None);
+        assert_eq!(found[3..6], [Some(9.0), Some(3.0), Some(2.0)]);
+        assert_eq!(found[6..], [None, Some(0.0), None]);
+        let wrong = |pointer: &str| {
+            numbers(&[metric("m", at(pointer, 1.0))], &result).expect_err("it is no number")
+        };
+        assert!(wrong("/x/text").contains("no number"));
+        let missing = wrong("/x/c");
+        assert!(missing.contains("in /x there is a, b, none, text"), "{missing}");
+    }
+}

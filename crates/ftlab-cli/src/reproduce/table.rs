@@ -1,0 +1,163 @@
+//! The paper's numbers beside ours, for people: readable at 80 columns, without colours.
+
+use std::io::{self, Write};
+
+use super::document::{ClaimDocument, Counts, Reproduction, RowDocument, Verdict};
+use super::numbers::{PERCENT, Printed, Tolerance, printed, told};
+use crate::human::count;
+use crate::table::wrapped;
+
+/// What stands where nothing is known.
+const NONE: &str = "-";
+/// The widest label that stands in a line with its numbers.
+const LABEL: usize = 22;
+
+/// Prints what came of an experiment, in so many runs.
+pub fn print(document: &Reproduction, runs: usize, out: &mut dyn Write) -> io::Result<()> {
+    wrapped(out, "", &format!("{}: {}", document.name, document.title))?;
+    let doi = document.doi.as_ref().map_or(String::new(), |doi| format!(", doi {doi}"));
+    wrapped(out, "", &format!("{}{doi}", document.paper))?;
+    let (cases, runs) = (count(document.cases.len() as u64), count(runs as u64));
+    writeln!(out, "{}, {cases} cases, {runs} runs", seeds(document))?;
+    if !document.claims.is_empty() {
+        writeln!(out)?;
+        line(out, ["", "paper", "ftlab", "difference", "tolerance", "verdict"])?;
+    }
+    for claim in &document.claims {
+        wrapped(out, "", &format!("{} ({})", claim.text, claim.place))?;
+        for row in &claim.rows {
+            print_row(claim, row, out)?;
+        }
+        if let Some(reason) = &claim.differs_because {
+            wrapped(out, "  ", &format!("Declared to differ: {reason}"))?;
+        }
+    }
+    writeln!(out)?;
+    wrapped(out, "", &verdict_line(document))?;
+    fewer_seeds(document).map_or(Ok(()), |note| wrapped(out, "", &note))
+}
+
+/// Prints how all of several experiments came out.
+pub fn all(documents: &[Reproduction], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out)?;
+    for document in documents {
+        crate::table::line(out, &document.name, &verdict_line(document))?;
+    }
+    Ok(())
+}
+
+/// The seeds in words.
+pub fn seeds(document: &Reproduction) -> String {
+    match document.seeds.as_slice() {
+        [seed] => format!("Seed {seed}"),
+        [first, .., last] => format!("{} seeds ({first} to {last})", document.seeds.len()),
+        [] => String::new(),
+    }
+}
+
+fn line(out: &mut dyn Write, cells: [&str; 6]) -> io::Result<()> {
+    let [label, paper, ours, difference, tolerance, verdict] = cells;
+    let text =
+        format!("{label:<LABEL$}{paper:>11}{ours:>11}{difference:>13}{tolerance:>11}  {verdict}");
+    writeln!(out, "{}", text.trim_end())
+}
+
+fn print_row(claim: &ClaimDocument, row: &RowDocument, out: &mut dyn Write) -> io::Result<()> {
+    let unit = &claim.unit;
+    let mut label = format!("  {}", row.label);
+    if label.chars().count() >= LABEL {
+        wrapped(out, "  ", &row.label)?;
+        label = String::new();
+    }
+    let tolerance = row.tolerance.filter(|_| row.expected.is_none());
+    let cells = [
+        label.as_str(),
+        &printed(row.paper, unit),
+        &ours(row, unit),
+        &difference(row, row.paper, row.tolerance, unit),
+        &tolerance.map_or(String::new(), |tolerance| tolerance.told(unit)),
+        short(row.verdict),
+    ];
+    line(out, cells)?;
+    let Some(expected) = row.expected else { return Ok(()) };
+    let cells = [
+        "    expected",
+        &printed(expected, unit),
+        "",
+        &difference(row, expected, row.expected_tolerance, unit),
+        &row.expected_tolerance.map_or(String::new(), |tolerance| tolerance.told(unit)),
+        "",
+    ];
+    line(out, cells)
+}
+
+/// Ours, for people.
+pub fn ours(row: &RowDocument, unit: &str) -> String {
+    row.ours.map_or(NONE.to_owned(), |ours| told(ours, unit))
+}
+
+/// How far ours is from a number, in what its tolerance is counted in.
+pub fn difference(
+    row: &RowDocument,
+    from: Printed,
+    tolerance: Option<Tolerance>,
+    unit: &str,
+) -> String {
+    let (Some(ours), Printed::Number(number)) = (row.ours, from) else { return String::new() };
+    let relative = match tolerance {
+        Some(Tolerance::Percent(_)) => true,
+        Some(Tolerance::Absolute(_) | Tolerance::Range(..)) => false,
+        None => unit != PERCENT,
+    };
+    let difference = ours - number;
+    match relative {
+        true if number == 0.0 => NONE.to_owned(),
+        true => format!("{:+.1} %", 100.0 * difference / number.abs()),
+        false if unit == PERCENT => format!("{difference:+.1} points"),
+        false if unit.is_empty() => format!("{difference:+.3}"),
+        false => format!("{difference:+.1} {unit}"),
+    }
+}
+
+fn short(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reproduced => "reproduced",
+        Verdict::DiffersExplained => "explained",
+        Verdict::OutOfTolerance => "OUT",
+    }
+}
+
+/// A verdict in full.
+pub fn long(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reproduced => "reproduced",
+        Verdict::DiffersExplained => "differs, explained",
+        Verdict::OutOfTolerance => "out of tolerance",
+    }
+}
+
+/// How many numbers came out how.
+pub fn verdict_line(document: &Reproduction) -> String {
+    let Counts { reproduced, differs_explained, out_of_tolerance } = document.verdicts;
+    match reproduced + differs_explained + out_of_tolerance {
+        0 => "The experiment holds no number of the paper.".to_owned(),
+        all => format!(
+            "Of {all} numbers {reproduced} reproduced; {differs_explained} {}, explained; {out_of_tolerance} out \
+             of tolerance.",
+            if differs_explained == 1 { "differs" } else { "differ" }
+        ),
+    }
+}
+
+/// That the tolerances are meant for more seeds, if so.
+pub fn fewer_seeds(document: &Reproduction) -> Option<String> {
+    let (declared, run) = (document.declared_seeds, document.seeds.len() as u64);
+    let all = document.verdicts;
+    let any = all.reproduced + all.differs_explained + all.out_of_tolerance > 0;
+    (run < declared && any).then(|| {
+        format!(
+            "The tolerances hold for the mean of {declared} seeds, and these are {run}: single numbers may fall \
+             out of them, or into them, by chance."
+        )
+    })
+}
