@@ -1,6 +1,7 @@
 //! The pages of `docs/reference`, written from what the crates declare.
 
 mod devices;
+mod experiment;
 mod fio;
 mod formats;
 mod options;
@@ -31,6 +32,7 @@ pub fn pages(files: &[File]) -> Vec<Page> {
         page("docs/reference/fio.md", fio::page()),
         page("docs/reference/results.md", results::page(files)),
         page("docs/reference/workload-file.md", workload::page()),
+        page("docs/reference/experiment-file.md", experiment::page()),
     ]
 }
 

@@ -13,10 +13,16 @@ what differs from run to run, `config.toml`, and tables as Parquet \
 known is null. `schema_version` changes when a key is renamed, removed or changes its meaning.";
 
 /// The types that stand at the top of a file.
-const TOPS: [(&str, &str); 3] =
-    [("result.json", "Document"), ("run.json", "RunDocument"), ("compare.json", "Comparison")];
+const TOPS: [(&str, &str); 4] = [
+    ("result.json", "Document"),
+    ("run.json", "RunDocument"),
+    ("compare.json", "Comparison"),
+    (REPRODUCTION, "Reproduction"),
+];
+/// What the file of a reproduction is called here, beside that of a run.
+const REPRODUCTION: &str = "result.json of a reproduction";
 /// Where the types are. Of two types of one name the first is meant.
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 13] = [
     "crates/ftlab-cli/src/result/document.rs",
     "crates/ftlab/src/stats/report.rs",
     "crates/ftlab/src/stats/health.rs",
@@ -28,6 +34,8 @@ const SOURCES: [&str; 11] = [
     "crates/ftlab-cli/src/compare/document.rs",
     "crates/ftlab-cli/src/compare/statistics.rs",
     "crates/ftlab-cli/src/compare/metrics.rs",
+    "crates/ftlab-cli/src/reproduce/document.rs",
+    "crates/ftlab-cli/src/reproduce/numbers.rs",
 ];
 
 /// A struct or an enum that is written out.
@@ -68,11 +76,17 @@ pub fn page(files: &[File]) -> String {
             next += 1;
         }
         for (at, this) in shown[from..].iter().enumerate() {
-            let title = if at == 0 { code(file) } else { this.name.clone() };
+            let title = if at == 0 { file_name(file) } else { this.name.clone() };
             text += &format!("\n## {title}\n\n{}\n\n{}", this.doc, table(this, &types));
         }
     }
     text
+}
+
+/// The name of a file, with what it is the file of.
+fn file_name(file: &str) -> String {
+    let (name, rest) = file.split_once(' ').unwrap_or((file, ""));
+    format!("{} {rest}", code(name)).trim_end().to_owned()
 }
 
 fn table(this: &Type, types: &[Type]) -> String {

@@ -4,6 +4,8 @@
   const figures = JSON.parse(document.getElementById('data').textContent);
   const COLOURS = 8;
   const HEIGHT = 320;
+  // So few values are all named.
+  const FEW = 8;
   const charts = [];
 
   const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -91,7 +93,7 @@
       context.stroke();
     }));
     panel.printed.forEach(mark => {
-      context.fillStyle = colour(mark.series);
+      context.fillStyle = plot.series[mark.series + 1].bars ? css('--ground') : colour(mark.series);
       context.strokeStyle = css('--ink');
       context.lineWidth = 1.5 * scale;
       diamond(context, x(mark.x), y(mark.y), 5 * scale);
@@ -163,7 +165,9 @@
             splits: (plot, axis, low, high, step, space) => {
               const numbers = [];
               if (named.length < figure.ticks.length) {
-                for (let at = Math.ceil(low / step) * step; at <= high; at += step) numbers.push(at);
+                const own = figure.ticks.filter(tick => !tick.apart).map(tick => tick.x);
+                if (own.length <= FEW) numbers.push(...own);
+                else for (let at = Math.ceil(low / step) * step; at <= high; at += step) numbers.push(at);
               }
               return ticks(figure, plot, numbers).sort((a, b) => a - b);
             },
@@ -178,7 +182,6 @@
           setCursor: [plot => say(plot.cursor.idx)],
         },
       }, [xs, ...values], holder);
-      if (bars) made.plot.series.slice(1).forEach(one => { one.bars = true; });
     }
     holder.addEventListener('keydown', event => {
       const step = { ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity }[event.key];

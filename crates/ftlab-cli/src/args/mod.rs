@@ -13,8 +13,8 @@ use ftlab_workload::trace::Format;
 pub use self::images::{DeviceCommand, LoadImageArgs, SaveArgs, ShowImageArgs};
 pub use self::load::{AddressKind, LoadArgs, ReplayKind};
 pub use self::reading::ReadingArgs;
-pub use self::reproduce::ReproduceArgs;
 use self::reading::format;
+pub use self::reproduce::ReproduceArgs;
 
 /// A laboratory for flash translation layers: a fast, deterministic simulator of NAND flash SSDs.
 #[derive(Debug, Parser)]

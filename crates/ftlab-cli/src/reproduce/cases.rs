@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use ftlab::config::{Config, Place as Marked, Problem, Problems};
 
-use super::declaration::{Axis, Declaration, Figure, Place, Point, Settings, Written, over, places};
+use super::declaration::{
+    Axis, Declaration, Figure, Place, Point, Settings, Written, over, places,
+};
 use super::library::Found;
 use crate::args::LoadArgs;
 use crate::device::{self, Setting};
@@ -44,7 +46,8 @@ pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Place> {
 impl Figure {
     /// All that it draws.
     fn places(&self, axes: &[Axis]) -> Vec<Place> {
-        let open: Vec<usize> = [Some(self.x), self.series, self.panels].into_iter().flatten().collect();
+        let open: Vec<usize> =
+            [Some(self.x), self.series, self.panels].into_iter().flatten().collect();
         let drawn = places(&self.at, &open, axes);
         let with = |points: &Option<Point>| -> Vec<Place> {
             let Some(point) = points else { return Vec::new() };

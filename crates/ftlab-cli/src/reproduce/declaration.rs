@@ -60,6 +60,8 @@ pub struct Axis {
     pub name: String,
     /// What people call it.
     pub label: String,
+    /// What to know of it.
+    pub note: Option<String>,
     /// The unit of where values are drawn.
     pub unit: String,
     /// Its values, at least one.

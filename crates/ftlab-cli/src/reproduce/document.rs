@@ -65,7 +65,7 @@ pub struct Counts {
 /// How a number came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum NumberVerdict {
     /// Within the tolerance of the paper's number.
     Reproduced,
     /// Declared to differ, and within the tolerance of what is expected instead.
@@ -114,7 +114,7 @@ pub struct RowDocument {
     /// Where the interval of ours ends; null with one seed.
     pub high: Option<f64>,
     /// How it came out.
-    pub verdict: Verdict,
+    pub verdict: NumberVerdict,
 }
 
 /// What is varied.
@@ -124,6 +124,8 @@ pub struct AxisDocument {
     pub name: String,
     /// What people call it.
     pub label: String,
+    /// What to know of it.
+    pub note: Option<String>,
     /// The names of its values.
     pub values: Vec<String>,
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::cases::Case;
 use super::declaration::{Axis, Claim, Declaration, Point, Row};
 use super::document::{
-    AxisDocument, CaseDocument, ClaimDocument, Counts, KIND, MetricNamed, Reproduction, RowDocument,
-    SCHEMA_VERSION, SpreadDocument, Verdict,
+    AxisDocument, CaseDocument, ClaimDocument, Counts, KIND, MetricNamed, NumberVerdict,
+    Reproduction, RowDocument, SCHEMA_VERSION, SpreadDocument,
 };
 use super::library::Found;
 use super::measure::{CONFIDENCE, Measured, Spread};
@@ -78,14 +78,14 @@ fn claimed(declaration: &Declaration, claim: &Claim, measured: &Measured) -> Cla
 
 /// How a number came out. One that is declared to differ is held against what is expected, and is never
 /// counted as reproduced.
-fn verdict(row: &Row, ours: Option<f64>) -> Verdict {
-    let Some(ours) = ours else { return Verdict::OutOfTolerance };
+fn verdict(row: &Row, ours: Option<f64>) -> NumberVerdict {
+    let Some(ours) = ours else { return NumberVerdict::OutOfTolerance };
     match &row.expected {
         Some(expected) if is_near(ours, expected.value, expected.tolerance) => {
-            Verdict::DiffersExplained
+            NumberVerdict::DiffersExplained
         }
-        None if is_near(ours, row.paper, row.tolerance) => Verdict::Reproduced,
-        _ => Verdict::OutOfTolerance,
+        None if is_near(ours, row.paper, row.tolerance) => NumberVerdict::Reproduced,
+        _ => NumberVerdict::OutOfTolerance,
     }
 }
 
@@ -93,9 +93,9 @@ fn counts(claims: &[ClaimDocument]) -> Counts {
     let mut counts = Counts::default();
     for row in claims.iter().flat_map(|claim| &claim.rows) {
         match row.verdict {
-            Verdict::Reproduced => counts.reproduced += 1,
-            Verdict::DiffersExplained => counts.differs_explained += 1,
-            Verdict::OutOfTolerance => counts.out_of_tolerance += 1,
+            NumberVerdict::Reproduced => counts.reproduced += 1,
+            NumberVerdict::DiffersExplained => counts.differs_explained += 1,
+            NumberVerdict::OutOfTolerance => counts.out_of_tolerance += 1,
         }
     }
     counts
@@ -111,6 +111,7 @@ fn axis(axis: &Axis) -> AxisDocument {
     AxisDocument {
         name: axis.name.clone(),
         label: axis.label.clone(),
+        note: axis.note.clone(),
         values: axis.values.iter().map(|value| value.name.clone()).collect(),
     }
 }

@@ -94,7 +94,9 @@ impl Takes {
                 "\"5%\" of the number, \"3 points\" of a per cent figure, \"2 us\" in the unit of the \
                  metric, or \"3.60 to 3.85\""
             }
-            Takes::Table => "a table, such as { expected = 0.5, tolerance = \"5%\", reason = \"...\" }",
+            Takes::Table => {
+                "a table, such as { expected = 0.5, tolerance = \"5%\", reason = \"...\" }"
+            }
             Takes::Tables => "one or more [[...]] tables",
         }
     }
@@ -151,21 +153,6 @@ macro_rules! keys {
 
 use Otherwise::{Depends, Required};
 
-/// The keys of `[run]` that an axis and its values may give as well.
-pub const RUN_KEYS: [&str; 11] = [
-    "device",
-    "set",
-    "workload",
-    "trace",
-    "fio",
-    "precondition",
-    "requests",
-    "replay",
-    "queue_depth",
-    "speed",
-    "address",
-];
-
 /// All keys, in the order of the reference.
 pub const KEYS: &[Key] = keys![
     File."name": Text, Required, "The name of the experiment: that of its folder.";
@@ -198,6 +185,8 @@ pub const KEYS: &[Key] = keys![
 
     Axis."name": Text, Required, "Its name.";
     Axis."label": Text, Depends("the name"), "What tables and figures call it.";
+    Axis."note": Text, Depends("none"),
+        "What to know of it, such as what the paper calls it: told beside numbers and figures.";
     Axis."unit": Text, Depends("none"),
         "Values whose names are a number and this unit are drawn at that number; without a unit, those \
          whose names are a number. The others stand apart, in their order.";
@@ -263,22 +252,3 @@ pub const KEYS: &[Key] = keys![
         "A case whose values are drawn as horizontal lines: what differs from the points.";
     Figure."y_label": Text, Depends("the unit"), "What stands at the vertical axis.";
 ];
-
-/// The key `name` of `section`, where the keys of [run] may stand in an axis and its values as well.
-#[must_use]
-pub fn find(section: Section, name: &str) -> Option<&'static Key> {
-    let own = KEYS.iter().find(|key| key.section == section && key.name == name);
-    let borrows = matches!(section, Section::Axis | Section::Value) && RUN_KEYS.contains(&name);
-    own.or_else(|| borrows.then(|| find(Section::Run, name)).flatten())
-}
-
-/// The names that are known in `section`.
-#[must_use]
-pub fn known(section: Section) -> Vec<&'static str> {
-    let own = KEYS.iter().filter(|key| key.section == section).map(|key| key.name);
-    let mut names: Vec<&str> = own.collect();
-    if matches!(section, Section::Axis | Section::Value) {
-        names.extend(RUN_KEYS.iter().filter(|name| **name != "set"));
-    }
-    names
-}

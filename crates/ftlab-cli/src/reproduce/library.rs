@@ -75,16 +75,12 @@ pub fn find(argument: &str) -> Result<Found, Failure> {
     }
 }
 
-fn read(
-    folder: PathBuf,
-    label: String,
-    unpacked: Option<TempDir>,
-) -> Result<Found, Failure> {
+fn read(folder: PathBuf, label: String, unpacked: Option<TempDir>) -> Result<Found, Failure> {
     let path = folder.join(DECLARATION);
     let text = toml_file::read(&path)
         .map_err(|error| Failure::file("can't read the experiment", &path, &error))?;
-    let declaration = parse(&label, &text)
-        .map_err(|problems| Failure::usage(toml_file::told(problems)))?;
+    let declaration =
+        parse(&label, &text).map_err(|problems| Failure::usage(toml_file::told(problems)))?;
     let readme = folder.join(README);
     let readme = match readme.exists() {
         true => toml_file::read(&readme)

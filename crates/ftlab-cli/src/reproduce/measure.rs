@@ -54,7 +54,7 @@ impl Measured {
     pub fn spread(&self, place: &Place, metric: usize) -> Option<Spread> {
         let values = self.values(place, metric)?;
         let count = values.len() as f64;
-        let mean = estimate(&[values.clone()], |means| means[0])?;
+        let mean = estimate(std::slice::from_ref(&values), |means| means[0])?;
         let steps = values.iter().map(|value| (value - mean.value).powi(2)).sum::<f64>();
         let standard_deviation = (values.len() > 1).then(|| (steps / (count - 1.0)).sqrt());
         Some(Spread { mean, standard_deviation })
@@ -89,7 +89,8 @@ fn estimate(columns: &[Vec<f64>], form: impl Fn(&[f64]) -> f64) -> Option<Estima
         return Some(Estimate { value, low: None, high: None });
     }
     let without = |seed: usize| {
-        let left = columns.iter().zip(&sums).map(|(column, sum)| (sum - column[seed]) / (count - 1.0));
+        let left =
+            columns.iter().zip(&sums).map(|(column, sum)| (sum - column[seed]) / (count - 1.0));
         form(&left.collect::<Vec<f64>>())
     };
     let partial: Vec<f64> = (0..seeds).map(without).collect();
@@ -131,7 +132,8 @@ mod tests {
             settings: Settings::default(),
         };
         let values = (0..values).map(value).collect();
-        Axis { name: name.to_owned(), label: name.to_owned(), unit: String::new(), values }
+        let (name, unit) = (name.to_owned(), String::new());
+        Axis { label: name.clone(), name, note: None, unit, values }
     }
 
     /// Two axes with two values each; the metric is 0 nowhere.

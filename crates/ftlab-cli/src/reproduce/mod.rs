@@ -224,11 +224,8 @@ fn list(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
         let runs = cases::needed(one, true).len() as u64 * one.seeds;
         crate::table::line(out, &one.name, &one.title)?;
         crate::table::line(out, "", &one.paper)?;
-        let counted = format!(
-            "{numbers} numbers, {} figures, {} runs",
-            one.figures.len(),
-            count(runs)
-        );
+        let counted =
+            format!("{numbers} numbers, {} figures, {} runs", one.figures.len(), count(runs));
         crate::table::line(out, "", &counted)?;
     }
     Ok(())

@@ -31,7 +31,11 @@ impl Printed {
         };
         quantity(rest, unit).map(form).ok_or_else(|| {
             let like = |number: &str| format!("{number}{}", suffix(unit));
-            format!("write a number such as \"{}\", or a limit such as \"< {}\"", like("72"), like("1"))
+            format!(
+                "write a number such as \"{}\", or a limit such as \"< {}\"",
+                like("72"),
+                like("1")
+            )
         })
     }
 }
@@ -61,7 +65,8 @@ impl Tolerance {
                 let (low, high) = (quantity(low, unit)?, quantity(high, unit)?);
                 return (low <= high).then_some(Tolerance::Range(low, high));
             }
-            if let Some(points) = text.strip_suffix("points").or_else(|| text.strip_suffix("point")) {
+            if let Some(points) = text.strip_suffix("points").or_else(|| text.strip_suffix("point"))
+            {
                 let points = plain(points).filter(|_| unit == PERCENT).filter(not_negative)?;
                 return Some(Tolerance::Absolute(points));
             }
@@ -103,7 +108,9 @@ pub fn is_near(value: f64, printed: Printed, tolerance: Option<Tolerance>) -> bo
         (Printed::Number(number), Some(Tolerance::Percent(percent))) => {
             (value - number).abs() <= number.abs() * percent / 100.0
         }
-        (Printed::Number(number), Some(Tolerance::Absolute(most))) => (value - number).abs() <= most,
+        (Printed::Number(number), Some(Tolerance::Absolute(most))) => {
+            (value - number).abs() <= most
+        }
         (Printed::Number(_), Some(Tolerance::Range(low, high))) => (low..=high).contains(&value),
         // A number without a tolerance is refused when the declaration is read.
         (Printed::Number(number), None) => value == number,
@@ -140,14 +147,19 @@ pub fn told(value: f64, unit: &str) -> String {
 /// What a paper prints, as it prints it.
 pub fn printed(printed: Printed, unit: &str) -> String {
     let with_unit = |number: f64| match unit {
-        "" => number.to_string(),
-        unit => format!("{number} {unit}"),
+        "" => rounded(number),
+        unit => format!("{} {unit}", rounded(number)),
     };
     match printed {
         Printed::Number(number) => with_unit(number),
         Printed::Below(limit) => format!("< {}", with_unit(limit)),
         Printed::Above(limit) => format!("> {}", with_unit(limit)),
     }
+}
+
+/// Papers print few digits; what lies beyond them is noise of binary fractions.
+fn rounded(number: f64) -> String {
+    ((number * 1e6).round() / 1e6).to_string()
 }
 
 #[cfg(test)]
@@ -194,7 +206,11 @@ mod tests {
         assert!(near(-210.0, Tolerance::Percent(5.0)) && !near(-210.1, Tolerance::Percent(5.0)));
         assert!(near(-198.0, Tolerance::Absolute(2.0)) && !near(-197.9, Tolerance::Absolute(2.0)));
         assert!(near(3.0, Tolerance::Range(3.0, 4.0)) && !near(2.9, Tolerance::Range(3.0, 4.0)));
-        assert!(is_near(0.9, Printed::Below(1.0), None) && !is_near(1.0, Printed::Below(1.0), None));
-        assert!(is_near(1.1, Printed::Above(1.0), None) && !is_near(1.0, Printed::Above(1.0), None));
+        assert!(
+            is_near(0.9, Printed::Below(1.0), None) && !is_near(1.0, Printed::Below(1.0), None)
+        );
+        assert!(
+            is_near(1.1, Printed::Above(1.0), None) && !is_near(1.0, Printed::Above(1.0), None)
+        );
     }
 }

@@ -145,11 +145,9 @@ fn numbers(metrics: &[Metric], result: &Value) -> Result<Numbers, String> {
     let mut numbers: Numbers = Vec::new();
     for metric in metrics {
         let number = match &metric.from {
-            From::Result { pointer, divide } => {
-                taken(result, pointer)
-                    .map_err(|text| format!("metric {}: {text}", metric.name))?
-                    .map(|number| number / divide)
-            }
+            From::Result { pointer, divide } => taken(result, pointer)
+                .map_err(|text| format!("metric {}: {text}", metric.name))?
+                .map(|number| number / divide),
             From::Sum(of) => of.iter().map(|&at| numbers[at]).sum::<Option<f64>>(),
             &From::Difference(a, b) => numbers[a].zip(numbers[b]).map(|(a, b)| a - b),
             &From::Quotient(a, b) => numbers[a].zip(numbers[b]).map(|(a, b)| a / b),

@@ -4,13 +4,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ftlab::config::text::{clip, nearest};
+use ftlab::config::text::{clip, nearest, shown};
 use ftlab::config::value::{Raw, unknown_name};
 use ftlab::config::{Place, Problem};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::keys::{self, Otherwise, Section};
+use super::keys::{KEYS, Key, Otherwise, Section};
 
 /// What stands in the file, with its place.
 pub type Given<'t> = Spanned<DeValue<'t>>;
@@ -61,7 +61,7 @@ impl<'f> Reader<'f> {
     ) -> Fields<'a, 't> {
         let fields = Fields { table, section, path: path.to_owned(), span };
         for (name, _) in table {
-            if keys::find(section, name.get_ref()).is_none() {
+            if find(section, name.get_ref()).is_none() {
                 self.unknown_key(&fields, name);
             }
         }
@@ -69,7 +69,7 @@ impl<'f> Reader<'f> {
     }
 
     fn unknown_key(&mut self, fields: &Fields<'_, '_>, name: &Spanned<std::borrow::Cow<'_, str>>) {
-        let known = keys::known(fields.section);
+        let known = known(fields.section);
         let list = known.join(", ");
         let remedy = match nearest(name.get_ref(), known) {
             Some(near) => format!("did you mean {near}? (known: {list})"),
@@ -82,7 +82,7 @@ impl<'f> Reader<'f> {
     /// What is given for a key. A required one that is missing is reported.
     pub fn get<'a, 't>(&mut self, fields: &Fields<'a, 't>, name: &str) -> Option<&'a Given<'t>> {
         let given = fields.table.get(name);
-        let key = keys::find(fields.section, name).expect("a key that is declared");
+        let key = find(fields.section, name).expect("a key that is declared");
         if given.is_none() && key.otherwise == Otherwise::Required {
             let message = format!("{} lacks `{name}`", fields.section.title());
             let remedy = format!("add `{name}`: {}", key.takes.describe());
@@ -93,7 +93,7 @@ impl<'f> Reader<'f> {
 
     /// Reports a value of the wrong kind.
     pub fn mismatch(&mut self, fields: &Fields<'_, '_>, name: &str, value: &Given<'_>) {
-        let key = keys::find(fields.section, name).expect("a key that is declared");
+        let key = find(fields.section, name).expect("a key that is declared");
         let found = Raw::of(value.get_ref(), 0).describe();
         let message = format!("expected {}, found {found}", key.takes.describe());
         let remedy = format!("change the value of `{name}`: {}", key.doc);
@@ -179,7 +179,7 @@ impl<'f> Reader<'f> {
     ) -> Option<usize> {
         let Some(text) = plain(value) else {
             let found = Raw::of(value.get_ref(), 0).describe();
-            let message = format!("expected the name of {what}, found {found}");
+            let message = format!("expected a {what}, found {found}");
             let remedy = format!("write one that is known: {}", known.join(", "));
             self.report(value.span(), path, message, remedy);
             return None;
@@ -199,8 +199,9 @@ impl<'f> Reader<'f> {
         let found = known.iter().position(|name| *name == text);
         if found.is_none() {
             let error = unknown_name(text, known);
-            let remedy = if known.is_empty() { "there is none yet".to_owned() } else { error.remedy };
-            let message = format!("{what}: {}", error.message);
+            let remedy =
+                if known.is_empty() { "there is none yet".to_owned() } else { error.remedy };
+            let message = format!("unknown {what} {}", shown(text));
             self.report(span, path, message, remedy);
         }
         found
@@ -230,6 +231,23 @@ impl Fields<'_, '_> {
     pub fn has(&self, name: &str) -> bool {
         self.table.contains_key(name)
     }
+}
+
+/// The keys of a section; those of `[run]` may stand in an axis and its values as well.
+fn keys_of(section: Section) -> impl Iterator<Item = &'static Key> {
+    let borrows = matches!(section, Section::Axis | Section::Value);
+    let is_own = move |key: &&Key| key.section == section;
+    let own = move |name: &str| KEYS.iter().any(|key| is_own(&key) && key.name == name);
+    let is_run = move |key: &&Key| borrows && key.section == Section::Run && !own(key.name);
+    KEYS.iter().filter(is_own).chain(KEYS.iter().filter(is_run))
+}
+
+fn find(section: Section, name: &str) -> Option<&'static Key> {
+    keys_of(section).find(|key| key.name == name)
+}
+
+fn known(section: Section) -> Vec<&'static str> {
+    keys_of(section).map(|key| key.name).collect()
 }
 
 /// A text or a number, as it is written; none for anything else.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::document::{ClaimDocument, Counts, Reproduction, RowDocument, Verdict};
+use super::document::{ClaimDocument, Counts, NumberVerdict, Reproduction, RowDocument};
 use super::numbers::{PERCENT, Printed, Tolerance, printed, told};
 use crate::human::count;
 use crate::table::wrapped;
@@ -17,8 +17,14 @@ pub fn print(document: &Reproduction, runs: usize, out: &mut dyn Write) -> io::R
     wrapped(out, "", &format!("{}: {}", document.name, document.title))?;
     let doi = document.doi.as_ref().map_or(String::new(), |doi| format!(", doi {doi}"));
     wrapped(out, "", &format!("{}{doi}", document.paper))?;
-    let (cases, runs) = (count(document.cases.len() as u64), count(runs as u64));
-    writeln!(out, "{}, {cases} cases, {runs} runs", seeds(document))?;
+    let several = |number: usize, of: &str| {
+        format!("{} {of}{}", count(number as u64), if number == 1 { "" } else { "s" })
+    };
+    let (cases, runs) = (several(document.cases.len(), "case"), several(runs, "run"));
+    writeln!(out, "{}, {cases}, {runs}", seeds(document))?;
+    for note in document.axes.iter().filter_map(|axis| axis.note.as_ref()) {
+        wrapped(out, "", note)?;
+    }
     if !document.claims.is_empty() {
         writeln!(out)?;
         line(out, ["", "paper", "ftlab", "difference", "tolerance", "verdict"])?;
@@ -119,20 +125,20 @@ pub fn difference(
     }
 }
 
-fn short(verdict: Verdict) -> &'static str {
+fn short(verdict: NumberVerdict) -> &'static str {
     match verdict {
-        Verdict::Reproduced => "reproduced",
-        Verdict::DiffersExplained => "explained",
-        Verdict::OutOfTolerance => "OUT",
+        NumberVerdict::Reproduced => "reproduced",
+        NumberVerdict::DiffersExplained => "explained",
+        NumberVerdict::OutOfTolerance => "OUT",
     }
 }
 
 /// A verdict in full.
-pub fn long(verdict: Verdict) -> &'static str {
+pub fn long(verdict: NumberVerdict) -> &'static str {
     match verdict {
-        Verdict::Reproduced => "reproduced",
-        Verdict::DiffersExplained => "differs, explained",
-        Verdict::OutOfTolerance => "out of tolerance",
+        NumberVerdict::Reproduced => "reproduced",
+        NumberVerdict::DiffersExplained => "differs, explained",
+        NumberVerdict::OutOfTolerance => "out of tolerance",
     }
 }
 

@@ -6,5 +6,7 @@ mod compare;
 mod compare_pasts;
 mod device;
 mod other_commands;
+mod reproduce;
+mod reproduce_papers;
 mod run;
 mod tables;

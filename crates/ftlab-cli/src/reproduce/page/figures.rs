@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::with_unit;
 use crate::reproduce::declaration::{
-    Axis, Claim, Declaration, Figure, Kind, Place, Point, Quantity, over,
+    Axis, AxisValue, Claim, Declaration, Figure, Kind, Place, Point, Quantity, over,
 };
 use crate::reproduce::measure::Measured;
 use crate::reproduce::numbers::Printed;
@@ -17,9 +17,9 @@ const APART: f64 = 0.08;
 pub struct FigureData {
     /// The title.
     pub title: String,
-    /// What to know of it.
+    /// What to know of it and of its axes.
     #[serde(skip)]
-    pub note: Option<String>,
+    pub notes: Vec<String>,
     /// `lines` or `bars`.
     kind: &'static str,
     /// What stands at the horizontal axis.
@@ -103,8 +103,7 @@ impl Drawing<'_> {
             None => vec![self.panel(String::new(), &figure.at)],
             Some(axis) => {
                 let values = self.axes()[axis].values.iter().enumerate();
-                let panel = |(at, value): (usize, &_)| {
-                    let value: &crate::reproduce::declaration::AxisValue = value;
+                let panel = |(at, value): (usize, &AxisValue)| {
                     let mut point = figure.at.clone();
                     point[axis] = Some(at);
                     self.panel(format!("{} {}", self.axes()[axis].label, value.label), &point)
@@ -115,7 +114,7 @@ impl Drawing<'_> {
         let bars = figure.kind == Kind::Bars;
         FigureData {
             title: figure.title.clone(),
-            note: figure.note.clone(),
+            notes: self.notes(),
             kind: if bars { "bars" } else { "lines" },
             x_label: if bars { x.label.clone() } else { with_unit(&x.label, &x.unit) },
             y_label: figure.y_label.clone(),
@@ -126,6 +125,12 @@ impl Drawing<'_> {
         }
     }
 
+    fn notes(&self) -> Vec<String> {
+        let axes = [Some(self.figure.x), self.figure.series, self.figure.panels];
+        let of_axes = axes.into_iter().flatten().filter_map(|axis| self.axes()[axis].note.clone());
+        self.figure.note.clone().into_iter().chain(of_axes).collect()
+    }
+
     /// The series: what they are called, their metrics, and the values of their axis.
     fn series(&self) -> Vec<(String, usize, Option<usize>)> {
         let label = |metric: usize| self.declaration.metrics[metric].label.clone();
@@ -134,7 +139,7 @@ impl Drawing<'_> {
             return metrics.iter().map(|&metric| (label(metric), metric, None)).collect();
         };
         let values = self.axes()[axis].values.iter().enumerate();
-        let of = |(at, value): (usize, &crate::reproduce::declaration::AxisValue)| {
+        let of = |(at, value): (usize, &AxisValue)| {
             let name = |metric| match metrics.len() {
                 1 => value.label.clone(),
                 _ => format!("{}, {}", value.label, label(metric)),
@@ -173,7 +178,7 @@ impl Drawing<'_> {
         let numbered = values.iter().filter(|value| value.x.is_some()).count() >= 2;
         let bars = self.figure.kind == Kind::Bars;
         let middle = if bars { (self.series().len() as f64 - 1.0) / 2.0 } else { 0.0 };
-        let tick = |(value, x): (&crate::reproduce::declaration::AxisValue, f64)| Tick {
+        let tick = |(value, x): (&AxisValue, f64)| Tick {
             x: x + middle,
             name: value.label.clone(),
             apart: bars || !numbered || value.x.is_none(),
@@ -215,11 +220,23 @@ impl Drawing<'_> {
 
     fn across(&self, quantity: &Quantity, at: &Point, name: &str) -> Option<Across> {
         let reference = self.figure.reference.as_ref()?;
+        // A line for one value of the series' axis is the same for all of them: it is drawn once.
+        let shared = self.figure.series.is_some_and(|axis| reference[axis].is_some());
+        if shared && at[self.figure.series?] != Some(0) {
+            return None;
+        }
         let found = self.measured.quantity(quantity, &over(at, reference))?;
         let fixed = self.axes().iter().zip(reference);
         let fixed = fixed.filter_map(|(axis, value)| Some(&axis.values[(*value)?].label));
         let fixed: Vec<&str> = fixed.map(String::as_str).collect();
-        Some(Across { name: format!("{name} at {}", fixed.join(", ")), y: found.value })
+        let several = self.figure.metrics.len() > 1;
+        let label = &self.declaration.metrics[quantity.metric].label;
+        let name = match (shared, several) {
+            (false, _) => format!("{name} at {}", fixed.join(", ")),
+            (true, true) => format!("{label} at {}", fixed.join(", ")),
+            (true, false) => fixed.join(", "),
+        };
+        Some(Across { name, y: found.value })
     }
 
     /// What the paper prints of a quantity at a place.

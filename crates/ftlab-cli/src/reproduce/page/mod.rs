@@ -10,7 +10,7 @@ use maud::{Markup, html};
 
 use self::figures::FigureData;
 use super::declaration::Figure;
-use super::document::{CaseDocument, ClaimDocument, Reproduction, RowDocument, Verdict};
+use super::document::{CaseDocument, ClaimDocument, NumberVerdict, Reproduction, RowDocument};
 use super::library::Found;
 use super::measure::Measured;
 use super::numbers::{PERCENT, printed, told};
@@ -47,7 +47,8 @@ pub fn of(
         (cases(document))
         (licence())
     };
-    Page { generator: GENERATOR, title: &title, body, data: &data, script: SCRIPT, style: STYLE }.text()
+    Page { generator: GENERATOR, title: &title, body, data: &data, script: SCRIPT, style: STYLE }
+        .text()
 }
 
 fn numbers(document: &Reproduction) -> Markup {
@@ -58,13 +59,14 @@ fn numbers(document: &Reproduction) -> Markup {
                 "Ours are means over " (seeds(document).to_lowercase()) ", with the interval that holds the "
                 "true mean at 95 % if only chance lies between the seeds."
             }
+            @for note in document.axes.iter().filter_map(|axis| axis.note.as_ref()) { p { (note) } }
             div.wide tabindex="0" role="region" aria-label="The paper's numbers" {
                 table #claims {
                     thead { tr {
                         th scope="col" { "Claim" } th scope="col" { "Paper" }
                         th scope="col" { "ftlab" } th scope="col" { "95 % interval" }
                         th scope="col" { "Difference" } th scope="col" { "Tolerance" }
-                        th scope="col" { "Verdict" }
+                        th scope="col" { "NumberVerdict" }
                     } }
                     @for claim in &document.claims { (claimed(claim)) }
                 }
@@ -90,9 +92,9 @@ fn claimed(claim: &ClaimDocument) -> Markup {
 fn numbered(claim: &ClaimDocument, row: &RowDocument) -> Markup {
     let unit = &claim.unit;
     let class = match row.verdict {
-        Verdict::Reproduced => "reproduced",
-        Verdict::DiffersExplained => "explained",
-        Verdict::OutOfTolerance => "out",
+        NumberVerdict::Reproduced => "reproduced",
+        NumberVerdict::DiffersExplained => "explained",
+        NumberVerdict::OutOfTolerance => "out",
     };
     let interval = row.low.zip(row.high).map_or("-".to_owned(), |(low, high)| {
         let short = |value| told(value, unit).trim_end_matches(unit.as_str()).trim().to_owned();
@@ -135,7 +137,7 @@ fn drawings(document: &Reproduction, data: &[FigureData]) -> Markup {
         @for (at, figure) in data.iter().enumerate() {
             section.figure data-figure=(at) {
                 h3 { (figure.title) }
-                @if let Some(note) = &figure.note { p.small { (note) } }
+                @for note in &figure.notes { p.small { (note) } }
                 div.legend {}
                 div.panels {}
             }

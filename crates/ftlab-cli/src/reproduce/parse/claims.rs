@@ -11,6 +11,8 @@ use crate::reproduce::reader::{Fields, Given};
 
 /// Numbers by the values of an axis; a single number without one.
 type Numbers = Vec<(Option<usize>, Printed)>;
+/// What is expected instead, likewise, and why; nothing where nothing differs.
+type Differs = (Vec<(Option<usize>, Expected)>, Option<String>);
 
 impl Parser<'_> {
     pub(super) fn claim(&mut self, fields: &Fields<'_, '_>, known: &[String]) -> Option<Claim> {
@@ -48,7 +50,8 @@ impl Parser<'_> {
             let mut label = String::new();
             if let Some((axis, value)) = each.zip(value) {
                 at[axis] = Some(value);
-                label = format!("{} {}", self.axes[axis].label, self.axes[axis].values[value].label);
+                label =
+                    format!("{} {}", self.axes[axis].label, self.axes[axis].values[value].label);
             }
             let expected = expected.iter().find(|(of, _)| *of == value).map(|(_, one)| *one);
             let tolerance = tolerance.filter(|_| is_number(&paper));
@@ -92,7 +95,7 @@ impl Parser<'_> {
         };
         let names = value_names(&self.axes[axis]);
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        let what = format!("a value of {}", self.axes[axis].name);
+        let what = format!("value of {}", self.axes[axis].name);
         let mut numbers = Vec::new();
         for (name, value) in table {
             let at = self.reader.named(name.get_ref(), name.span(), &path, &what, &known);
@@ -158,7 +161,7 @@ impl Parser<'_> {
         fields: &Fields<'_, '_>,
         each: Option<usize>,
         unit: &str,
-    ) -> Option<(Vec<(Option<usize>, Expected)>, Option<String>)> {
+    ) -> Option<Differs> {
         if !fields.has("differs") {
             return Some((Vec::new(), None));
         }
@@ -170,7 +173,8 @@ impl Parser<'_> {
         let path = fields.path_of("differs");
         let inner = self.reader.fields(table, Section::Differs, &path, value.span());
         let numbers = self.numbers(&inner, "expected", each, unit);
-        let is_limit = numbers.as_ref().is_some_and(|all| !all.iter().any(|(_, one)| is_number(one)));
+        let is_limit =
+            numbers.as_ref().is_some_and(|all| !all.iter().any(|(_, one)| is_number(one)));
         let tolerance = self.tolerance(&inner, unit, is_limit, "expected");
         let reason = self.reader.text(&inner, "reason");
         let (numbers, tolerance) = numbers.zip(tolerance)?;

@@ -25,12 +25,14 @@ impl Parser<'_> {
         };
         let (x, series, panels) = (x?, series?, panels?);
         let named = [(Some(x), "x"), (series, "series"), (panels, "panels")];
-        let others: Vec<_> = named.iter().filter_map(|(axis, key)| Some(((*axis)?, *key))).collect();
+        let others: Vec<_> =
+            named.iter().filter_map(|(axis, key)| Some(((*axis)?, *key))).collect();
         let at = self.closed(fields, at?, &others);
         let reference = reference?;
         if reference.as_ref().is_some_and(|point| point[x].is_none()) {
             let message = format!("it is not said at which {}", self.axes[x].name);
-            let remedy = format!("add {} to it: a line across stands for one case", self.axes[x].name);
+            let remedy =
+                format!("add {} to it: a line across stands for one case", self.axes[x].name);
             let (span, path) = (fields.span_of("reference"), fields.path_of("reference"));
             self.reader.report(span, &path, message, remedy);
         }
@@ -72,7 +74,7 @@ impl Parser<'_> {
         }
         let value = self.reader.get(fields, "kind")?;
         let known = KINDS.map(|(name, _)| name);
-        let at = self.reader.one_of(value, &fields.path_of("kind"), "a kind", &known)?;
+        let at = self.reader.one_of(value, &fields.path_of("kind"), "kind", &known)?;
         Some([Kind::Lines, Kind::Bars][at])
     }
 }

@@ -36,12 +36,12 @@ pub fn parse(file: &str, text: &str) -> Result<Declaration, Problems> {
     }
     let (root, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
-        let syntax = |error: &toml::de::Error| {
-            Problem::syntax(error, place(error.span().unwrap_or(0..0)))
-        };
+        let syntax =
+            |error: &toml::de::Error| Problem::syntax(error, place(error.span().unwrap_or(0..0)));
         return Err(Problems { problems: errors.iter().map(syntax).collect() });
     }
-    let mut parser = Parser { reader: Reader::new(file, &origin), axes: Vec::new(), metrics: Vec::new() };
+    let mut parser =
+        Parser { reader: Reader::new(file, &origin), axes: Vec::new(), metrics: Vec::new() };
     let declaration = parser.file(root.get_ref());
     let mut problems = parser.reader.problems;
     match declaration {
@@ -167,7 +167,8 @@ impl Parser<'_> {
             parser.axes.iter().any(|axis| axis.name == name)
         });
         let label = self.reader.text(fields, "label").unwrap_or_else(|| name.clone());
-        Some(Axis { name, label, unit, values })
+        let note = self.reader.text(fields, "note");
+        Some(Axis { name, label, note, unit, values })
     }
 
     fn axis_value(

@@ -17,13 +17,13 @@ impl Parser<'_> {
         let value = self.reader.get(fields, key)?;
         let names = self.axis_names();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        self.reader.one_of(value, &fields.path_of(key), "an axis", &known)
+        self.reader.one_of(value, &fields.path_of(key), "axis", &known)
     }
 
     /// The axes that a key lists.
     pub(super) fn axes_named(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<Vec<usize>> {
         let names = self.axis_names();
-        self.listed(fields, key, "an axis", &names)
+        self.listed(fields, key, "axis", &names)
     }
 
     /// The metric that a key names.
@@ -31,13 +31,17 @@ impl Parser<'_> {
         let value = self.reader.get(fields, key)?;
         let names: Vec<String> = self.metrics.iter().map(|metric| metric.name.clone()).collect();
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        self.reader.one_of(value, &fields.path_of(key), "a metric", &known)
+        self.reader.one_of(value, &fields.path_of(key), "metric", &known)
     }
 
     /// The metrics that a key lists; those that were declared so far.
-    pub(super) fn metrics_named(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<Vec<usize>> {
+    pub(super) fn metrics_named(
+        &mut self,
+        fields: &Fields<'_, '_>,
+        key: &str,
+    ) -> Option<Vec<usize>> {
         let names: Vec<String> = self.metrics.iter().map(|metric| metric.name.clone()).collect();
-        self.listed(fields, key, "a metric", &names)
+        self.listed(fields, key, "metric", &names)
     }
 
     fn listed(
@@ -75,12 +79,12 @@ impl Parser<'_> {
         let mut in_order = true;
         for (name, value) in table {
             let path = fields.path_of(key);
-            let axis = self.reader.named(name.get_ref(), name.span(), &path, "an axis", &known);
+            let axis = self.reader.named(name.get_ref(), name.span(), &path, "axis", &known);
             let at = axis.and_then(|axis| {
                 let values = value_names(&self.axes[axis]);
                 let known: Vec<&str> = values.iter().map(String::as_str).collect();
                 let path = format!("{path}.{}", name.get_ref());
-                let what = format!("a value of {}", name.get_ref());
+                let what = format!("value of {}", name.get_ref());
                 Some((axis, self.reader.one_of(value, &path, &what, &known)?))
             });
             match at {
@@ -98,7 +102,7 @@ impl Parser<'_> {
             true => {
                 let value = self.reader.get(fields, "as")?;
                 let known = FORMS.map(|(name, _)| name);
-                Form::ALL[self.reader.one_of(value, &fields.path_of("as"), "a form", &known)?]
+                Form::ALL[self.reader.one_of(value, &fields.path_of("as"), "form", &known)?]
             }
         };
         let against = self.point(fields, "against")?;
@@ -140,7 +144,8 @@ impl Parser<'_> {
                 [] => {
                     let name = &axis.name;
                     let message = format!("it is not said at which {name}");
-                    let (claim, figure) = ("in `each` or in `mean_over`", "`x`, `series` or `panels`");
+                    let (claim, figure) =
+                        ("in `each` or in `mean_over`", "`x`, `series` or `panels`");
                     let where_else = if fields.has("id") { claim } else { figure };
                     let remedy = format!("add {name} to `at`, or name it {where_else}");
                     self.reader.report(fields.span(), &fields.path_of("at"), message, remedy);

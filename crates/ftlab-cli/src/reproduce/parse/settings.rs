@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::reproduce::declaration::{Settings, Written};
-use crate::reproduce::keys::RUN_KEYS;
+use crate::reproduce::keys::{KEYS, Section};
 use crate::reproduce::reader::{Fields, plain};
 
 /// What stands for the name of a value.
@@ -12,11 +12,12 @@ impl Parser<'_> {
     /// The keys of `[run]` in a table.
     pub(super) fn settings(&mut self, fields: &Fields<'_, '_>) -> Settings {
         let mut settings = Settings::default();
-        for key in RUN_KEYS {
+        for key in KEYS.iter().filter(|key| key.section == Section::Run).map(|key| key.name) {
             if !fields.has(key) {
                 continue;
             }
-            let written = |text| Written { text, path: fields.path_of(key), span: fields.span_of(key) };
+            let written =
+                |text| Written { text, path: fields.path_of(key), span: fields.span_of(key) };
             match key {
                 "set" => settings.set = self.options(fields),
                 "device" => settings.device = self.reader.text(fields, key).map(written),
@@ -61,8 +62,9 @@ impl Settings {
 
     /// With the name of a value in its places.
     pub fn filled(&self, name: &str) -> Settings {
-        let fill = |written: &Written| {
-            Written { text: written.text.replace(NAME, name), ..written.clone() }
+        let fill = |written: &Written| Written {
+            text: written.text.replace(NAME, name),
+            ..written.clone()
         };
         Settings {
             device: self.device.as_ref().map(fill),
