@@ -29,6 +29,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let image = experiment.preparation.image();
     let config = saved::config(args.device.as_deref(), &device::settings(&args.sets), image)?;
     image.map_or(Ok(()), |image| image.check(&config))?;
+    experiment.preparation.refuse_physical(&config)?;
     memory::refuse_too_much(&config, experiment.preparation.share_filled(), 1)?;
     let load = experiment.load.open()?;
     interrupt::listen()?;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::args::{LoadImageArgs, SaveArgs, ShowImageArgs};
 use crate::device::{Setting, settings};
-use crate::experiment::{Preparation, rest};
+use crate::experiment::{Preparation, is_physical, rest};
 use crate::failure::Failure;
 use crate::image::{self, Taken};
 use crate::progress::Bars;
@@ -102,6 +102,13 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let taken = args.image.as_deref().map(image::take).transpose()?.map(std::sync::Arc::new);
     let config = config(args.device.as_deref(), &settings(&args.sets), taken.as_deref())?;
     let preparation = Preparation::of(taken, args.precondition.as_deref(), args.all_phases, None)?;
+    if is_physical(&config) {
+        return Err(Failure::usage(format!(
+            "{} translates no addresses (ftl.mapping.policy = \"physical\"): it has no state that an image \
+             could hold\n  remedy: save a device with ftl.mapping.policy = \"page\"",
+            config.options.device.name
+        )));
+    }
     crate::memory::refuse_too_much(&config, preparation.share_filled(), 1)?;
     interrupt::listen()?;
     if !args.quiet {

@@ -78,7 +78,7 @@ fn announce(document: &Document, out: &mut dyn Write) -> io::Result<()> {
         Verdict::TooLittleWritten if aged => {}
         Verdict::TooLittleWritten => news.push("too little written to be steady".to_owned()),
         Verdict::NotSteady => news.push("not in a steady state".to_owned()),
-        Verdict::NothingWritten | Verdict::Steady => {}
+        Verdict::NothingWritten | Verdict::NothingToCollect | Verdict::Steady => {}
     }
     if news.is_empty() || report.notes.is_empty() {
         return Ok(());

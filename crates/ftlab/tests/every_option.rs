@@ -79,6 +79,12 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("ftl.wear.policy=bet", &["ftl.wear.unevenness=4"]),
 ];
 
+/// What can't be had together with something that is chosen, and is said otherwise then.
+const INSTEAD: &[(&str, &[&str])] = &[(
+    "ftl.mapping.policy=physical",
+    &["cache.policy=none", "ftl.over_provisioning=0%", "ftl.mapping.unit=flash-page"],
+)];
+
 /// What a cell stores only says which times are to be expected, and how many there are: it shows in
 /// what is warned of.
 const TOLD: &str = "nand.cell";
@@ -90,10 +96,15 @@ const LABELS: &[&str] = &["device.name", "device.description", "device.source"];
 const WAITS_FOR: &[&str] = &[];
 
 fn load(sets: &[String]) -> Option<Config> {
-    let needed = NEEDED.iter().filter(|(chosen, _)| sets.iter().any(|set| set == chosen));
-    let needed = needed.flat_map(|(_, needed)| needed.iter().copied());
+    let of_chosen = |list: &'static [(&str, &'static [&'static str])]| {
+        let chosen = list.iter().filter(|(chosen, _)| sets.iter().any(|set| set == chosen));
+        chosen.flat_map(|(_, sets)| sets.iter().copied()).collect::<Vec<_>>()
+    };
+    let (needed, instead) = (of_chosen(NEEDED), of_chosen(INSTEAD));
+    let capacity = |set: &&String| instead.is_empty() || !set.starts_with("cache.capacity=");
     // What a test says goes before what it needs.
-    let sets = needed.chain(sets.iter().map(String::as_str));
+    let sets = sets.iter().filter(capacity).map(String::as_str);
+    let sets = needed.iter().copied().chain(sets).chain(instead.iter().copied());
     let sets = sets.enumerate().map(|(at, set)| Layer::set(at + 1, set));
     let layers: Vec<_> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
     Config::load(&layers).ok()

@@ -105,6 +105,7 @@ fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
     };
     let at_once = jobs.at_once();
     variants.iter().try_for_each(|one| {
+        one.experiment.preparation.refuse_physical(&one.config)?;
         let share = one.experiment.preparation.share_filled();
         memory::refuse_too_much(&one.config, share, at_once)
     })?;

@@ -40,7 +40,7 @@ use crate::result::{
 };
 
 pub use load::{Load, LoadSource};
-pub use preparation::{Preparation, rest};
+pub use preparation::{Preparation, is_physical, rest};
 
 /// What is done to devices, whichever they are.
 pub struct Experiment {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use ftlab::config::Config;
 use ftlab::device::Device;
+use ftlab::ftl::mapping::MappingChoice;
 use ftlab::host::Host;
 use ftlab::image::Resume;
 use ftlab::units::Ratio;
@@ -57,6 +58,18 @@ impl Preparation {
         self.image.is_some() || !self.steps.is_empty()
     }
 
+    /// Refuses to prepare a device on which there is nothing to prepare.
+    pub fn refuse_physical(&self, config: &Config) -> Result<(), Failure> {
+        if !self.uses_device() || !is_physical(config) {
+            return Ok(());
+        }
+        Err(Failure::usage(format!(
+            "{} translates no addresses (ftl.mapping.policy = \"physical\"): no page is ever empty and no \
+             block full, so there is nothing to prepare\n  remedy: leave --precondition and --image out",
+            config.options.device.name
+        )))
+    }
+
     /// The share of a device that is certain to be written: by its fill.
     pub fn share_filled(&self) -> Ratio {
         self.steps.iter().filter_map(Step::share_filled).max().unwrap_or_default()
@@ -101,6 +114,11 @@ impl Preparation {
         }
         Ok(done)
     }
+}
+
+/// Whether requests carry physical addresses.
+pub fn is_physical(config: &Config) -> bool {
+    matches!(config.options.ftl.mapping.policy, MappingChoice::Physical(_))
 }
 
 /// What helps a device that does not live long enough to be prepared.

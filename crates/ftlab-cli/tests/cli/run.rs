@@ -233,6 +233,34 @@ fn the_files_of_columns_hold_what_was_played() {
     assert_eq!(rows.map(|row| column(&row, "write_latency_sum_ns")).sum::<u64>(), sum);
 }
 
+/// A device that translates nothing runs as it is; what would prepare or keep it is refused.
+#[test]
+fn a_device_without_translation_runs_and_is_not_prepared() {
+    let place = Place::new();
+    let load =
+        "name = 'x'\n[[phase]]\nreads = '50%'\nwrites = '50%'\nsize = '4KiB'\nrequests = 500";
+    place.write("load.toml", load.as_bytes());
+    let run = "run --device rw-scheduler --workload load.toml";
+    let done = place.run(&format!("{run} --no-output --json"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    let result: Value = serde_json::from_str(&done.out).unwrap();
+    let report = &result["report"];
+    assert_eq!(report["write_amplification"]["total_ratio"], 1.0);
+    assert_eq!(report["steady_state"]["verdict"], "nothing_to_collect");
+    assert_eq!(report["unwritten_read_pages"], 0);
+    let notes: Vec<_> = report["notes"].as_array().unwrap().iter().collect();
+    assert!(notes[0].as_str().unwrap().contains("physical addresses"), "{notes:?}");
+    let refused = ["translates no addresses", "remedy: leave --precondition and --image out"];
+    fails(&place, &format!("{run} --precondition fill"), &refused);
+    let compare =
+        "compare rw-scheduler --vary scheduler.policy=fifo,read-first --workload load.toml";
+    fails(&place, &format!("{compare} --precondition fill"), &refused);
+    let save = "device save --device rw-scheduler -o image.ftlab";
+    fails(&place, save, &["no state that an image could hold", "remedy"]);
+    let paged = "run --device tiny --workload load.toml --set ftl.mapping.policy=physical";
+    fails(&place, paged, &["set ftl.over_provisioning to \"0%\""]);
+}
+
 /// A request after the first that are measured counts for nothing that results say of requests.
 #[test]
 fn results_leave_out_what_follows_the_measured_requests() {

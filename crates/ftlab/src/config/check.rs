@@ -1,6 +1,8 @@
 //! Checks a config as a whole: what no option can be asked alone. Errors for what cannot work,
 //! warnings for what was probably not meant.
 
+mod physical;
+
 use super::options::{Cell, MOST_COPIES, Options};
 use super::problem::Problem;
 use super::reader::Reader;
@@ -28,6 +30,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.lists();
     checker.thresholds();
     checker.capacity();
+    checker.physical();
     checker.cache();
     checker.slc_cache();
     checker.cell_times();
@@ -244,7 +247,9 @@ impl Checker<'_, '_> {
             };
             self.fail(&GEOMETRY, message, remedy.to_owned());
         }
-        self.spare_blocks(&counts);
+        if !self.is_physical() {
+            self.spare_blocks(&counts);
+        }
     }
 
     fn spare_blocks(&mut self, counts: &Counts) {

@@ -265,6 +265,11 @@ impl<'a> Reader<'a> {
         by_hand && self.sound(&[path]) && self.values.get(path).map(String::as_str) != default
     }
 
+    /// The paths of all options.
+    pub(super) fn all_paths(&self) -> impl Iterator<Item = &'static str> + use<'_, 'a> {
+        self.catalog.options.iter().map(|option| option.path)
+    }
+
     /// Options that the user changed, and that do nothing as other options are.
     pub(super) fn idle(&self) -> Vec<Problem> {
         let holds = |condition: &Condition| {

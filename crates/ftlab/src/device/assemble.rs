@@ -241,6 +241,11 @@ pub fn assemble_with<P: Probe, C: Contents>(
     let background = setup.ftl.triggers.background;
     let collect_after_idle = background.map(|background| background.after);
     let fold_after_idle = setup.ftl.slc.fold_after_idle;
+    let translates = setup.ftl.mapping.translates();
+    let mut flash = Flash::new(setup.flash, probe);
+    if !translates {
+        flash.keep_page_order();
+    }
     Device {
         now: SimTime::ZERO,
         capacity_sectors: u64::from(setup.ftl.logical_pages) * u64::from(sectors_per_page),
@@ -249,11 +254,12 @@ pub fn assemble_with<P: Probe, C: Contents>(
         queues: setup.host.queues,
         front: setup.host.front_end.map(|setup| Box::new(FrontEnd::new(setup))),
         intake: Intake::default(),
+        direct: (!translates).then(Box::default),
         buffer: Buffer::new(setup.buffer),
         stalled: Stalled::new(setup.ftl.placement.pools(), setup.ftl.streams.host_streams()),
         ftl: Ftl::new(setup.ftl),
         collector: Collector::new(units_per_page, dies),
-        flash: Flash::new(setup.flash, probe),
+        flash,
         contents,
         loads: Cargo::new(units_per_page),
         from_buffer: VecDeque::new(),

@@ -34,6 +34,19 @@ pub struct PageProgram {
     pub to: Ppn,
 }
 
+/// A page that is programmed in place for a request, without translation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlashWrite {
+    /// The request.
+    pub request: Request,
+    /// The logical page.
+    pub page: Lpn,
+    /// Where it is programmed.
+    pub at: Ppn,
+    /// The sectors that the request brings.
+    pub sectors: SectorMask,
+}
+
 /// Moves data when the device does.
 pub trait Contents {
     /// A write's sectors of a page arrive in the buffer.
@@ -56,6 +69,10 @@ pub trait Contents {
     fn plan_read(&mut self, _command: CommandId, _read: FlashRead) {}
     /// The pages that a flash command was to read have been read.
     fn read_flash(&mut self, _command: CommandId) {}
+    /// A flash command will program this page in place.
+    fn plan_write(&mut self, _command: CommandId, _write: &FlashWrite) {}
+    /// The page that a flash command was to program in place has been programmed.
+    fn write_flash(&mut self, _command: CommandId) {}
     /// A request is done.
     fn finish(&mut self, _request: RequestId, _completion: &Completion) {}
 }

@@ -57,6 +57,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Takes a command up.
     #[inline(always)]
     pub(super) fn start(&mut self, id: RequestId, request: &Request) {
+        if self.direct.is_some() {
+            return self.start_direct(id, request);
+        }
         self.consider_end();
         match request.op {
             op if self.refuses(op) => self.intake.refuse(id),

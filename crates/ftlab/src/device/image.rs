@@ -81,6 +81,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             queues: _,
             front,
             intake,
+            // Only what is in flight.
+            direct: _,
             buffer,
             ftl,
             // Copies and loads of programs in flight.

@@ -5,6 +5,7 @@
 
 mod assemble;
 mod contents;
+mod direct_path;
 mod end_of_life;
 mod front_path;
 mod idle;
@@ -19,11 +20,12 @@ mod write_path;
 use std::collections::VecDeque;
 
 pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
-pub use contents::{Contents, FlashRead, PageProgram};
+pub use contents::{Contents, FlashRead, FlashWrite, PageProgram};
 pub use end_of_life::EndOfLife;
 pub use image::LeftInDram;
 pub use tables::Tables;
 
+use self::direct_path::Direct;
 use self::idle::{Chore, Idle};
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, SlotId};
@@ -50,6 +52,8 @@ pub struct Device<P = (), C = ()> {
     /// Where commands wait before the device takes them up; none if nothing ever makes them wait.
     front: Option<Box<FrontEnd>>,
     intake: Intake,
+    /// Requests go straight to flash; none if they are translated.
+    direct: Option<Box<Direct>>,
     buffer: Buffer,
     ftl: Ftl,
     collector: Collector,
@@ -228,6 +232,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let spent = self.flash.command(id).spent;
                 self.outlet().settle(request, &spent);
             }
+            Task::HostWrite(request) => self.programmed_in_place(request, id),
             Task::WriteBack => self.write_back_command_done(id),
             Task::Collect(plane) => {
                 let (collector, mut ground) = self.ground();

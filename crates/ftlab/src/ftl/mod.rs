@@ -193,6 +193,12 @@ impl Ftl {
         self.logical_pages
     }
 
+    /// Whether it translates at all ([`Mapping::translates`]).
+    #[must_use]
+    pub fn translates(&self) -> bool {
+        self.mapping.translates()
+    }
+
     /// What it did so far.
     #[must_use]
     pub fn counts(&self) -> &FtlCounts {
@@ -485,6 +491,12 @@ impl Ftl {
     pub fn record(&mut self, at: Ppn, page: Lpn, sectors: SectorMask) {
         self.spare.record(at, page, sectors);
         self.streams.wrote(page);
+    }
+
+    /// A page of the host was programmed in place, without translation.
+    #[inline]
+    pub fn programmed_in_place(&mut self) {
+        self.counts.host_pages += 1;
     }
 
     /// The flash page that begins at `first` is programmed, with `units` pages of the host on it.

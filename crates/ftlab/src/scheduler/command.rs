@@ -31,6 +31,8 @@ impl Origin {
 pub enum Task {
     /// A host read.
     Request(RequestId),
+    /// A host write that programs the page itself, without translation.
+    HostWrite(RequestId),
     /// The write-back of pages of the write buffer.
     WriteBack,
     /// The collector of a plane.
@@ -140,6 +142,11 @@ impl Command {
     #[inline]
     pub(super) fn rank(&self) -> (u64, u64) {
         (self.key, self.arrival)
+    }
+
+    /// How many commands arrived before it.
+    pub(crate) fn arrival(&self) -> u64 {
+        self.arrival
     }
 
     /// Whether the collector issued it, for whatever purpose: who waits behind it waits for

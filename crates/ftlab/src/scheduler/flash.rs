@@ -3,6 +3,7 @@
 
 use super::command::{Command, CommandId, Origin};
 use super::line::Line;
+use super::page_order::PageOrder;
 use super::pause::PauseRule;
 use super::station::Station;
 use super::view::View;
@@ -122,6 +123,8 @@ pub struct Flash<P = ()> {
     pub(super) load: Load,
     pub(super) events: EventQueue<Event>,
     arrivals: u64,
+    /// Where pages are programmed in place; see [`keep_page_order`](Flash::keep_page_order).
+    pub(super) page_order: Option<Box<PageOrder>>,
     pub(super) done: CommandCounts,
     pub(super) overlaps: Overlaps,
     /// What flash can do, where devices check themselves.
@@ -157,6 +160,7 @@ impl<P: Probe> Flash<P> {
             commands: Slab::default(),
             events: EventQueue::new(reach),
             arrivals: 0,
+            page_order: None,
             done: CommandCounts::default(),
             overlaps: Overlaps::default(),
             plant: Plant::default(),
@@ -221,6 +225,8 @@ impl<P: Probe> Flash<P> {
             events: _,
             // Only the order of arrival counts, not the number.
             arrivals: _,
+            // Only what waits.
+            page_order: _,
             done: _,
             overlaps: _,
             laws: _,
@@ -310,7 +316,10 @@ impl<P: Probe> Flash<P> {
         let Command { kind, origin, .. } = self.commands[id];
         let arrival = Arrival { id, kind, origin, die, at: now, sequence: self.arrivals };
         let (scheduler, view) = self.policy_and_view();
-        let rank = scheduler.rank(&arrival, &view);
+        let mut rank = scheduler.rank(&arrival, &view);
+        if self.page_order.is_some() {
+            rank = self.rank_by_page(die, id, arrival.sequence, rank);
+        }
         let station = &mut self.stations[die.at()];
         let command = &mut self.commands[id];
         command.key = rank;
@@ -345,6 +354,9 @@ impl<P: Probe> Flash<P> {
     /// Tells the policy that a die begins with a command.
     #[inline(always)]
     pub(super) fn tell_begins(&mut self, die: DieId, id: CommandId) {
+        if self.page_order.is_some() {
+            self.leave_page(id);
+        }
         let (scheduler, view) = self.policy_and_view();
         scheduler.begins(die, id, &view);
     }

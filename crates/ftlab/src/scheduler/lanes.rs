@@ -88,6 +88,18 @@ impl Lanes {
         self.lanes[Self::lane(origin, kind)].head
     }
 
+    /// The host read that goes next.
+    #[inline]
+    pub fn first_host_read(&self) -> Option<CommandId> {
+        self.first_of(Origin::Host, Kind::Read)
+    }
+
+    /// The command behind which one like `command` goes.
+    pub fn last_of(&self, command: &Command) -> Option<CommandId> {
+        let lane = Self::lane_of(command);
+        self.lanes[lane].tail.filter(|_| self.occupied & (1 << lane) != 0)
+    }
+
     /// Takes out a command that is the head of its lane.
     #[inline]
     pub fn take(&mut self, commands: &Slab<Command>, id: CommandId) {

@@ -18,6 +18,7 @@ mod last_below;
 mod line;
 mod load;
 mod look_ahead;
+mod page_order;
 mod pause;
 mod read_first;
 mod read_first_bounded;

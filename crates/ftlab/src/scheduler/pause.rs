@@ -12,10 +12,10 @@
 //! 2012. There the operation is left between two of its pulses or within one; here at any moment, at a
 //! fixed cost for leaving and for going on.
 
-use super::command::{CommandId, Origin};
+use super::command::CommandId;
 use super::flash::{Event, Flash, Probe};
 use crate::config::declare::choices;
-use crate::nand::{Cells, Kind, Register};
+use crate::nand::{Cells, Register};
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::Canary;
 
@@ -71,6 +71,11 @@ pub(super) struct Paused {
 }
 
 impl Paused {
+    /// The first of its commands.
+    pub fn first(&self) -> CommandId {
+        self.first
+    }
+
     /// What is left of it.
     pub fn left(&self) -> Nanos {
         self.left
@@ -92,7 +97,7 @@ impl<P: Probe> Flash<P> {
         let station = &mut self.stations[die.at()];
         if station.looks_again && station.cells_from == now {
             station.looks_again = false;
-            if station.lanes.first_of(Origin::Host, Kind::Read).is_some() {
+            if station.lanes.first_host_read().is_some() {
                 self.pause_for_read(now, die);
             }
         }
@@ -105,9 +110,11 @@ impl<P: Probe> Flash<P> {
             && station.pauses < self.pause.times
             && station.die.register() == Register::Empty
             && !station.die.is_paused();
-        if !may || station.lanes.first_of(Origin::Host, Kind::Read).is_none() {
+        let operation = station.in_cells;
+        if !may || self.read_beside(die, operation).is_none() {
             return;
         }
+        let station = &mut self.stations[die.at()];
         if now < station.cells_from {
             // Data still moves in. The die looks again when the cells begin.
             if !std::mem::replace(&mut station.looks_again, true) {

@@ -75,7 +75,7 @@ impl<P: Probe> Flash<P> {
             Accepts::Reads => of(Kind::Read),
             Accepts::Programs => of(Kind::Program),
             Accepts::HostReads if station.serves_reads(&self.pause) => {
-                station.lanes.first_of(Origin::Host, Kind::Read)
+                self.read_beside(die, station.paused.as_ref().map(Paused::first))
             }
             Accepts::HostReads => None,
         }
@@ -180,8 +180,9 @@ impl<P: Probe> Flash<P> {
 
     #[inline(never)]
     fn gather(&mut self, die: DieId, first: CommandId) {
-        let Flash { geometry, abilities, commands, stations, overlaps, plant, .. } = self;
-        let lanes = &mut stations[die.at()].lanes;
+        let Flash { geometry, abilities, commands, stations, overlaps, plant, page_order, .. } =
+            self;
+        let Station { lanes, paused, .. } = &mut stations[die.at()];
         let planes = geometry.planes_per_die();
         let Command { kind, page, mode, .. } = commands[first];
         // An erase goes before no read that arrived earlier.
@@ -189,6 +190,13 @@ impl<P: Probe> Flash<P> {
         let oldest_read = reads.map(|id| commands[id].arrival).min().unwrap_or(u64::MAX);
         let plane_of = |page| geometry.plane_of(geometry.block_of(page));
         let mut taken = 1_u32 << (plane_of(page).get() % planes);
+        if page_order.is_some() {
+            // A program that was left may be of the very page that a read is for.
+            let paused = paused.as_ref().map(Paused::first);
+            let left = std::iter::successors(paused, |&id| commands[id].next);
+            taken |=
+                left.fold(0, |all, id| all | 1 << (plane_of(commands[id].page).get() % planes));
+        }
         let mut last = first;
         let collides = plant.is(Canary::PlaneServesTwo);
         for _ in 1..planes {
@@ -197,6 +205,9 @@ impl<P: Probe> Flash<P> {
                     && other.mode == mode
                     && (kind != Kind::Erase || other.arrival < oldest_read)
                     && abilities.multi_plane.fits(geometry, kind, page, other.page)
+                    && page_order.as_ref().is_none_or(|order| {
+                        order.is_first(geometry.flash_page_of(other.page), other.arrival)
+                    })
             };
             // The pages of a block are programmed in order.
             let may_pass = |other: &Command, earlier: &Command| {

@@ -147,6 +147,11 @@ fn steadiness(
     let written = report.write_amplification.host_bytes as f64 / capacity_bytes as f64 * 100.0;
     match steady.verdict {
         Verdict::NothingWritten | Verdict::Steady => None,
+        Verdict::NothingToCollect => Some(
+            "Requests carried physical addresses: pages were programmed in place, and nothing was \
+             translated, collected or erased. What an FTL adds is not in these figures."
+                .to_owned(),
+        ),
         Verdict::GcNeverStarted => Some(format!(
             "Garbage collection never started: the host wrote {written:.3} % of the capacity, and \
              enough blocks stayed free. Latencies and write amplification are those of a fresh \

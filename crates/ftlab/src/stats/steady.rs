@@ -89,6 +89,8 @@ impl Steadiness {
 pub enum Verdict {
     /// The host wrote nothing in what was measured.
     NothingWritten,
+    /// Requests carry physical addresses: nothing is ever collected.
+    NothingToCollect,
     /// Garbage collection did not run in what was measured.
     GcNeverStarted,
     /// Fewer rounds were written than are judged together.
@@ -127,6 +129,8 @@ pub(super) struct Rounds {
     time_at_start: Nanos,
     last: [Round; JUDGED],
     rounds: u64,
+    /// Whether anything is ever collected.
+    collects: bool,
 }
 
 impl Rounds {
@@ -140,6 +144,7 @@ impl Rounds {
             time_at_start: Nanos(device.now().0),
             last: [Round::default(); JUDGED],
             rounds: 0,
+            collects: device.ftl().translates(),
         }
     }
 
@@ -188,6 +193,7 @@ impl Rounds {
         let write_mb_per_s = judged.map(|r| Steadiness::of(r.map(|r| r.bytes_per_ns() * 1e3)));
         let verdict = match write_amplification {
             _ if written == 0 => Verdict::NothingWritten,
+            _ if !self.collects => Verdict::NothingToCollect,
             _ if measured.ftl.gc_runs == 0 => Verdict::GcNeverStarted,
             None => Verdict::TooLittleWritten,
             Some(Steadiness { steady: false, .. }) => Verdict::NotSteady,
@@ -222,6 +228,7 @@ mod tests {
             time_at_start: Nanos::ZERO,
             last: [Round::default(); JUDGED],
             rounds: 0,
+            collects: true,
         }
     }
 
@@ -255,6 +262,8 @@ mod tests {
         assert_eq!(verdict(&[2.0, 2.04, 2.08, 2.12, 2.16]), Verdict::Steady);
         let rounds = rounds();
         assert_eq!(rounds.report(0, &collecting()).verdict, Verdict::NothingWritten);
+        let physical = Rounds { collects: false, ..rounds.clone() };
+        assert_eq!(physical.report(1, &collecting()).verdict, Verdict::NothingToCollect);
         let idle = DeviceCounters::default();
         assert_eq!(rounds.report(1, &idle).verdict, Verdict::GcNeverStarted);
     }

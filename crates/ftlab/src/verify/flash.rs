@@ -3,7 +3,7 @@
 //! read only when they are programmed. Follows the spans that the flash reports and objects to
 //! anything else.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crate::nand::{Abilities, CacheOps, CellMode, Geometry, Kind, MultiPlane, PauseCost};
 use crate::scheduler::{Activity, Command, CommandId, Origin};
@@ -90,6 +90,26 @@ pub(crate) struct Held {
     pub erases: u32,
 }
 
+/// Pages that are programmed in place.
+#[derive(Clone, Debug, Default)]
+struct InPlace {
+    /// By page: what waits for it, by the order of arrival.
+    waiting: BTreeMap<u32, VecDeque<u64>>,
+    /// By page: when its last program is done.
+    done_at: BTreeMap<u32, SimTime>,
+}
+
+impl InPlace {
+    /// Accesses to a page keep their order, and a page that is being programmed is left alone.
+    fn begins(&mut self, a: &Activity, command: &Command) {
+        let page = a.page.get();
+        let first = self.waiting.get_mut(&page).and_then(VecDeque::pop_front);
+        assert_eq!(first, Some(command.arrival()), "accesses to a page lose their order: {a:?}");
+        let done = self.done_at.get(&page).is_none_or(|&done| done <= a.from);
+        assert!(done, "a page is used while it is programmed: {a:?}");
+    }
+}
+
 /// The laws, and what the flash has been seen to do.
 #[derive(Clone, Debug)]
 pub(crate) struct FlashLaws {
@@ -101,6 +121,8 @@ pub(crate) struct FlashLaws {
     dies: Vec<Die>,
     buses: Vec<Bus>,
     blocks: Vec<Block>,
+    /// Where pages are programmed in place: blocks are none then.
+    in_place: Option<InPlace>,
     /// By command in flight: when it came, and what stood on its account of time by then.
     commands: Vec<(SimTime, Nanos)>,
 }
@@ -116,9 +138,15 @@ impl FlashLaws {
             dies: vec![Die::default(); geometry.dies() as usize],
             buses: vec![Bus::default(); geometry.channels() as usize],
             blocks: vec![Block::default(); geometry.blocks() as usize],
+            in_place: None,
             commands: Vec::new(),
             geometry: geometry.clone(),
         }
+    }
+
+    /// Pages may be programmed in any order and over old data, and read though they were not.
+    pub(crate) fn program_in_place(&mut self) {
+        self.in_place = Some(InPlace::default());
     }
 
     /// What a block holds, from an image.
@@ -139,6 +167,10 @@ impl FlashLaws {
             self.commands.resize(id.at() + 1, Default::default());
         }
         self.commands[id.at()] = (now, command.spent.total());
+        if let Some(pages) = &mut self.in_place {
+            let arrival = command.arrival();
+            pages.waiting.entry(command.page.get()).or_default().push_back(arrival);
+        }
     }
 
     /// A command is done: every moment since it came stands on its account, once.
@@ -161,6 +193,12 @@ impl FlashLaws {
             let ordered = &mut self.dies[a.die.at()].ordered;
             let place = ordered.iter().position(|&(page, at)| page == a.page && at <= a.from);
             ordered.swap_remove(place.unwrap_or_else(|| panic!("nobody told the die to: {a:?}")));
+        }
+        if let Some(pages) = &mut self.in_place {
+            if !resumed {
+                pages.begins(a, command);
+            }
+            return self.uses_in_place(a, resumed);
         }
         match a.kind {
             Kind::Read => self.reads(a.page, mode, a),
@@ -250,6 +288,24 @@ impl FlashLaws {
         *block = Block { erases: block.erases + 1, ..Block::default() };
     }
 
+    fn uses_in_place(&mut self, a: &Activity, resumed: bool) {
+        let known = matches!(a.kind, Kind::Read | Kind::Program) && a.origin == Origin::Host;
+        assert!(known, "nobody translates, so nobody asks for this: {a:?}");
+        let Some(pages) = self.in_place.as_mut().filter(|_| a.kind == Kind::Program) else {
+            return;
+        };
+        pages.done_at.insert(a.page.get(), a.until);
+        if !resumed {
+            self.takes_data(a);
+        }
+    }
+
+    fn takes_data(&mut self, a: &Activity) {
+        let loaded = &mut self.dies[a.die.at()].loaded;
+        let place = loaded.iter().position(|&(page, at)| page == a.page && at <= a.from);
+        loaded.swap_remove(place.unwrap_or_else(|| panic!("programmed without data: {a:?}")));
+    }
+
     fn reads(&self, page: Ppn, mode: CellMode, a: &Activity) {
         let block = self.blocks[self.geometry.block_of(page).at()];
         let at = self.geometry.flash_page_in_block(page);
@@ -273,16 +329,17 @@ impl FlashLaws {
         assert_eq!(mode, block.mode, "a block is filled in two modes: {a:?}");
         block.programmed += 1;
         if a.kind == Kind::Program {
-            let loaded = &mut self.dies[a.die.at()].loaded;
-            let place = loaded.iter().position(|&(page, at)| page == a.page && at <= a.from);
-            loaded.swap_remove(place.unwrap_or_else(|| panic!("programmed without data: {a:?}")));
+            self.takes_data(a);
         }
     }
 
     /// The cells of a die leave what they do.
     pub(crate) fn pauses(&mut self, a: &Activity, at: SimTime) {
         let die = &mut self.dies[a.die.at()];
-        self.blocks[self.geometry.block_of(a.page).at()].done_at = SimTime::FOREVER;
+        match &mut self.in_place {
+            Some(pages) => drop(pages.done_at.insert(a.page.get(), SimTime::FOREVER)),
+            None => self.blocks[self.geometry.block_of(a.page).at()].done_at = SimTime::FOREVER,
+        }
         let Some(cells) = die.cells.take() else {
             let shared = die.paused.as_ref().is_some_and(|(left, _)| left.pages.contains(&a.page));
             return assert!(shared, "nothing can be left: {a:?}");
@@ -347,6 +404,9 @@ impl FlashLaws {
             let sent = die.sensed.iter().all(|set| set.sent.is_some_and(|sent| sent <= now));
             let done = die.paused.is_none() && die.loaded.is_empty() && die.ordered.is_empty();
             assert!(sent && done && die.free_at <= now, "a die at rest is not: {die:?}");
+        }
+        if let Some(pages) = &self.in_place {
+            assert!(pages.waiting.values().all(VecDeque::is_empty), "accesses that never began");
         }
         assert!(bus_busy.eq(self.buses.iter().map(|bus| bus.busy)), "time on buses");
     }

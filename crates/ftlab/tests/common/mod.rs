@@ -18,7 +18,7 @@ use ftlab::ftl::gc::{
     self, CostBenefit, DChoices, Greedy, Random, RandomGreedy, Thresholds, Triggers, Victim,
     WindowedGreedy,
 };
-use ftlab::ftl::mapping::{Mapping, PageMap};
+use ftlab::ftl::mapping::{Mapping, PageMap, Physical};
 use ftlab::ftl::placement::{Dynamic, Level, PartlyDynamic, Placement, StaticStripe};
 use ftlab::ftl::streams::{
     ByHostStream, CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, SepBit,
@@ -74,7 +74,7 @@ kinds! {
         Deadline = "deadline",
         ReadFirstBounded = "read-first-bounded"
     }
-    MappingKind { Page = "page" }
+    MappingKind { Page = "page", Physical = "physical" }
     PlacementKind { Static = "static", Dynamic = "dynamic", PartlyDynamic = "partly-dynamic" }
     StreamsKind {
         Single = "single", ByHostStream = "by-host-stream", MultiHash = "multi-hash",
@@ -364,6 +364,15 @@ impl Spec {
         }
     }
 
+    /// The same flash without translation.
+    pub fn physical(self) -> Spec {
+        let page_size = self.shape.page_size;
+        let mut spec = Spec { mapping: MappingKind::Physical, ..self };
+        spec.shape.mapping_unit = page_size;
+        spec.logical_pages = spec.geometry().physical_pages();
+        spec
+    }
+
     /// The bus.
     pub fn transfers(&self) -> Bus {
         let transfers = match self.transfers {
@@ -429,6 +438,7 @@ impl Spec {
                 logical_pages: self.logical_pages,
                 mapping: match self.mapping {
                     MappingKind::Page => Mapping::Page(PageMap::new(self.logical_pages)),
+                    MappingKind::Physical => Mapping::Physical(Physical),
                 },
                 placement: match self.placement {
                     PlacementKind::Static => {

@@ -40,14 +40,15 @@ pub struct Met {
     pub one_bit: bool,
     pub past_one_bit: bool,
     pub folded: bool,
+    pub in_place: bool,
 }
 
 impl Met {
     /// What there is to meet.
-    pub fn all(&self) -> [(&'static str, bool); 12] {
+    pub fn all(&self) -> [(&'static str, bool); 13] {
         let Met { collected, merged, shared_operations, cached, paused, .. } = *self;
         let Met { stalled, reloaded, failed, refused, .. } = *self;
-        let Met { one_bit, past_one_bit, folded, .. } = *self;
+        let Met { one_bit, past_one_bit, folded, in_place, .. } = *self;
         [
             ("collected", collected),
             ("merged", merged),
@@ -61,6 +62,7 @@ impl Met {
             ("written with one bit a cell", one_bit),
             ("written past the SLC cache", past_one_bit),
             ("folded", folded),
+            ("programmed in place", in_place),
         ]
     }
 }
@@ -85,6 +87,7 @@ impl Bench {
         let geometry = setup.ftl.geometry.clone();
         let per_page = geometry.sectors_per_unit();
         let versions = Versions::new(geometry.physical_pages(), per_page, ());
+        let versions = if setup.ftl.mapping.translates() { versions } else { versions.in_place() };
         let mut device = assemble_with(setup, (), versions);
         canary.into_iter().for_each(|canary| device.plant(canary));
         Bench {
@@ -183,6 +186,8 @@ impl Bench {
     fn changes(&self, op: Op, range: &Range<u64>) -> Range<u64> {
         match op {
             Op::Write => range.clone(),
+            // Without translation there is nothing to trim.
+            Op::Trim if !self.device.ftl().translates() => 0..0,
             Op::Trim => {
                 let first = range.start.next_multiple_of(self.per_page);
                 let end = range.end - range.end % self.per_page;
@@ -231,11 +236,15 @@ impl Bench {
         for page in (0..pages as u32).map(Lpn::new) {
             let at = self.device.ftl().look_up(page);
             let held = at.map(|at| self.device.contents().on_flash(at).expect("programmed"));
-            let noted = at.map_or(SectorMask::EMPTY, |at| self.device.ftl().sectors_at(at));
+            let ftl = self.device.ftl();
+            let noted = at.map_or(SectorMask::EMPTY, |at| ftl.sectors_at(at));
             let first = u64::from(page.get()) * self.per_page;
             for sector in 0..self.per_page {
                 let version = held.map_or(0, |(_, versions)| versions[sector as usize]);
-                if version != 0 && !noted.sectors().any(|noted| u64::from(noted) == sector) {
+                if ftl.translates()
+                    && version != 0
+                    && !noted.sectors().any(|noted| u64::from(noted) == sector)
+                {
                     return Err(format!("{at:?} holds sector {sector}, which is not noted"));
                 }
                 self.reference
@@ -288,5 +297,6 @@ impl Bench {
         met.past_one_bit |= slc.bypassed > 0;
         let folds = self.device.ftl_counts().by_purpose[ftlab::ftl::gc::Purpose::Fold as usize];
         met.folded |= folds.pages > 0;
+        met.in_place |= !self.device.ftl().translates();
     }
 }

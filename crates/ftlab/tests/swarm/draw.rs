@@ -22,6 +22,8 @@ const SMALL: &[(&str, &[&str])] = &[
     ("nand.page_size", &["2KiB", "4KiB", "4KiB", "8KiB", "16KiB", "16KiB", "32KiB", "64KiB"]),
     ("nand.codeword", &["512B", "1KiB", "2KiB", "4KiB"]),
     ("ftl.mapping.unit", &["flash-page", "512B", "2KiB", "4KiB", "4KiB", "8KiB"]),
+    // Without translation, little of what there is to test is left.
+    ("ftl.mapping.policy", &["page", "page", "page", "page", "page", "page", "page", "physical"]),
     ("ftl.over_provisioning", &["15%", "30%", "50%", "100%", "300%"]),
     ("host.queues", &["1", "2", "3", "5"]),
     ("nand.endurance.cycles", &["1", "3", "10", "1000"]),

@@ -171,7 +171,10 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
         "nand.timing.policy" => Spec { timing: TimingKind::named(name)?, ..base },
         "nand.bus.policy" => Spec { transfers: TransfersKind::named(name)?, ..base },
         "scheduler.policy" => Spec { scheduler: SchedulerKind::named(name)?, ..base },
-        "ftl.mapping.policy" => Spec { mapping: MappingKind::named(name)?, ..base },
+        "ftl.mapping.policy" => match MappingKind::named(name)? {
+            MappingKind::Physical => Spec { buffer: NO_BUFFER, ..base }.physical(),
+            mapping => Spec { mapping, ..base },
+        },
         "ftl.placement.policy" => Spec { placement: PlacementKind::named(name)?, ..base },
         "ftl.streams.policy" => {
             let spec = Spec { streams: StreamsKind::named(name)?, ..base };

@@ -15,6 +15,7 @@ mod images;
 mod misuse;
 mod mqsim;
 mod overtaking;
+mod physical;
 mod queueing;
 mod reference;
 mod rows;

@@ -2,7 +2,7 @@
 //! flash and the copies of collection. Knows nothing of mapping or of what a read should return.
 
 use ftlab::cache::SlotId;
-use ftlab::device::{Contents, FlashRead, PageProgram};
+use ftlab::device::{Contents, FlashRead, FlashWrite, PageProgram};
 use ftlab::host::{Completion, Request, RequestId, SectorMask};
 use ftlab::scheduler::CommandId;
 use ftlab::units::{Lpn, Ppn};
@@ -57,6 +57,9 @@ pub struct Versions<O = ()> {
     slots: Vec<Slot>,
     flash: Vec<Option<Programmed>>,
     planned: Vec<Vec<FlashRead>>,
+    planned_writes: Vec<Option<FlashWrite>>,
+    /// Whether there is no translation: every page holds what was last written to it, zeros at first.
+    in_place: bool,
     found: Vec<Found>,
     finished: Vec<(Completion, Found)>,
     copies: u32,
@@ -88,12 +91,22 @@ impl<O: Onlooker> Versions<O> {
             slots: Vec::new(),
             flash: vec![None; physical_pages as usize],
             planned: Vec::new(),
+            planned_writes: Vec::new(),
+            in_place: false,
             found: Vec::new(),
             finished: Vec::new(),
             copies: 0,
             fault: None,
             onlooker,
         }
+    }
+
+    /// For a device that does not translate.
+    pub fn in_place(self) -> Versions<O> {
+        let empty =
+            |at| Programmed { page: Lpn::new(at), sectors: vec![0; self.per_page as usize] };
+        let flash = (0..self.flash.len() as u32).map(|at| Some(empty(at))).collect();
+        Versions { in_place: true, flash, ..self }
     }
 
     /// Takes out what the last completions found, in their order.
@@ -218,6 +231,20 @@ impl<O: Onlooker> Contents for Versions<O> {
                 entry(&mut self.found, read.request.at()).push((lba, version));
             }
         }
+    }
+
+    fn plan_write(&mut self, command: CommandId, write: &FlashWrite) {
+        assert!(self.in_place, "{:?} is to be programmed in place", write.at);
+        self.onlooker.issued(write.at);
+        let place = entry(&mut self.planned_writes, command.at());
+        assert!(place.replace(*write).is_none(), "a program has one page");
+    }
+
+    fn write_flash(&mut self, command: CommandId) {
+        let FlashWrite { request, at, sectors, .. } =
+            self.planned_writes[command.at()].take().expect("what is programmed was planned");
+        let page = self.flash[at.at()].as_mut().expect("every page is there");
+        sectors.sectors().for_each(|sector| page.sectors[sector as usize] = request.tag);
     }
 
     fn finish(&mut self, request: RequestId, completion: &Completion) {

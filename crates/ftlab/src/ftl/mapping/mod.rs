@@ -1,9 +1,11 @@
 //! Where logical pages lie. A mapping answers and records; flash work that it needs would be added to
-//! a plan by the core (the page map needs none).
+//! a plan by the core (the page map needs none). One that does not translate only names the place.
 
 mod page;
+mod physical;
 
 pub use page::PageMap;
+pub use physical::Physical;
 
 use crate::policy::seam;
 use crate::units::{Lpn, Ppn};
@@ -12,10 +14,18 @@ seam! {
     /// The table from logical to physical pages.
     pub enum Mapping ("ftl.mapping.policy" = "page") as MappingChoice, with mapping_policy {
         Page(PageMap),
+        Physical(Physical),
     }
 }
 
 impl Mapping {
+    /// Whether logical pages have places of their own on flash. If not, nothing is placed, committed or
+    /// collected: requests carry physical addresses.
+    #[must_use]
+    pub fn translates(&self) -> bool {
+        !matches!(self, Mapping::Physical(_))
+    }
+
     /// Where the current copy of a page lies, if it was ever written.
     #[inline]
     #[must_use]

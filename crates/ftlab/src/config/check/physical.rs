@@ -1,0 +1,98 @@
+//! What has no meaning on a device that translates nothing: whatever works on logical pages, on blocks that
+//! are erased, or on the choice of a place. All of it is refused, none of it ignored.
+
+use super::{Checker, text};
+use crate::ftl::mapping::MappingChoice;
+use crate::nand::endurance::EnduranceChoice;
+use crate::units::Ratio;
+
+const POLICY: &str = "ftl.mapping.policy";
+
+/// Sections that are about places, blocks and their wear.
+const SECTIONS: [&str; 4] = ["ftl.placement.", "ftl.streams.", "ftl.gc.", "ftl.wear."];
+
+impl Checker<'_, '_> {
+    /// Whether requests carry physical addresses.
+    pub(super) fn is_physical(&self) -> bool {
+        matches!(self.options.ftl.mapping.policy, MappingChoice::Physical(_))
+    }
+
+    pub(super) fn physical(&mut self) {
+        if !self.is_physical() {
+            return;
+        }
+        let (nand, ftl) = (&self.options.nand, &self.options.ftl);
+        let faults = &nand.faults;
+        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
+        let wrong = [
+            (
+                self.options.cache.policy.dram().is_some(),
+                "cache.policy",
+                "\"none\"",
+                "a write buffer would hide the order of requests from the flash",
+            ),
+            (
+                ftl.mapping.unit.bytes(nand.page_size) != nand.page_size,
+                "ftl.mapping.unit",
+                "\"flash-page\"",
+                "pages are programmed in place as a whole",
+            ),
+            (
+                ftl.over_provisioning != Ratio::default(),
+                "ftl.over_provisioning",
+                "\"0%\"",
+                "the host sees every physical page",
+            ),
+            (
+                ftl.slc_cache.policy.rules().is_some(),
+                "ftl.slc_cache.policy",
+                "\"none\"",
+                "nothing is placed in a cache or moved out of it",
+            ),
+            (
+                faults.factory_bad != Ratio::default(),
+                "nand.faults.factory_bad",
+                "\"0%\"",
+                "every page of the host is a page of flash, so none may be bad",
+            ),
+            (
+                faults.program_failures > 0,
+                "nand.faults.program_failures",
+                "0",
+                "there is no other page for data whose program fails",
+            ),
+            (
+                faults.erase_failures > 0,
+                "nand.faults.erase_failures",
+                "0",
+                "nothing is ever erased",
+            ),
+            (
+                limited,
+                "nand.endurance.policy",
+                "\"unlimited\"",
+                "nothing is ever erased, so nothing wears out",
+            ),
+        ];
+        for (_, path, value, why) in wrong.into_iter().filter(|wrong| wrong.0) {
+            let message = format!("requests carry physical addresses ({POLICY}): {why}");
+            self.fail(&[path, POLICY], message, format!("set {path} to {value}"));
+        }
+        self.refuse_what_needs_blocks();
+    }
+
+    /// Options that the user set by hand; what a preset says of a device that translates is passed over.
+    fn refuse_what_needs_blocks(&mut self) {
+        let of_blocks = |path: &&str| SECTIONS.iter().any(|section| path.starts_with(section));
+        let paths = self.reader.all_paths().filter(of_blocks);
+        let changed: Vec<_> = paths.filter(|path| self.reader.user_changed(path)).collect();
+        for path in changed {
+            let message = format!(
+                "does nothing where requests carry physical addresses ({POLICY}): no page is placed, \
+                 no block collected or levelled"
+            );
+            let remedy = format!("remove it, or write {POLICY} = {}", text(&"page".to_owned()));
+            self.fail(&[path, POLICY], message, remedy);
+        }
+    }
+}
