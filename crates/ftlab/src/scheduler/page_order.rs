@@ -14,7 +14,6 @@ use super::flash::{Flash, Probe};
 use crate::engine::NumberHasher;
 use crate::nand::Kind;
 use crate::units::DieId;
-use crate::verify::Canary;
 
 /// The commands that wait for each flash page.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +51,7 @@ impl PageOrder {
 
     fn pop(&mut self, page: u32, id: CommandId) {
         let ends = self.pages.get_mut(&page).expect("what begins has waited");
+        assert_eq!(ends.0, id, "accesses to a page lose their order");
         match self.waiting[id.at()].next {
             Some(next) => ends.0 = next,
             None => drop(self.pages.remove(&page)),
@@ -83,12 +83,11 @@ impl<P: Probe> Flash<P> {
         arrival: u64,
         rank: u64,
     ) -> u64 {
-        let Flash { page_order, commands, stations, geometry, plant, .. } = self;
+        let Flash { page_order, commands, stations, geometry, .. } = self;
         let Some(order) = page_order else { return rank };
         let command = &commands[id];
         let page = geometry.flash_page_of(command.page);
-        let before_page = order.last(page).filter(|_| !plant.is(Canary::PageOrderLost));
-        let before = [before_page, stations[die.at()].lanes.last_of(command)];
+        let before = [order.last(page), stations[die.at()].lanes.last_of(command)];
         order.push(page, id, arrival);
         before.into_iter().flatten().map(|before| commands[before].key).fold(rank, u64::max)
     }

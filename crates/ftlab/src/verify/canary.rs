@@ -47,13 +47,11 @@ pub enum Canary {
     WaitNotAccounted,
     /// The read of a merge is done and not given back.
     CommandKept,
-    /// Where pages are programmed in place, a read passes a write of its page.
-    PageOrderLost,
 }
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 21] = [
+    pub const ALL: [Canary; 20] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -74,7 +72,6 @@ impl Canary {
         Canary::EraseNotCounted,
         Canary::WaitNotAccounted,
         Canary::CommandKept,
-        Canary::PageOrderLost,
     ];
 }
 
