@@ -30,8 +30,9 @@ fn tools() -> Result<(PathBuf, PathBuf), &'static str> {
     Ok((folder, browser))
 }
 
-#[test]
-fn the_page_works_in_a_browser() {
+/// Opens a page with a script of the folder of browser tests, which prints how many checks passed; says
+/// that it is skipped where the tools are missing.
+fn opened(script: &str, folder_of: impl FnOnce(&Place) -> PathBuf, checks: u32) {
     let (folder, browser) = match tools() {
         Ok(tools) => tools,
         Err(missing) => {
@@ -42,17 +43,36 @@ fn the_page_works_in_a_browser() {
         }
     };
     let place = Place::new();
-    let line = "compare tiny --vary scheduler.policy=fifo,read-first --vary ftl.gc.start=2,4 \
-                --set ftl.gc.stop=5 --workload mixed-70-30-zipf --requests 30000 --precondition fill \
-                --seeds 3 -o compared --quiet";
-    let done = place.run(line);
-    assert_eq!(done.code, 0, "{}", done.err);
+    let result = folder_of(&place);
     let mut node = Command::new("node");
-    node.arg("page.mjs").arg(browser).arg(place.path("compared")).current_dir(folder);
+    node.arg(script).arg(browser).arg(result).current_dir(folder);
     node.args(std::env::var_os(PICTURES));
     let output = node.output().expect("node can be started");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{complained}");
-    assert!(said.contains("12 checks of the page passed"), "{said}");
+    assert!(said.contains(&format!("{checks} checks of the page passed")), "{said}");
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let compared = |place: &Place| {
+        let line = "compare tiny --vary scheduler.policy=fifo,read-first --vary ftl.gc.start=2,4 \
+                    --set ftl.gc.stop=5 --workload mixed-70-30-zipf --requests 30000 --precondition fill \
+                    --seeds 3 -o compared --quiet";
+        let done = place.run(line);
+        assert_eq!(done.code, 0, "{}", done.err);
+        place.path("compared")
+    };
+    opened("page.mjs", compared, 12);
+}
+
+#[test]
+fn the_page_of_a_reproduction_works_in_a_browser() {
+    let reproduced = |place: &Place| {
+        super::reproduce::write_example(place, "e");
+        assert_eq!(place.run("reproduce e -o out --quiet").code, 1);
+        place.path("out")
+    };
+    opened("reproduction.mjs", reproduced, 8);
 }

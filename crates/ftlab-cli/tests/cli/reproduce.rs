@@ -100,6 +100,17 @@ fn experiment(place: &Place, name: &str, rest: &str) {
     place.write(&format!("{name}/README.md"), b"# What was found\n\nA *great deal*.\n");
 }
 
+/// An experiment with numbers that are met, that differ and that are missed, with lines and bars.
+pub fn write_example(place: &Place, name: &str) {
+    let claims = [
+        reads("paper = 100\ntolerance = \"5%\""),
+        faster("paper = \"> 0\""),
+        faster("paper = \"99%\"\ndiffers = { expected = \"> 1\", reason = \"It is a test.\" }")
+            .replace("\"faster\"", "\"other\""),
+    ];
+    experiment(place, name, &[&claims.concat(), FIGURES].concat());
+}
+
 fn row(document: &Value, claim: usize, row: usize) -> &Value {
     &document["claims"][claim]["rows"][row]
 }

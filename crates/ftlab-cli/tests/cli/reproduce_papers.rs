@@ -15,3 +15,46 @@ fn the_papers_are_listed() {
     let first = &all.as_array().unwrap()[0];
     assert_eq!((&first["name"], &first["seeds"]), (&"rw-scheduler".into(), &200.into()));
 }
+
+/// All numbers of the paper, with all of its seeds.
+#[test]
+fn the_scheduler_paper_is_reproduced() {
+    let place = Place::new();
+    let done = place.run("reproduce rw-scheduler --claims-only -o out");
+    let document = place.json("out/result.json");
+    assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
+    assert_eq!(document["seeds"].as_array().unwrap().len(), 200);
+    let verdicts = serde_json::json!({
+        "reproduced": 35, "differs_explained": 1, "out_of_tolerance": 0
+    });
+    assert_eq!(document["verdicts"], verdicts, "{}", done.out);
+    assert!(done.out.contains("calls these values read ratios"), "both labels are told");
+}
+
+/// What the README says of the curves.
+#[test]
+fn the_curves_of_the_scheduler_paper_have_their_shape() {
+    let place = Place::new();
+    assert!([0, 1].contains(&place.run("reproduce rw-scheduler --seeds 12 -o out -q").code));
+    let document = place.json("out/result.json");
+    let of = |ratio: &str, bound: &str, metric: &str| {
+        let mut cases = document["cases"].as_array().unwrap().iter();
+        let found =
+            cases.find(|case| case["at"]["write_ratio"] == ratio && case["at"]["bound"] == bound);
+        found.expect("a case")["metrics"][metric]["mean"].as_f64().expect("a number")
+    };
+    // In us: the last bounds that are well below, and the first well above 0.7 of the maximum write latency.
+    for (ratio, below, above) in
+        [("0.8", 1000, 2000), ("0.6", 700, 1400), ("0.4", 500, 1000), ("0.2", 300, 800)]
+    {
+        let before = of(ratio, "200us", "read_max");
+        let flat = of(ratio, &format!("{below}us"), "read_max") / before;
+        let fallen = of(ratio, &format!("{above}us"), "read_max") / before;
+        assert!((0.97..1.03).contains(&flat) && fallen < 0.8, "{ratio}: {flat} {fallen}");
+        assert!(of(ratio, "none", "write_mean") < 1.08 * of(ratio, "200us", "write_mean"));
+    }
+    let late = of("0.8", "2200us", "read_max") / of("0.8", "none", "read_max");
+    assert!(late > 1.3, "2200 us is not yet no bound: {late}");
+    let late = of("0.2", "3000us", "read_max") / of("0.2", "none", "read_max");
+    assert!((late - 1.0).abs() < 1e-9, "and it is where writes are few: {late}");
+}

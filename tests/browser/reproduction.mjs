@@ -1,0 +1,158 @@
+// Opens the page of a reproduction in a real browser and checks that it shows what it says.
+// usage: node reproduction.mjs BROWSER FOLDER [FOLDER_FOR_PICTURES]
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const [executablePath, folder, pictures] = process.argv.slice(2);
+const result = JSON.parse(readFileSync(join(folder, 'result.json'), 'utf8'));
+const address = pathToFileURL(resolve(folder, 'report.html')).href;
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+let done = 0;
+
+async function check(name, options, body) {
+  const context = await browser.newContext({ viewport: { width: 1400, height: 1000 }, ...options });
+  const page = await context.newPage();
+  const complaints = [], requests = [];
+  page.on('console', message => complaints.push(message.text()));
+  page.on('pageerror', error => complaints.push(String(error)));
+  page.on('request', request => requests.push(request.url()));
+  await page.goto(address);
+  try {
+    await body(page);
+    assert.deepEqual(complaints, [], 'the console is silent');
+    assert.deepEqual(requests, [address], 'nothing but the page is fetched');
+    done += 1;
+    console.log(`ok: ${name}`);
+  } catch (error) {
+    if (pictures) await page.screenshot({ path: join(pictures, 'failed-reproduction.png'), fullPage: true });
+    throw new Error(`${name}: ${error.message}`, { cause: error });
+  } finally {
+    await context.close();
+  }
+}
+
+const picture = (page, name) => pictures ? page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true }) : null;
+const embedded = page => page.evaluate(() => JSON.parse(document.getElementById('data').textContent));
+// Pixels of a panel that have the colour of a series, within so many CSS pixels of a point of its scales.
+const painted = (page, panel, series, around) => page.evaluate(([panel, series, around]) => {
+  const from = document.querySelectorAll('.panel canvas')[panel];
+  const copy = document.createElement('canvas');
+  [copy.width, copy.height] = [from.width, from.height];
+  const context = copy.getContext('2d', { willReadFrequently: true });
+  context.drawImage(from, 0, 0);
+  const scale = from.width / from.clientWidth;
+  const over = document.querySelectorAll('.panel .u-over')[panel];
+  const box = over.getBoundingClientRect(), whole = from.getBoundingClientRect();
+  const area = around === null ? [0, 0, copy.width, copy.height]
+    : [(box.left - whole.left + around.x * box.width - 3) * scale, (box.top - whole.top + around.y * box.height - 3) * scale, 6 * scale, 6 * scale];
+  const pixels = context.getImageData(...area).data;
+  const text = getComputedStyle(document.documentElement).getPropertyValue('--v' + series).trim();
+  const wanted = [1, 3, 5].map(at => parseInt(text.slice(at, at + 2), 16));
+  let found = 0;
+  for (let at = 0; at < pixels.length; at += 4) {
+    if (pixels[at + 3] === 255 && wanted.every((value, channel) => Math.abs(pixels[at + channel] - value) < 3)) found += 1;
+  }
+  return found;
+}, [panel, series, around]);
+
+await check('the table says what result.json says', {}, async page => {
+  const shown = await page.$$eval('#claims tbody', all => all.map(body => ({
+    claim: body.dataset.claim,
+    rows: [...body.querySelectorAll('tr:not(.claim)')].map(row => [row.className, Number(row.querySelector('data').value), row.querySelector('.is').textContent]),
+  })));
+  const words = { reproduced: ['reproduced', 'reproduced'], differs_explained: ['explained', 'differs, explained'], out_of_tolerance: ['out', 'out of tolerance'] };
+  const expected = result.claims.map(claim => ({
+    claim: claim.id,
+    rows: claim.rows.map(row => [words[row.verdict][0], row.ours, words[row.verdict][1]]),
+  }));
+  assert.deepEqual(shown, expected);
+  const { reproduced, differs_explained: explained, out_of_tolerance: out } = result.verdicts;
+  assert.deepEqual([reproduced, explained, out], [1, 1, 1]);
+  assert.match(await page.textContent('.verdict'), /1 reproduced; 1 differs, explained; 1 out of tolerance/);
+  assert.ok((await page.textContent('#claims')).includes('It is a test.'));
+});
+
+await check('every panel is drawn, and printed numbers are marked where they belong', {}, async page => {
+  const data = await embedded(page);
+  const panels = data.flatMap(figure => figure.panels.map(panel => ({ figure, panel })));
+  assert.equal(await page.locator('.panel').count(), panels.length);
+  for (const [at, { figure, panel }] of panels.entries()) {
+    for (const series of figure.series.keys()) {
+      assert.ok(await painted(page, at, series, null) > 30, `series ${series} of panel ${at}`);
+    }
+    for (const mark of panel.printed.filter(() => figure.kind === 'lines')) {
+      // The scales as the script makes them: from below the first value to beyond the last, and from zero.
+      const xs = figure.ticks.map(tick => tick.x);
+      const edge = (Math.max(...xs) - Math.min(...xs)) * 0.03;
+      const x = (mark.x - Math.min(...xs) + edge) / (Math.max(...xs) - Math.min(...xs) + 2 * edge);
+      const tops = panel.points.flat().flatMap(dot => [dot.y, dot.high ?? 0]).concat(panel.references.map(one => one?.y ?? 0), mark.y);
+      const y = 1 - mark.y / (Math.max(...tops) * 1.06);
+      assert.ok(await painted(page, at, mark.series, { x, y }) >= 12, `the mark of panel ${at}`);
+    }
+  }
+  assert.equal(data[0].panels[0].printed.length, 1);
+  await picture(page, 'reproduction');
+});
+
+await check('pointing and arrow keys tell values, intervals and what is printed', {}, async page => {
+  const data = await embedded(page);
+  const plot = page.locator('.panel .plot').first();
+  const told = () => page.textContent('.panel:first-child output');
+  await plot.focus();
+  await page.keyboard.press('ArrowRight');
+  const dot = data[0].panels[0].points[0][0];
+  const first = await told();
+  assert.ok(first.startsWith(dot.name), first);
+  assert.ok(first.includes(`average read latency: ${dot.y.toFixed(0)} us (${dot.low.toFixed(0)} to ${dot.high.toFixed(0)}), paper 100 us`), first);
+  await page.keyboard.press('End');
+  assert.ok((await told()).startsWith('late'), await told());
+  const box = await page.locator('.panel .u-over').first().boundingBox();
+  await page.mouse.move(box.x + 2, box.y + box.height / 2);
+  await page.waitForFunction(text => document.querySelector('.panel output').textContent === text, first);
+});
+
+// Contrast as WCAG 2.2 defines it.
+const contrast = page => page.evaluate(() => {
+  const linear = value => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  const light = text => {
+    const [r, g, b] = text.match(/[\d.]+/g).slice(0, 3).map(value => linear(Number(value) / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = light(getComputedStyle(document.body).backgroundColor);
+  document.querySelectorAll('details').forEach(one => { one.open = true; });
+  const texts = [...document.querySelectorAll('h1, h2, h3, h4, p, td, th, li, summary, dt, dd, .legend span')];
+  const ratios = texts.map(one => {
+    const ink = light(getComputedStyle(one).color);
+    return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
+  });
+  return { lowest: Math.min(...ratios), ground };
+});
+
+for (const colorScheme of ['light', 'dark']) {
+  await check(`it can be read in ${colorScheme}`, { colorScheme }, async page => {
+    const { lowest, ground } = await contrast(page);
+    assert.ok(lowest >= 4.5, `text: ${lowest}`);
+    assert.equal(ground < 0.2, colorScheme === 'dark');
+    assert.ok(await painted(page, 0, 0, null) > 30, 'the curves have the colours of the scheme');
+  });
+}
+
+for (const width of [375, 1400]) {
+  await check(`it fits ${width} pixels`, { viewport: { width, height: 800 } }, async page => {
+    const inner = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+    assert.ok(inner[0] <= inner[1], `${inner[0]} wide in ${inner[1]}`);
+    await picture(page, `reproduction-${width}`);
+  });
+}
+
+await check('without JavaScript the numbers are there', { javaScriptEnabled: false }, async page => {
+  assert.ok(await page.locator('#claims').isVisible());
+  assert.ok(await page.locator('noscript').first().textContent());
+  assert.ok((await page.textContent('#readme')).includes('great deal'));
+});
+
+await browser.close();
+console.log(`${done} checks of the page passed`);
