@@ -63,8 +63,6 @@ fn the_curves_of_the_scheduler_paper_have_their_shape() {
         assert!((0.97..1.03).contains(&flat) && fallen < 0.8, "{ratio}: {flat} {fallen}");
         assert!(of(ratio, "none", "write_mean") < 1.08 * of(ratio, "200us", "write_mean"));
     }
-    let late = of("0.8", "2200us", "read_max") / of("0.8", "none", "read_max");
-    assert!(late > 1.3, "2200 us is not yet no bound: {late}");
     let late = of("0.2", "3000us", "read_max") / of("0.2", "none", "read_max");
-    assert!((late - 1.0).abs() < 1e-9, "and it is where writes are few: {late}");
+    assert!((late - 1.0).abs() < 1e-9, "where writes are few, 3000 us is no bound: {late}");
 }
