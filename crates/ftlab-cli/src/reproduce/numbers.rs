@@ -92,7 +92,9 @@ impl Tolerance {
     pub fn told(self, unit: &str) -> String {
         match self {
             Tolerance::Percent(percent) => format!("{percent} %"),
-            Tolerance::Absolute(points) if unit == PERCENT => format!("{points} points"),
+            Tolerance::Absolute(points) if unit == PERCENT => {
+                format!("{points} {}", if points == 1.0 { "point" } else { "points" })
+            }
             Tolerance::Absolute(number) if unit.is_empty() => format!("{number}"),
             Tolerance::Absolute(number) => format!("{number} {unit}"),
             Tolerance::Range(low, high) => format!("{low} to {high}"),
@@ -139,7 +141,7 @@ pub fn told(value: f64, unit: &str) -> String {
     let digits = crate::human::digits(value);
     match unit {
         "" => digits,
-        PERCENT => format!("{value:.1} %"),
+        PERCENT => format!("{} %", fixed(value)),
         unit => format!("{digits} {unit}"),
     }
 }
@@ -155,6 +157,16 @@ pub fn printed(printed: Printed, unit: &str) -> String {
         Printed::Below(limit) => format!("< {}", with_unit(limit)),
         Printed::Above(limit) => format!("> {}", with_unit(limit)),
     }
+}
+
+/// With one digit after the point; what rounds to zero has no sign.
+fn fixed(value: f64) -> String {
+    if value.abs() < 0.05 { "0.0".to_owned() } else { format!("{value:.1}") }
+}
+
+/// The same, with a sign.
+pub fn signed(value: f64) -> String {
+    if value.abs() < 0.05 { "0.0".to_owned() } else { format!("{value:+.1}") }
 }
 
 /// Papers print few digits; what lies beyond them is noise of binary fractions.

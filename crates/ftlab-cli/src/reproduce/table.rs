@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::document::{ClaimDocument, Counts, NumberVerdict, Reproduction, RowDocument};
-use super::numbers::{PERCENT, Printed, Tolerance, printed, told};
+use super::numbers::{PERCENT, Printed, Tolerance, printed, signed, told};
 use crate::human::count;
 use crate::table::wrapped;
 
@@ -118,10 +118,10 @@ pub fn difference(
     let difference = ours - number;
     match relative {
         true if number == 0.0 => NONE.to_owned(),
-        true => format!("{:+.1} %", 100.0 * difference / number.abs()),
-        false if unit == PERCENT => format!("{difference:+.1} points"),
+        true => format!("{} %", signed(100.0 * difference / number.abs())),
+        false if unit == PERCENT => format!("{} points", signed(difference)),
         false if unit.is_empty() => format!("{difference:+.3}"),
-        false => format!("{difference:+.1} {unit}"),
+        false => format!("{} {unit}", signed(difference)),
     }
 }
 

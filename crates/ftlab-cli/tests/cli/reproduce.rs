@@ -365,6 +365,29 @@ fn several_experiments_are_run_one_after_the_other() {
     assert_eq!(entries(&place.path("ftlab-results")), ["reproduce-a-1"]);
 }
 
+/// The declaration that the documentation shows is one.
+#[test]
+fn the_example_of_the_documentation_runs() {
+    let guide = include_str!("../../../../docs/reproduce.md");
+    let text = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let place = Place::new();
+    fs::create_dir(place.path("read-first")).unwrap();
+    place.write("read-first/experiment.toml", text.as_bytes());
+    let done = place.run("reproduce read-first --seeds 1 -o out");
+    assert!([0, 1].contains(&done.code), "{}", done.err);
+    let document = place.json("out/result.json");
+    let mut means: Vec<f64> = document["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| number(&case["metrics"]["read"]["mean"]))
+        .collect();
+    assert_eq!(means.len(), 6);
+    means.sort_by(f64::total_cmp);
+    means.dedup();
+    assert_eq!(means.len(), 6, "policies and queue depths differ: {means:?}");
+}
+
 #[test]
 fn a_bad_declaration_is_told_as_a_whole() {
     let place = Place::new();

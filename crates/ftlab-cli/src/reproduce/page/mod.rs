@@ -33,7 +33,7 @@ pub fn of(
     let title = format!("{}: {}", document.name, document.title);
     let body = html! {
         h1 { (title) }
-        p { (document.paper) @if let Some(doi) = &document.doi { " doi: " (doi) } }
+        p { (document.paper) @if let Some(doi) = &document.doi { ", doi " (doi) } }
         p { (document.summary) }
         p.verdict { (verdict_line(document)) }
         @if let Some(note) = fewer_seeds(document) { p.verdict { (note) } }
@@ -66,7 +66,7 @@ fn numbers(document: &Reproduction) -> Markup {
                         th scope="col" { "Claim" } th scope="col" { "Paper" }
                         th scope="col" { "ftlab" } th scope="col" { "95 % interval" }
                         th scope="col" { "Difference" } th scope="col" { "Tolerance" }
-                        th scope="col" { "NumberVerdict" }
+                        th scope="col" { "Verdict" }
                     } }
                     @for claim in &document.claims { (claimed(claim)) }
                 }
@@ -115,7 +115,9 @@ fn numbered(claim: &ClaimDocument, row: &RowDocument) -> Markup {
                 (difference(row, row.paper, row.tolerance, unit))
                 @if row.expected.is_some() {
                     br; span.small {
-                        "of " (printed(to, unit)) ", expected: " (difference(row, to, tolerance, unit))
+                        "expected " (printed(to, unit))
+                        @let from_that = difference(row, to, tolerance, unit);
+                        @if !from_that.is_empty() { ": " (from_that) }
                     }
                 }
             }

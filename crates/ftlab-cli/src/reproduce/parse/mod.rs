@@ -305,3 +305,57 @@ fn id_of(claim: &super::declaration::Claim) -> String {
 fn printed_text(value: &Given<'_>) -> Option<String> {
     number(value).map(|number| number.to_string()).or_else(|| plain(value))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A declaration that spoils easily: every key stands in it.
+    const TEXT: &str = include_str!("../../../../../experiments/rw-scheduler/experiment.toml");
+
+    fn problems(text: &str) -> Vec<Problem> {
+        parse("e.toml", text).map_or_else(|problems| problems.problems, |_| Vec::new())
+    }
+
+    #[test]
+    fn whatever_is_missing_is_told_or_not_needed() {
+        assert_eq!(problems(TEXT), []);
+        let lines: Vec<&str> = TEXT.lines().collect();
+        for left_out in 0..lines.len() {
+            let kept = lines.iter().enumerate().filter(|(at, _)| *at != left_out);
+            let text: Vec<&str> = kept.map(|(_, line)| *line).collect();
+            for problem in problems(&text.join("\n")) {
+                assert!(!problem.remedy.is_empty() && problem.place.is_some(), "{problem}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_is_too_bad_to_be_read() {
+        for end in (0..TEXT.len()).step_by(7).filter(|&end| TEXT.is_char_boundary(end)) {
+            problems(&TEXT[..end]);
+        }
+        for (from, to) in
+            [("\"", "'"), ("[[", "["), ("=", "=="), ("us", "ms"), ("0.", "-1."), ("name", "x")]
+        {
+            for (at, _) in TEXT.match_indices(from).step_by(3) {
+                problems(&format!("{}{to}{}", &TEXT[..at], &TEXT[at + from.len()..]));
+            }
+        }
+    }
+
+    #[test]
+    fn axes_that_span_too_much_are_refused() {
+        let axis = |at: usize| {
+            let values: Vec<String> = (0..100).map(|value| value.to_string()).collect();
+            format!("[[axis]]\nname = \"a{at}\"\nvalues = [{}]\n", values.join(", "))
+        };
+        let text = TEXT.replace("[[metric]]", "[[METRIC]]").replacen(
+            "[[METRIC]]",
+            &format!("{}{}[[METRIC]]", axis(0), axis(1)),
+            1,
+        );
+        let found = problems(&text.replace("[[METRIC]]", "[[metric]]"));
+        assert!(found.iter().any(|problem| problem.message.contains("800000 cases")), "{found:?}");
+    }
+}
