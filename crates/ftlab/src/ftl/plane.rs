@@ -176,9 +176,16 @@ impl Plane {
     }
 
     /// Fills a block no further, if it is being filled. Returns its stream and
-    /// how much of it was taken, if it is.
-    pub(super) fn close(&mut self, block: BlockId) -> Option<(WriteStream, u32)> {
-        let found = self.open_blocks().find(|&(_, open, _)| open == block);
+    /// how much of it was taken, if it is. A stream that has filled it is not asked: the block may be
+    /// another stream's by now.
+    pub(super) fn close(
+        &mut self,
+        block: BlockId,
+        units_of: impl Fn(WriteStream) -> u32,
+    ) -> Option<(WriteStream, u32)> {
+        let has_room = |of, taken| taken < units_of(of);
+        let found =
+            self.open_blocks().find(|&(of, open, taken)| open == block && has_room(of, taken));
         let (stream, _, taken) = found?;
         self.open[stream.at()] = None;
         Some((stream, taken))

@@ -309,7 +309,7 @@ impl Ftl {
             // At the end of its life the device can't afford to give up what is left of the block.
             let state = &mut self.planes[plane.at()];
             if !self.read_only {
-                let open = state.close(block);
+                let open = state.close(block, |stream| self.blocks.units_in(stream));
                 if let Some(noted) = open.and_then(|(of, _)| self.writable.get_mut(of.at())) {
                     noted.next_unit[plane.at()] = 0;
                 }
