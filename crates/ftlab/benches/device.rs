@@ -98,7 +98,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
     assemble(DeviceSetup {
         host: HostSetup::one_queue(65_536),
         flash: FlashSetup {
-            bus: Bus::new(&transfers, Nanos::ZERO, PAGE, &shape),
+            bus: Bus::new(&transfers, None, PAGE, &shape),
             abilities: Abilities::NONE,
             pause: PauseRule::NEVER,
             geometry: geometry.clone(),

@@ -155,7 +155,7 @@ fn every_declaration_holds_together() {
 fn parses(kind: Kind, text: &str) -> bool {
     match kind {
         Kind::Count => u32::parse(text).is_ok(),
-        Kind::Time => Nanos::parse(text).is_ok(),
+        Kind::Time => Option::<Nanos>::parse(text).is_ok(),
         Kind::Times => Vec::<Nanos>::parse(text).is_ok(),
         Kind::Counts => Vec::<u32>::parse(text).is_ok(),
         Kind::Size => Bytes::parse(text).is_ok(),
@@ -172,7 +172,7 @@ fn parses(kind: Kind, text: &str) -> bool {
 fn lies_within(kind: Kind, text: &str, low: &str, high: &str) -> bool {
     match kind {
         Kind::Count => u32::parse(text).is_ok_and(|value| value.within(low, high)),
-        Kind::Time => Nanos::parse(text).is_ok_and(|value| value.within(low, high)),
+        Kind::Time => Option::<Nanos>::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Size => Bytes::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Rate => Option::<BytesPerSec>::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Counts => Vec::<u32>::parse(text).is_ok_and(|value| value.within(low, high)),

@@ -202,9 +202,10 @@ options! {
 options! {
     /// The bus of a channel.
     pub struct BusOptions at "nand.bus" with { policy: TransfersChoice } {
-        /// What a command and its addresses take on the bus, for each plane, beside the data. Without
-        /// it, reads and erases begin without the bus.
-        command: Nanos = "0ns", in "0ns"..="100us",
+        /// What a command and its addresses take on the bus, for each plane, beside the data. With "none",
+        /// reads and erases begin without the bus; with "0ns" they take none of its time, but begin
+        /// only when it is free.
+        command: Option<Nanos> = "none", in "0ns"..="100us",
             source "default: not counted; seven cycles of 25 to 100 ns in asynchronous ONFI";
     }
 }

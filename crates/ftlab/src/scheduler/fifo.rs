@@ -22,6 +22,8 @@ impl Policy for Fifo {
 }
 
 impl Order for Fifo {
+    const OVERTAKING: bool = false;
+
     #[inline(always)]
     fn rank(&mut self, arrival: &Arrival, _view: &View<'_>) -> u64 {
         arrival.sequence

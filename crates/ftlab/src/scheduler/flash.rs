@@ -16,10 +16,12 @@ use crate::nand::{Abilities, DieStates, Geometry};
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, FlashLaws, OnBus, Plant};
 
-/// What happens next in the flash: a die is done with a step, or a bus that is wanted falls free.
+/// What happens next in the flash: a die is done with a step, or has to look what came for it; a bus that
+/// is wanted falls free.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
     Die(DieId),
+    Look(DieId),
     Bus(ChannelId),
 }
 
@@ -116,6 +118,8 @@ pub struct Flash<P = ()> {
     pub(super) pause: PauseRule,
     scheduler: Scheduler,
     pub(super) bus_order: BusOrder,
+    /// Whether a command can go before one that came earlier.
+    pub(super) overtaking: bool,
     pub(super) commands: Slab<Command>,
     pub(super) stations: Vec<Station>,
     pub(super) lines: Vec<Line>,
@@ -143,7 +147,7 @@ impl<P: Probe> Flash<P> {
         let in_bus = setup.bus.longest(planes, setup.abilities.multi_plane.gap);
         let pauses = pause.program + pause.erase + pause.resume;
         let reach = in_bus + setup.timing.longest() + cache.busy + pauses;
-        let laws = || FlashLaws::new(&setup.geometry, &setup.abilities, setup.bus.command());
+        let laws = || FlashLaws::new(&setup.geometry, &setup.abilities, &setup.bus);
         Flash {
             laws: verify::ON.then(|| Box::new(laws())),
             stations: vec![Station::default(); dies],
@@ -156,6 +160,7 @@ impl<P: Probe> Flash<P> {
             abilities: setup.abilities,
             pause: setup.pause,
             bus_order: setup.scheduler.bus_order(),
+            overtaking: setup.scheduler.overtaking(),
             scheduler: setup.scheduler,
             commands: Slab::default(),
             events: EventQueue::new(reach),
@@ -218,6 +223,7 @@ impl<P: Probe> Flash<P> {
             pause: _,
             scheduler,
             bus_order: _,
+            overtaking: _,
             commands: _,
             stations: _,
             lines: _,
@@ -276,7 +282,7 @@ impl<P: Probe> Flash<P> {
     #[inline]
     pub fn submit(&mut self, now: SimTime, id: CommandId) {
         let (die, host_read) = self.enqueue(now, id);
-        self.start(now, die);
+        self.arrived(now, die);
         if host_read {
             self.pause_for_read(now, die);
         }
@@ -289,7 +295,7 @@ impl<P: Probe> Flash<P> {
             self.enqueue(now, id);
         }
         for &id in row {
-            self.start(now, self.commands[id].die);
+            self.arrived(now, self.commands[id].die);
         }
     }
 
@@ -376,6 +382,10 @@ impl<P: Probe> Flash<P> {
         match event {
             Event::Bus(channel) => {
                 self.grant(now, channel);
+                None
+            }
+            Event::Look(die) => {
+                self.look(now, die);
                 None
             }
             Event::Die(die) => self.advance(now, die).map(|id| (now, id)),

@@ -50,7 +50,7 @@ impl<P: Probe> Flash<P> {
     /// Whether a command of this kind needs the bus to begin.
     #[inline]
     pub(super) fn needs_bus(&self, kind: Kind) -> bool {
-        kind == Kind::Program || self.bus.command() > Nanos::ZERO
+        kind == Kind::Program || self.bus.carries_commands()
     }
 
     /// Asks for the bus, for what the die wants of it at present: at once if it is free and nobody
@@ -109,7 +109,8 @@ impl<P: Probe> Flash<P> {
         }
         let mut best: Option<((u64, u64), usize, Wish)> = None;
         for (place, &die) in self.lines[channel.at()].wanted_by.iter().enumerate() {
-            let wish = self.wish(die).expect("a die in line wants the bus for something");
+            // A die whose next command needs no bus will find it when it looks what came.
+            let Some(wish) = self.wish(die) else { continue };
             let command = &self.commands[wish.command()];
             let rank = match self.bus_order {
                 BusOrder::Rank => command.rank(),

@@ -32,8 +32,10 @@ struct Wish {
     /// The arrival number of the command: the smallest is served first.
     came: u64,
     on_bus: Nanos,
-    /// What the cells do afterwards.
-    then: Nanos,
+    /// How long the cells then are busy.
+    cells: Nanos,
+    /// What the die then sends, if it has sensed something.
+    sends: Option<Nanos>,
     /// Which of those that wait it is, if it is one of them.
     id: Option<CommandId>,
 }
@@ -81,7 +83,8 @@ impl LookAhead {
             match view.present(die, now) {
                 Present::FreeAt(at) => self.go_on(&mut one, at, view, &mut done),
                 Present::Sends { from, came, on_bus } => {
-                    one.wish = Some(Wish { from, came, on_bus, then: Nanos::ZERO, id: None });
+                    let (cells, sends) = (Nanos::ZERO, None);
+                    one.wish = Some(Wish { from, came, on_bus, cells, sends, id: None });
                 }
             }
             played.push(one);
@@ -99,7 +102,12 @@ impl LookAhead {
                 break;
             };
             free_at = granted + wish.on_bus;
-            let end = free_at + wish.then;
+            let end = free_at + wish.cells;
+            if let Some(on_bus) = wish.sends {
+                let cells = Nanos::ZERO;
+                one.wish = Some(Wish { from: end, on_bus, cells, sends: None, ..wish });
+                continue;
+            }
             wish.id.into_iter().for_each(|id| done(id, end));
             self.go_on(one, end, view, &mut done);
         }
@@ -118,18 +126,23 @@ impl LookAhead {
         while let Some(&id) = self.dies[one.die.at()].get(one.begun) {
             one.begun += 1;
             let command = view.command(id);
-            let (on_bus, cells) = (view.on_bus(command), view.in_cells(command));
-            let wish =
-                |from, then| Some(Wish { from, came: command.arrival, on_bus, then, id: Some(id) });
-            match command.kind {
-                Kind::Read => one.wish = wish(at + cells, Nanos::ZERO),
-                Kind::Program => one.wish = wish(at, cells),
-                Kind::Erase | Kind::Copyback => {
-                    at = at + on_bus + cells;
+            let (data, cells) = (view.data_on_bus(command), view.in_cells(command));
+            let wish = |from, on_bus, cells, sends| {
+                Some(Wish { from, came: command.arrival, on_bus, cells, sends, id: Some(id) })
+            };
+            one.wish = match (command.kind, view.command_on_bus()) {
+                (Kind::Program, ordered) => {
+                    wish(at, ordered.unwrap_or_default() + data, cells, None)
+                }
+                (Kind::Read, Some(ordered)) => wish(at, ordered, cells, Some(data)),
+                (Kind::Read, None) => wish(at + cells, data, Nanos::ZERO, None),
+                (Kind::Erase | Kind::Copyback, Some(ordered)) => wish(at, ordered, cells, None),
+                (Kind::Erase | Kind::Copyback, None) => {
+                    at = at + cells;
                     done(id, at);
                     continue;
                 }
-            }
+            };
             return;
         }
     }

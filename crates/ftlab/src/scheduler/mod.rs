@@ -82,6 +82,9 @@ pub trait Order {
     /// Which command a bus serves first.
     const BUS: BusOrder = BusOrder::Rank;
 
+    /// Whether a command can go before one that came earlier, even at the same moment.
+    const OVERTAKING: bool = true;
+
     /// The rank of an arriving command: smaller goes first. Among what waits for a die, ranks of
     /// commands of one origin and kind must not fall from one to the next. Equals are served as they
     /// arrived.
@@ -94,6 +97,10 @@ pub trait Order {
 
 fn bus_order_of<T: Order>(_policy: &T) -> BusOrder {
     T::BUS
+}
+
+fn is_overtaking<T: Order>(_policy: &T) -> bool {
+    T::OVERTAKING
 }
 
 impl Scheduler {
@@ -113,5 +120,11 @@ impl Scheduler {
     #[must_use]
     pub fn bus_order(&self) -> BusOrder {
         scheduler_policy!(self, policy => bus_order_of(policy))
+    }
+
+    /// Whether a command can go before one that came earlier.
+    #[must_use]
+    pub fn overtaking(&self) -> bool {
+        scheduler_policy!(self, policy => is_overtaking(policy))
     }
 }

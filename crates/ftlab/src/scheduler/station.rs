@@ -38,6 +38,8 @@ pub(super) struct Station {
     pub pauses: u32,
     /// Whether the die will look, when the cells begin, for host reads that came while data moved in.
     pub looks_again: bool,
+    /// Whether it will look for something to begin when everything has come that comes at this moment.
+    pub will_look: bool,
     /// Whether it is on the list of dies that want the bus.
     pub wants_bus: bool,
     /// The channel's account of collection when it began to want the bus.
@@ -87,6 +89,26 @@ impl<P: Probe> Flash<P> {
         if !self.settled.hold(&self.stations[die.at()].die) {
             self.start_next(now, die);
         }
+    }
+
+    /// A command came for a die. Where a command can go before one that came earlier, all that comes at
+    /// one moment is known before any of it begins.
+    #[inline(always)]
+    pub(super) fn arrived(&mut self, now: SimTime, die: DieId) {
+        if !self.overtaking {
+            return self.start(now, die);
+        }
+        let station = &mut self.stations[die.at()];
+        if !station.will_look && !self.settled.hold(&station.die) {
+            station.will_look = true;
+            self.events.schedule(now, now, Event::Look(die));
+        }
+    }
+
+    /// Everything has come that comes at this moment.
+    pub(super) fn look(&mut self, now: SimTime, die: DieId) {
+        self.stations[die.at()].will_look = false;
+        self.start(now, die);
     }
 
     #[inline(never)]

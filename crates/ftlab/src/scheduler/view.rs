@@ -42,14 +42,19 @@ impl<'a> View<'a> {
         &self.commands[id]
     }
 
-    /// How long a command takes the bus.
+    /// How long the data of a command takes the bus.
     #[must_use]
-    pub fn on_bus(&self, command: &Command) -> Nanos {
-        let data = match command.kind {
+    pub fn data_on_bus(&self, command: &Command) -> Nanos {
+        match command.kind {
             Kind::Read | Kind::Program => self.bus.transfer(command.codewords),
             Kind::Erase | Kind::Copyback => Nanos::ZERO,
-        };
-        self.bus.command() + data
+        }
+    }
+
+    /// How long a command without its data takes the bus; none if it needs no bus.
+    #[must_use]
+    pub fn command_on_bus(&self) -> Option<Nanos> {
+        self.bus.carries_commands().then(|| self.bus.command())
     }
 
     /// How long a command takes the cells.
@@ -62,7 +67,7 @@ impl<'a> View<'a> {
     /// How long a command takes its die, from the moment at which it begins, if nothing is in its way.
     #[must_use]
     pub fn service(&self, command: &Command) -> Nanos {
-        self.on_bus(command) + self.in_cells(command)
+        self.bus.command() + self.data_on_bus(command) + self.in_cells(command)
     }
 
     /// How long what was sensed together takes the bus.

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::nand::timing;
 use crate::nand::{Abilities, CacheOps, CellMode, Geometry, Kind, MultiPlane, PauseCost};
 use crate::scheduler::{Activity, Command, CommandId, Origin};
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
@@ -129,12 +130,12 @@ pub(crate) struct FlashLaws {
 
 impl FlashLaws {
     /// An idle, erased flash.
-    pub(crate) fn new(geometry: &Geometry, abilities: &Abilities, command: Nanos) -> FlashLaws {
+    pub(crate) fn new(geometry: &Geometry, abilities: &Abilities, bus: &timing::Bus) -> FlashLaws {
         FlashLaws {
             cache: abilities.cache,
             multi_plane: abilities.multi_plane,
             pause: abilities.pause,
-            commands_take_the_bus: command > Nanos::ZERO,
+            commands_take_the_bus: bus.carries_commands(),
             dies: vec![Die::default(); geometry.dies() as usize],
             buses: vec![Bus::default(); geometry.channels() as usize],
             blocks: vec![Block::default(); geometry.blocks() as usize],

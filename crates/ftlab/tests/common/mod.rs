@@ -385,7 +385,7 @@ impl Spec {
                 Transfers::PageTime(PageTime { page: self.bus.time_for(self.shape.page_size) })
             }
         };
-        Bus::new(&transfers, Nanos::ZERO, self.codeword, &self.shape)
+        Bus::new(&transfers, None, self.codeword, &self.shape)
     }
 
     pub fn geometry(&self) -> Geometry {

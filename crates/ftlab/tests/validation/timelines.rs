@@ -25,7 +25,7 @@ struct Set {
     dies: u32,
     abilities: Abilities,
     pause: PauseRule,
-    command: Nanos,
+    command: Option<Nanos>,
     page: Nanos,
     scheduler: Scheduler,
 }
@@ -36,7 +36,7 @@ fn plain() -> Set {
         dies: 1,
         abilities: Abilities::NONE,
         pause: PauseRule::NEVER,
-        command: Nanos::ZERO,
+        command: None,
         page: Nanos(10 * US),
         scheduler: Scheduler::Fifo(Fifo),
     }
@@ -359,7 +359,7 @@ fn what_waits_while_an_operation_is_left_goes_after_it() {
 
 #[test]
 fn commands_take_the_bus_too() {
-    let set = || Set { command: Nanos(US), dies: 2, ..plain() };
+    let set = || Set { command: Some(Nanos(US)), dies: 2, ..plain() };
     let mut table = Table::new(set());
     table.put(0, "a", Kind::Read, at(0, 0, 0)).put(0, "b", Kind::Read, at(1, 0, 0));
     // a: bus 0-1, cells 1-51, bus 51-61. b: bus 1-2, cells 2-52, bus 61-71.
@@ -368,7 +368,7 @@ fn commands_take_the_bus_too() {
     table.put(0, "e", Kind::Erase, at(0, 0, 0)).put(0, "p", Kind::Program, at(1, 0, 0));
     // e: bus 0-1, cells 1-3001. p: bus 1-12, cells 12-612.
     assert_eq!(table.done(), [("p", 612), ("e", 3001)]);
-    let planes = Set { command: Nanos(US), ..two_planes(ALL_KINDS) };
+    let planes = Set { command: Some(Nanos(US)), ..two_planes(ALL_KINDS) };
     // r: bus 0-1, cells 1-51, bus 51-61. Then bus 61-72 and 73-84, cells 84-684.
     let expected = [("r", 61), ("a", 684), ("b", 684)];
     assert_eq!(two_programs(planes, at(0, 1, 2), at(1, 4, 2)), expected);

@@ -29,17 +29,23 @@ impl Transfers {
 pub struct Bus {
     /// Transfer time by number of codewords, from none to a whole flash page.
     by_codewords: Vec<Nanos>,
-    /// Addresses and the command itself, for one plane.
-    command: Nanos,
+    /// Addresses and the command itself, for one plane; none if they need no bus.
+    command: Option<Nanos>,
     sectors_per_codeword: Divisor,
     codewords_per_unit: u32,
 }
 
 impl Bus {
     /// The bus that serves the flash pages of a shape in units of `codeword`, which divides the mapping
-    /// unit. Each command, on each plane, takes it for `command` besides.
+    /// unit. Each command, on each plane, takes it for `command` besides; without that, commands
+    /// need no bus.
     #[must_use]
-    pub fn new(transfers: &Transfers, command: Nanos, codeword: Bytes, shape: &Shape) -> Bus {
+    pub fn new(
+        transfers: &Transfers,
+        command: Option<Nanos>,
+        codeword: Bytes,
+        shape: &Shape,
+    ) -> Bus {
         let in_page = shape.page_size.0 / codeword.0;
         let time = |codewords| transfers.time_for(Bytes(codewords * codeword.0), shape.page_size);
         Bus {
@@ -61,13 +67,20 @@ impl Bus {
     #[inline]
     #[must_use]
     pub fn command(&self) -> Nanos {
-        self.command
+        self.command.unwrap_or(Nanos::ZERO)
+    }
+
+    /// Whether a command without data needs the bus, if only for a moment.
+    #[inline]
+    #[must_use]
+    pub fn carries_commands(&self) -> bool {
+        self.command.is_some()
     }
 
     /// The longest that one operation on so many planes takes the bus.
     #[must_use]
     pub fn longest(&self, planes: u32, gap: Nanos) -> Nanos {
-        let plane = self.command + self.transfer(self.page_codewords()) + gap;
+        let plane = self.command() + self.transfer(self.page_codewords()) + gap;
         Nanos(plane.0 * u64::from(planes))
     }
 

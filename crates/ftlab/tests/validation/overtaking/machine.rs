@@ -13,7 +13,7 @@ use ftlab::scheduler::{
 use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
 
 const PAGES_PER_BLOCK: u32 = 64;
-const BLOCKS: u32 = 16;
+const BLOCKS: u32 = 4096;
 
 /// The times of a machine. Odd ones keep two things from happening at the same moment by chance.
 #[derive(Clone, Copy, Debug)]
@@ -22,14 +22,26 @@ pub struct Times {
     pub sense: u64,
     pub program: u64,
     pub erase: u64,
+    /// Whether commands, which take no time, begin only when the bus is free.
+    pub waiting_commands: bool,
 }
 
 /// The times of the paper.
-pub const PAPER: Times =
-    Times { transfer: 10_000, sense: 20_000, program: 200_000, erase: 3_000_000 };
+pub const PAPER: Times = Times {
+    transfer: 10_000,
+    sense: 20_000,
+    program: 200_000,
+    erase: 3_000_000,
+    waiting_commands: true,
+};
 /// Nearly those, without common divisors.
-pub const ODD: Times =
-    Times { transfer: 10_007, sense: 20_021, program: 200_177, erase: 1_000_541 };
+pub const ODD: Times = Times {
+    transfer: 10_007,
+    sense: 20_021,
+    program: 200_177,
+    erase: 1_000_541,
+    waiting_commands: false,
+};
 
 /// A command that comes to the queue.
 #[derive(Clone, Copy, Debug)]
@@ -72,11 +84,12 @@ pub struct Load {
 /// A load at random moments.
 pub fn draw(load: &Load, seed: u64) -> Vec<Item> {
     let mut stream = Stream::new(seed, "load");
-    let mut at = 0;
+    let mut at = 1;
     let items = (0..load.items).map(|_| {
-        // Some come close together, as in a burst; never two at once.
-        let gap = if stream.below(4) == 0 { load.gap / 16 } else { load.gap * 5 / 4 };
-        at += 1 + stream.below(2 * gap.max(1));
+        // Every fourth comes at the same moment as the one before it, as in a burst.
+        if stream.below(4) > 0 {
+            at += 1 + stream.below(load.gap * 8 / 3);
+        }
         let kind = stream.below(100);
         let (kind, origin) = if kind < load.writes {
             (Kind::Program, Origin::Host)
@@ -147,7 +160,8 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
         page_size: Bytes::from_kib(4),
         mapping_unit: Bytes::from_kib(4),
     };
-    let Times { transfer, sense, program, erase } = *times;
+    let Times { transfer, sense, program, erase, waiting_commands } = *times;
+    let command = waiting_commands.then_some(Nanos::ZERO);
     let [read, program, erase] = [sense, program, erase].map(Nanos);
     let page = Transfers::PageTime(PageTime { page: Nanos(transfer) });
     let setup = FlashSetup {
@@ -156,7 +170,7 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
             native: Timing::Plain(Plain { read, program, erase }),
             one_bit: OneBit { read, program, erase },
         },
-        bus: Bus::new(&page, Nanos::ZERO, Bytes::from_kib(4), &shape),
+        bus: Bus::new(&page, command, Bytes::from_kib(4), &shape),
         abilities: Abilities::NONE,
         pause: PauseRule::NEVER,
         scheduler,
@@ -166,7 +180,8 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
     let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
     let mut served = vec![Served::default(); load.len()];
     for (number, item) in load.iter().enumerate() {
-        run(&mut flash, item.at, &numbers, &mut served);
+        // What comes just as something ends comes before that.
+        run(&mut flash, item.at.saturating_sub(1), &numbers, &mut served);
         let page = Ppn::new(item.die * BLOCKS * PAGES_PER_BLOCK + item.page);
         let mut command = Command::new(item.kind, item.origin, Task::WriteBack, page);
         command.codewords = 1;
@@ -256,13 +271,11 @@ impl<'a> Naive<'a> {
             let Some(now) = arrival.into_iter().chain(self.next_moment()).min() else { break };
             self.now = now;
             self.finish();
-            self.dispatch();
-            // What comes just as something ends comes after that.
-            if arrival == Some(now) {
+            while self.load.get(next_item).is_some_and(|item| item.at == now) {
                 self.enqueue(next_item);
                 next_item += 1;
-                self.dispatch();
             }
+            self.dispatch();
         }
         assert!(self.queue.is_empty());
         self.served
@@ -353,6 +366,7 @@ impl<'a> Naive<'a> {
     /// When what waits would be done if nothing more came.
     fn end_of(&self, other: usize) -> u64 {
         let mut ahead = self.clone();
+        ahead.dispatch();
         while let Some(now) = ahead.next_moment() {
             ahead.now = now;
             ahead.finish();
@@ -385,16 +399,10 @@ impl<'a> Naive<'a> {
                         let mut waiting = self.queue.iter();
                         let first = waiting.find(|&&one| self.load[one].die == die).copied();
                         let Some(first) = first else { continue };
-                        let until = self.now + self.service(first);
-                        match self.load[first].kind {
-                            Kind::Program | Kind::Copyback => wishes.push((first, die)),
-                            Kind::Read => {
-                                let until = self.now + self.times.sense;
-                                self.begin(die, first, Doing::Sensing { until, what: first });
-                            }
-                            Kind::Erase => {
-                                self.begin(die, first, Doing::Other { until, what: first });
-                            }
+                        let needs_bus = self.load[first].kind == Kind::Program;
+                        match needs_bus || self.times.waiting_commands {
+                            true => wishes.push((first, die)),
+                            false => self.begin(die, first),
                         }
                     }
                     _ => {}
@@ -404,22 +412,27 @@ impl<'a> Naive<'a> {
                 return;
             }
             let Some(&(what, die)) = wishes.iter().min() else { return };
-            self.bus_free_at = self.now + self.times.transfer;
             match self.dies[die as usize] {
                 Doing::Holding { .. } => {
+                    self.bus_free_at = self.now + self.times.transfer;
                     self.dies[die as usize] = Doing::Other { until: self.bus_free_at, what };
                 }
                 _ => {
-                    let until = self.now + self.service(what);
-                    self.begin(die, what, Doing::Other { until, what });
+                    if self.load[what].kind == Kind::Program {
+                        self.bus_free_at = self.now + self.times.transfer;
+                    }
+                    self.begin(die, what);
                 }
             }
         }
     }
 
-    fn begin(&mut self, die: u32, what: usize, doing: Doing) {
+    fn begin(&mut self, die: u32, what: usize) {
         self.queue.retain(|&one| one != what);
         self.served[what].start = self.now;
-        self.dies[die as usize] = doing;
+        self.dies[die as usize] = match self.load[what].kind {
+            Kind::Read => Doing::Sensing { until: self.now + self.times.sense, what },
+            _ => Doing::Other { until: self.now + self.service(what), what },
+        };
     }
 }

@@ -87,10 +87,15 @@ proptest! {
 
     /// Every command starts and ends as in a model that walks the queue.
     #[test]
-    fn it_does_what_a_walk_does((load, seed) in loads(), rule in rules()) {
+    fn it_does_what_a_walk_does(
+        (load, seed) in loads(),
+        rule in rules(),
+        waiting_commands in any::<bool>(),
+    ) {
         let items = draw(&load, seed);
-        let (served, _) = serve(bounded(&rule, load.dies), load.dies, &ODD, &items);
-        let naive = Naive::new(rule, load.dies, &ODD, &items).serve();
+        let times = Times { waiting_commands, ..ODD };
+        let (served, _) = serve(bounded(&rule, load.dies), load.dies, &times, &items);
+        let naive = Naive::new(rule, load.dies, &times, &items).serve();
         prop_assert_eq!(served, naive);
     }
 
