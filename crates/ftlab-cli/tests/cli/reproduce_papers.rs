@@ -19,25 +19,13 @@ fn the_papers_are_listed() {
 /// All numbers of the paper, with all of its seeds.
 #[test]
 fn the_scheduler_paper_is_reproduced() {
-    /// Its README says why.
-    const OUT: [(&str, &str); 1] = [("read-max-after", "0.2")];
     let place = Place::new();
     let done = place.run("reproduce rw-scheduler --claims-only -o out");
     let document = place.json("out/result.json");
     assert_eq!(document["seeds"].as_array().unwrap().len(), 200);
-    let mut out = Vec::new();
-    for claim in document["claims"].as_array().unwrap() {
-        for row in claim["rows"].as_array().unwrap() {
-            if row["verdict"] == "out_of_tolerance" {
-                let ratio = row["at"]["write_ratio"].as_str().unwrap_or_default();
-                out.push((claim["id"].as_str().unwrap(), ratio));
-            }
-        }
-    }
-    assert_eq!(out, OUT, "{}", done.out);
-    assert_eq!(done.code, i32::from(!OUT.is_empty()), "{}\n{}", done.out, done.err);
-    assert_eq!(document["verdicts"]["reproduced"], 34 - OUT.len());
-    assert_eq!(document["verdicts"]["differs_explained"], 2);
+    assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
+    let verdicts = &document["verdicts"];
+    assert_eq!((&verdicts["reproduced"], &verdicts["differs_explained"]), (&34.into(), &2.into()));
     assert!(done.out.contains("calls these values read ratios"), "both labels are told");
 }
 
@@ -45,6 +33,7 @@ fn the_scheduler_paper_is_reproduced() {
 #[test]
 fn the_curves_of_the_scheduler_paper_have_their_shape() {
     let place = Place::new();
+    // Twelve seeds are too few for its tolerances.
     assert!([0, 1].contains(&place.run("reproduce rw-scheduler --seeds 12 -o out -q").code));
     let document = place.json("out/result.json");
     let of = |ratio: &str, bound: &str, metric: &str| {
