@@ -108,9 +108,14 @@ impl<P: Probe> Flash<P> {
             return self.events.schedule(now, now, Event::Bus(channel));
         }
         let mut best: Option<((u64, u64), usize, Wish)> = None;
-        for (place, &die) in self.lines[channel.at()].wanted_by.iter().enumerate() {
-            // A die whose next command needs no bus will find it when it looks what came.
-            let Some(wish) = self.wish(die) else { continue };
+        let mut place = 0;
+        while let Some(&die) = self.lines[channel.at()].wanted_by.get(place) {
+            let Some(wish) = self.wish(die) else {
+                // Something came that needs no bus and goes first: the die will look what it wants then.
+                self.stations[die.at()].wants_bus = false;
+                self.lines[channel.at()].wanted_by.swap_remove(place);
+                continue;
+            };
             let command = &self.commands[wish.command()];
             let rank = match self.bus_order {
                 BusOrder::Rank => command.rank(),
@@ -119,6 +124,7 @@ impl<P: Probe> Flash<P> {
             if best.is_none_or(|(least, ..)| rank < least) {
                 best = Some((rank, place, wish));
             }
+            place += 1;
         }
         let Some((_, place, wish)) = best else { return };
         let line = &mut self.lines[channel.at()];

@@ -76,11 +76,21 @@ struct Put {
     at: u64,
 }
 
+/// A command that comes when another one is done.
+struct Answer {
+    to: &'static str,
+    name: &'static str,
+    kind: Kind,
+    page: Ppn,
+}
+
 /// A flash, the commands that were put into it, and when each was done.
 struct Table {
     flash: Flash,
     waiting: Vec<Put>,
     done: Vec<(&'static str, u64)>,
+    /// What comes at the moment at which another one is done.
+    answers: Vec<Answer>,
     /// Where the time of each went.
     spent: Vec<(&'static str, Spent)>,
 }
@@ -108,6 +118,7 @@ impl Table {
             flash: Flash::new(setup, ()),
             waiting: Vec::new(),
             done: Vec::new(),
+            answers: Vec::new(),
             spent: Vec::new(),
         }
     }
@@ -120,11 +131,25 @@ impl Table {
     fn put_as(&mut self, moment: u64, name: &'static str, mut command: Command) -> &mut Table {
         self.run_until(moment * US);
         command.codewords = 1;
+        self.submit(moment * US, name, command);
+        self
+    }
+
+    fn submit(&mut self, moment: u64, name: &'static str, mut command: Command) {
         command.source = (command.kind == Kind::Copyback).then_some(command.page);
         let id = self.flash.prepare(command);
-        self.waiting.push(Put { id, name, at: moment * US });
-        self.flash.submit(SimTime(moment * US), id);
-        self
+        self.waiting.push(Put { id, name, at: moment });
+        self.flash.submit(SimTime(moment), id);
+    }
+
+    fn answer(&mut self, now: SimTime, to: &'static str) {
+        for Answer { name, kind, page, .. } in
+            self.answers.extract_if(.., |one| one.to == to).collect::<Vec<_>>()
+        {
+            let mut command = Command::new(kind, Origin::Host, Task::WriteBack, page);
+            command.codewords = 1;
+            self.submit(now.0, name, command);
+        }
     }
 
     fn run_until(&mut self, limit: u64) {
@@ -141,6 +166,7 @@ impl Table {
                 self.spent.push((name, spent));
                 self.done.push((name, now.0));
                 self.flash.release(id);
+                self.answer(now, name);
             }
             self.flash.go_on(now, die);
         }
@@ -462,4 +488,23 @@ fn what_is_left_goes_on_after_so_many_reads() {
     }
     // Left 1000-1100, a until 1160, b until 1220, resumed at 1225, the other 2000 until 3225.
     assert_eq!(table.done(), [("a", 1160), ("b", 1220), ("e", 3225), ("c", 3285)]);
+}
+
+/// A die that stands in line for the bus gets a read at the very moment at which the bus falls free, in
+/// answer to what ends then, and another die comes into line before it has looked.
+#[test]
+fn a_die_that_leaves_the_line_leaves_nobody_behind() {
+    for scheduler in
+        [Scheduler::ReadFirst(ReadFirst), Scheduler::Deadline(Deadline::new(&DEADLINES))]
+    {
+        let mut table = Table::new(Set { dies: 4, scheduler, ..plain() });
+        table.answers = [("y", Kind::Program, at(3, 0, 0)), ("r", Kind::Read, at(1, 1, 0))]
+            .map(|(name, kind, page)| Answer { to: "z", name, kind, page })
+            .into();
+        table.put(0, "q", Kind::Program, at(1, 0, 0)).put(20, "x", Kind::Program, at(1, 0, 1));
+        table.put(550, "z", Kind::Read, at(2, 0, 0));
+        // q: until 610. z: bus 600-610. r goes before x: cells 610-660. y: bus 610-620. r: bus 660-670.
+        // x: bus 670-680.
+        assert_eq!(table.done(), [("q", 610), ("z", 610), ("r", 670), ("y", 1220), ("x", 1280)]);
+    }
 }
