@@ -5,6 +5,8 @@
 //! floor: a bare loop over tables of the same size that makes just the random touches which no page
 //! map with collection can avoid, for the same addresses and the same write amplification.
 
+mod common;
+
 use std::time::Duration;
 
 use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteThrough};
@@ -23,6 +25,8 @@ use ftlab::nand::{Abilities, Geometry, Shape};
 use ftlab::scheduler::{Fifo, FlashSetup, PauseRule, Scheduler};
 use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime};
 
+use common::cpu_time;
+
 const PAGE: Bytes = Bytes::from_kib(4);
 const SECTORS_PER_PAGE: u32 = 8;
 const PAGES_PER_BLOCK: u32 = 256;
@@ -32,18 +36,6 @@ const PHYSICAL_PERCENT: u64 = 138;
 const QUEUE_DEPTH: u32 = 64;
 /// How far ahead of its submission a request is announced to the device.
 const LOOK_AHEAD: usize = 32;
-
-/// CPU time of this process, from the kernel's scheduler, or wall time where there is none.
-fn cpu_time() -> Duration {
-    let started = std::sync::LazyLock::force(&STARTED).elapsed();
-    std::fs::read_to_string("/proc/self/schedstat")
-        .ok()
-        .and_then(|text| text.split(' ').next()?.parse().ok())
-        .map_or(started, Duration::from_nanos)
-}
-
-static STARTED: std::sync::LazyLock<std::time::Instant> =
-    std::sync::LazyLock::new(std::time::Instant::now);
 
 /// Resident memory of this process in bytes, if the system tells.
 fn resident() -> Option<u64> {

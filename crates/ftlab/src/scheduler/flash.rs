@@ -32,6 +32,8 @@ pub struct Activity {
     pub kind: Kind,
     /// On whose account.
     pub origin: Origin,
+    /// How many commands had arrived before the one that is served ([`Arrival::sequence`]).
+    pub sequence: u64,
     /// The page (of a flash page or block, the first).
     pub page: Ppn,
     /// The die.
@@ -49,6 +51,8 @@ pub trait Probe {
     /// Whether it observes anything at all.
     const ACTIVE: bool = true;
 
+    /// A command arrives, and waits for its die.
+    fn arrives(&mut self, _arrival: &Arrival) {}
     /// The cells of a die are busy.
     fn cell(&mut self, _activity: &Activity) {}
     /// The bus of a channel is busy.
@@ -321,6 +325,9 @@ impl<P: Probe> Flash<P> {
         let die = self.geometry.die_of_page(page);
         let Command { kind, origin, .. } = self.commands[id];
         let arrival = Arrival { id, kind, origin, die, at: now, sequence: self.arrivals };
+        if P::ACTIVE {
+            self.probe.arrives(&arrival);
+        }
         let (scheduler, view) = self.policy_and_view();
         let mut rank = scheduler.rank(&arrival, &view);
         if self.page_order.is_some() {
@@ -413,8 +420,8 @@ impl<P: Probe> Flash<P> {
     fn activity(&self, id: CommandId, from: SimTime, until: SimTime) -> Activity {
         let command = &self.commands[id];
         let (channel, _) = self.geometry.channel_of(command.die);
-        let Command { kind, origin, page, die, .. } = *command;
-        Activity { kind, origin, page, die, channel, from, until }
+        let Command { kind, origin, page, die, arrival: sequence, .. } = *command;
+        Activity { kind, origin, sequence, page, die, channel, from, until }
     }
 
     /// Reports that the cells are busy with a command and those that share its operation.

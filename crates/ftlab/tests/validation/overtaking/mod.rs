@@ -2,6 +2,7 @@
 //! hold whatever the load: orders that are kept, identities of who crossed whom, the bound.
 
 mod machine;
+mod whole;
 
 use ftlab::scheduler::{
     Estimate, Fifo, Kind, Origin, ReadFirst, ReadFirstBounded, ReadFirstBoundedOptions, Scheduler,

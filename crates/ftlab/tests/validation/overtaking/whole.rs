@@ -1,0 +1,130 @@
+//! Overtaking reads in a whole device, with collection at work.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use ftlab::device::{Device, assemble_with};
+use ftlab::engine::Stream;
+use ftlab::host::Op;
+use ftlab::nand::Shape;
+use ftlab::scheduler::{Activity, Arrival, Kind, Origin, Probe};
+use ftlab::units::{BytesPerSec, DieId, Nanos, SimTime};
+
+use crate::common::{
+    BOUNDS, NO_BUFFER, PlacementKind, SchedulerKind, Spec, closed_loop, lru, request,
+};
+
+/// A command, from its arrival to the end of its work in the cells.
+#[derive(Clone, Copy, Debug)]
+struct Life {
+    kind: Kind,
+    origin: Origin,
+    die: DieId,
+    came: SimTime,
+    from: SimTime,
+    until: SimTime,
+}
+
+impl Life {
+    fn overtakes(&self) -> bool {
+        (self.kind, self.origin) == (Kind::Read, Origin::Host)
+    }
+}
+
+/// The lives of all commands, by the order of their arrival.
+#[derive(Clone, Debug, Default)]
+struct Lives(Rc<RefCell<BTreeMap<u64, Life>>>);
+
+impl Probe for Lives {
+    fn arrives(&mut self, arrival: &Arrival) {
+        let Arrival { kind, origin, die, at, sequence, .. } = *arrival;
+        let life = Life { kind, origin, die, came: at, from: at, until: at };
+        self.0.borrow_mut().insert(sequence, life);
+    }
+
+    fn cell(&mut self, activity: &Activity) {
+        let mut lives = self.0.borrow_mut();
+        let life = lives.get_mut(&activity.sequence).expect("what is served has arrived");
+        (life.from, life.until) = (activity.from, activity.until);
+    }
+}
+
+/// A device that collects all the time, on one channel.
+fn device(buffered: bool, bus: BytesPerSec) -> (Device<Lives>, Lives) {
+    let spec = Spec {
+        shape: Shape { chips_per_channel: 3, ..Spec::small().shape },
+        bus,
+        scheduler: SchedulerKind::ReadFirstBounded,
+        placement: PlacementKind::Dynamic,
+        buffer: if buffered { lru(24) } else { NO_BUFFER },
+        logical_pages: 400,
+        ..Spec::small()
+    };
+    let lives = Lives::default();
+    (assemble_with(spec.setup(), lives.clone(), ()), lives)
+}
+
+/// Reads and writes, as many outstanding as `depth`; returns what became of all commands.
+fn lives(buffered: bool, depth: usize) -> Vec<Life> {
+    let (mut device, lives) = device(buffered, BytesPerSec(u64::MAX));
+    let mut random = Stream::new(depth as u64, "mixture");
+    let requests = (0..4_000).map(|tag| {
+        let op = if random.below(10) < 6 { Op::Read } else { Op::Write };
+        request(op, random.below(400) * 8, 8, tag)
+    });
+    let filled = (0..400).map(|page| request(Op::Write, u64::from(page) * 8, 8, page));
+    assert_eq!(closed_loop(&mut device, depth, filled.chain(requests)).len(), 4_400);
+    drop(device);
+    lives.0.take().into_values().collect()
+}
+
+/// For each command that a read went before, how late it was.
+fn overtaken(lives: &[Life]) -> impl Iterator<Item = (&Life, Nanos)> {
+    let is_overtaken = |at: usize, one: &Life| {
+        let later = lives[at + 1..].iter().take_while(|other| other.came <= one.from);
+        let mut reads = later.filter(|other| other.overtakes() && other.die == one.die);
+        reads.any(|read| read.from < one.from)
+    };
+    let all = lives.iter().enumerate().filter(|(_, one)| !one.overtakes());
+    all.filter(move |&(at, one)| is_overtaken(at, one)).map(|(_, one)| (one, one.until - one.came))
+}
+
+/// Whatever a read went before is done within its bound, host writes and collection alike; and reads do
+/// go before both. With a bus that takes next to no time the estimate is exact but for that.
+#[test]
+fn in_a_whole_device_too_nobody_is_made_later_than_the_bound() {
+    let bounds = [BOUNDS.write_bound, BOUNDS.gc_bound].map(|bound| bound.expect("a bound"));
+    // A command takes a nanosecond of the bus; a few hundred wait at the most.
+    let rest = Nanos(1_000);
+    let mut passed = [0, 0];
+    for (buffered, depth) in [(false, 4), (false, 24), (true, 24)] {
+        for (one, late) in overtaken(&lives(buffered, depth)) {
+            assert_ne!(one.kind, Kind::Erase, "an erase was overtaken");
+            let of = usize::from(one.origin == Origin::Gc);
+            assert!(late <= bounds[of] + rest, "{one:?} is {late} late, and was overtaken");
+            passed[of] += 1;
+        }
+    }
+    assert!(passed.iter().all(|&passed| passed > 100), "reads went before too few: {passed:?}");
+}
+
+/// Reads that never end starve nobody: erases and copies are done, and writes with them.
+#[test]
+fn collection_and_writes_do_not_starve() {
+    let (mut device, lives) = device(false, Spec::small().bus);
+    let mut random = Stream::new(7, "mixture");
+    // Enough reads to keep every die busy, and a write now and then.
+    let requests = (0..30_000).map(|tag| {
+        let op = if tag < 400 || random.below(20) == 0 { Op::Write } else { Op::Read };
+        let page = if tag < 400 { u64::from(tag) } else { random.below(400) };
+        request(op, page * 8, 8, tag)
+    });
+    let done = closed_loop(&mut device, 48, requests);
+    let writes = done.iter().filter(|done| done.request.op == Op::Write);
+    let slowest = writes.map(|done| done.latency()).max().expect("writes");
+    let lives = lives.0.take();
+    assert!(lives.values().filter(|life| life.kind == Kind::Erase).count() > 100);
+    let longest = lives.values().map(|life| life.until - life.came).max().expect("commands");
+    assert!(longest < Nanos(40_000_000) && slowest < Nanos(200_000_000), "{longest} {slowest}");
+}
