@@ -75,8 +75,8 @@ pub struct Measured {
     pub document: Document,
     /// What was measured, histograms and time series included.
     pub recorder: Recorder,
-    /// How each block fared.
-    pub blocks: Vec<BlockGroup>,
+    /// The device, as it was left.
+    pub device: Device,
     /// The file of requests, as far as it was asked for; to be finished.
     pub requests: Option<Requests>,
     /// What it cost.
@@ -84,6 +84,11 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// How each block fared.
+    pub fn blocks(&self) -> Vec<BlockGroup> {
+        self.recorder.block_map(&self.device)
+    }
+
     /// Requests played, preconditioning included.
     pub fn requests_played(&self) -> u64 {
         let played = |phase: &PhaseStats| phase.host.requests() + phase.unmeasured.requests;
@@ -181,8 +186,7 @@ impl Experiment {
             warnings: outcome.warnings,
         };
         let Recording { recorder, requests, .. } = recording;
-        let blocks = recorder.block_map(&ssd);
-        Ok(Measured { document, recorder, blocks, requests, spent })
+        Ok(Measured { document, recorder, device: ssd, requests, spent })
     }
 
     fn play(

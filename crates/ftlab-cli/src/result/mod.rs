@@ -49,7 +49,7 @@ pub fn write(
     latencies::write(latencies, &measured.recorder)
         .map_err(unwritten(folder.path(), &name("latencies.parquet")))?;
     let blocks = folder.create(&name("blocks.parquet"))?;
-    blocks::write(blocks, &measured.blocks)
+    blocks::write(blocks, &measured.blocks())
         .map_err(unwritten(folder.path(), &name("blocks.parquet")))?;
     if measured.recorder.timeline().queue_windows().next().is_some() {
         let queues = folder.create(&name("queues.parquet"))?;
