@@ -2,6 +2,7 @@
 //! ARCHITECTURE, "Memory", lists them; list links and counters of policies are left out.
 
 use crate::config::Config;
+use crate::ftl::mapping::MappingChoice;
 use crate::nand::Geometry;
 use crate::units::{Bytes, SECTOR_BYTES};
 
@@ -27,10 +28,15 @@ impl Tables {
         let geometry = Geometry::new(config.shape());
         let (physical, logical) = (geometry.physical_pages(), config.logical_pages());
         let (physical, logical) = (u64::from(physical), u64::from(logical));
+        let blocks = u64::from(geometry.blocks()) * BLOCK;
+        if matches!(config.options.ftl.mapping.policy, MappingChoice::Physical(_)) {
+            // Neither a map nor owners of pages.
+            let valid = physical / u64::from(u8::BITS);
+            return Tables { reserved: Bytes(valid + blocks), written: Bytes(0) };
+        }
         let sectors = config.shape().mapping_unit.0 / SECTOR_BYTES;
         let masks = physical * sectors.div_ceil(u64::from(u8::BITS));
         let valid = physical / u64::from(u8::BITS);
-        let blocks = u64::from(geometry.blocks()) * BLOCK;
         Tables {
             reserved: Bytes(logical * ENTRY + physical * ENTRY + masks + valid + blocks),
             written: Bytes(logical * (2 * ENTRY) + logical / u64::from(u8::BITS)),

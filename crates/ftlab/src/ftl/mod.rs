@@ -153,9 +153,11 @@ impl Ftl {
             };
             Box::new(Life::new(faults, &demand, kept_back - 1))
         });
+        // Where nothing is translated, nobody asks who owns a page.
+        let owned_pages = if setup.mapping.translates() { geometry.physical_pages() } else { 0 };
         let mut ftl = Ftl {
             blocks: Blocks::new(&geometry).with_cells_of(bits, &geometry),
-            spare: Spare::new(geometry.physical_pages(), geometry.sectors_per_unit()),
+            spare: Spare::new(owned_pages, geometry.sectors_per_unit()),
             planes: vec![Plane::new(blocks_per_plane, free_block); geometry.planes() as usize],
             writable: vec![everywhere; setup.streams.host_streams() as usize],
             logical_pages: setup.logical_pages,
