@@ -1,63 +1,15 @@
 // Opens the page of a comparison in a real browser and checks that it shows what it says.
 // usage: node page.mjs BROWSER COMPARE_FOLDER [FOLDER_FOR_PICTURES]
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
+import { check, embedded, end, picture, read } from './check.mjs';
 
-const [executablePath, folder, pictures] = process.argv.slice(2);
-const comparison = JSON.parse(readFileSync(join(folder, 'compare.json'), 'utf8'));
-const address = pathToFileURL(resolve(folder, 'report.html')).href;
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-let done = 0;
+const comparison = read('compare.json');
 
-async function check(name, options, body) {
-  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
-  const page = await context.newPage();
-  const complaints = [], requests = [];
-  page.on('console', message => complaints.push(message.text()));
-  page.on('pageerror', error => complaints.push(String(error)));
-  page.on('request', request => requests.push(request.url()));
-  // A copy to read from: reading the page's own canvas makes the browser complain of the speed.
-  await page.addInitScript(() => {
-    globalThis.copyOf = selector => {
-      const from = document.querySelector(selector);
-      const to = document.createElement('canvas');
-      [to.width, to.height] = [from.width, from.height];
-      const context = to.getContext('2d', { willReadFrequently: true });
-      context.drawImage(from, 0, 0);
-      return context;
-    };
-  });
-  await page.goto(address);
-  try {
-    await body(page);
-    assert.deepEqual(complaints, [], 'the console is silent');
-    assert.deepEqual(requests, [address], 'nothing but the page is fetched');
-    done += 1;
-    console.log(`ok: ${name}`);
-  } catch (error) {
-    if (pictures) await page.screenshot({ path: join(pictures, 'failed.png'), fullPage: true });
-    throw new Error(`${name}: ${error.message}`, { cause: error });
-  } finally {
-    await context.close();
-  }
-}
-
-const picture = (page, name) => pictures ? page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true }) : null;
-const embedded = page => page.evaluate(() => JSON.parse(document.getElementById('data').textContent));
 // Pixels of a canvas within `selector` that have the colour of a variant.
 const painted = (page, selector, variant) => page.evaluate(([selector, variant]) => {
-  const canvas = copyOf(selector);
+  const canvas = copyOf(document.querySelector(selector));
   const pixels = canvas.getImageData(0, 0, canvas.canvas.width, canvas.canvas.height).data;
-  const text = getComputedStyle(document.documentElement).getPropertyValue('--v' + variant).trim();
-  const wanted = [1, 3, 5].map(at => parseInt(text.slice(at, at + 2), 16));
-  let found = 0;
-  for (let at = 0; at < pixels.length; at += 4) {
-    if (pixels[at + 3] === 255 && wanted.every((value, channel) => Math.abs(pixels[at + channel] - value) < 3)) found += 1;
-  }
-  return found;
+  return coloured(pixels, variant);
 }, [selector, variant]);
 const FIRST = '#latencies .chart:first-child';
 
@@ -183,7 +135,7 @@ await check('the maps show each block', {}, async page => {
   // Different values have different colours.
   await page.selectOption('#heat', 'valid');
   const colours = await page.evaluate(() => {
-    const canvas = copyOf('#maps .map > canvas');
+    const canvas = copyOf(document.querySelector('#maps .map > canvas'));
     const pixels = canvas.getImageData(0, 0, canvas.canvas.width, canvas.canvas.height).data;
     const found = new Set();
     for (let at = 0; at < pixels.length; at += 4) found.add(pixels.slice(at, at + 3).join());
@@ -254,5 +206,4 @@ await check('without JavaScript the tables are there', { javaScriptEnabled: fals
   assert.equal(await page.locator('#drawings').isVisible(), false);
 });
 
-await browser.close();
-console.log(`${done} checks of the page passed`);
+await end();

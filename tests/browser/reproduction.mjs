@@ -1,61 +1,21 @@
 // Opens the page of a reproduction in a real browser and checks that it shows what it says.
 // usage: node reproduction.mjs BROWSER FOLDER [FOLDER_FOR_PICTURES]
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
+import { check, embedded, end, picture, read } from './check.mjs';
 
-const [executablePath, folder, pictures] = process.argv.slice(2);
-const result = JSON.parse(readFileSync(join(folder, 'result.json'), 'utf8'));
-const address = pathToFileURL(resolve(folder, 'report.html')).href;
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-let done = 0;
+const result = read('result.json');
 
-async function check(name, options, body) {
-  const context = await browser.newContext({ viewport: { width: 1400, height: 1000 }, ...options });
-  const page = await context.newPage();
-  const complaints = [], requests = [];
-  page.on('console', message => complaints.push(message.text()));
-  page.on('pageerror', error => complaints.push(String(error)));
-  page.on('request', request => requests.push(request.url()));
-  await page.goto(address);
-  try {
-    await body(page);
-    assert.deepEqual(complaints, [], 'the console is silent');
-    assert.deepEqual(requests, [address], 'nothing but the page is fetched');
-    done += 1;
-    console.log(`ok: ${name}`);
-  } catch (error) {
-    if (pictures) await page.screenshot({ path: join(pictures, 'failed-reproduction.png'), fullPage: true });
-    throw new Error(`${name}: ${error.message}`, { cause: error });
-  } finally {
-    await context.close();
-  }
-}
-
-const picture = (page, name) => pictures ? page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true }) : null;
-const embedded = page => page.evaluate(() => JSON.parse(document.getElementById('data').textContent));
 // Pixels of a panel that have the colour of a series, within so many CSS pixels of a point of its scales.
 const painted = (page, panel, series, around) => page.evaluate(([panel, series, around]) => {
   const from = document.querySelectorAll('.panel canvas')[panel];
-  const copy = document.createElement('canvas');
-  [copy.width, copy.height] = [from.width, from.height];
-  const context = copy.getContext('2d', { willReadFrequently: true });
-  context.drawImage(from, 0, 0);
+  const context = copyOf(from), copy = context.canvas;
   const scale = from.width / from.clientWidth;
   const over = document.querySelectorAll('.panel .u-over')[panel];
   const box = over.getBoundingClientRect(), whole = from.getBoundingClientRect();
   const area = around === null ? [0, 0, copy.width, copy.height]
     : [(box.left - whole.left + around.x * box.width - 3) * scale, (box.top - whole.top + around.y * box.height - 3) * scale, 6 * scale, 6 * scale];
   const pixels = context.getImageData(...area).data;
-  const text = getComputedStyle(document.documentElement).getPropertyValue('--v' + series).trim();
-  const wanted = [1, 3, 5].map(at => parseInt(text.slice(at, at + 2), 16));
-  let found = 0;
-  for (let at = 0; at < pixels.length; at += 4) {
-    if (pixels[at + 3] === 255 && wanted.every((value, channel) => Math.abs(pixels[at + channel] - value) < 3)) found += 1;
-  }
-  return found;
+  return coloured(pixels, series);
 }, [panel, series, around]);
 
 await check('the table says what result.json says', {}, async page => {
@@ -154,5 +114,4 @@ await check('without JavaScript the numbers are there', { javaScriptEnabled: fal
   assert.ok((await page.textContent('#readme')).includes('great deal'));
 });
 
-await browser.close();
-console.log(`${done} checks of the page passed`);
+await end();

@@ -1,31 +1,15 @@
 // Draws the curves and maps of report.html from the data within the page.
-'use strict';
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
   const drawings = document.getElementById('drawings');
   drawings.hidden = false;
-  const COLOURS = 8;
   const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
   const HEIGHT = 300;
   const shown = data.variants.map(() => true);
   const charts = [];
 
-  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const colour = at => css('--v' + (at % COLOURS));
   const dash = at => DASHES[Math.floor(at / COLOURS) % DASHES.length];
-  function el(tag, parent, cls, text) {
-    const made = document.createElement(tag);
-    if (cls) made.className = cls;
-    if (text !== undefined) made.textContent = text;
-    parent.append(made);
-    return made;
-  }
 
-  // Three significant digits, or all before the point.
-  function digits(value) {
-    const size = Math.abs(value);
-    return value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
-  }
   function latency(ns) {
     if (ns < 999.5) return digits(ns) + ' ns';
     if (ns < 999.5e3) return digits(ns / 1e3) + ' us';

@@ -1,27 +1,11 @@
 // Draws the figures of a reproduction from the data within the page.
-'use strict';
 (() => {
   const figures = JSON.parse(document.getElementById('data').textContent);
-  const COLOURS = 8;
   const HEIGHT = 320;
   // So few values are all named.
   const FEW = 8;
   const charts = [];
 
-  const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const colour = at => css('--v' + (at % COLOURS));
-  function el(tag, parent, cls, text) {
-    const made = document.createElement(tag);
-    if (cls) made.className = cls;
-    if (text !== undefined) made.textContent = text;
-    parent.append(made);
-    return made;
-  }
-  // Three significant digits, or all before the point.
-  function digits(value) {
-    const size = Math.abs(value);
-    return value.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
-  }
   const withUnit = (value, unit) => unit ? `${digits(value)} ${unit}` : digits(value);
 
   function legend(parent, figure) {

@@ -18,7 +18,7 @@ use super::table::{difference, fewer_seeds, long, ours, seeds, verdict_line};
 use crate::failure::Failure;
 use crate::page::{Page, licence, this_command};
 
-const SCRIPT: &str = include_str!("../../../assets/page/reproduce.js");
+const SCRIPT: &str = concat!(include_str!("../../../assets/page/common.js"), include_str!("../../../assets/page/reproduce.js"));
 const STYLE: &str = include_str!("../../../assets/page/reproduce.css");
 const GENERATOR: &str = "ftlab reproduce";
 

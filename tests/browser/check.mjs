@@ -1,0 +1,65 @@
+// Opens a page of ftlab in a real browser, for checks that it shows what it says.
+// The command line of each check: BROWSER FOLDER [FOLDER_FOR_PICTURES]
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const [executablePath, folder, pictures] = process.argv.slice(2);
+const address = pathToFileURL(resolve(folder, 'report.html')).href;
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+let done = 0;
+
+// A document of the folder.
+export const read = name => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+
+export async function check(name, options, body) {
+  const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, ...options });
+  const page = await context.newPage();
+  const complaints = [], requests = [];
+  page.on('console', message => complaints.push(message.text()));
+  page.on('pageerror', error => complaints.push(String(error)));
+  page.on('request', request => requests.push(request.url()));
+  await page.addInitScript(() => {
+    // A copy to read from: reading the page's own canvas makes the browser complain of the speed.
+    globalThis.copyOf = from => {
+      const to = document.createElement('canvas');
+      [to.width, to.height] = [from.width, from.height];
+      const context = to.getContext('2d', { willReadFrequently: true });
+      context.drawImage(from, 0, 0);
+      return context;
+    };
+    // How many of these pixels have the colour of a variant or series.
+    globalThis.coloured = (pixels, at) => {
+      const text = getComputedStyle(document.documentElement).getPropertyValue('--v' + at).trim();
+      const wanted = [1, 3, 5].map(at => parseInt(text.slice(at, at + 2), 16));
+      let found = 0;
+      for (let at = 0; at < pixels.length; at += 4) {
+        if (pixels[at + 3] === 255 && wanted.every((value, channel) => Math.abs(pixels[at + channel] - value) < 3)) found += 1;
+      }
+      return found;
+    };
+  });
+  await page.goto(address);
+  try {
+    await body(page);
+    assert.deepEqual(complaints, [], 'the console is silent');
+    assert.deepEqual(requests, [address], 'nothing but the page is fetched');
+    done += 1;
+    console.log(`ok: ${name}`);
+  } catch (error) {
+    if (pictures) await page.screenshot({ path: join(pictures, 'failed.png'), fullPage: true });
+    throw new Error(`${name}: ${error.message}`, { cause: error });
+  } finally {
+    await context.close();
+  }
+}
+
+export const picture = (page, name) => pictures ? page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true }) : null;
+export const embedded = page => page.evaluate(() => JSON.parse(document.getElementById('data').textContent));
+
+export async function end() {
+  await browser.close();
+  console.log(`${done} checks of the page passed`);
+}
