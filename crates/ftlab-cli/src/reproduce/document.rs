@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::numbers::{Printed, Tolerance};
+use super::numbers::{Printed, Tolerance, is_near};
 
 /// The version of the layout. It changes when a key is renamed, removed or changes its meaning.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -56,7 +56,7 @@ pub struct Reproduction {
 pub struct Counts {
     /// Within the tolerance of the paper's number.
     pub reproduced: usize,
-    /// Declared to differ, and within the tolerance of what is expected instead.
+    /// Declared to differ, within the tolerance of what is expected instead and not of the paper's number.
     pub differs_explained: usize,
     /// Neither.
     pub out_of_tolerance: usize,
@@ -68,7 +68,7 @@ pub struct Counts {
 pub enum NumberVerdict {
     /// Within the tolerance of the paper's number.
     Reproduced,
-    /// Declared to differ, and within the tolerance of what is expected instead.
+    /// Declared to differ, within the tolerance of what is expected instead and not of the paper's number.
     DiffersExplained,
     /// Neither, or not known.
     OutOfTolerance,
@@ -101,7 +101,7 @@ pub struct RowDocument {
     pub at: BTreeMap<String, String>,
     /// What the paper prints: a number, or a limit.
     pub paper: Printed,
-    /// How far ours may lie from it; null for a limit, and where ours is held against `expected`.
+    /// How far ours may lie from it; null for a limit.
     pub tolerance: Option<Tolerance>,
     /// What is expected instead; null if the paper's number is to be reproduced.
     pub expected: Option<Printed>,
@@ -115,6 +115,15 @@ pub struct RowDocument {
     pub high: Option<f64>,
     /// How it came out.
     pub verdict: NumberVerdict,
+}
+
+impl RowDocument {
+    /// What to say of a number that is declared to differ and meets the paper's all the same.
+    pub fn needless(&self) -> Option<&'static str> {
+        let meets = self.ours.is_some_and(|ours| is_near(ours, self.paper, self.tolerance));
+        (self.expected.is_some() && meets)
+            .then_some("declared to differ, but meets the paper's number: take the declaration out")
+    }
 }
 
 /// What is varied.

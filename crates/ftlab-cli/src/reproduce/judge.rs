@@ -76,15 +76,16 @@ fn claimed(declaration: &Declaration, claim: &Claim, measured: &Measured) -> Cla
     }
 }
 
-/// How a number came out. One that is declared to differ is held against what is expected, and is never
-/// counted as reproduced.
+/// How a number came out. One that is declared to differ is never counted as reproduced: it is held
+/// against what is expected, and against the paper's number, which it must not meet.
 fn verdict(row: &Row, ours: Option<f64>) -> NumberVerdict {
     let Some(ours) = ours else { return NumberVerdict::OutOfTolerance };
+    let meets_paper = is_near(ours, row.paper, row.tolerance);
     match &row.expected {
-        Some(expected) if is_near(ours, expected.value, expected.tolerance) => {
+        None if meets_paper => NumberVerdict::Reproduced,
+        Some(expected) if !meets_paper && is_near(ours, expected.value, expected.tolerance) => {
             NumberVerdict::DiffersExplained
         }
-        None if is_near(ours, row.paper, row.tolerance) => NumberVerdict::Reproduced,
         _ => NumberVerdict::OutOfTolerance,
     }
 }

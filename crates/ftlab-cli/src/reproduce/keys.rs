@@ -221,18 +221,21 @@ pub const KEYS: &[Key] = keys![
         "The case that it is about. Each axis with several values stands here, in `each` or in `mean_over`.";
     Claim."as": Name, Depends("value"), "What is formed of the metric: see below.";
     Claim."against": Point, Depends("not needed for a value"),
-        "The case that it is compared with: what differs from `at`.";
+        "The case that it is compared with: what differs from `at`. It is another case.";
     Claim."mean_over": Names, Depends("none"),
         "Axes over whose values the quantity is averaged, after it was formed.";
     Claim."each": Name, Depends("a single number"),
         "An axis: the claim has a number for each of its values that `paper` names.";
     Claim."paper": Printed, Required, "What the paper prints.";
     Claim."tolerance": Tolerance, Depends("needed unless the paper gives a limit"),
-        "How far the mean over the declared number of seeds may lie from the paper's number.";
+        "How far the mean over the declared number of seeds may lie from the paper's number. A share is below \
+         100%; a range holds the number.";
     Claim."differs": Table, Depends("it is to be reproduced"),
-        "Declares that the paper's number can't be reproduced: `expected` is held against ours instead.";
+        "Declares that the paper's number can't be reproduced: `expected` is held against ours instead. \
+         If ours lies within `tolerance` of the paper's number all the same, it is out.";
 
-    Differs."expected": Printed, Required, "What we expect instead, in the form of `paper`.";
+    Differs."expected": Printed, Required, "What we expect instead, in the form of `paper` and for the same values. It must not hold the \
+         paper's number, nor the paper's tolerance what is expected.";
     Differs."tolerance": Tolerance, Depends("needed unless `expected` is a limit"),
         "How far ours may lie from what is expected.";
     Differs."reason": Text, Required, "Why the paper's number can't be reproduced.";

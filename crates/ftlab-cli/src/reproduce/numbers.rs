@@ -4,6 +4,8 @@ use serde::Serialize;
 
 /// The unit of quantities in per cent.
 pub const PERCENT: &str = "%";
+/// All of a number, in per cent: no tolerance reaches so far.
+const ALL: f64 = 100.0;
 
 /// What a paper prints.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -71,7 +73,9 @@ impl Tolerance {
                 return Some(Tolerance::Absolute(points));
             }
             if let Some(percent) = text.strip_suffix('%') {
-                return plain(percent).filter(not_negative).map(Tolerance::Percent);
+                // With all of the number nothing below it is out.
+                let part = |percent: &f64| (0.0..ALL).contains(percent);
+                return plain(percent).filter(part).map(Tolerance::Percent);
             }
             // A bare number would be per cent to one reader and points to the other.
             let bare = unit == PERCENT || (!unit.is_empty() && plain(text).is_some());
@@ -84,7 +88,7 @@ impl Tolerance {
                 "" => "\"0.1\"".to_owned(),
                 unit => format!("\"2 {unit}\""),
             };
-            format!("write a share of the number such as \"5%\", or {absolute}, or \"LOW to HIGH\"")
+            format!("write a share of the number, below 100%, such as \"5%\", or {absolute}, or \"LOW to HIGH\"")
         })
     }
 
@@ -116,6 +120,30 @@ pub fn is_near(value: f64, printed: Printed, tolerance: Option<Tolerance>) -> bo
         (Printed::Number(_), Some(Tolerance::Range(low, high))) => (low..=high).contains(&value),
         // A number without a tolerance is refused when the declaration is read.
         (Printed::Number(number), None) => value == number,
+    }
+}
+
+/// Whether a tolerance leaves out the very number that it is for, as a range may.
+pub fn leaves_out(tolerance: Option<Tolerance>, printed: Printed) -> bool {
+    let is_number = |number| !is_near(number, printed, tolerance);
+    matches!(printed, Printed::Number(number) if is_number(number))
+}
+
+/// Whether a value that is printed, or is within the tolerance of it, could be the other one as well.
+/// Of two numbers each has to lie outside of the other's tolerance.
+pub fn overlap(
+    (one, near_one): (Printed, Option<Tolerance>),
+    (other, near_other): (Printed, Option<Tolerance>),
+) -> bool {
+    let meets = |of: Printed, printed, tolerance| match of {
+        Printed::Number(number) => is_near(number, printed, tolerance),
+        _ => false,
+    };
+    match (one, other) {
+        (Printed::Below(_), Printed::Below(_)) | (Printed::Above(_), Printed::Above(_)) => true,
+        (Printed::Below(most), Printed::Above(least))
+        | (Printed::Above(least), Printed::Below(most)) => least < most,
+        _ => meets(one, other, near_other) || meets(other, one, near_one),
     }
 }
 
@@ -203,12 +231,44 @@ mod tests {
             ("5", PERCENT),
             ("5", "us"),
             ("-5%", "us"),
+            ("100%", "us"),
+            ("100000000%", PERCENT),
             ("3 points", "us"),
             ("4 to 3", ""),
             ("", ""),
             ("2 ms", "us"),
         ] {
             assert!(Tolerance::parse(bad, unit).is_err(), "{bad} {unit}");
+        }
+    }
+
+    #[test]
+    fn a_range_holds_its_number() {
+        let range = Some(Tolerance::Range(1.0, 10.0));
+        for (number, out) in [(0.5, true), (1.0, false), (10.0, false), (11.0, true)] {
+            assert_eq!(leaves_out(range, Printed::Number(number)), out, "{number}");
+        }
+        assert!(!leaves_out(Some(Tolerance::Percent(1.0)), Printed::Number(0.0)));
+        assert!(!leaves_out(None, Printed::Below(1.0)));
+    }
+
+    #[test]
+    fn what_can_be_met_at_once_overlaps() {
+        use Printed::{Above, Below, Number};
+        let (near, far) = (Some(Tolerance::Absolute(1.0)), Some(Tolerance::Absolute(5.0)));
+        for (one, other, is) in [
+            ((Number(10.0), near), (Number(13.0), near), false),
+            ((Number(10.0), near), (Number(13.0), far), true),
+            ((Number(10.0), far), (Number(13.0), near), true),
+            ((Number(10.0), near), (Above(9.0), None), true),
+            ((Number(10.0), near), (Below(9.0), None), false),
+            ((Below(10.0), None), (Below(9.0), None), true),
+            ((Above(10.0), None), (Above(9.0), None), true),
+            ((Above(10.0), None), (Below(10.0), None), false),
+            ((Above(9.0), None), (Below(10.0), None), true),
+        ] {
+            assert_eq!(overlap(one, other), is, "{one:?} {other:?}");
+            assert_eq!(overlap(other, one), is, "{other:?} {one:?}");
         }
     }
 

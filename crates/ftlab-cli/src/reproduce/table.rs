@@ -75,13 +75,12 @@ fn print_row(claim: &ClaimDocument, row: &RowDocument, out: &mut dyn Write) -> i
         wrapped(out, "  ", &row.label)?;
         label = String::new();
     }
-    let tolerance = row.tolerance.filter(|_| row.expected.is_none());
     let cells = [
         label.as_str(),
         &printed(row.paper, unit),
         &ours(row, unit),
         &difference(row, row.paper, row.tolerance, unit),
-        &tolerance.map_or(String::new(), |tolerance| tolerance.told(unit)),
+        &row.tolerance.map_or(String::new(), |tolerance| tolerance.told(unit)),
         short(row.verdict),
     ];
     line(out, cells)?;
@@ -94,7 +93,8 @@ fn print_row(claim: &ClaimDocument, row: &RowDocument, out: &mut dyn Write) -> i
         &row.expected_tolerance.map_or(String::new(), |tolerance| tolerance.told(unit)),
         "",
     ];
-    line(out, cells)
+    line(out, cells)?;
+    row.needless().map_or(Ok(()), |text| wrapped(out, "    ", text))
 }
 
 /// Ours, for people.

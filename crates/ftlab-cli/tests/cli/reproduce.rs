@@ -105,7 +105,7 @@ pub fn write_example(place: &Place, name: &str) {
     let claims = [
         reads("paper = 100\ntolerance = \"5%\""),
         faster("paper = \"> 0\""),
-        faster("paper = \"99%\"\ndiffers = { expected = \"> 1\", reason = \"It is a test.\" }")
+        faster("paper = \"99%\"\ntolerance = \"1 point\"\ndiffers = { expected = \"< 90\", reason = \"It is a test.\" }")
             .replace("\"faster\"", "\"other\""),
     ];
     experiment(place, name, &[&claims.concat(), FIGURES].concat());
@@ -239,13 +239,66 @@ fn what_is_declared_to_differ_is_held_against_what_is_expected() {
     near(&own["expected"]["number"], ours);
     let page = String::from_utf8(place.read("out/report.html")).unwrap();
     assert!(page.contains("differs, explained") && page.contains("The table is wrong."));
-    // It is never counted as reproduced, even where the paper's number is met as well.
-    experiment(&place, "e", &differs(ours, ours));
-    assert!(place.run("reproduce e --no-output").out.contains("0 reproduced; 1 differs"));
-    experiment(&place, "e", &differs(ours, ours * 2.0));
-    let done = place.run("reproduce e --no-output");
-    assert_eq!(done.code, 1);
-    assert!(done.out.contains("0 reproduced; 0 differ, explained; 1 out"), "{}", done.out);
+    // Where the paper's number is met, or neither, it is out.
+    for (paper, expected, is_met) in [
+        (ours * 1.04, ours * 0.96, true),
+        (ours, ours * 2.0, true),
+        (ours * 3.0, ours * 2.0, false),
+    ] {
+        experiment(&place, "e", &differs(paper, expected));
+        let done = place.run("reproduce e -o out --force");
+        assert_eq!(done.code, 1, "{}", done.err);
+        assert!(done.out.contains("0 reproduced; 0 differ, explained; 1 out"), "{}", done.out);
+        let said = "but meets the paper's number: take the declaration out";
+        let words = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(words.contains(said), is_met, "{}", done.out);
+        let page = String::from_utf8(place.read("out/report.html")).unwrap();
+        assert_eq!(page.contains(said), is_met);
+    }
+}
+
+/// Numbers that come out well whatever is measured, and those that say nothing, are refused.
+#[test]
+fn claims_that_can_not_fail_are_refused() {
+    let place = Place::new();
+    let change = "as = \"change\"\npaper = 0\ntolerance = \"1 point\"";
+    let differs = |paper: &str, instead: &str| {
+        reads(&format!("{paper}\ndiffers = {{ {instead}, reason = \"It is wrong.\" }}"))
+    };
+    let of_policies = |rest: &str| {
+        reads(&format!("each = \"policy\"\ntolerance = \"5%\"\n{rest}"))
+            .replace("policy = \"fifo\", ", "")
+    };
+    let (range, both) =
+        ("the range leaves out a number", "what is expected may be what the paper prints");
+    for (claim, expected) in [
+        (reads(&format!("against = {{ policy = \"fifo\" }}\n{change}")), "compared with itself"),
+        (
+            of_policies(
+                "against = { policy = \"fifo\" }\nas = \"ratio\"\npaper = { fifo = 1, read-first = 2 }",
+            ),
+            "compared with itself",
+        ),
+        (reads("paper = 7\ntolerance = \"100%\""), "below 100%"),
+        (reads("paper = 7\ntolerance = \"8 to 100000\""), range),
+        (differs("paper = 7\ntolerance = \"5%\"", "expected = 70, tolerance = \"1 to 9\""), range),
+        (differs("paper = 7\ntolerance = \"5%\"", "expected = \"> 0\""), both),
+        (differs("paper = 7\ntolerance = \"90%\"", "expected = 9, tolerance = \"5%\""), both),
+        (differs("paper = 7\ntolerance = \"5%\"", "expected = 9, tolerance = \"90%\""), both),
+        (differs("paper = \"< 7\"", "expected = \"< 9\""), both),
+        (differs("paper = 7", "expected = \"> 9\""), "the number in `paper` has no tolerance"),
+        (of_policies("paper = {}"), "there is no number"),
+        (
+            of_policies(
+                "paper = { fifo = 1 }\ndiffers = { expected = { fifo = 3, read-first = 4 }, tolerance = \"5%\", \
+                 reason = \"r\" }",
+            ),
+            "it names a value for which `paper` has no number",
+        ),
+    ] {
+        experiment(&place, "e", &claim);
+        fails(&place, "reproduce e --seeds 1", &[expected, "e/experiment.toml:", "remedy"]);
+    }
 }
 
 #[test]

@@ -17,7 +17,10 @@ use crate::failure::Failure;
 use crate::human::bytes;
 use crate::page::{Page, licence, quoted, this_command};
 
-const SCRIPT: &str = concat!(include_str!("../../../assets/page/common.js"), include_str!("../../../assets/page/page.js"));
+const SCRIPT: &str = concat!(
+    include_str!("../../../assets/page/common.js"),
+    include_str!("../../../assets/page/page.js")
+);
 
 /// How a page says whose it is.
 const GENERATOR: &str = "ftlab report";

@@ -13,12 +13,15 @@ use super::declaration::Figure;
 use super::document::{CaseDocument, ClaimDocument, NumberVerdict, Reproduction, RowDocument};
 use super::library::Found;
 use super::measure::Measured;
-use super::numbers::{PERCENT, printed, told};
+use super::numbers::{PERCENT, Tolerance, printed, told};
 use super::table::{difference, fewer_seeds, long, ours, seeds, verdict_line};
 use crate::failure::Failure;
 use crate::page::{Page, licence, this_command};
 
-const SCRIPT: &str = concat!(include_str!("../../../assets/page/common.js"), include_str!("../../../assets/page/reproduce.js"));
+const SCRIPT: &str = concat!(
+    include_str!("../../../assets/page/common.js"),
+    include_str!("../../../assets/page/reproduce.js")
+);
 const STYLE: &str = include_str!("../../../assets/page/reproduce.css");
 const GENERATOR: &str = "ftlab reproduce";
 
@@ -100,10 +103,8 @@ fn numbered(claim: &ClaimDocument, row: &RowDocument) -> Markup {
         let short = |value| told(value, unit).trim_end_matches(unit.as_str()).trim().to_owned();
         format!("{} to {}", short(low), short(high))
     });
-    // What is declared to differ is held against what is expected instead.
-    let (to, tolerance) = match row.expected {
-        Some(expected) => (expected, row.expected_tolerance),
-        None => (row.paper, row.tolerance),
+    let near = |tolerance: Option<Tolerance>| {
+        tolerance.map_or(String::new(), |tolerance| tolerance.told(unit))
     };
     html! {
         tr class=(class) {
@@ -113,16 +114,24 @@ fn numbered(claim: &ClaimDocument, row: &RowDocument) -> Markup {
             td { (interval) }
             td {
                 (difference(row, row.paper, row.tolerance, unit))
-                @if row.expected.is_some() {
+                @if let Some(expected) = row.expected {
                     br; span.small {
-                        "expected " (printed(to, unit))
-                        @let from_that = difference(row, to, tolerance, unit);
+                        "expected " (printed(expected, unit))
+                        @let from_that = difference(row, expected, row.expected_tolerance, unit);
                         @if !from_that.is_empty() { ": " (from_that) }
                     }
                 }
             }
-            td { (tolerance.map_or(String::new(), |tolerance| tolerance.told(unit))) }
-            td.is { (long(row.verdict)) }
+            td {
+                (near(row.tolerance))
+                @if row.expected_tolerance.is_some() {
+                    br; span.small { (near(row.expected_tolerance)) }
+                }
+            }
+            td.is {
+                (long(row.verdict))
+                @if let Some(text) = row.needless() { br; span.small { (text) } }
+            }
         }
     }
 }

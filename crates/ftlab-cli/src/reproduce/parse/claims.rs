@@ -4,9 +4,9 @@ use toml::de::DeValue;
 
 use super::names::value_names;
 use super::{Parser, printed_text};
-use crate::reproduce::declaration::{Claim, Expected, Quantity, Row};
+use crate::reproduce::declaration::{Claim, Expected, Form, Quantity, Row};
 use crate::reproduce::keys::Section;
-use crate::reproduce::numbers::{Printed, Tolerance};
+use crate::reproduce::numbers::{Printed, Tolerance, leaves_out, overlap};
 use crate::reproduce::reader::{Fields, Given};
 
 /// Numbers by the values of an axis; a single number without one.
@@ -58,14 +58,75 @@ impl Parser<'_> {
             Row { at, label, paper, tolerance, expected }
         });
         let rows: Vec<Row> = rows.collect();
-        if differs.is_some() && rows.iter().any(|row| row.expected.is_none()) {
-            let span = fields.span_of("differs");
-            let remedy = "give `expected` for the same values as `paper`";
-            let path = fields.path_of("differs.expected");
-            self.reader.report(span, &path, "some number of the paper has none", remedy);
+        if differs.is_some() {
+            self.check_expected(fields, &rows, &expected);
         }
+        self.refuse_ranges_beside_their_numbers(fields, &rows);
         let quantity = Quantity { metric, form, against, mean_over };
+        self.refuse_itself(fields, &quantity, &rows);
         Some(Claim { id: id?, text: text?, place: place?, quantity, rows, differs })
+    }
+
+    /// What is expected instead is known for each of the paper's numbers and for no other, and nothing can
+    /// be both.
+    fn check_expected(
+        &mut self,
+        fields: &Fields<'_, '_>,
+        rows: &[Row],
+        expected: &[(Option<usize>, Expected)],
+    ) {
+        let (span, path) = (fields.span_of("differs"), fields.path_of("differs.expected"));
+        let named = rows.iter().filter(|row| row.expected.is_some()).count();
+        let remedy = "give `expected` for the same values as `paper`";
+        if named < rows.len() {
+            let message = "some number of the paper has none";
+            self.reader.report(span.clone(), &path, message, remedy);
+        }
+        if named < expected.len() {
+            let message = "it names a value for which `paper` has no number";
+            self.reader.report(span.clone(), &path, message, remedy);
+        }
+        let both = |row: &&Row| {
+            let instead = row.expected.map(|expected| (expected.value, expected.tolerance));
+            instead.is_some_and(|instead| overlap((row.paper, row.tolerance), instead))
+        };
+        if let Some(row) = rows.iter().find(both) {
+            let of =
+                if row.label.is_empty() { String::new() } else { format!(" at {}", row.label) };
+            let message = format!("what is expected may be what the paper prints{of}");
+            let remedy = "expect what the paper's number rules out, or leave `differs` out";
+            self.reader.report(span, &path, message, remedy);
+        }
+    }
+
+    /// A range has to hold the number that it is for.
+    fn refuse_ranges_beside_their_numbers(&mut self, fields: &Fields<'_, '_>, rows: &[Row]) {
+        let beside_expected = |row: &Row| {
+            row.expected.is_some_and(|expected| leaves_out(expected.tolerance, expected.value))
+        };
+        let all = [
+            ("tolerance", rows.iter().any(|row| leaves_out(row.tolerance, row.paper))),
+            ("differs.tolerance", rows.iter().any(beside_expected)),
+        ];
+        for (key, _) in all.into_iter().filter(|(_, wrong)| *wrong) {
+            let span = fields.span_of(key.split('.').next().unwrap_or(key));
+            let message = "the range leaves out a number that it is for";
+            let remedy = "write a range that holds the number, or how far from it is near enough";
+            self.reader.report(span, &fields.path_of(key), message, remedy);
+        }
+    }
+
+    /// What is compared with itself can't come out otherwise.
+    fn refuse_itself(&mut self, fields: &Fields<'_, '_>, quantity: &Quantity, rows: &[Row]) {
+        let is_same = |row: &Row| {
+            let mut pairs = quantity.pairs(&row.at, &self.axes).into_iter();
+            pairs.all(|(here, elsewhere)| here == elsewhere)
+        };
+        if quantity.form != Form::Value && rows.iter().any(is_same) {
+            let (span, path) = (fields.span_of("against"), fields.path_of("against"));
+            let remedy = "name another case in `against`, or leave that number out";
+            self.reader.report(span, &path, "a case is compared with itself", remedy);
+        }
     }
 
     /// Printed numbers: one, or one for each value of an axis.
@@ -93,6 +154,11 @@ impl Parser<'_> {
             self.reader.report(value.span(), &path, message, remedy);
             return None;
         };
+        if table.is_empty() {
+            let remedy = "give a number for one value at least, or leave the claim out";
+            self.reader.report(value.span(), &path, "there is no number", remedy);
+            return None;
+        }
         let names = value_names(&self.axes[axis]);
         let known: Vec<&str> = names.iter().map(String::as_str).collect();
         let what = format!("value of {}", self.axes[axis].name);
@@ -131,8 +197,7 @@ impl Parser<'_> {
     ) -> Option<Option<Tolerance>> {
         let (span, path) = (fields.span_of("tolerance"), fields.path_of("tolerance"));
         if !fields.has("tolerance") {
-            // What is declared to differ is held against what is expected instead.
-            if is_limit || (of == "paper" && fields.has("differs")) {
+            if is_limit {
                 return Some(None);
             }
             let remedy = "add one, such as tolerance = \"5%\"";
