@@ -18,6 +18,7 @@ mod reproduce;
 mod result;
 mod run;
 mod saved;
+mod seeds;
 mod table;
 mod toml_file;
 mod traces;

@@ -35,6 +35,7 @@ use crate::interrupt;
 use crate::memory;
 use crate::result::{self, COMPARISON, FileKind, Folder, PARTIAL, Target, VARIANTS};
 use crate::run::{RESULTS, mention_abandoned};
+use crate::seeds;
 
 /// The page.
 const PAGE: &str = "report.html";
@@ -95,7 +96,7 @@ fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
     }
     // What can't be opened is told before anything runs.
     drop(load.open()?);
-    let seeds: Vec<u64> = (0..args.seeds).map(|at| args.seed.saturating_add(at)).collect();
+    let seeds = seeds::from(args.seed, args.seeds)?;
     let cores = available_parallelism().map_or(1, usize::from);
     let jobs = Jobs {
         variants: &variants,

@@ -10,7 +10,9 @@
 //! Scandinavian Journal of Statistics 6, 1979, for several comparisons at once.
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::ContinuousCDF;
+
+use crate::seeds::{quantile, student};
 
 /// What a change is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -99,9 +101,8 @@ pub fn compare(pairs: &[(f64, f64)], scale: Scale, confidence: f64) -> Option<Ch
     }
     let variance = steps.iter().map(|step| (step - mean).powi(2)).sum::<f64>() / (count - 1.0);
     let error = (variance / count).sqrt();
-    let student = StudentsT::new(0.0, 1.0, count - 1.0).expect("at least one degree of freedom");
-    let half = student.inverse_cdf(0.5 + confidence / 2.0) * error;
-    let p_value = 2.0 * student.cdf(-(mean / error).abs());
+    let half = quantile(confidence, steps.len()) * error;
+    let p_value = 2.0 * student(steps.len()).cdf(-(mean / error).abs());
     let significant = mean.abs() > half;
     Some(Change {
         low: Some(out(mean - half)),

@@ -1,7 +1,7 @@
 //! Which cases are run, and what each of them is: a configuration and an experiment.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 use ftlab::config::{Config, Place as Marked, Problem, Problems};
@@ -127,6 +127,7 @@ fn config(found: &Found, settings: &Settings) -> Result<Config, Failure> {
         text: written.text.clone(),
     };
     let settings: Vec<Setting> = settings.set.iter().map(set).collect();
+    refuse_elsewhere(found, device, &device.text)?;
     device::load(&in_folder(&found.folder, &device.text), &settings)
 }
 
@@ -137,7 +138,9 @@ fn load(found: &Found, settings: &Settings) -> Result<LoadArgs, Failure> {
     }
     let words = |key: &str, written: &Written| {
         let text = match key {
-            "workload" | "trace" | "fio" => in_folder(&found.folder, &written.text),
+            "workload" => in_folder(&found.folder, &written.text),
+            // None is built in.
+            "trace" | "fio" => found.folder.join(&written.text).to_string_lossy().into_owned(),
             "precondition" => {
                 let steps = written.text.split(',').map(str::trim);
                 let steps: Vec<String> = steps.map(|step| in_folder(&found.folder, step)).collect();
@@ -149,6 +152,14 @@ fn load(found: &Found, settings: &Settings) -> Result<LoadArgs, Failure> {
     };
     let mut problems = Vec::new();
     for (key, written) in &settings.load {
+        match *key {
+            "workload" | "fio" => refuse_elsewhere(found, written, &written.text)?,
+            "precondition" => {
+                let mut steps = written.text.split(',');
+                steps.try_for_each(|step| refuse_elsewhere(found, written, step.trim()))?;
+            }
+            _ => {}
+        }
         if let Err(error) = LoadArgs::read(&[words(key, written)]) {
             problems.push(problem(found, written, error));
         }
@@ -178,8 +189,26 @@ fn lacks(found: &Found, what: &str, example: &str) -> Failure {
     ))
 }
 
-/// A file of the folder, if there is one of that name; else a name that is known everywhere.
+/// What an experiment reads lies in its folder, so that it can be handed on; traces are too large for that.
+fn refuse_elsewhere(found: &Found, written: &Written, name: &str) -> Result<(), Failure> {
+    let is_within = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    if Path::new(name).components().all(is_within) {
+        return Ok(());
+    }
+    let message = format!("{name} lies outside of the experiment's folder");
+    let remedy = "copy it into the folder, and name it by its path from there";
+    let problems = vec![Problem { remedy: remedy.to_owned(), ..problem(found, written, message) }];
+    Err(Failure::usage(Problems { problems }))
+}
+
+/// A file of the folder, if there is one of that name or it looks like one; else a name that is known
+/// everywhere.
 fn in_folder(folder: &Path, name: &str) -> String {
     let path = folder.join(name);
-    if path.is_file() { path.to_string_lossy().into_owned() } else { name.to_owned() }
+    let looks_like_one = Path::new(name).extension().is_some_and(|ending| ending == "toml");
+    if looks_like_one || path.is_file() {
+        path.to_string_lossy().into_owned()
+    } else {
+        name.to_owned()
+    }
 }

@@ -169,12 +169,12 @@ pub const KEYS: &[Key] = keys![
     File."figure": Tables, Depends("none"), "What is drawn.";
 
     Run."device": Text, Depends("given by an axis"),
-        "The device: a file of the folder, or a built-in one.";
+        "The device: a file of the folder or below it, or a built-in one.";
     Run."set": Texts, Depends("nothing"), "Options of the device, as with --set.";
     Run."workload": Text, Depends("another load"),
-        "The workload: a file of the folder, or a built-in one. One of workload, trace and fio is given.";
-    Run."trace": Text, Depends("another load"), "The trace: a file, by its path from the folder.";
-    Run."fio": Text, Depends("another load"), "The fio job file of the folder.";
+        "The workload: a file of the folder or below it, or a built-in one. One of workload, trace and fio is given.";
+    Run."trace": Text, Depends("another load"), "The trace: a file, by its path from the folder. It alone may lie elsewhere, since traces are large.";
+    Run."fio": Text, Depends("another load"), "The fio job file, in the folder or below it.";
     Run."precondition": Text, Depends("none"),
         "What the device goes through first, as with --precondition.";
     Run."requests": Plain, Depends("no limit"), "As --requests.";

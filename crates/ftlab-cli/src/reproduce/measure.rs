@@ -6,10 +6,9 @@
 //! the mean of a metric that is the usual interval. Runs of one seed share their load in all cases, so
 //! leaving a seed out leaves it out everywhere.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
 use super::declaration::{Axis, Place, Point, Quantity};
 use super::perform::Numbers;
+use crate::seeds::quantile;
 
 /// The share of intervals that hold the true value.
 pub const CONFIDENCE: f64 = 0.95;
@@ -97,22 +96,13 @@ fn estimate(columns: &[Vec<f64>], form: impl Fn(&[f64]) -> f64) -> Option<Estima
     let centre = partial.iter().sum::<f64>() / count;
     let steps = partial.iter().map(|one| (one - centre).powi(2)).sum::<f64>();
     let error = (steps * (count - 1.0) / count).sqrt();
-    let half = error * student(seeds);
+    let half = error * quantile(CONFIDENCE, seeds);
     let known = half.is_finite();
     Some(Estimate {
         value,
         low: known.then_some(value - half),
         high: known.then_some(value + half),
     })
-}
-
-/// The quantile of Student's t for an interval over so many seeds, at least two. To six digits: beyond
-/// them the mathematics of machines may differ.
-fn student(seeds: usize) -> f64 {
-    let freedom = seeds as f64 - 1.0;
-    let student = StudentsT::new(0.0, 1.0, freedom).expect("at least one degree of freedom");
-    let quantile = student.inverse_cdf(0.5 + CONFIDENCE / 2.0);
-    (quantile * 1e6).round() / 1e6
 }
 
 #[cfg(test)]

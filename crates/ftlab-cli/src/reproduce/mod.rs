@@ -33,11 +33,11 @@ use self::perform::Jobs;
 use crate::args::ReproduceArgs;
 use crate::experiment::LoadSource;
 use crate::failure::Failure;
-use crate::human::count;
 use crate::interrupt;
 use crate::memory;
 use crate::result::{self, Folder, MARK, Target};
 use crate::run::{RESULTS, mention_abandoned};
+use crate::seeds;
 
 /// The page.
 const PAGE: &str = "report.html";
@@ -112,7 +112,7 @@ impl Plan {
         }
         let cases = cases::ready(&found, places)?;
         let many = args.seeds.unwrap_or(found.declaration.seeds);
-        let seeds: Vec<u64> = (0..many).map(|at| args.seed.saturating_add(at)).collect();
+        let seeds = seeds::from(args.seed, many)?;
         let cores = available_parallelism().map_or(1, usize::from);
         let threads = args.jobs.map_or(cores, |jobs| jobs as usize).min(cases.len() * seeds.len());
         cases.iter().try_for_each(|case| {
@@ -221,11 +221,11 @@ fn list(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
             writeln!(out)?;
         }
         let numbers: usize = one.claims.iter().map(|claim| claim.rows.len()).sum();
-        let runs = cases::needed(one, true).len() as u64 * one.seeds;
+        let runs = cases::needed(one, true).len() * one.seeds as usize;
         crate::table::line(out, &one.name, &one.title)?;
         crate::table::line(out, "", &one.paper)?;
-        let counted =
-            format!("{numbers} numbers, {} figures, {} runs", one.figures.len(), count(runs));
+        let counted = [(numbers, "number"), (one.figures.len(), "figure"), (runs, "run")];
+        let counted = counted.map(|(number, of)| table::several(number, of)).join(", ");
         crate::table::line(out, "", &counted)?;
     }
     Ok(())

@@ -51,6 +51,38 @@ impl<'f> Reader<'f> {
         self.problems.push(Problem { path: path.to_owned(), message, remedy, place });
     }
 
+    /// Reports texts and keys with characters that would move a terminal's cursor or change its colours.
+    /// Ends of lines and tabs may stand in them.
+    pub fn refuse_control_characters(&mut self, path: &str, table: &DeTable<'_>) {
+        for (name, value) in table {
+            let path = match path {
+                "" => clip(name.get_ref()),
+                path => format!("{path}.{}", clip(name.get_ref())),
+            };
+            self.refuse_unprintable(name.span(), &path, name.get_ref());
+            self.refuse_unprintable_within(&path, value);
+        }
+    }
+
+    fn refuse_unprintable_within(&mut self, path: &str, value: &Given<'_>) {
+        match value.get_ref() {
+            DeValue::String(text) => self.refuse_unprintable(value.span(), path, text),
+            DeValue::Array(list) => {
+                list.iter().for_each(|entry| self.refuse_unprintable_within(path, entry));
+            }
+            DeValue::Table(table) => self.refuse_control_characters(path, table),
+            _ => {}
+        }
+    }
+
+    fn refuse_unprintable(&mut self, span: Range<usize>, path: &str, text: &str) {
+        let is_bad = |c: &char| c.is_control() && !['\n', '\r', '\t'].contains(c);
+        if let Some(bad) = text.chars().find(is_bad) {
+            let message = format!("a control character, U+{:04X}", u32::from(bad));
+            self.report(span, path, message, "leave it out: texts are printed on terminals");
+        }
+    }
+
     /// Opens a table, and reports keys that it cannot have.
     pub fn fields<'a, 't>(
         &mut self,

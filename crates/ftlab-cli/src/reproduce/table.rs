@@ -17,9 +17,6 @@ pub fn print(document: &Reproduction, runs: usize, out: &mut dyn Write) -> io::R
     wrapped(out, "", &format!("{}: {}", document.name, document.title))?;
     let doi = document.doi.as_ref().map_or(String::new(), |doi| format!(", doi {doi}"));
     wrapped(out, "", &format!("{}{doi}", document.paper))?;
-    let several = |number: usize, of: &str| {
-        format!("{} {of}{}", count(number as u64), if number == 1 { "" } else { "s" })
-    };
     let (cases, runs) = (several(document.cases.len(), "case"), several(runs, "run"));
     writeln!(out, "{}, {cases}, {runs}", seeds(document))?;
     for note in document.axes.iter().filter_map(|axis| axis.note.as_ref()) {
@@ -43,6 +40,11 @@ pub fn print(document: &Reproduction, runs: usize, out: &mut dyn Write) -> io::R
     fewer_seeds(document).map_or(Ok(()), |note| wrapped(out, "", &note))
 }
 
+/// So many of them, in words.
+pub fn several(number: usize, of: &str) -> String {
+    format!("{} {of}{}", count(number as u64), if number == 1 { "" } else { "s" })
+}
+
 /// Prints how all of several experiments came out.
 pub fn all(documents: &[Reproduction], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
@@ -63,8 +65,10 @@ pub fn seeds(document: &Reproduction) -> String {
 
 fn line(out: &mut dyn Write, cells: [&str; 6]) -> io::Result<()> {
     let [label, paper, ours, difference, tolerance, verdict] = cells;
-    let text =
-        format!("{label:<LABEL$}{paper:>11}{ours:>11}{difference:>13}{tolerance:>11}  {verdict}");
+    // What is too long for its column moves the others, but does not run into them.
+    let text = format!(
+        "{label:<LABEL$} {paper:>10} {ours:>10} {difference:>12} {tolerance:>10}  {verdict}"
+    );
     writeln!(out, "{}", text.trim_end())
 }
 
@@ -148,8 +152,9 @@ pub fn verdict_line(document: &Reproduction) -> String {
     match reproduced + differs_explained + out_of_tolerance {
         0 => "The experiment holds no number of the paper.".to_owned(),
         all => format!(
-            "Of {all} numbers {reproduced} reproduced; {differs_explained} {}, explained; {out_of_tolerance} out \
+            "Of {} {reproduced} reproduced; {differs_explained} {}, explained; {out_of_tolerance} out \
              of tolerance.",
+            several(all, "number"),
             if differs_explained == 1 { "differs" } else { "differ" }
         ),
     }

@@ -403,7 +403,7 @@ fn several_experiments_are_run_one_after_the_other() {
     let done = place.run("reproduce a b -o out --seeds 1");
     assert_eq!(done.code, 1, "one of them is out");
     assert_eq!(entries(&place.path("out")), ["a", "b"]);
-    assert!(done.out.contains("b                      Of 1 numbers 0 reproduced"), "{}", done.out);
+    assert!(done.out.contains("b                      Of 1 number 0 reproduced"), "{}", done.out);
     let done = place.run("reproduce a b --no-output --seeds 1 --json");
     let both: Value = serde_json::from_str(&done.out).unwrap();
     assert_eq!((&both[0]["name"], &both[1]["name"]), (&"a".into(), &"b".into()));
@@ -514,6 +514,90 @@ fn what_a_declaration_names_must_be_there() {
     fails(&place, "reproduce empty", &["there is no experiment.toml in empty"]);
     place.write("e/experiment.toml", b"name = [");
     fails(&place, "reproduce e", &["not valid TOML", "e/experiment.toml:1"]);
+}
+
+/// An experiment can be handed on as a folder, and what it names can't make us show other files.
+#[test]
+fn what_runs_are_made_of_lies_in_the_folder() {
+    let place = Place::new();
+    let secret = "secret = 'line'\n";
+    for name in ["outside.toml", "outside.fio"] {
+        place.write(name, secret.as_bytes());
+    }
+    let absolute = place.path("outside.toml");
+    let absolute = absolute.to_str().unwrap();
+    let all = [
+        ("workload = \"own.toml\"", "workload = \"../outside.toml\""),
+        ("workload = \"own.toml\"", &format!("workload = '{absolute}'")),
+        ("workload = \"own.toml\"", "fio = \"x/../../outside.fio\""),
+        ("device = \"tiny\"", "device = \"../outside.toml\""),
+        ("precondition = \"fill\"", "precondition = \"fill,../outside.toml\""),
+    ];
+    for (from, to) in all {
+        experiment(&place, "e", &reads("paper = \"> 0\""));
+        let text = String::from_utf8(place.read("e/experiment.toml")).unwrap();
+        assert!(text.contains(from), "{from}");
+        place.write("e/experiment.toml", text.replace(from, to).as_bytes());
+        fails(&place, "reproduce e", &["outside of the experiment's folder", "experiment.toml:"]);
+        assert!(!place.run("reproduce e").err.contains("secret"));
+    }
+    // Nor does a file of the same name lying elsewhere take part.
+    experiment(&place, "e", &reads("paper = \"> 0\""));
+    let text = String::from_utf8(place.read("e/experiment.toml")).unwrap();
+    let text = text.replace("workload = \"own.toml\"", "workload = \"outside.toml\"");
+    place.write("e/experiment.toml", text.as_bytes());
+    fails(&place, "reproduce e", &["e/outside.toml"]);
+    // Traces may lie elsewhere.
+    let text = text.replace("workload = \"outside.toml\"", "trace = \"../trace.csv\"");
+    place.write("e/experiment.toml", text.as_bytes());
+    let done = place.run("reproduce e --seeds 1 --no-output");
+    assert_ne!(done.code, 2, "{}", done.err);
+}
+
+#[test]
+fn texts_hold_nothing_that_moves_a_terminals_cursor() {
+    let place = Place::new();
+    for (from, to) in [
+        ("Reads go first", r"\u001b[2J"),
+        ("Nobody: Nothing", r"\u0007"),
+        ("\"/report/host/write", r#""\u009b31m/report"#),
+        ("seeds = 3", "seeds = 3\n\"\\u001bx\" = 1"),
+    ] {
+        experiment(&place, "e", &reads("paper = \"> 0\""));
+        let text = String::from_utf8(place.read("e/experiment.toml")).unwrap();
+        assert!(text.contains(from), "{from}");
+        place.write("e/experiment.toml", text.replacen(from, to, 1).as_bytes());
+        fails(
+            &place,
+            "reproduce e",
+            &["a control character, U+00", "e/experiment.toml:", "remedy"],
+        );
+        let err = place.run("reproduce e").err;
+        assert!(!err.chars().any(|c| c.is_control() && c != '\n'), "{err:?}");
+    }
+}
+
+#[test]
+fn there_are_no_seeds_beyond_the_last() {
+    let place = Place::new();
+    experiment(&place, "e", &reads("paper = \"> 0\""));
+    let last = "--seed 18446744073709551615";
+    for line in [
+        format!("reproduce e {last} --seeds 3"),
+        format!("compare tiny --vary ftl.gc.start=2,3 --workload randread-4k --requests 10 {last} --seeds 3"),
+    ] {
+        fails(&place, &line, &["there are no 3 seeds from 18446744073709551615 on", "remedy"]);
+    }
+    assert_eq!(place.run(&format!("reproduce e {last} --seeds 1 --no-output")).code, 0);
+}
+
+#[test]
+fn cells_do_not_run_into_each_other() {
+    let place = Place::new();
+    experiment(&place, "e", &reads("paper = 90\ntolerance = \"1 to 100000\""));
+    let done = place.run("reproduce e --no-output");
+    assert!(done.out.contains(" us 1 to 100000  reproduced"), "{}", done.out);
+    assert!(done.out.contains("Of 1 number 1 reproduced"), "{}", done.out);
 }
 
 /// Nothing over nothing is no number, and no number is not near enough.

@@ -4,12 +4,30 @@ use maud::PreEscaped;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd, html::push_html};
 
 /// The text as HTML: headings two levels deeper, since the page has its own; HTML within it is shown as
-/// it is written, and pictures by what they are called, since the page loads nothing.
+/// it is written, and pictures by what they are called, since the page loads nothing. Links lead to the
+/// web or to a place of the page: others would run a script, or open what lies on the reader's machine.
 pub fn html(text: &str) -> PreEscaped<String> {
     let mut page = String::new();
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    push_html(&mut page, Parser::new_ext(text, options).map(safe));
+    // Links don't lie within each other.
+    let mut follows = true;
+    let events = Parser::new_ext(text, options).filter(|event| match event {
+        Event::Start(Tag::Link { dest_url, .. }) => {
+            follows = leads_to_the_web(dest_url) || dest_url.starts_with('#');
+            follows
+        }
+        Event::End(TagEnd::Link) => follows,
+        _ => true,
+    });
+    push_html(&mut page, events.map(safe));
     PreEscaped(page)
+}
+
+fn leads_to_the_web(address: &str) -> bool {
+    let begins_with = |scheme: &str| {
+        address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    };
+    begins_with("https://") || begins_with("http://")
 }
 
 fn safe(event: Event<'_>) -> Event<'_> {
@@ -40,5 +58,27 @@ mod tests {
         assert!(page.contains("<h3>Head</h3>") && page.contains("<td>1</td>"), "{page}");
         assert!(page.contains("&lt;script&gt;") && !page.contains("<script"), "{page}");
         assert!(!page.contains("<img") && page.contains("<em>p</em>"), "{page}");
+    }
+
+    #[test]
+    fn links_lead_to_the_web_or_into_the_page() {
+        for bad in [
+            "[x](javascript:alert(3))",
+            "[x](JavaScript:alert(3))",
+            "[x](file:///etc/passwd)",
+            "[x](data:text/html,x)",
+            "[x](//host/y)",
+            "[x](../y.md)",
+            "[x][r]\n\n[r]: vbscript:y",
+            "<javascript:x>",
+        ] {
+            let page = html(bad).0;
+            assert!(!page.contains("<a ") && !page.contains("</a>"), "{page}");
+            assert!(page.contains('x'), "the words stay: {page}");
+        }
+        for good in ["https://a.example/b", "HTTP://a.example", "#part"] {
+            let page = html(&format!("[x](y.md) [x]({good})")).0;
+            assert!(page.contains(&format!("<a href=\"{good}\">x</a>")), "{page}");
+        }
     }
 }

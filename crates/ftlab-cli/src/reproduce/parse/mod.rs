@@ -42,7 +42,10 @@ pub fn parse(file: &str, text: &str) -> Result<Declaration, Problems> {
     }
     let mut parser =
         Parser { reader: Reader::new(file, &origin), axes: Vec::new(), metrics: Vec::new() };
-    let declaration = parser.file(root.get_ref());
+    // What can't be printed is not looked at any further: it would stand in other messages.
+    parser.reader.refuse_control_characters("", root.get_ref());
+    let in_order = parser.reader.problems.is_empty();
+    let declaration = in_order.then(|| parser.file(root.get_ref())).flatten();
     let mut problems = parser.reader.problems;
     match declaration {
         Some(declaration) if problems.is_empty() => Ok(declaration),
