@@ -13,7 +13,7 @@ fn the_papers_are_listed() {
     assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);
     let all: Value = serde_json::from_str(&place.run("reproduce list --json").out).unwrap();
     let first = &all.as_array().unwrap()[0];
-    assert_eq!((&first["name"], &first["seeds"]), (&"rw-scheduler".into(), &200.into()));
+    assert_eq!((&first["name"], &first["seeds"]), (&"rw-scheduler".into(), &1000.into()));
 }
 
 /// All numbers of the paper, with all of its seeds.
@@ -22,7 +22,7 @@ fn the_scheduler_paper_is_reproduced() {
     let place = Place::new();
     let done = place.run("reproduce rw-scheduler --claims-only -o out");
     let document = place.json("out/result.json");
-    assert_eq!(document["seeds"].as_array().unwrap().len(), 200);
+    assert_eq!(document["seeds"].as_array().unwrap().len(), 1000);
     assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
     let verdicts = &document["verdicts"];
     assert_eq!((&verdicts["reproduced"], &verdicts["differs_explained"]), (&34.into(), &2.into()));

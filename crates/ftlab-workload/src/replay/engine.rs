@@ -263,7 +263,10 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 self.stopped = Some(Ended::Time);
                 break;
             }
-            while self.host.now() < due && !self.is_measured(&planned) && self.step(due) {
+            // What comes at a moment comes before what ends at it, so that all of it is known when the
+            // device begins the next thing.
+            let eve = SimTime(due.0.saturating_sub(1));
+            while self.host.now() < eve && !self.is_measured(&planned) && self.step(eve) {
                 self.take_done();
             }
             if self.outstanding() >= u64::from(queue_limit) {
@@ -294,7 +297,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 continue;
             }
             let request = self.admit(&planned, due);
-            self.host.submit(self.host.now(), request);
+            self.host.submit(due.max(self.host.now()), request);
         }
         Ok(())
     }

@@ -54,7 +54,9 @@ impl Host for Model {
     }
 
     fn submit(&mut self, at: SimTime, request: Request) {
-        assert_eq!(at, self.now, "submitted at another moment than the present");
+        let next = self.running.peek().map_or(SimTime::FOREVER, |Reverse((finish, ..))| *finish);
+        assert!(self.now <= at && at <= next, "submitted at {at}, between {} and {next}", self.now);
+        self.now = at;
         assert!(request.lba.0 + u64::from(request.sectors) <= self.capacity, "{request:?}");
         let server = self.free.iter_mut().min().expect("a server");
         *server = (*server).max(at) + self.service;

@@ -150,8 +150,9 @@ pub trait Host {
 
     /// Hands over one command at moment `at`.
     ///
-    /// `at` must not lie before [`now`](Self::now), and the device must have been advanced to it (a
-    /// request at the present moment always may be submitted). Its queue must have
+    /// `at` must not lie before [`now`](Self::now), and the device must have been advanced so far that
+    /// nothing is due in it before that (a request at the present moment always may be submitted). What
+    /// is due at the same moment comes after the command. Its queue must have
     /// [room](Self::has_room). The range must lie within the capacity and hold at least one sector,
     /// unless it is a flush. Panics otherwise: front ends validate what comes from outside.
     fn submit(&mut self, at: SimTime, request: Request);

@@ -55,6 +55,21 @@ impl LastBelow {
         }
     }
 
+    /// Lowers every number that was added with a smaller mark, where marks rise. Takes time in proportion to
+    /// how many there are.
+    pub fn lower_before(&mut self, mark: u64, by: i64) {
+        for place in self.head..self.tail {
+            let slot = self.slot(place);
+            let number = self.at(place);
+            if number != NOTHING {
+                if self.marks[slot] >= mark {
+                    return;
+                }
+                self.put(slot, number - by);
+            }
+        }
+    }
+
     /// The mark of the last number below `limit`.
     #[inline]
     pub fn last_below(&self, limit: i64) -> Option<u64> {
@@ -133,7 +148,7 @@ mod tests {
     proptest::proptest! {
         /// Against a walk from the end.
         #[test]
-        fn it_finds_what_a_walk_finds(steps in proptest::collection::vec((0u8..5, 0i64..50, 0usize..40), 1..400)) {
+        fn it_finds_what_a_walk_finds(steps in proptest::collection::vec((0u8..6, 0i64..50, 0usize..40), 1..400)) {
             let mut tested = LastBelow::default();
             let mut naive: Vec<(u64, i64, Place)> = Vec::new();
             for (number, (step, value, which)) in (0u64..).zip(steps) {
@@ -143,6 +158,12 @@ mod tests {
                         // Mostly from the front, as commands leave.
                         let at = if step == 2 { 0 } else { which % naive.len() };
                         tested.remove(naive.remove(at).2);
+                    }
+                    4 if !naive.is_empty() => {
+                        let before = naive[which % naive.len()].0;
+                        tested.lower_before(before, value);
+                        let earlier = naive.iter_mut().filter(|(mark, ..)| *mark < before);
+                        earlier.for_each(|(_, held, _)| *held -= value);
                     }
                     _ => {}
                 }

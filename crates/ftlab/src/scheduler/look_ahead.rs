@@ -1,5 +1,6 @@
 //! What a channel will do if nothing more comes: when each command that waits will be done, waits for
-//! the bus included. Plays the queue to its end, so it takes time in proportion to what waits.
+//! the bus included. Plays the queue to its end, so it takes time in proportion to what waits; of a queue
+//! that is too long for that nothing is told.
 
 use std::collections::VecDeque;
 
@@ -7,6 +8,9 @@ use super::command::CommandId;
 use super::view::{Present, View};
 use crate::nand::Kind;
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
+
+/// The longest queue of a channel that is played: each read that comes costs some 50 ns for each command.
+const LONGEST: usize = 256;
 
 /// What waits for each die, in the order in which it will be served.
 #[derive(Clone, Debug)]
@@ -55,8 +59,8 @@ impl LookAhead {
         rank_of: impl Fn(CommandId) -> u64,
     ) {
         let queue = &mut self.dies[die.at()];
-        let before = queue.iter().rposition(|&other| rank_of(other) <= rank);
-        queue.insert(before.map_or(0, |before| before + 1), id);
+        let before = queue.partition_point(|&other| rank_of(other) <= rank);
+        queue.insert(before, id);
     }
 
     /// A command begins.
@@ -64,6 +68,13 @@ impl LookAhead {
         let queue = &mut self.dies[die.at()];
         let place = queue.iter().position(|&other| other == id);
         place.and_then(|place| queue.remove(place));
+    }
+
+    /// Whether the queue of a channel is short enough to be played.
+    pub fn is_short(&self, channel: ChannelId, view: &View<'_>) -> bool {
+        let geometry = view.geometry();
+        let dies = (0..geometry.dies_per_channel()).map(|place| geometry.die_on(channel, place));
+        dies.map(|die| self.dies[die.at()].len()).sum::<usize>() <= LONGEST
     }
 
     /// Tells when each command that waits on a channel will be done.

@@ -16,10 +16,14 @@
 //! - The paper does not say how it estimates a write's latency. Here it is the write's age, what is left of what
 //!   its die does, the time of all commands of the die that go before it, the read's own if it is one of
 //!   them, and the write's. Waits for the bus are left out. With `scheduler.estimate = "look-ahead"`
-//!   they are not: then the queue is played to its end, for each read that comes.
+//!   they are not: then the queue of the channel is played to its end for each read that comes, if it holds
+//!   no more than 256 commands, and the read's own time is added to what waits for its die.
 //! - The paper knows no collection. Reads for collection and for partial writes wait as writes do: host
 //!   reads pass them, and they have bounds. Collection has a bound of its own. A copyback counts as a write.
-//! - What shares an operation on several planes counts as if it came one by one.
+//! - What shares an operation on several planes counts as if it came one by one, until it has begun; and it
+//!   goes with that operation, past what stands between.
+//! - While a program or an erase is left for reads (`scheduler.suspend`), host reads are served whatever
+//!   they would stop behind.
 //! - Buses serve what came first, among the dies that want them (the paper does not say).
 //!
 //! Otherwise no queue is walked. A read can stop at a late write only if that is the last late one; whether a
@@ -57,7 +61,8 @@ choices! {
     pub enum Estimate {
         /// Its die.
         Die = "die",
-        /// Its die and the bus, by playing all that waits on the channel. Takes time in proportion to that.
+        /// Its die and the bus, by playing all that waits on the channel; its die alone while more than 256
+        /// commands do, for this takes time in proportion to them.
         LookAhead = "look-ahead",
     }
 }
@@ -67,7 +72,8 @@ options! {
     pub struct ReadFirstBoundedOptions at "scheduler" {
         /// No host read goes before a program for the host, or a read for a partial write, that would be done
         /// later than so long after it came; "none" lets reads pass all of them. Anything below the
-        /// time of a program is first in, first out between reads and writes of the host.
+        /// time of a program is first in, first out between reads and writes of the host. What is served
+        /// while an operation is left for reads (scheduler.suspend) goes by no bound.
         write_bound: Option<Nanos> = "5ms", in "0ns"..="100s",
             source "assumed: several programs long, as scheduler.host_write; the paper varies it from 200 us to none";
         /// The same for the device's own commands, such as copies of collection. Erases are never passed.
@@ -215,7 +221,9 @@ impl ReadFirstBounded {
         let page = geometry.flash_page_of(view.command(arrival.id).page);
         let written = self.programs.get(&page).copied().unwrap_or(FRONT);
         let own = self.dies[die.at()].erases.last().max(written);
-        let late = match self.ahead.is_some() {
+        let (channel, _) = geometry.channel_of(die);
+        let is_short = |ahead: &LookAhead| ahead.is_short(channel, view);
+        let late = match self.ahead.as_ref().is_some_and(is_short) {
             true => self.last_late_ahead(arrival, service, view),
             false => self
                 .in_scope(view, die)
@@ -326,6 +334,10 @@ impl Order for ReadFirstBounded {
         let queue = &mut self.dies[die.at()];
         queue.work.leave(service);
         due.into_iter().for_each(|place| queue.due.remove(place));
+        if !Self::overtakes(command) {
+            // What leaves together with a command before it has not been in the way of those between.
+            queue.due.lower_before(command.rank().0, service.0 as i64);
+        }
         match command.kind {
             Kind::Read if Self::overtakes(command) => queue.host_reads.count -= 1,
             Kind::Erase => queue.erases.count -= 1,

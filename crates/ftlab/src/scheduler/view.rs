@@ -109,7 +109,10 @@ impl<'a> View<'a> {
         let register = match station.die.register() {
             Register::Empty => Nanos::ZERO,
             Register::Holding => moving(station.in_register),
-            Register::Sending => station.sent_at.saturating_since(now),
+            Register::Sending => {
+                let rest = station.in_register.and_then(|sending| self.commands[sending].next);
+                station.sent_at.saturating_since(now) + moving(rest)
+            }
             Register::Loaded => {
                 station.in_register.map_or(Nanos::ZERO, |id| self.in_cells(&self.commands[id]))
             }

@@ -8,11 +8,11 @@ use ftlab::nand::timing::{Bus, PageTime, Prices, Transfers};
 use ftlab::nand::{Abilities, AddressRule, CacheOps, CellMode, Geometry, MultiPlane, PauseCost};
 use ftlab::scheduler::{
     Command, CommandId, Deadline, Fifo, Flash, FlashSetup, Kind, Origin, Pausable, PauseRule,
-    ReadFirst, Scheduler, Spent, Task,
+    ReadFirst, ReadFirstBounded, ReadFirstBoundedOptions, Scheduler, Spent, Task,
 };
 use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
 
-use crate::common::{DEADLINES, ONE_BIT, Spec, TimingKind, timing};
+use crate::common::{BOUNDS, DEADLINES, ONE_BIT, Spec, TimingKind, timing};
 
 const US: u64 = 1_000;
 const PAGES_PER_BLOCK: u32 = 12;
@@ -507,4 +507,33 @@ fn a_die_that_leaves_the_line_leaves_nobody_behind() {
         // x: bus 670-680.
         assert_eq!(table.done(), [("q", 610), ("z", 610), ("r", 670), ("y", 1220), ("x", 1280)]);
     }
+}
+
+/// Later writes are programmed together with the first, past one that waits on its plane: that one is
+/// passed by reads only as far as it would be on time all the same.
+#[test]
+fn a_write_that_others_passed_keeps_its_bound() {
+    let bounds = ReadFirstBoundedOptions { write_bound: Some(Nanos(3_060 * US)), ..BOUNDS };
+    let multi_plane = MultiPlane { program: true, ..MultiPlane::NONE };
+    let set = Set {
+        scheduler: Scheduler::ReadFirstBounded(ReadFirstBounded::new(&bounds, 1)),
+        page: Nanos::ZERO,
+        ..two_planes(multi_plane)
+    };
+    let mut table = Table::new(set);
+    for block in 0..4 {
+        table.put(1, "before", Kind::Program, at(0, block, 0));
+    }
+    // Nothing fits it: it is on another page of its block.
+    table.put(1, "write", Kind::Program, at(0, 9, 5));
+    for block in 0..3 {
+        table.put(1, "past", Kind::Program, at(1, block, 0));
+    }
+    for read in 0..20 {
+        table.put(2_000 + read, "read", Kind::Read, at(1, 10, read as u32 % 12));
+    }
+    let done = table.done();
+    let write = done.iter().find(|(name, _)| *name == "write").expect("it is done");
+    // Alone it is done at 3001; one read of 50 us fits in before it, and a second one does not.
+    assert_eq!(write.1, 3_051, "{done:?}");
 }

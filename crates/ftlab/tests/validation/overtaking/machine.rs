@@ -357,7 +357,9 @@ impl<'a> Naive<'a> {
             Doing::Holding { .. } => self.times.transfer,
             Doing::Other { until, .. } => until - self.now,
         };
-        match self.rule.estimate {
+        // A queue that is too long is not played.
+        let estimate = if self.queue.len() > 256 { Estimate::Die } else { self.rule.estimate };
+        match estimate {
             Estimate::Die => self.now - item.at + left + before + held_up + self.service(other),
             Estimate::LookAhead => self.end_of(other) - item.at + held_up,
         }
