@@ -237,7 +237,8 @@ impl Bench {
             let at = self.device.ftl().look_up(page);
             let held = at.map(|at| self.device.contents().on_flash(at).expect("programmed"));
             let ftl = self.device.ftl();
-            let noted = at.map_or(SectorMask::EMPTY, |at| ftl.sectors_at(at));
+            let noting = at.filter(|_| ftl.translates());
+            let noted = noting.map_or(SectorMask::EMPTY, |at| ftl.sectors_at(at));
             let first = u64::from(page.get()) * self.per_page;
             for sector in 0..self.per_page {
                 let version = held.map_or(0, |(_, versions)| versions[sector as usize]);
