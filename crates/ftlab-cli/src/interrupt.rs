@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::failure::{Failure, INTERRUPTED};
+use crate::result::Folder;
 
 /// Signals so soon after the first belong to it: `timeout` sends one to the program and another to
 /// its group, and who presses twice at once does not mean anything else.
@@ -16,8 +17,8 @@ const SAME: Duration = Duration::from_secs(1);
 pub static STOP: AtomicBool = AtomicBool::new(false);
 /// When that was.
 static FIRST: OnceLock<Instant> = OnceLock::new();
-/// The unfinished result, if there is one.
-static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+/// The unfinished results.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// From now on signals stop the run.
 pub fn listen() -> Result<(), Failure> {
@@ -29,9 +30,9 @@ fn signalled() {
     let first = FIRST.get_or_init(Instant::now);
     STOP.store(true, Ordering::Relaxed);
     if is_another(first.elapsed()) {
-        // As long as this is held, the folder is not given its name.
+        // As long as this is held, no folder is given its name.
         let unfinished = unfinished();
-        discard(unfinished.as_deref());
+        discard(&unfinished);
         std::process::exit(INTERRUPTED.into());
     }
 }
@@ -40,32 +41,29 @@ fn is_another(since_first: Duration) -> bool {
     since_first >= SAME
 }
 
-fn discard(unfinished: Option<&Path>) {
-    let kept = if let Some(folder) = unfinished {
-        // What can't be removed is mentioned by the next run.
-        let _ = std::fs::remove_dir_all(folder);
-        ", nothing kept"
-    } else {
-        ""
-    };
+fn discard(unfinished: &[PathBuf]) {
+    // What can't be removed is mentioned by the next run.
+    unfinished.iter().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
+    let kept = if unfinished.is_empty() { "" } else { ", nothing kept" };
     eprintln!("Interrupted again: stopped at once{kept}.");
 }
 
-fn unfinished() -> MutexGuard<'static, Option<PathBuf>> {
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Names the folder to be removed if the run is stopped at once.
+/// Names a folder to be removed if the run is stopped at once.
 pub fn removes(folder: &Path) {
-    *unfinished() = Some(folder.to_owned());
+    unfinished().push(folder.to_owned());
 }
 
-/// Publishes the folder, which is not to be removed any more then.
-pub fn publishing<T>(publish: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+/// Publishes a folder, which is not to be removed any more then.
+pub fn publish(folder: Folder, complete: bool) -> Result<PathBuf, Failure> {
     let mut unfinished = unfinished();
-    let published = publish()?;
-    *unfinished = None;
-    Ok(published)
+    let at = folder.path().to_owned();
+    let path = folder.publish(complete)?;
+    unfinished.retain(|one| *one != at);
+    Ok(path)
 }
 
 #[cfg(test)]
@@ -84,7 +82,7 @@ mod tests {
         let folder = parent.path().join("unfinished");
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("requests.parquet"), b"half").unwrap();
-        discard(Some(&folder));
+        discard(std::slice::from_ref(&folder));
         assert!(!folder.exists() && parent.path().exists());
     }
 }

@@ -61,7 +61,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
                 requests.finish().map_err(unwritten)?;
             }
             result::write(&folder, "", &config, &measured, &speed)?;
-            Some(interrupt::publishing(|| folder.publish(complete))?)
+            Some(interrupt::publish(folder, complete)?)
         }
         None => None,
     };

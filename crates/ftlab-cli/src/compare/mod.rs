@@ -218,7 +218,7 @@ fn stopped(failure: Failure, jobs: &Jobs<'_>, folder: Folder, keep: bool) -> Fai
     }
     let list = result::to_json(&jobs.finished(&folder));
     let listed = list.and_then(|list| folder.write(VARIANTS, list.as_bytes()));
-    match interrupt::publishing(|| listed.and_then(|()| folder.publish(false))) {
+    match listed.and_then(|()| interrupt::publish(folder, false)) {
         Ok(path) => {
             let path = path.display();
             eprintln!(
@@ -243,7 +243,7 @@ fn publish(
         let page = page::of(&comparison, series)?;
         folder.write(PAGE, page.as_bytes())?;
         folder.write(COMPARISON, json.as_bytes())?;
-        let path = interrupt::publishing(|| folder.publish(true))?;
+        let path = interrupt::publish(folder, true)?;
         if !args.output.quiet {
             eprintln!("Result: {}, page: {}", path.display(), path.join(PAGE).display());
         }

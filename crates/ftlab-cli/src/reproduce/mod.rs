@@ -57,29 +57,51 @@ pub fn run(args: &ReproduceArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let wanted = if args.names.is_empty() { library::names() } else { args.names.clone() };
     let found = wanted.iter().map(|name| library::find(name)).collect::<Result<Vec<_>, _>>()?;
     refuse_one_name_twice(&found)?;
-    // All of them are checked before any is run.
     let plans = found.into_iter().map(|found| Plan::new(args, found));
     let plans = plans.collect::<Result<Vec<Plan>, Failure>>()?;
     interrupt::listen()?;
-    let several = plans.len() > 1;
-    let mut documents = Vec::new();
-    for plan in &plans {
-        documents.push(plan.reproduce(args, several, out)?);
+    let folders = Folders::prepare(args, &plans)?;
+    // What is wrong with a later one is told before an earlier one has taken its time.
+    if let [_, _, ..] = plans[..] {
+        plans.iter().try_for_each(Plan::try_out)?;
     }
-    if args.output.json {
-        let text = match documents.as_slice() {
-            [one] => result::to_json(one)?,
-            all => result::to_json(&all)?,
-        };
-        out.write_all(text.as_bytes())?;
-    } else if several && !args.output.quiet {
-        table::all(&documents, out)?;
+    let mut done = Vec::new();
+    let ended = reproduce_all(args, &plans, folders, &mut done, out);
+    if args.output.json && plans.len() > 1 && !done.is_empty() {
+        writeln!(out, "]")?;
     }
     out.flush()?;
-    match documents.iter().any(|document| document.verdicts.out_of_tolerance > 0) {
+    ended?;
+    match done.iter().any(|document| document.verdicts.out_of_tolerance > 0) {
         true => Err(Failure::Check),
         false => Ok(()),
     }
+}
+
+/// Runs one after the other and tells each as it is done: several as a list, which is left open.
+fn reproduce_all(
+    args: &ReproduceArgs,
+    plans: &[Plan],
+    mut folders: Folders,
+    done: &mut Vec<Reproduction>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let several = plans.len() > 1;
+    for (at, plan) in plans.iter().enumerate() {
+        let document = plan.reproduce(args, folders.0[at].take(), out)?;
+        if args.output.json {
+            if several {
+                writeln!(out, "{}", if done.is_empty() { "[" } else { "," })?;
+            }
+            out.write_all(result::to_json(&document)?.as_bytes())?;
+            out.flush()?;
+        }
+        done.push(document);
+    }
+    if several && !args.output.json && !args.output.quiet {
+        table::all(done, out)?;
+    }
+    Ok(())
 }
 
 fn refuse_one_name_twice(found: &[Found]) -> Result<(), Failure> {
@@ -127,17 +149,31 @@ impl Plan {
         Ok(Plan { found, cases, seeds, threads })
     }
 
+    /// One run with one seed: whether the metrics are there shows only then.
+    fn try_out(&self) -> Result<(), Failure> {
+        let jobs = Jobs {
+            cases: &self.cases[..1],
+            seeds: &self.seeds[..1],
+            metrics: &self.found.declaration.metrics,
+            threads: 1,
+            bar: false,
+        };
+        jobs.perform().inspect_err(|failure| self.tell_interrupted(failure)).map(drop)
+    }
+
+    fn tell_interrupted(&self, failure: &Failure) {
+        if matches!(failure, Failure::Interrupted) {
+            eprintln!("Interrupted: nothing is written of {}.", self.found.declaration.name);
+        }
+    }
+
     fn reproduce(
         &self,
         args: &ReproduceArgs,
-        several: bool,
+        folder: Option<Folder>,
         out: &mut dyn Write,
     ) -> Result<Reproduction, Failure> {
         let declaration = &self.found.declaration;
-        let folder = self.folder(args, several)?;
-        if let Some(folder) = &folder {
-            interrupt::removes(folder.path());
-        }
         if !args.output.quiet {
             mention_abandoned(folder.as_ref());
         }
@@ -148,11 +184,7 @@ impl Plan {
             threads: self.threads,
             bar: !args.output.quiet,
         };
-        let performed = jobs.perform().inspect_err(|failure| {
-            if matches!(failure, Failure::Interrupted) {
-                eprintln!("Interrupted: nothing is written of {}.", declaration.name);
-            }
-        })?;
+        let performed = jobs.perform().inspect_err(|failure| self.tell_interrupted(failure))?;
         let measured = Measured {
             places: self.cases.iter().map(|case| case.place.clone()).collect(),
             numbers: performed.numbers,
@@ -169,7 +201,7 @@ impl Plan {
             let page = page::of(&self.found, figures, &document, &measured)?;
             folder.write(PAGE, page.as_bytes())?;
             folder.write(MARK, result::to_json(&document)?.as_bytes())?;
-            let path = interrupt::publishing(|| folder.publish(true))?;
+            let path = interrupt::publish(folder, true)?;
             if !args.output.quiet {
                 eprintln!("Result: {}, page: {}", path.display(), path.join(PAGE).display());
             }
@@ -191,6 +223,29 @@ impl Plan {
             },
         };
         Folder::prepare(target, args.output.force).map(Some)
+    }
+}
+
+/// Where results go, one for each experiment, until it is taken.
+struct Folders(Vec<Option<Folder>>);
+
+impl Folders {
+    /// Checks that all of them can be written.
+    fn prepare(args: &ReproduceArgs, plans: &[Plan]) -> Result<Folders, Failure> {
+        let mut folders = Folders(Vec::new());
+        for plan in plans {
+            let folder = plan.folder(args, plans.len() > 1)?;
+            folder.iter().for_each(|folder| interrupt::removes(folder.path()));
+            folders.0.push(folder);
+        }
+        Ok(folders)
+    }
+}
+
+impl Drop for Folders {
+    fn drop(&mut self) {
+        // The first may have made the folder around all of them, and goes last.
+        while self.0.pop().is_some() {}
     }
 }
 

@@ -8,5 +8,6 @@ mod device;
 mod other_commands;
 mod reproduce;
 mod reproduce_papers;
+mod reproduce_refused;
 mod run;
 mod tables;
