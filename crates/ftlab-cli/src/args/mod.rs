@@ -238,7 +238,7 @@ pub struct ReportArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArgs {
-    /// The result folder; by default ftlab-results/DEVICE-LOAD-N, N counting up.
+    /// The result folder; by default one in ftlab-results, named after what is run, with a number.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Write no result folder.

@@ -152,6 +152,11 @@ fn steadiness(
              translated, collected or erased. What an FTL adds is not in these figures."
                 .to_owned(),
         ),
+        Verdict::GcNeverStarted if report.wear.erases_per_block_mean > 0.0 => Some(format!(
+            "Garbage collection was not at work while this was measured: the host wrote {written:.3} % \
+             of the capacity, and enough blocks stayed free. The device was used before, but what its \
+             collection costs is not in these figures."
+        )),
         Verdict::GcNeverStarted => Some(format!(
             "Garbage collection never started: the host wrote {written:.3} % of the capacity, and \
              enough blocks stayed free. Latencies and write amplification are those of a fresh \

@@ -10,7 +10,7 @@ use crate::reproduce::measure::Measured;
 use crate::reproduce::numbers::Printed;
 
 /// Room between the last value that has a number and those that stand apart, as a share of the span.
-const APART: f64 = 0.08;
+const APART: f64 = 0.12;
 
 /// A figure.
 #[derive(Debug, Serialize)]
