@@ -313,6 +313,9 @@ fn what_has_no_meaning_without_translation_is_refused() {
         "ftl.placement.policy=static",
         "ftl.wear.policy=bet",
         "ftl.streams.policy=sepbit",
+        "scheduler.suspend=erase",
+        "nand.suspend.erase=5us",
+        "nand.multi_plane.erase=on",
     ];
     let sets: Vec<Layer> =
         sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set)).collect();

@@ -4,12 +4,16 @@
 use super::{Checker, text};
 use crate::ftl::mapping::MappingChoice;
 use crate::nand::endurance::EnduranceChoice;
+use crate::scheduler::Pausable;
 use crate::units::Ratio;
 
 const POLICY: &str = "ftl.mapping.policy";
 
 /// Sections that are about places, blocks and their wear.
 const SECTIONS: [&str; 4] = ["ftl.placement.", "ftl.streams.", "ftl.gc.", "ftl.wear."];
+
+/// Options elsewhere that are about erases alone.
+const OF_ERASES: [&str; 2] = ["nand.multi_plane.erase", "nand.suspend.erase"];
 
 impl Checker<'_, '_> {
     /// Whether requests carry physical addresses.
@@ -91,8 +95,21 @@ impl Checker<'_, '_> {
                 "does nothing where requests carry physical addresses ({POLICY}): no page is placed, \
                  no block collected or levelled"
             );
-            let remedy = format!("remove it, or write {POLICY} = {}", text(&"page".to_owned()));
-            self.fail(&[path, POLICY], message, remedy);
+            self.refuse_idle(path, message);
         }
+        let suspends_erases = self.options.scheduler.suspend == Pausable::Erase;
+        let of_erases = OF_ERASES.into_iter().chain(suspends_erases.then_some("scheduler.suspend"));
+        let changed: Vec<_> = of_erases.filter(|path| self.reader.user_changed(path)).collect();
+        for path in changed {
+            let message = format!(
+                "does nothing where requests carry physical addresses ({POLICY}): nothing is ever erased"
+            );
+            self.refuse_idle(path, message);
+        }
+    }
+
+    fn refuse_idle(&mut self, path: &str, message: String) {
+        let remedy = format!("remove it, or write {POLICY} = {}", text(&"page".to_owned()));
+        self.fail(&[path, POLICY], message, remedy);
     }
 }
