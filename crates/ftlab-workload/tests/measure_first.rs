@@ -45,10 +45,12 @@ fn arrivals_go_on_until_the_measured_ones_are_done() {
     assert_eq!(measured(&first), [0, 1, 2, 3, 4]);
     let late: Vec<_> = completed.iter().filter(|done| done.phase == 1).copied().collect();
     assert_eq!(measured(&late).len(), 4);
+    assert!(report.phases.iter().all(|phase| !phase.ran_dry));
     // The phase's own end still counts, if it comes first.
     let short = text.replace("measure_first", "requests = 7\nmeasure_first");
     let (report, completed) = play_one(&short, Options::default());
     assert_eq!(report.phases[0].requests, 7);
+    assert_eq!(report.phases.iter().map(|phase| phase.ran_dry).collect::<Vec<_>>(), [true, false]);
     assert_eq!(measured(&completed).len(), 5 + 4);
 }
 

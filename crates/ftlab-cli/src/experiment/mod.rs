@@ -22,6 +22,7 @@ use ftlab::device::Device;
 use ftlab::host::Host;
 use ftlab::stats::{
     AgeingOutlook, Arriving, BlockGroup, Circumstances, PhaseStats, Recorder, SCHEMA_VERSION,
+    phase_called,
 };
 use ftlab::units::SECTOR_BYTES;
 use ftlab_workload::fio::JobFile;
@@ -168,7 +169,8 @@ impl Experiment {
         let skipped = steps.iter().filter_map(StepDocument::skipped);
         let skipped = skipped.chain(self.note_on_skipped());
         let cut = cut_note(&outcome.replayed.mapping);
-        report.notes.extend(skipped.chain(outcome.notes).chain(cut));
+        let dry = dry_note(&outcome.replayed, &recording.names);
+        report.notes.extend(dry.into_iter().chain(skipped).chain(outcome.notes).chain(cut));
         let document = Document {
             schema_version: SCHEMA_VERSION,
             complete,
@@ -259,6 +261,20 @@ impl Experiment {
         let notes = plan.notes.clone();
         Ok(Outcome { load, notes, replayed, assumed: plan.notes, warnings: Vec::new() })
     }
+}
+
+/// Says that the last of what is measured had the device for themselves, against what was asked for.
+fn dry_note(replayed: &replay::Report, names: &[String]) -> Option<String> {
+    let dry = replayed.phases.iter().filter(|phase| phase.ran_dry && phase.measured);
+    let name = |index: u32| names.get(index as usize).map_or("replay", String::as_str);
+    let dry: Vec<String> = dry.map(|phase| phase_called(name(phase.index))).collect();
+    (!dry.is_empty() && replayed.ended != Ended::Stopped).then(|| {
+        format!(
+            "The requests of {} ended before those that are measured were done (measure_first): the last of \
+             these met a device that fell idle. Give the phase more requests, or more time.",
+            dry.join(", ")
+        )
+    })
 }
 
 /// Says that requests were played shorter than they were.

@@ -290,6 +290,21 @@ fn results_leave_out_what_follows_the_measured_requests() {
     assert_eq!(first["host"]["duration_ns"], plain["host"]["duration_ns"]);
     let note = first["notes"].as_array().unwrap().iter().filter_map(Value::as_str);
     assert_eq!(note.filter(|note| note.contains("measure_first")).count(), 1);
+    // Arrivals end at 401 us, and the writes that are measured long after; the phase has no name.
+    let dry = file("measure_first = 400")
+        .replace("name = 'mix'\nreads", "reads")
+        .replace("requests = 5000", "requests = 401")
+        .replace("{ kind = 'poisson', rate = '4000/s' }", "{ kind = 'constant', period = '1us' }");
+    place.write("dry.toml", dry.as_bytes());
+    let said = |folder: &str, text: &str| {
+        let report = &place.json(&format!("{folder}/result.json"))["report"];
+        let notes = report["notes"].as_array().unwrap().iter().filter_map(Value::as_str);
+        notes.filter(|note| note.contains(text)).count()
+    };
+    run("--workload dry.toml", "dry");
+    assert_eq!(said("dry", "The requests of phase 1 ended before those that are measured"), 1);
+    assert_eq!(said("dry", "Only the first requests of phase 1 are measured"), 1);
+    assert_eq!(said("first", "ended before"), 0);
     place.write("bad.toml", file("measure_first = 6000").as_bytes());
     fails(&place, "run --device tiny --workload bad.toml", &["measure_first", "5000", "bad.toml:"]);
 }

@@ -52,6 +52,8 @@ pub(super) struct Ahead<'a, S> {
     /// Whether the phase under way is measured, and below which number its requests are.
     measure: bool,
     measured_below: u64,
+    /// Whether it goes on beyond what is measured.
+    keeps_on: bool,
     pub empty: u64,
 }
 
@@ -67,6 +69,7 @@ impl<'a, S: Source> Ahead<'a, S> {
             pulled: 0,
             measure: true,
             measured_below: u64::MAX,
+            keeps_on: false,
             empty: 0,
         }
     }
@@ -106,6 +109,7 @@ impl<'a, S: Source> Ahead<'a, S> {
             to_measure: if measure { pace.measure_first.unwrap_or(u64::MAX) } else { 0 },
         };
         self.tenants = paces.iter().map(pulled).collect();
+        self.keeps_on = measure && paces.iter().any(|pace| pace.measure_first.is_some());
         paces
     }
 
@@ -155,6 +159,7 @@ impl<'a, S: Source> Ahead<'a, S> {
         match std::mem::replace(&mut self.beyond, Beyond::More) {
             Beyond::Phase(phase) => {
                 self.measure = phase.measure;
+                self.keeps_on = phase.measure && phase.measure_first.is_some();
                 self.measured_below = match phase.measure_first {
                     _ if !phase.measure => 0,
                     Some(first) => self.pulled.saturating_add(first),
@@ -167,6 +172,12 @@ impl<'a, S: Source> Ahead<'a, S> {
                 Ok(None)
             }
         }
+    }
+
+    /// Whether requests of the phase under way are to keep the device busy until those that are measured
+    /// are done.
+    pub fn keeps_on(&self) -> bool {
+        self.keeps_on
     }
 
     /// Drops what is left of the phase under way.

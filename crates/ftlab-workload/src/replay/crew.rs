@@ -274,6 +274,7 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
             ended: now,
             requests,
             sectors,
+            ran_dry: false,
         });
         self.sink.phase_started(&self.phase, self.host);
     }

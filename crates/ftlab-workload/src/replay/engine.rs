@@ -223,6 +223,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             }
             (Pacing::Dependencies { depth }, _) => self.dependencies(depth, phase_end)?,
         }
+        let ran_dry = self.ahead.keeps_on() && !self.measured_are_done();
         self.drain();
         if self.stopped != Some(Ended::Stopped) {
             self.sink.phase_ended(&phase, self.host);
@@ -234,6 +235,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             ended: self.host.now(),
             requests: self.counts.submitted - requests,
             sectors: self.counts.sectors - sectors,
+            ran_dry,
         })
     }
 

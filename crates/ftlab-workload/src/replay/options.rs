@@ -161,6 +161,9 @@ pub struct PhaseReport {
     pub requests: u64,
     /// Sectors read, written and trimmed.
     pub sectors: u64,
+    /// Whether it was to keep the device busy until the requests that are measured were done, but had no
+    /// more of them before.
+    pub ran_dry: bool,
 }
 
 /// What a replay did.

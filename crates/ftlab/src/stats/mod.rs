@@ -27,7 +27,7 @@ pub use counters::DeviceCounters;
 pub use health::{EndReport, Health};
 pub use host::{HostStats, OpStats, PARTS, TimeParts};
 pub use latencies::Latencies;
-pub use notes::{Arriving, Circumstances};
+pub use notes::{Arriving, Circumstances, phase_called};
 pub use queues::{Fairness, QueueReport};
 pub use recorder::{PhaseStats, Recorder, Unmeasured};
 pub use report::{

@@ -87,7 +87,7 @@ fn end_of_life(report: &Report) -> Option<String> {
 /// Latencies and the counters of the device then speak of different requests.
 fn beyond_the_first(report: &Report) -> Option<String> {
     let phases = || report.phases.iter().filter(|phase| phase.unmeasured_requests > 0);
-    let names: Vec<&str> = phases().map(|phase| phase.name.as_str()).collect();
+    let names: Vec<String> = phases().map(|phase| phase_called(&phase.name)).collect();
     let unmeasured: u64 = phases().map(|phase| phase.unmeasured_requests).sum();
     (unmeasured > 0).then(|| {
         format!(
@@ -97,6 +97,15 @@ fn beyond_the_first(report: &Report) -> Option<String> {
             names.join(", ")
         )
     })
+}
+
+/// What a phase is called in a sentence: one without a name has its number.
+#[must_use]
+pub fn phase_called(name: &str) -> String {
+    match name.chars().all(|c| c.is_ascii_digit() || " +".contains(c)) {
+        true => format!("phase {name}"),
+        false => name.to_owned(),
+    }
 }
 
 /// In a decimal unit that shows it.
