@@ -12,6 +12,7 @@ mod list;
 mod load;
 mod memory;
 mod page;
+mod pool;
 mod progress;
 mod recording;
 mod reproduce;

@@ -1,10 +1,9 @@
-//! All runs of a comparison, on all cores. Which thread performs a run has no influence on its
-//! result; the first run that fails stops the others.
+//! All runs of a comparison, each with a result of its own.
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ftlab_workload::replay::Progress;
 use ftlab_workload::trace::Meter;
@@ -13,6 +12,7 @@ use serde_json::{Value, json};
 use super::variants::Variant;
 use crate::experiment::Watcher;
 use crate::failure::Failure;
+use crate::pool;
 use crate::progress::Runs;
 use crate::result::{self, Folder, MARK};
 use crate::run::run_document;
@@ -54,28 +54,11 @@ impl Jobs<'_> {
             .iter()
             .flat_map(|&seed| (0..self.variants.len()).map(move |variant| (variant, seed)))
             .collect();
-        let next = AtomicUsize::new(0);
-        let halt = AtomicBool::new(false);
-        let failed: Mutex<Vec<(usize, Failure)>> = Mutex::default();
-        let runs = Runs::new(all.len(), self.bar);
-        let work = || {
-            while !halt.load(Ordering::Relaxed) {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(&(variant, seed)) = all.get(at) else { break };
-                if let Err(failure) = self.one(variant, seed, folder, &runs, &halt) {
-                    halt.store(true, Ordering::Relaxed);
-                    failed.lock().unwrap_or_else(PoisonError::into_inner).push((at, failure));
-                }
-            }
+        let one = |at: usize, bar: &Runs, halt: &AtomicBool| {
+            let (variant, seed) = all[at];
+            self.one(variant, seed, folder, bar, halt)
         };
-        std::thread::scope(|scope| {
-            (0..self.at_once()).for_each(|_| drop(scope.spawn(work)));
-        });
-        runs.finish();
-        let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // Whoever was stopped because of another has nothing to tell.
-        failed.sort_by_key(|(at, failure)| (matches!(failure, Failure::Interrupted), *at));
-        failed.into_iter().next().map_or(Ok(()), |(_, failure)| Err(failure))
+        pool::perform(all.len(), self.threads, self.bar, one).map(drop)
     }
 
     fn one(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ftlab::config::{Config, Place as Marked, Problem, Problems};
 
 use super::declaration::{
-    Axis, Declaration, Figure, Place, Point, Settings, Written, over, places,
+    Axis, Declaration, Figure, Place, Point, Settings, Written, is_load, over, places,
 };
 use super::library::Found;
 use crate::args::LoadArgs;
@@ -132,7 +132,6 @@ fn config(found: &Found, settings: &Settings) -> Result<Config, Failure> {
 }
 
 fn load(found: &Found, settings: &Settings) -> Result<LoadArgs, Failure> {
-    let is_load = |key: &str| ["workload", "trace", "fio"].contains(&key);
     if !settings.load.iter().any(|(key, _)| is_load(key)) {
         return Err(lacks(found, "load", "workload = \"randwrite-4k\""));
     }

@@ -42,6 +42,11 @@ pub struct Settings {
     pub load: Vec<(&'static str, Written)>,
 }
 
+/// Whether a key of `[run]` says what is played: one of these is given.
+pub fn is_load(key: &str) -> bool {
+    ["workload", "trace", "fio"].contains(&key)
+}
+
 /// A text and where it stands.
 #[derive(Clone, Debug)]
 pub struct Written {

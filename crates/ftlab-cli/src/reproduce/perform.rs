@@ -1,10 +1,8 @@
-//! All runs of an experiment, on all cores. Of each run only the numbers are kept. Which thread performs
-//! a run, and when, has no influence on what comes of it; the first run that fails stops the others.
+//! All runs of an experiment. Of each run only the numbers are kept.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ftlab_workload::replay::Progress;
 use ftlab_workload::trace::Meter;
@@ -14,7 +12,7 @@ use super::cases::Case;
 use super::declaration::{From, Metric};
 use crate::experiment::Watcher;
 use crate::failure::Failure;
-use crate::interrupt::STOP;
+use crate::pool;
 use crate::progress::Runs;
 
 /// What is to be run.
@@ -55,49 +53,14 @@ impl Jobs<'_> {
         self.cases.len() * self.seeds.len()
     }
 
-    /// How many of them are performed at once.
-    pub fn at_once(&self) -> usize {
-        self.threads.min(self.runs())
-    }
-
     /// Performs all of them.
     ///
     /// # Errors
     /// Interrupted; or the first run that failed, in the order of the runs, with its name.
     pub fn perform(&self) -> Result<Performed, Failure> {
-        let next = AtomicUsize::new(0);
-        let halt = AtomicBool::new(false);
-        let failed: Mutex<Vec<(usize, Failure)>> = Mutex::default();
-        let done: Mutex<Vec<Option<Ran>>> = Mutex::new((0..self.runs()).map(|_| None).collect());
-        let bar = Runs::new(self.runs(), self.bar);
-        let work = || {
-            while !halt.load(Ordering::Relaxed) && !STOP.load(Ordering::Relaxed) {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                if at >= self.runs() {
-                    break;
-                }
-                match self.one(at, &bar, &halt) {
-                    Ok(ran) => locked(&done)[at] = Some(ran),
-                    Err(failure) => {
-                        halt.store(true, Ordering::Relaxed);
-                        locked(&failed).push((at, failure));
-                    }
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            (0..self.at_once()).for_each(|_| drop(scope.spawn(work)));
-        });
-        bar.finish();
-        let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        // Whoever was stopped because of another has nothing to tell.
-        failed.sort_by_key(|(at, failure)| (matches!(failure, Failure::Interrupted), *at));
-        if let Some((_, failure)) = failed.into_iter().next() {
-            return Err(failure);
-        }
-        let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let done: Option<Vec<Ran>> = done.into_iter().collect();
-        done.map(|done| self.in_order(done)).ok_or(Failure::Interrupted)
+        let runs = self.runs();
+        pool::perform(runs, self.threads, self.bar, |at, bar, halt| self.one(at, bar, halt))
+            .map(|done| self.in_order(done))
     }
 
     fn in_order(&self, done: Vec<Ran>) -> Performed {
@@ -134,10 +97,6 @@ impl Jobs<'_> {
         let load = (seed == 0).then(|| result["load"].clone());
         Ok(Ran { numbers, load })
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The metrics of a result.

@@ -312,18 +312,84 @@ fn printed_text(value: &Given<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::keys::{KEYS, Key, Otherwise, Takes};
 
-    /// A declaration that spoils easily: every key stands in it.
+    /// A declaration in use, which spoils easily.
     const TEXT: &str = include_str!("../../../../../experiments/rw-scheduler/experiment.toml");
+
+    /// Every key stands in it, each on a line of its own but for those of values.
+    const ALL: &str = include_str!("all_keys.toml");
+
+    /// The section whose table begins with this line.
+    fn begins(line: &str) -> Option<Section> {
+        Some(match line {
+            "[run]" => Section::Run,
+            "[[axis]]" => Section::Axis,
+            "[[metric]]" => Section::Metric,
+            "[[claim]]" => Section::Claim,
+            "[claim.differs]" => Section::Differs,
+            "[[figure]]" => Section::Figure,
+            _ => return None,
+        })
+    }
+
+    /// The text without a key: where it stands first, or all tables of that name.
+    fn without(text: &str, key: &Key) -> String {
+        if key.section == Section::Value {
+            let value = text.find("{ name = ").map_or("", |at| &text[at..]);
+            let value = value.split(" }]").next().unwrap_or_default();
+            let entries = value.trim_start_matches("{ ").split(", ");
+            let is_it = |entry: &&str| entry.starts_with(&format!("{} = ", key.name));
+            let kept: Vec<&str> = entries.filter(|entry| !is_it(entry)).collect();
+            return text.replacen(value, &format!("{{ {}", kept.join(", ")), 1);
+        }
+        let name = key.name;
+        let is_table = [Takes::Table, Takes::Tables].contains(&key.takes);
+        let headers = [format!("[{name}]"), format!("[[{name}]]"), format!("[claim.{name}]")];
+        let (mut section, mut is_out, mut gone) = (Section::File, false, false);
+        let mut kept = String::new();
+        for line in text.lines() {
+            if let Some(begun) = begins(line) {
+                section = begun;
+                is_out = is_table && headers.iter().any(|header| header == line);
+            }
+            let is_it =
+                !gone && section == key.section && line.starts_with(&format!("{} = ", key.name));
+            gone |= is_it || is_out;
+            if !is_it && !is_out {
+                kept += &format!("{line}\n");
+            }
+        }
+        kept
+    }
 
     fn problems(text: &str) -> Vec<Problem> {
         parse("e.toml", text).map_or_else(|problems| problems.problems, |_| Vec::new())
     }
 
     #[test]
-    fn whatever_is_missing_is_told_or_not_needed() {
+    fn every_key_is_read_and_told_if_it_is_needed_and_missing() {
+        let text = ALL;
+        assert_eq!(problems(text), []);
+        for key in KEYS {
+            let without = without(text, key);
+            assert_ne!(without, text, "it stands in the text: {key:?}");
+            let lacks = format!("{} lacks `{}`", key.section.title(), key.name);
+            let found: Vec<String> =
+                problems(&without).into_iter().map(|one| one.message).collect();
+            assert_eq!(
+                found.contains(&lacks),
+                key.otherwise == Otherwise::Required,
+                "{lacks}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn whatever_is_wrong_has_a_place_and_a_remedy() {
         assert_eq!(problems(TEXT), []);
-        let lines: Vec<&str> = TEXT.lines().collect();
+        let text = ALL;
+        let lines: Vec<&str> = text.lines().collect();
         for left_out in 0..lines.len() {
             let kept = lines.iter().enumerate().filter(|(at, _)| *at != left_out);
             let text: Vec<&str> = kept.map(|(_, line)| *line).collect();

@@ -1,7 +1,7 @@
 //! What runs are made of: the keys of `[run]`, which axes and their values may give as well.
 
 use super::Parser;
-use crate::reproduce::declaration::{Settings, Written};
+use crate::reproduce::declaration::{Settings, Written, is_load};
 use crate::reproduce::keys::{KEYS, Section};
 use crate::reproduce::reader::{Fields, plain};
 
@@ -87,8 +87,4 @@ impl Settings {
         }
         self
     }
-}
-
-fn is_load(key: &str) -> bool {
-    ["workload", "trace", "fio"].contains(&key)
 }
