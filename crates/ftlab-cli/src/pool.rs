@@ -12,7 +12,7 @@ use crate::progress::Runs;
 /// of a run, the bar, and what tells it to stop because another has failed.
 ///
 /// # Errors
-/// Interrupted; or the first run that failed, in the order of the runs.
+/// Interrupted; or of the runs that failed before the others were stopped, the first in their order.
 pub fn perform<T: Send>(
     runs: usize,
     threads: usize,
