@@ -96,3 +96,41 @@ pub fn trace(requests: u64) -> String {
         })
         .collect()
 }
+
+/// Runs a command that must fail as a user's mistake does, and leave nothing behind.
+#[track_caller]
+pub fn fails(place: &Place, line: &str, expected: &[&str]) {
+    let before = place.entries();
+    let done = place.run(line);
+    assert_eq!(done.code, 2, "{line}\n{}{}", done.out, done.err);
+    assert!(done.out.is_empty(), "{line} printed {}", done.out);
+    for text in expected {
+        assert!(done.err.contains(text), "{line}: no `{text}` in\n{}", done.err);
+    }
+    assert!(!done.err.contains("panicked"), "{line}\n{}", done.err);
+    assert_eq!(place.entries(), before, "{line} left something behind");
+}
+
+/// Interrupts a command, which has far more to do, after a while.
+#[cfg(unix)]
+pub fn interrupted(place: &Place, line: &str, stdin: std::process::Stdio) -> Done {
+    signalled(place, line, stdin, "kill -INT $0")
+}
+
+/// Runs a shell script on the process of a command after a while.
+#[cfg(unix)]
+pub fn signalled(place: &Place, line: &str, stdin: std::process::Stdio, script: &str) -> Done {
+    use std::process::{Command, Stdio};
+    let args: Vec<&str> = line.split_whitespace().collect();
+    let mut command = place.command(&args);
+    let child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let kill = Command::new("sh").args(["-c", script, &child.id().to_string()]).status();
+    assert!(kill.unwrap().success());
+    Done::from(child.wait_with_output().unwrap())
+}
+
+/// A workload that does not end within a lifetime.
+#[cfg(unix)]
+pub const ENDLESS: &[u8] = b"name = 'endless'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\n\
+    arrivals = { kind = 'closed', queue_depth = 4 }\nrequests = 1000000000000\n";

@@ -1,7 +1,7 @@
 //! `ftlab compare` and `ftlab report` as users run them.
 
+use super::common::fails;
 use super::common::{Place, entries};
-use super::run::fails;
 use serde_json::Value;
 
 const LOAD: &str = "--workload mixed-70-30-zipf --requests 6000 --precondition fill";
@@ -351,7 +351,7 @@ fn a_place_that_cannot_be_written_is_found_before_the_runs() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_comparison_keeps_what_had_finished() {
-    use super::run::{ENDLESS, interrupted};
+    use super::common::{ENDLESS, interrupted};
     let place = Place::new();
     place.write("w.toml", ENDLESS);
     let line = "compare tiny --vary ftl.gc.start=2,3 --workload w.toml -o out";
@@ -364,7 +364,7 @@ fn an_interrupted_comparison_keeps_what_had_finished() {
 #[cfg(unix)]
 #[test]
 fn finished_runs_of_an_interrupted_comparison_can_be_compared() {
-    use super::run::interrupted;
+    use super::common::interrupted;
     let place = Place::new();
     let line = format!("compare {VARY} {LOAD} --seeds 1000 -j 1 -o out");
     let done = interrupted(&place, &line, std::process::Stdio::null());

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::common::Place;
-use super::run::fails;
+use super::common::fails;
 
 fn compared(place: &Place, line: &str) -> Value {
     let done = place.run(line);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::common::{Done, Place};
+use crate::common::{Done, Place, fails};
 
 const SAVE: &str = "device save --device tiny --precondition fill,age -o aged.ftlab";
 const LOAD: &str = "--workload randwrite-4k --requests 3000 --no-output --json";
@@ -16,10 +16,11 @@ fn json(done: Done) -> Value {
     serde_json::from_str(&ok(done)).expect("JSON")
 }
 
+/// Runs a command that is no mistake, and fails because of what becomes of the device.
 #[track_caller]
-fn fails(place: &Place, line: &str, code: i32, parts: &[&str]) {
+fn fails_in_use(place: &Place, line: &str, parts: &[&str]) {
     let done = place.run(line);
-    assert_eq!(done.code, code, "{line}: {}{}", done.out, done.err);
+    assert_eq!(done.code, 1, "{line}: {}{}", done.out, done.err);
     for part in parts {
         assert!(done.err.contains(part), "{line}: no {part:?} in {}", done.err);
     }
@@ -98,11 +99,11 @@ fn who_takes_an_image_for_something_else_is_told() {
     let place = Place::new();
     ok(place.run("device save --device tiny -o a.ftlab -q"));
     let of = |device: &str| format!("run {device} {LOAD}");
-    fails(&place, &of("--device a.ftlab"), 2, &["is an image", "--image a.ftlab"]);
-    fails(&place, &of("--image tiny"), 2, &["tiny is a built-in device", "ftlab device save"]);
-    fails(&place, &of("--image gone.ftlab"), 2, &["no such file", "ftlab device save"]);
+    fails(&place, &of("--device a.ftlab"), &["is an image", "--image a.ftlab"]);
+    fails(&place, &of("--image tiny"), &["tiny is a built-in device", "ftlab device save"]);
+    fails(&place, &of("--image gone.ftlab"), &["no such file", "ftlab device save"]);
     let other = of("--image a.ftlab --device tlc-32g");
-    fails(&place, &other, 2, &["leave out --device", "(tiny)", "ftlab device save"]);
+    fails(&place, &other, &["leave out --device", "(tiny)", "ftlab device save"]);
 }
 
 #[test]
@@ -124,13 +125,13 @@ fn images_are_replaced_only_on_demand() {
     let save = "device save --device tiny --precondition fill -o a.ftlab --quiet";
     ok(place.run(save));
     let first = place.read("a.ftlab");
-    fails(&place, save, 2, &["there is an image in a.ftlab already", "--force"]);
+    fails(&place, save, &["there is an image in a.ftlab already", "--force"]);
     ok(place.run(&format!("{save} --force --seed 2")));
     assert_ne!(place.read("a.ftlab"), first);
     let onto = |file: &str| save.replace("a.ftlab", file);
-    fails(&place, &onto("trace.csv"), 2, &["trace.csv exists and is no image"]);
-    fails(&place, &onto("."), 2, &["is a folder"]);
-    fails(&place, &onto("new/a.ftlab"), 2, &["there is no folder new", "remedy"]);
+    fails(&place, &onto("trace.csv"), &["trace.csv exists and is no image"]);
+    fails(&place, &onto("."), &["is a folder"]);
+    fails(&place, &onto("new/a.ftlab"), &["there is no folder new", "remedy"]);
     assert_eq!(place.entries(), ["a.ftlab", "trace.csv"]);
 }
 
@@ -141,15 +142,15 @@ fn what_does_not_fit_or_is_damaged_is_refused() {
     let run = format!("run --image a.ftlab {LOAD}");
     let other = format!("{run} --set nand.blocks_per_plane=64 --set ftl.over_provisioning=50%");
     let parts = ["does not fit", "nand.blocks_per_plane is 32 in the image and 64", "remedy"];
-    fails(&place, &other, 2, &parts);
-    fails(&place, &format!("{run} --set ftl.over_provisioning=50%"), 2, &["ftl.over_provisioning"]);
-    fails(&place, "device load a.ftlab --device tlc-32g", 2, &["nand.page_size is 4KiB"]);
-    fails(&place, "device show nothing.ftlab", 2, &["can't read the image nothing.ftlab"]);
-    fails(&place, "device show trace.csv", 2, &["no image", "ftlab device save"]);
+    fails(&place, &other, &parts);
+    fails(&place, &format!("{run} --set ftl.over_provisioning=50%"), &["ftl.over_provisioning"]);
+    fails(&place, "device load a.ftlab --device tlc-32g", &["nand.page_size is 4KiB"]);
+    fails(&place, "device show nothing.ftlab", &["can't read the image nothing.ftlab"]);
+    fails(&place, "device show trace.csv", &["no image", "ftlab device save"]);
     let whole = place.read("a.ftlab");
     let show = |bytes: &[u8], parts: &[&str]| {
         place.write("b.ftlab", bytes);
-        fails(&place, "device show b.ftlab", 2, parts);
+        fails(&place, "device show b.ftlab", parts);
     };
     show(&whole[..whole.len() / 2], &["damaged", "decompressed"]);
     let mut changed = whole.clone();
@@ -175,7 +176,7 @@ fn a_small_file_that_claims_to_be_huge_is_refused() {
     let packed = zstd::encode_all(&sections[..], 1).unwrap();
     place.write("b.ftlab", &[&whole[..12], &packed].concat());
     assert!(place.read("b.ftlab").len() < 100_000);
-    fails(&place, "device show b.ftlab", 2, &["more than a device of its size can have"]);
+    fails(&place, "device show b.ftlab", &["more than a device of its size can have"]);
 }
 
 /// The device that a file names can be huge; what is unpacked is bounded by the file, too.
@@ -189,7 +190,7 @@ fn a_small_file_of_a_huge_device_is_not_unpacked_without_bound() {
     let packed = zstd::encode_all(&sections[..], 19).unwrap();
     place.write("b.ftlab", &[&whole[..12], &packed].concat());
     assert!(place.read("b.ftlab").len() < 60_000);
-    fails(&place, "device show b.ftlab", 2, &["more than 4096 times its length"]);
+    fails(&place, "device show b.ftlab", &["more than 4096 times its length"]);
 }
 
 #[test]
@@ -207,12 +208,12 @@ fn steps_that_make_no_sense_are_told() {
         ("age:limit=1:window=6", "before a window of rounds is full"),
         ("fil", "did you mean fill"),
     ] {
-        fails(&place, &line(steps), 2, &[part]);
+        fails(&place, &line(steps), &[part]);
     }
     let of_trace = "run --device tiny --precondition age:self --trace trace.csv --no-output";
-    fails(&place, of_trace, 2, &["only a workload"]);
+    fails(&place, of_trace, &["only a workload"]);
     let reads = "run --device tiny --precondition age:self --workload randread-4k --no-output";
-    fails(&place, reads, 2, &["writes nothing"]);
+    fails(&place, reads, &["writes nothing"]);
 }
 
 #[test]
@@ -224,7 +225,7 @@ fn ageing_that_ends_at_its_limit_says_so() {
     assert!(run["warnings"][0].as_str().unwrap().contains("its limit of 1 drive writes"));
     let fresh = "--set ftl.over_provisioning=300% --precondition age:limit=2";
     let save = format!("device save --device tiny {fresh} -o a.ftlab");
-    fails(&place, &save, 1, &["garbage collection had never started"]);
+    fails_in_use(&place, &save, &["garbage collection had never started"]);
     assert_eq!(
         json(place.run("device show a.ftlab --json"))["story"][1]["verdict"],
         "gc_never_started"
@@ -271,8 +272,8 @@ fn a_device_that_ends_while_it_is_preconditioned_is_an_error_and_leaves_nothing(
                    --set nand.faults.program_failures=1000000000";
     let told = ["came to its end while preconditioning", "acknowledged", "remedy"];
     let run = format!("run {failing} --workload randread-4k -o results");
-    fails(&place, &run, 1, &told);
-    fails(&place, &format!("device save {failing} -o dead.ftlab"), 1, &told);
+    fails_in_use(&place, &run, &told);
+    fails_in_use(&place, &format!("device save {failing} -o dead.ftlab"), &told);
     assert_eq!(place.entries(), before);
 }
 
@@ -283,16 +284,15 @@ fn ageing_that_wears_the_device_out_says_so() {
     let worn = "--device tiny --precondition fill,age --set nand.endurance.policy=fixed \
                 --set nand.endurance.cycles=3";
     let told = ["end of its life while it was prepared", "ageing", "nothing to measure", "remedy"];
-    fails(&place, &format!("run {worn} {LOAD}"), 1, &told);
+    fails_in_use(&place, &format!("run {worn} {LOAD}"), &told);
     // On one thread: of several, the other run may be worn out first.
     let line =
         format!("compare {worn} --vary ftl.gc.start=2,3 --workload randread-4k --seeds 1 -j 1");
     let line = line.replace("--device tiny", "tiny");
-    fails(&place, &line, 1, &["the run of ftl.gc.start=2 with seed 1 failed", told[0]]);
-    fails(
+    fails_in_use(&place, &line, &["the run of ftl.gc.start=2 with seed 1 failed", told[0]]);
+    fails_in_use(
         &place,
         &format!("device save {worn} -o dead.ftlab"),
-        1,
         &["came to the end of its life"],
     );
     let shown = json(place.run("device show dead.ftlab --json"));
@@ -303,7 +303,7 @@ fn ageing_that_wears_the_device_out_says_so() {
     let note = run["report"]["notes"][0].as_str().unwrap();
     assert!(note.contains("end of its life") && !note.contains("0.000 GB"), "{note}");
     let told = ["nothing was measured", "3,000 requests were refused", "remedy"];
-    fails(&place, &format!("run --image dead.ftlab {LOAD}"), 1, &told);
+    fails_in_use(&place, &format!("run --image dead.ftlab {LOAD}"), &told);
 }
 
 /// What a workload begins with is not to undo an ageing.
@@ -367,7 +367,7 @@ fn bad_blocks_that_leave_no_room_to_collect_are_refused() {
     ok(place.run(&run));
     let narrow = "--set ftl.gc.start=16 --set ftl.gc.stop=17 --set ftl.gc.reserve=15";
     let told = ["good blocks", "ftl.gc.reserve (15 now)", "remedy"];
-    fails(&place, &format!("{run} {narrow}"), 2, &told);
+    fails(&place, &format!("{run} {narrow}"), &told);
 }
 
 /// Blocks of an SLC cache hold a share of their pages that depends on the cell.
@@ -378,7 +378,7 @@ fn an_slc_cache_on_other_cells_does_not_fit() {
                   --set ftl.slc_cache.blocks=4";
     ok(place.run(&format!("device save {cached} --precondition fill:20% -o slc.ftlab")));
     let line = "device load slc.ftlab --set nand.cell=qlc";
-    fails(&place, line, 2, &["nand.cell is tlc, behind an SLC cache, in the image and qlc"]);
+    fails(&place, line, &["nand.cell is tlc, behind an SLC cache, in the image and qlc"]);
     ok(place.run("device save --device tiny -o plain.ftlab"));
     ok(place.run("device load plain.ftlab --set nand.cell=qlc"));
 }

@@ -10,4 +10,7 @@ mod reproduce;
 mod reproduce_papers;
 mod reproduce_refused;
 mod run;
+#[cfg(unix)]
+mod run_interrupted;
+mod run_refused;
 mod tables;

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 
+use super::common::fails;
 use super::common::{Place, entries};
-use super::run::fails;
 
 /// What all of these experiments have: two policies, three starts of collection, reads and writes.
 const BODY: &str = r#"
@@ -515,7 +515,7 @@ fn what_is_not_known_is_out_of_tolerance() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_reproduction_leaves_nothing() {
-    use super::run::{ENDLESS, interrupted};
+    use super::common::{ENDLESS, interrupted};
     let place = Place::new();
     experiment(&place, "e", &reads("paper = \"> 0\""));
     place.write("e/own.toml", ENDLESS);

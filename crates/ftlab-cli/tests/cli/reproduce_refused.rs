@@ -3,9 +3,9 @@
 
 use std::fs;
 
+use super::common::fails;
 use super::common::{Place, entries};
 use super::reproduce::{experiment, reads};
-use super::run::fails;
 
 /// Numbers that come out well whatever is measured, and those that say nothing, are refused.
 #[test]
