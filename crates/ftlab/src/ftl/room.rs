@@ -1,0 +1,205 @@
+//! Room for what is written: where the next flash page of a write or a copy lies, which block is opened when
+//! one is full, and which planes the host may write to.
+
+use super::gc::{Collection, Purpose};
+use super::placement::PlacementView;
+use super::streams::WriteStream;
+use super::wear::Pick;
+use super::{BlockState, Ftl};
+use crate::nand::{CellMode, Row};
+use crate::scheduler::Load;
+use crate::units::{BlockId, Lpn, PlaneId, Ppn};
+
+impl Ftl {
+    /// Whether the host may write pages of a stream to a plane at present.
+    #[must_use]
+    pub fn may_write(&self, plane: PlaneId, stream: WriteStream) -> bool {
+        self.may_cache(plane) || self.writable[stream.at()].planes[plane.at()]
+    }
+
+    /// Whether the host may write to a plane at present, in any stream.
+    #[must_use]
+    pub fn may_write_any(&self, plane: PlaneId) -> bool {
+        let mut native = self.writable.iter();
+        self.may_cache(plane) || native.any(|writable| writable.planes[plane.at()])
+    }
+
+    fn may_cache(&self, plane: PlaneId) -> bool {
+        self.slc.as_ref().is_some_and(|cache| cache.writable.planes[plane.at()])
+    }
+
+    /// Chooses where the flash page that begins with logical page `page` goes, and takes it. None if
+    /// nothing that may be used is free.
+    #[inline]
+    pub fn place(&mut self, page: Lpn, stream: WriteStream, load: &Load) -> Option<Ppn> {
+        if self.read_only {
+            return self.place_anywhere(stream);
+        }
+        if let Some(cache) = &self.slc {
+            let view = PlacementView { load, writable: &cache.writable };
+            if let Some(plane) = self.placement.choose(page, &view) {
+                return self.take_slc_page(plane);
+            }
+        }
+        let view = PlacementView { load, writable: &self.writable[stream.at()] };
+        let plane = self.placement.choose(page, &view)?;
+        self.take_for_host(plane, stream)
+    }
+
+    /// As [`place`](Self::place), for a further flash page of a row: on another plane of the same die.
+    pub fn place_beside(
+        &mut self,
+        page: Lpn,
+        stream: WriteStream,
+        row: &Row,
+        mode: CellMode,
+    ) -> Option<Ppn> {
+        if self.read_only {
+            return None;
+        }
+        let cached = mode == CellMode::Slc;
+        let writable = match &self.slc {
+            Some(cache) if cached => &cache.writable,
+            _ => &self.writable[stream.at()],
+        };
+        let plane = self.placement.choose_beside(page, row, writable)?;
+        match cached {
+            true => self.take_slc_page(plane),
+            false => self.take_for_host(plane, stream),
+        }
+    }
+
+    #[inline]
+    fn take_for_host(&mut self, plane: PlaneId, stream: WriteStream) -> Option<Ppn> {
+        let at = self.take_page(plane, stream, self.reserve(plane))?;
+        let state = &mut self.planes[plane.at()];
+        let had_credit = state.host_credit > 0;
+        state.host_credit = state.host_credit.saturating_sub(1);
+        if had_credit && state.host_credit == 0 {
+            self.refresh_writable(plane);
+        }
+        Some(at)
+    }
+
+    /// A flash page for copies of what lies at `from`. If its own stream can get no block, it goes
+    /// beside other copies: what the reserve holds is enough for a victim only as a whole.
+    #[inline]
+    pub(in crate::ftl) fn place_copy(&mut self, plane: PlaneId, from: Ppn) -> Option<Ppn> {
+        let source = self.blocks.stream(self.geometry.block_of(from));
+        let page = self.spare.owner(from)?;
+        // What leaves the cache counts as written by the host just now.
+        let source = match source == WriteStream::SLC {
+            true => self.streams.host_stream(page, 0),
+            false => source,
+        };
+        let stream = self.streams.copy_stream(page, source);
+        let kept_back = self.life.as_ref().map_or(0, |life| life.kept_back());
+        self.take_page(plane, stream, kept_back).or_else(|| {
+            let mut others = self.streams.all_copy_streams();
+            others.find_map(|stream| self.take_page(plane, stream, kept_back))
+        })
+    }
+
+    /// Takes the next flash page of a plane's open block; opens another block when it is full, if more
+    /// than `reserve` are free.
+    #[inline]
+    pub(in crate::ftl) fn take_page(
+        &mut self,
+        plane: PlaneId,
+        stream: WriteStream,
+        reserve: u32,
+    ) -> Option<Ppn> {
+        let step = self.geometry.units_per_page();
+        let whole = self.geometry.units_per_block();
+        let (block, unit) = match self.planes[plane.at()].next_page(stream, step, whole) {
+            Some(place) => place,
+            None => self.first_page(plane, stream, reserve)?,
+        };
+        let next = unit + step;
+        if let Some(writable) = self.writable.get_mut(stream.at()) {
+            writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
+        }
+        if next == whole {
+            self.refresh_writable(plane);
+        }
+        Some(self.geometry.page_at(block, unit))
+    }
+
+    /// Opens a block and takes its first flash page.
+    #[cold]
+    fn first_page(
+        &mut self,
+        plane: PlaneId,
+        stream: WriteStream,
+        reserve: u32,
+    ) -> Option<(BlockId, u32)> {
+        self.open_block(plane, stream, reserve)?;
+        let (step, whole) = (self.geometry.units_per_page(), self.geometry.units_per_block());
+        let place = self.planes[plane.at()].next_page(stream, step, whole);
+        self.refresh_writable(plane);
+        place
+    }
+
+    fn open_block(&mut self, plane: PlaneId, stream: WriteStream, reserve: u32) -> Option<()> {
+        let for_host = stream.at() < usize::from(self.streams.host_streams());
+        if self.free_blocks(plane) <= reserve {
+            return None;
+        }
+        let block = self.take_free_block(plane, for_host)?;
+        self.planes[plane.at()].open(stream, block);
+        self.blocks.open(block, stream);
+        self.streams.opened(block, stream);
+        Some(())
+    }
+
+    pub(in crate::ftl) fn take_free_block(
+        &mut self,
+        plane: PlaneId,
+        for_host: bool,
+    ) -> Option<BlockId> {
+        let state = &mut self.planes[plane.at()];
+        // What moves for wear lies still: it goes where wear is highest.
+        let levels = |run: &Collection| run.purpose() == Purpose::WearLevel;
+        let pick = match !for_host && state.collection.as_ref().is_some_and(levels) {
+            true => Pick::MostWorn,
+            false => self.free_block.pick(for_host),
+        };
+        state.take_free(pick, |index| {
+            let block = self.geometry.block_in(plane, index);
+            (self.blocks.state(block) == BlockState::Free).then_some(block)
+        })
+    }
+
+    /// Free blocks of a plane that the host may not take: one more while a block is being given up,
+    /// whose pages may fill one and which returns none.
+    fn reserve(&self, plane: PlaneId) -> u32 {
+        let run = self.planes[plane.at()].collection.as_ref();
+        let giving_up = run.is_some_and(|run| !run.returns_block());
+        self.thresholds.reserve + u32::from(giving_up && !self.read_only)
+    }
+
+    /// Whether the host may write to a plane in a stream: there is a page for it, and it does not run
+    /// ahead of collection where blocks are scarce.
+    pub(in crate::ftl) fn is_writable(&self, plane: PlaneId, stream: WriteStream) -> bool {
+        let state = &self.planes[plane.at()];
+        let (free, reserve) = (state.free_blocks(), self.thresholds.reserve);
+        let room = state.has_room(stream, self.geometry.units_per_block());
+        // With blocks to spare the host need not wait, whatever it has been credited with.
+        let scarce = free <= reserve + 1;
+        let collecting = state.collection.is_some() && !self.read_only;
+        let paced = scarce && collecting && state.host_credit == 0;
+        !paced && (room || free > self.reserve(plane)) && !self.slc_holds(plane)
+    }
+
+    /// Notes whether the host may write to a plane, after anything changed on which that depends.
+    pub(in crate::ftl) fn refresh_writable(&mut self, plane: PlaneId) {
+        for stream in self.streams.all_host_streams() {
+            let writable = self.is_writable(plane, stream);
+            self.writable[stream.at()].note(plane, writable, &self.geometry);
+        }
+        let writable = self.slc.as_ref().map(|cache| self.is_slc_writable(plane, cache));
+        if let (Some(writable), Some(cache)) = (writable, &mut self.slc) {
+            cache.writable.note(plane, writable, &self.geometry);
+        }
+    }
+}
