@@ -11,9 +11,10 @@ use std::ops::ControlFlow;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::units::{Nanos, SimTime};
 
-use super::engine::{STEPS_PER_POLL, Slot, Tags, later};
+use super::engine::{STEPS_PER_POLL, later};
 use super::held::Held;
-use super::mapping::{MapCounts, Mapper, Mapping};
+use super::in_device::{Counts, Slot, Tags, advance};
+use super::mapping::{Mapper, Mapping};
 use super::options::{Completed, Ended, Limits, PhaseReport, Progress, ReplayError, Report, Sink};
 use super::source::{Arrival, PhaseStart};
 
@@ -117,16 +118,6 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
             phases,
         })
     }
-}
-
-#[derive(Default)]
-struct Counts {
-    submitted: u64,
-    measured: u64,
-    completed: u64,
-    sectors: u64,
-    mapping: MapCounts,
-    held_back: u64,
 }
 
 /// An issuer and what is known of it.
@@ -383,20 +374,11 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
                 return false;
             }
         }
-        let advanced = self.host.advance_until(limit, &mut self.done);
-        if advanced == Advanced::Idle && self.outstanding() > 0 {
-            return self.stand_still();
-        }
-        advanced != Advanced::Idle || self.host.now() >= limit
-    }
-
-    /// Ends the replay of a device that answers no more.
-    #[cold]
-    fn stand_still(&mut self) -> bool {
-        let (at, requests) = (self.host.now(), self.outstanding());
-        self.standstill = Some(ReplayError::Standstill { at, requests });
-        self.stopped = Some(Ended::Stopped);
-        false
+        let outstanding = self.outstanding();
+        advance(self.host, limit, outstanding, &mut self.done).unwrap_or_else(|error| {
+            (self.standstill, self.stopped) = (Some(error), Some(Ended::Stopped));
+            false
+        })
     }
 
     fn take_done(&mut self, roster: &mut Roster, started: SimTime) {

@@ -9,7 +9,8 @@ use ftlab::units::{Nanos, Ratio, SimTime};
 
 use super::ahead::{Ahead, Planned};
 use super::held::Held;
-use super::mapping::{MapCounts, Mapper};
+use super::in_device::{Counts, Slot, Tags, advance};
+use super::mapping::Mapper;
 use super::options::{
     Completed, Ended, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
 };
@@ -112,71 +113,6 @@ pub(super) struct Engine<'a, H, S, K> {
     pub counts: Counts,
 }
 
-#[derive(Default)]
-pub(super) struct Counts {
-    pub submitted: u64,
-    /// Of these, the ones that are measured, and those of them that have finished.
-    measured: u64,
-    measured_done: u64,
-    completed: u64,
-    sectors: u64,
-    mapping: MapCounts,
-    out_of_order: u64,
-    pub held_back: u64,
-}
-
-/// What is remembered of the requests in the device, by tag.
-#[derive(Default)]
-pub(super) struct Tags {
-    slots: Vec<Slot>,
-    free: Vec<u32>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Slot {
-    pub arrived: SimTime,
-    pub index: u64,
-    /// The tenant that asked, if there are several.
-    tenant: u32,
-    /// Whether results count it.
-    measured: bool,
-    request: Request,
-}
-
-impl Tags {
-    /// The tenant that submitted the request.
-    pub fn tenant(&self, tag: u32) -> usize {
-        self.slots[tag as usize].tenant as usize
-    }
-
-    /// Notes the tenant that submits the request.
-    pub fn set_tenant(&mut self, tag: u32, tenant: usize) {
-        self.slots[tag as usize].tenant = tenant as u32;
-    }
-
-    /// A tag for `request`, which is noted with it.
-    #[inline]
-    pub fn take(&mut self, mut request: Request, index: u64, arrived: SimTime) -> Request {
-        let tag = self.free.pop().unwrap_or_else(|| {
-            u32::try_from(self.slots.len()).expect("fewer requests outstanding than that")
-        });
-        request.tag = tag;
-        let slot = Slot { arrived, index, tenant: 0, measured: true, request };
-        match self.slots.get_mut(tag as usize) {
-            Some(place) => *place = slot,
-            None => self.slots.push(slot),
-        }
-        request
-    }
-
-    /// What was noted with a tag, which is free again.
-    #[inline]
-    pub fn release(&mut self, tag: u32) -> Slot {
-        self.free.push(tag);
-        self.slots[tag as usize]
-    }
-}
-
 impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     fn play(&mut self) -> Result<Vec<PhaseReport>, ReplayError> {
         let mut phases = Vec::new();
@@ -268,7 +204,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             // What comes at a moment comes before what ends at it, so that all of it is known when the
             // device begins the next thing.
             let eve = SimTime(due.0.saturating_sub(1));
-            while self.host.now() < eve && !self.is_measured(&planned) && self.step(eve) {
+            while self.host.now() < eve && !self.is_all_measured(&planned) && self.step(eve) {
                 self.take_done();
             }
             if self.outstanding() >= u64::from(queue_limit) {
@@ -276,7 +212,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             }
             while self.outstanding() >= u64::from(queue_limit)
                 && self.host.now() < self.end
-                && !self.is_measured(&planned)
+                && !self.is_all_measured(&planned)
                 && self.step(self.end)
             {
                 self.take_done();
@@ -288,7 +224,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 self.stopped = Some(Ended::Time);
                 break;
             }
-            if self.is_measured(&planned) {
+            if self.is_all_measured(&planned) {
                 continue;
             }
             self.ahead.take();
@@ -456,7 +392,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             return Ok(None);
         }
         let planned = self.ahead.peek(self.host)?.copied();
-        if planned.is_some_and(|planned| self.is_measured(&planned)) {
+        if planned.is_some_and(|planned| self.is_all_measured(&planned)) {
             self.ahead.skip_phase();
             return Ok(None);
         }
@@ -465,7 +401,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
 
     /// Whether all requests of the phase that are measured have finished, with `next` to come.
     #[inline]
-    fn is_measured(&self, next: &Planned) -> bool {
+    fn is_all_measured(&self, next: &Planned) -> bool {
         !next.measured && self.measured_are_done()
     }
 
@@ -513,20 +449,11 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 return false;
             }
         }
-        let advanced = self.host.advance_until(limit, &mut self.done);
-        if advanced == Advanced::Idle && self.outstanding() > 0 {
-            return self.stand_still();
-        }
-        advanced != Advanced::Idle || self.host.now() >= limit
-    }
-
-    /// Ends the replay of a device that answers no more.
-    #[cold]
-    fn stand_still(&mut self) -> bool {
-        let (at, requests) = (self.host.now(), self.outstanding());
-        self.standstill = Some(ReplayError::Standstill { at, requests });
-        self.stopped = Some(Ended::Stopped);
-        false
+        let outstanding = self.outstanding();
+        advance(self.host, limit, outstanding, &mut self.done).unwrap_or_else(|error| {
+            (self.standstill, self.stopped) = (Some(error), Some(Ended::Stopped));
+            false
+        })
     }
 
     /// Hands what completed to the sink, frees its tags and says how many there were.

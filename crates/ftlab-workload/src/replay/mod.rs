@@ -9,6 +9,7 @@ mod ahead;
 mod crew;
 mod engine;
 mod held;
+mod in_device;
 mod mapping;
 mod merge;
 mod options;
