@@ -22,7 +22,9 @@ impl Policy for Fifo {
 }
 
 impl Order for Fifo {
-    const OVERTAKING: bool = false;
+    fn overtaking(&self) -> bool {
+        false
+    }
 
     #[inline(always)]
     fn rank(&mut self, arrival: &Arrival, _view: &View<'_>) -> u64 {

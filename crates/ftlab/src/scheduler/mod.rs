@@ -79,11 +79,15 @@ pub enum BusOrder {
 
 /// What a policy decides.
 pub trait Order {
-    /// Which command a bus serves first.
-    const BUS: BusOrder = BusOrder::Rank;
+    /// Which command a bus serves first. Asked once.
+    fn bus_order(&self) -> BusOrder {
+        BusOrder::Rank
+    }
 
-    /// Whether a command can go before one that came earlier, even at the same moment.
-    const OVERTAKING: bool = true;
+    /// Whether a command can go before one that came earlier, even at the same moment. Asked once.
+    fn overtaking(&self) -> bool {
+        true
+    }
 
     /// The rank of an arriving command: smaller goes first. Among what waits for a die, ranks of
     /// commands of one origin and kind must not fall from one to the next. Equals are served as they
@@ -93,14 +97,6 @@ pub trait Order {
     /// A die begins with a command: it waits no longer.
     #[inline(always)]
     fn begins(&mut self, _die: DieId, _id: CommandId, _view: &View<'_>) {}
-}
-
-fn bus_order_of<T: Order>(_policy: &T) -> BusOrder {
-    T::BUS
-}
-
-fn is_overtaking<T: Order>(_policy: &T) -> bool {
-    T::OVERTAKING
 }
 
 impl Scheduler {
@@ -119,12 +115,12 @@ impl Scheduler {
     /// Which command a bus serves first.
     #[must_use]
     pub fn bus_order(&self) -> BusOrder {
-        scheduler_policy!(self, policy => bus_order_of(policy))
+        scheduler_policy!(self, policy => policy.bus_order())
     }
 
     /// Whether a command can go before one that came earlier.
     #[must_use]
     pub fn overtaking(&self) -> bool {
-        scheduler_policy!(self, policy => is_overtaking(policy))
+        scheduler_policy!(self, policy => policy.overtaking())
     }
 }

@@ -299,7 +299,9 @@ impl ReadFirstBounded {
 }
 
 impl Order for ReadFirstBounded {
-    const BUS: BusOrder = BusOrder::Arrival;
+    fn bus_order(&self) -> BusOrder {
+        BusOrder::Arrival
+    }
 
     // Not inlined, so that it does not weigh on the path of other policies.
     #[inline(never)]

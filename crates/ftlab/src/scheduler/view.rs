@@ -98,20 +98,19 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn left_of(&self, die: DieId, now: SimTime) -> Nanos {
         let station = &self.stations[die.at()];
-        let moving = |first| self.moving(first);
         let until_done = station.cells_until.saturating_since(now);
         let cells = match station.die.cells() {
             Cells::Idle => Nanos::ZERO,
-            Cells::Sensed => moving(station.in_cells),
-            Cells::Sensing => until_done + moving(station.in_cells),
+            Cells::Sensed => self.moving(station.in_cells),
+            Cells::Sensing => until_done + self.moving(station.in_cells),
             Cells::Programming | Cells::Erasing | Cells::Copying | Cells::Pausing => until_done,
         };
         let register = match station.die.register() {
             Register::Empty => Nanos::ZERO,
-            Register::Holding => moving(station.in_register),
+            Register::Holding => self.moving(station.in_register),
             Register::Sending => {
                 let rest = station.in_register.and_then(|sending| self.commands[sending].next);
-                station.sent_at.saturating_since(now) + moving(rest)
+                station.sent_at.saturating_since(now) + self.moving(rest)
             }
             Register::Loaded => {
                 station.in_register.map_or(Nanos::ZERO, |id| self.in_cells(&self.commands[id]))
