@@ -358,10 +358,20 @@ impl<P: Probe> Flash<P> {
     #[inline(always)]
     fn policy_and_view(&mut self) -> (&mut Scheduler, View<'_>) {
         let Flash {
-            scheduler, geometry, timing, bus, abilities, commands, stations, lines, ..
+            scheduler,
+            geometry,
+            timing,
+            bus,
+            abilities,
+            commands,
+            stations,
+            lines,
+            page_order,
+            ..
         } = self;
         let resume = abilities.pause.resume;
-        (scheduler, View { geometry, timing, bus, resume, commands, stations, lines })
+        let page_order = page_order.as_deref();
+        (scheduler, View { geometry, timing, bus, resume, commands, stations, lines, page_order })
     }
 
     /// Tells the policy that a die begins with a command.

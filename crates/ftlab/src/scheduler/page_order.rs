@@ -33,7 +33,8 @@ struct Waiting {
 }
 
 impl PageOrder {
-    fn last(&self, page: u32) -> Option<CommandId> {
+    /// The last command that waits for a page.
+    pub fn last(&self, page: u32) -> Option<CommandId> {
         self.pages.get(&page).map(|&(_, last)| last)
     }
 

@@ -4,7 +4,8 @@
 //! walks forward past writes, and stops behind
 //!
 //! 1. any host read: reads keep their order, and so do writes;
-//! 2. a write to its own page: it reads what was written;
+//! 2. what waits for its own page, where pages are programmed in place: it reads what was written. (Elsewhere
+//!    nobody reads a page that is yet to be programmed.)
 //! 3. an erase of its die: erases take no part, so that collection can't starve;
 //! 4. a write whose latency, from when it came to when it is done, would exceed its bound if the read
 //!    went before it. The bound is soft: nothing passes a write that is late anyway, and nothing is
@@ -33,15 +34,11 @@
 //! write is done after what is left of the die's operation and `work - (came - came_up_to_it)`: reads
 //! only ever go before the writes that are still to be passed, since they keep their order.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-
 use super::last_below::{LastBelow, Place};
 use super::look_ahead::LookAhead;
 use super::view::View;
 use super::{Arrival, BusOrder, Command, CommandId, Kind, Order, Origin};
 use crate::config::declare::{choices, options};
-use crate::engine::NumberHasher;
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 use crate::units::{DieId, Nanos, SimTime};
@@ -98,8 +95,6 @@ pub struct ReadFirstBounded {
     ahead: Option<LookAhead>,
     /// What is remembered of each command that waits, by its number.
     waiting: Vec<Waiting>,
-    /// The ranks of programs that wait, the last one of each flash page.
-    programs: HashMap<u32, u64, BuildHasherDefault<NumberHasher>>,
 }
 
 /// Time that commands take of a die.
@@ -174,15 +169,7 @@ impl Policy for ReadFirstBounded {
         ReadFirstBounded::new(options, parts.geometry.dies())
     }
 
-    keeps_nothing!(ReadFirstBounded {
-        write_bound,
-        gc_bound,
-        scope,
-        dies,
-        ahead,
-        waiting,
-        programs
-    });
+    keeps_nothing!(ReadFirstBounded { write_bound, gc_bound, scope, dies, ahead, waiting });
 }
 
 impl ReadFirstBounded {
@@ -197,7 +184,6 @@ impl ReadFirstBounded {
             dies: vec![DieQueue::default(); dies as usize],
             ahead: (estimate == Estimate::LookAhead).then(|| LookAhead::new(dies)),
             waiting: Vec::new(),
-            programs: HashMap::default(),
         }
     }
 
@@ -218,8 +204,7 @@ impl ReadFirstBounded {
     fn stop(&mut self, arrival: &Arrival, service: Nanos, view: &View<'_>) -> u64 {
         let geometry = view.geometry();
         let Arrival { die, .. } = *arrival;
-        let page = geometry.flash_page_of(view.command(arrival.id).page);
-        let written = self.programs.get(&page).copied().unwrap_or(FRONT);
+        let written = view.last_on_page(view.command(arrival.id)).unwrap_or(FRONT);
         let own = self.dies[die.at()].erases.last().max(written);
         let (channel, _) = geometry.channel_of(die);
         let is_short = |ahead: &LookAhead| ahead.is_short(channel, view);
@@ -290,9 +275,6 @@ impl ReadFirstBounded {
         if command.kind == Kind::Erase {
             queue.erases = Count { count: queue.erases.count + 1, last: rank };
         }
-        if command.kind.programs() {
-            self.programs.insert(view.geometry().flash_page_of(command.page), rank);
-        }
         let due = bound.map(|bound| (arrival.at + bound).0 as i64 - queue.work.came.0 as i64);
         (rank, due.map(|due| queue.due.push(rank, due)))
     }
@@ -347,12 +329,6 @@ impl Order for ReadFirstBounded {
         }
         if let Some(ahead) = &mut self.ahead {
             ahead.leave(die, id);
-        }
-        if command.kind.programs() {
-            let page = view.geometry().flash_page_of(command.page);
-            if self.programs.get(&page) == Some(&command.rank().0) {
-                self.programs.remove(&page);
-            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::command::{Command, CommandId};
 use super::line::Line;
+use super::page_order::PageOrder;
 use super::station::Station;
 use crate::engine::Slab;
 use crate::nand::timing::{Bus, Prices};
@@ -27,6 +28,7 @@ pub struct View<'a> {
     pub(super) commands: &'a Slab<Command>,
     pub(super) stations: &'a [Station],
     pub(super) lines: &'a [Line],
+    pub(super) page_order: Option<&'a PageOrder>,
 }
 
 impl<'a> View<'a> {
@@ -40,6 +42,14 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn command(&self, id: CommandId) -> &'a Command {
         &self.commands[id]
+    }
+
+    /// The rank of the last command that waits for the page of `command`, where pages are programmed in place.
+    /// Elsewhere nobody reads a page that is yet to be programmed.
+    #[must_use]
+    pub fn last_on_page(&self, command: &Command) -> Option<u64> {
+        let last = self.page_order?.last(self.geometry.flash_page_of(command.page))?;
+        Some(self.commands[last].key)
     }
 
     /// How long the data of a command takes the bus.

@@ -177,6 +177,7 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
     };
     let probe = Starts { starts: vec![0; load.len()], ..Starts::default() };
     let mut flash = Flash::new(setup, probe);
+    flash.keep_page_order();
     let mut numbers: BTreeMap<u32, usize> = BTreeMap::new();
     let mut served = vec![Served::default(); load.len()];
     for (number, item) in load.iter().enumerate() {
@@ -336,11 +337,11 @@ impl<'a> Naive<'a> {
             Origin::Host => self.rule.write_bound,
             _ => self.rule.gc_bound,
         };
-        item.overtakes()
-            || (item.kind == Kind::Erase && same_die)
-            || (item.kind == Kind::Program && same_die && item.page == read.page)
-            || (item.kind != Kind::Erase
-                && bound.is_some_and(|bound| self.latency(new, place) > bound.0))
+        let late = || bound.is_some_and(|bound| self.latency(new, place) > bound.0);
+        match item.kind {
+            Kind::Erase => same_die,
+            _ => item.overtakes() || (same_die && item.page == read.page) || late(),
+        }
     }
 
     /// How late what waits at a place would be done, counted from when it came, were a read put
