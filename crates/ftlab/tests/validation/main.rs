@@ -5,6 +5,7 @@
 mod ageing;
 mod arbitration;
 mod ceilings;
+mod channels;
 mod cleaning;
 #[path = "../common/mod.rs"]
 mod common;

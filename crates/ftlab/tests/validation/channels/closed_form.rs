@@ -1,0 +1,113 @@
+//! What independent random writes must come to, from the geometry alone.
+//!
+//! A reclaim comes every P log pages. A data block is merged, is written again D requests later
+//! (to its channel) on average, and A log pages after that its oldest page is reclaimed. With q
+//! pages a request, all in one data block: one merge each D + A / q requests and data block, hence
+//! k = P / (q + A / D) merges a reclaim. The specification has A = P * L, which a device of its
+//! size confirms. Two small things show in a short log. A log block is reclaimed whole, when its
+//! first page is P * L pages old and its last P * (L - 1): on average A = P * (L - 1/2). And some
+//! requests lie across the border of two data blocks.
+
+use super::machine::{Params, Planner};
+use super::{MLC, Random, mlc};
+
+/// The closed form knows only L / D.
+#[derive(Clone, Copy)]
+struct Size {
+    data_blocks: u32,
+    log_blocks: u32,
+    /// Count the small things as well.
+    exact: bool,
+    /// How often every data block is merged, or so. The second half of it all is steady.
+    rounds: u32,
+}
+
+const MARGIN: f64 = 0.01;
+const LONG: Size = Size { data_blocks: 2048, log_blocks: 51, exact: false, rounds: 40 };
+const SHORT: Size = Size { data_blocks: 512, log_blocks: 12, exact: true, rounds: 120 };
+
+struct Steady {
+    /// Log pages a request takes.
+    pages: f64,
+    /// Of these, log pages of one data block that come together.
+    together: f64,
+    /// Requests that lie across the border of two data blocks.
+    across: f64,
+    /// Nanoseconds of write cycles a request.
+    cycles: f64,
+}
+
+impl Steady {
+    fn merges(&self, params: &Params, exact: bool) -> f64 {
+        let block = f64::from(params.pages_per_block);
+        let blocks = f64::from(params.log_blocks);
+        let (age, touched) = if exact { (blocks - 0.5, 1.0 + self.across) } else { (blocks, 1.0) };
+        block / (self.together / touched + block * age / f64::from(params.data_blocks))
+    }
+
+    fn iops(&self, params: &Params, exact: bool) -> f64 {
+        let reclaim = self.merges(params, exact) * params.merge_time() as f64 + MLC.erase as f64;
+        1e9 / (self.cycles + self.pages / f64::from(params.pages_per_block) * reclaim)
+    }
+}
+
+/// One in eight requests is a page; the others are parts of two neighbours. A super page of N pages
+/// takes a request whole in all but 7 of 8 N cases.
+fn synchronised(channels: u32) -> Steady {
+    let (program, read) = (MLC.program as f64, MLC.read as f64);
+    let second = 7.0 / (8.0 * f64::from(channels));
+    let pages = 1.0 + second;
+    let partial = if channels == 1 { 2.0 * second / pages } else { 1.0 };
+    let cycles = pages * (program + partial * read);
+    Steady { pages, together: pages, across: second / 128.0, cycles }
+}
+
+/// The two pages of a request are on two channels and take one cycle.
+fn alone(channels: u32) -> Steady {
+    match channels {
+        1 => synchronised(1),
+        _ => Steady {
+            pages: 1.875,
+            together: 1.0,
+            across: 0.0,
+            cycles: MLC.program as f64 + 7.0 / 8.0 * MLC.read as f64,
+        },
+    }
+}
+
+fn agrees(planner: Planner, channels: u32, size: Size, expected: &Steady) {
+    let params = mlc(channels, size.data_blocks, size.log_blocks, planner);
+    let requests =
+        size.rounds * params.data_blocks * if planner == Planner::None { channels } else { 1 };
+    let run = Random::run(params, requests, 1);
+    let reclaims = &run.machine.record().reclaims;
+    let late = &reclaims[reclaims.len() / 2..];
+    let merges: u32 = late.iter().map(|reclaim| reclaim.merges).sum();
+    let merges = f64::from(merges) / late.len() as f64;
+    let (iops, should) = (expected.iops(&params, size.exact), expected.merges(&params, size.exact));
+    println!(
+        "{planner:?}, {channels} channels of {}: {:.2} requests a second, {iops:.2} expected; {merges:.2} merges, \
+         {should:.2} expected",
+        size.data_blocks, run.steady
+    );
+    let near = |measured: f64, expected: f64| (measured / expected - 1.0).abs() < MARGIN;
+    assert!(near(run.steady, iops));
+    assert!(near(merges, should));
+    run.machine.audit();
+}
+
+#[test]
+fn synchronised_channels_meet_the_closed_form() {
+    for channels in [1, 2, 4, 8] {
+        agrees(Planner::Synchronised, channels, LONG, &synchronised(channels));
+        agrees(Planner::Synchronised, channels, SHORT, &synchronised(channels));
+    }
+}
+
+#[test]
+fn channels_without_a_planner_meet_the_closed_form() {
+    for channels in [1, 2, 4, 8] {
+        agrees(Planner::None, channels, LONG, &alone(channels));
+        agrees(Planner::None, channels, SHORT, &alone(channels));
+    }
+}
