@@ -6,7 +6,7 @@ use super::{Table, code, head};
 #[path = "../../../crates/ftlab-cli/src/reproduce/keys.rs"]
 mod keys;
 
-use keys::{FORMS, KEYS, KINDS, Otherwise, Section};
+use keys::{FORMS, KEYS, KINDS, Otherwise, PICKS, Section};
 
 const ABOUT: &str = "\
 `experiment.toml` declares what `ftlab reproduce` runs, what is measured, what a paper prints and what is drawn. \
@@ -14,11 +14,12 @@ It lies in a folder of its own, beside the devices, workloads and job files that
 [reproducing papers](../reproduce.md) says how one is written. Numbers are in the units of their metrics, what \
 is formed of them in per cent where that is said below.";
 
-const SECTIONS: [Section; 8] = [
+const SECTIONS: [Section; 9] = [
     Section::File,
     Section::Run,
     Section::Axis,
     Section::Value,
+    Section::Curve,
     Section::Metric,
     Section::Claim,
     Section::Differs,
@@ -45,6 +46,8 @@ pub fn page() -> String {
         }
         text += &table.text;
     }
+    text += "\n## What `pick` takes of a curve\n\n";
+    text += &words(&PICKS);
     text += "\n## What `as` forms\n\n";
     text += &words(&FORMS);
     text += "\n## Kinds of figures\n\n";

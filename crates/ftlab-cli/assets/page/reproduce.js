@@ -20,11 +20,13 @@
         line.append(across.name);
       }
     });
-    if (figure.panels.some(panel => panel.printed.length)) {
+    // Who gives the numbers: the paper is null.
+    const origins = new Set(figure.panels.flatMap(panel => panel.printed.map(mark => mark.origin)));
+    origins.forEach(origin => {
       const entry = el('span', parent);
-      el('span', entry, 'diamond');
-      entry.append('printed in the paper');
-    }
+      el('span', entry, origin === null ? 'diamond' : 'ring');
+      entry.append(origin === null ? 'printed in the paper' : `numbers of ${origin}`);
+    });
   }
 
   // Everything that a panel shows must fit; zero is the ground unless something lies below it.
@@ -44,6 +46,12 @@
     context.lineTo(x - size, y);
     context.closePath();
     context.fill();
+    context.stroke();
+  }
+
+  function ring(context, x, y, radius) {
+    context.beginPath();
+    context.arc(x, y, radius, 0, 2 * Math.PI);
     context.stroke();
   }
 
@@ -77,10 +85,12 @@
       context.stroke();
     }));
     panel.printed.forEach(mark => {
-      context.fillStyle = plot.series[mark.series + 1].bars ? css('--ground') : colour(mark.series);
-      context.strokeStyle = css('--ink');
       context.lineWidth = 1.5 * scale;
-      diamond(context, x(mark.x), y(mark.y), 5 * scale);
+      const bars = plot.series[mark.series + 1].bars;
+      context.fillStyle = bars ? css('--ground') : colour(mark.series);
+      context.strokeStyle = mark.origin === null || bars ? css('--ink') : colour(mark.series);
+      if (mark.origin === null) diamond(context, x(mark.x), y(mark.y), 5 * scale);
+      else ring(context, x(mark.x), y(mark.y), 6 * scale);
     });
     context.restore();
   }
@@ -94,7 +104,7 @@
   }
 
   function draw(parent, figure, panel) {
-    const bars = figure.kind === 'bars';
+    const bars = figure.kind === 'bars', curves = figure.kind === 'curves';
     const box = el('div', parent, 'panel chart');
     if (panel.title) el('h4', box, '', panel.title);
     const holder = el('div', box, 'plot');
@@ -122,7 +132,7 @@
         let text = `${figure.series[at]}: ${withUnit(dot.y, figure.unit)}`;
         if (dot.low !== null) text += ` (${digits(dot.low)} to ${digits(dot.high)})`;
         const printed = panel.printed.filter(mark => mark.series === at && mark.x === x);
-        printed.forEach(mark => { text += `, paper ${withUnit(mark.y, figure.unit)}`; });
+        printed.forEach(mark => { text += `, ${mark.origin ?? 'paper'} ${withUnit(mark.y, figure.unit)}`; });
         readout.append('; ');
         el('span', readout, '', text).dataset.series = at;
       });
@@ -136,7 +146,7 @@
         label: name, stroke: colour(at), width: 2, spanGaps: true,
         ...(bars
           ? { fill: colour(at), points: { show: false }, bars: true, paths: uPlot.paths.bars({ size: [1, Infinity], align: 0 }) }
-          : { points: { show: true, size: 5, fill: colour(at) } }),
+          : { points: { show: !curves, size: 5, fill: colour(at) }, ...(curves ? { width: 1.25 } : {}) }),
       }));
       made.plot = new uPlot({
         width: holder.clientWidth, height: HEIGHT,
@@ -150,7 +160,7 @@
               const numbers = [];
               if (named.length < figure.ticks.length) {
                 const own = figure.ticks.filter(tick => !tick.apart).map(tick => tick.x);
-                if (own.length <= FEW) numbers.push(...own);
+                if (!curves && own.length <= FEW) numbers.push(...own);
                 else for (let at = Math.ceil(low / step) * step; at <= high; at += step) numbers.push(at);
               }
               return ticks(figure, plot, numbers).sort((a, b) => a - b);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ftlab::config::{Config, Place as Marked, Problem, Problems};
 
 use super::declaration::{
-    Axis, Declaration, Figure, Place, Point, Settings, Written, is_load, over, places,
+    Axis, Declaration, Drawn, Figure, Place, Point, Settings, Written, is_load, over, places,
 };
 use super::library::Found;
 use crate::args::LoadArgs;
@@ -46,9 +46,8 @@ pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Place> {
 impl Figure {
     /// All that it draws.
     fn places(&self, axes: &[Axis]) -> Vec<Place> {
-        let open: Vec<usize> =
-            [Some(self.x), self.series, self.panels].into_iter().flatten().collect();
-        let drawn = places(&self.at, &open, axes);
+        let drawn = places(&self.at, &self.open(), axes);
+        let Drawn::Metrics(along) = &self.drawn else { return drawn };
         let with = |points: &Option<Point>| -> Vec<Place> {
             let Some(point) = points else { return Vec::new() };
             let moved = drawn.iter().map(|place| {
@@ -57,18 +56,35 @@ impl Figure {
             });
             moved.collect()
         };
-        let across = with(&self.reference);
-        let beside = with(&Some(self.against.clone()));
+        let across = with(&along.reference);
+        let beside = with(&Some(along.against.clone()));
         // What a line across stands for is compared, too.
         let both: Vec<Place> = across
             .iter()
             .map(|place| {
-                let pairs = place.iter().zip(&self.against);
+                let pairs = place.iter().zip(&along.against);
                 pairs.map(|(here, there)| there.unwrap_or(*here)).collect()
             })
             .collect();
         drawn.iter().cloned().chain(across).chain(beside).chain(both).collect()
     }
+}
+
+/// By place, the curves that figures draw there.
+pub fn curves_drawn(declaration: &Declaration, places: &[Place]) -> Vec<Vec<usize>> {
+    let mut drawn = vec![Vec::new(); places.len()];
+    for figure in &declaration.figures {
+        let Drawn::Curves(curves) = &figure.drawn else { continue };
+        for place in figure.places(&declaration.axes) {
+            let Ok(at) = places.binary_search(&place) else { continue };
+            drawn[at].extend(curves.iter().copied());
+        }
+    }
+    for of_place in &mut drawn {
+        of_place.sort_unstable();
+        of_place.dedup();
+    }
+    drawn
 }
 
 /// What a case is called: the values of the axes that have several.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::curve::Pick;
 use super::numbers::{PERCENT, Printed, Tolerance};
 
 /// An experiment.
@@ -23,6 +24,8 @@ pub struct Declaration {
     pub run: Settings,
     /// What is varied.
     pub axes: Vec<Axis>,
+    /// What each run reports as a list.
+    pub curves: Vec<Curve>,
     /// What is taken from each run.
     pub metrics: Vec<Metric>,
     /// The numbers of the paper.
@@ -86,6 +89,23 @@ pub struct AxisValue {
     pub settings: Settings,
 }
 
+/// What a run reports as a list of numbers.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// Its name.
+    pub name: String,
+    /// What people call it.
+    pub label: String,
+    /// The unit of its values; empty for plain numbers.
+    pub unit: String,
+    /// A JSON pointer to the list.
+    pub from: String,
+    /// A JSON pointer to what each value is for; 1 without one.
+    pub every: Option<String>,
+    /// What is counted along it.
+    pub x_label: String,
+}
+
 /// What is taken from a run.
 #[derive(Clone, Debug)]
 pub struct Metric {
@@ -116,6 +136,8 @@ pub enum From {
     Difference(usize, usize),
     /// The first over the second.
     Quotient(usize, usize),
+    /// A number of a curve.
+    Picked(usize, Pick),
 }
 
 /// What is formed of a metric.
@@ -186,6 +208,8 @@ pub struct Claim {
     pub text: String,
     /// Where in the paper.
     pub place: String,
+    /// Who gives the number, if not the paper.
+    pub origin: Option<String>,
     /// What it is about.
     pub quantity: Quantity,
     /// Its numbers.
@@ -234,26 +258,53 @@ pub struct Figure {
     pub title: String,
     /// What to know of it.
     pub note: Option<String>,
-    /// How.
-    pub kind: Kind,
-    /// The axis along which.
-    pub x: usize,
-    /// The metrics.
-    pub metrics: Vec<usize>,
+    /// What.
+    pub drawn: Drawn,
     /// The axis of whose values each has a line of its own.
     pub series: Option<usize>,
     /// The axis of whose values each has a panel of its own.
     pub panels: Option<usize>,
     /// The values of other axes.
     pub at: Point,
+    /// What stands at the vertical axis.
+    pub y_label: String,
+}
+
+/// What a figure draws.
+#[derive(Clone, Debug)]
+pub enum Drawn {
+    /// Metrics along an axis.
+    Metrics(AlongAxis),
+    /// Curves along themselves.
+    Curves(Vec<usize>),
+}
+
+/// Metrics that are drawn along an axis.
+#[derive(Clone, Debug)]
+pub struct AlongAxis {
+    /// How.
+    pub kind: Kind,
+    /// The axis.
+    pub x: usize,
+    /// The metrics.
+    pub metrics: Vec<usize>,
     /// What is formed of the metrics.
     pub form: Form,
     /// The case that they are compared with: what differs.
     pub against: Point,
     /// A case that is drawn as horizontal lines: what differs.
     pub reference: Option<Point>,
-    /// What stands at the vertical axis.
-    pub y_label: String,
+}
+
+impl Figure {
+    /// The axes of which it draws every value.
+    pub fn open(&self) -> Vec<usize> {
+        let x = match &self.drawn {
+            Drawn::Metrics(along) => Some(along.x),
+            Drawn::Curves(_) => None,
+        };
+        [x, self.series, self.panels].into_iter().flatten().collect()
+    }
 }
 
 /// A place whose axes are those of `point`, and where that is open, of `base`.

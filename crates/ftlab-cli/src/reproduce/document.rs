@@ -45,6 +45,8 @@ pub struct Reproduction {
     pub claims: Vec<ClaimDocument>,
     /// What is varied.
     pub axes: Vec<AxisDocument>,
+    /// What each run reports as a list.
+    pub curves: Vec<CurveNamed>,
     /// What is taken from each run.
     pub metrics: Vec<MetricNamed>,
     /// What was run, and what came of it.
@@ -84,6 +86,8 @@ pub struct ClaimDocument {
     /// Where in the paper.
     #[serde(rename = "where")]
     pub place: String,
+    /// Who gives what stands in `paper`, if the paper prints no number; null if it is the paper.
+    pub origin: Option<String>,
     /// The unit of its numbers; `%` is per cent, empty a plain number.
     pub unit: String,
     /// Why the paper's numbers can't be reproduced; null if they are to be.
@@ -150,6 +154,19 @@ pub struct MetricNamed {
     pub unit: String,
 }
 
+/// What a run reports as a list.
+#[derive(Debug, Serialize)]
+pub struct CurveNamed {
+    /// Its name.
+    pub name: String,
+    /// What people call it.
+    pub label: String,
+    /// The unit of its values; empty for plain numbers.
+    pub unit: String,
+    /// What is counted along it.
+    pub x_label: String,
+}
+
 /// One case and what came of it.
 #[derive(Debug, Serialize)]
 pub struct CaseDocument {
@@ -165,6 +182,17 @@ pub struct CaseDocument {
     pub load_blake3: Option<String>,
     /// What came of it, by metric.
     pub metrics: BTreeMap<String, Option<SpreadDocument>>,
+    /// The curves that figures draw of it, by name: those of the run with the first seed.
+    pub curves: BTreeMap<String, CurveDocument>,
+}
+
+/// A curve of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CurveDocument {
+    /// What each value is for: value number i, counted from 0, stands at i times this.
+    pub every: f64,
+    /// The values.
+    pub values: Vec<f64>,
 }
 
 /// A metric in a case.

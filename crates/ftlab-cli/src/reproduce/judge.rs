@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::cases::Case;
-use super::declaration::{Axis, Claim, Declaration, Point, Row};
+use super::declaration::{Axis, Claim, Curve, Declaration, Point, Row};
 use super::document::{
-    AxisDocument, CaseDocument, ClaimDocument, Counts, KIND, MetricNamed, NumberVerdict,
-    Reproduction, RowDocument, SCHEMA_VERSION, SpreadDocument,
+    AxisDocument, CaseDocument, ClaimDocument, Counts, CurveDocument, CurveNamed, KIND,
+    MetricNamed, NumberVerdict, Reproduction, RowDocument, SCHEMA_VERSION, SpreadDocument,
 };
 use super::library::Found;
 use super::measure::{CONFIDENCE, Measured, Spread};
@@ -40,6 +40,7 @@ pub fn judged(
         verdicts: counts(&claims),
         claims,
         axes: declaration.axes.iter().map(axis).collect(),
+        curves: declaration.curves.iter().map(curve).collect(),
         metrics: metrics(declaration),
         cases: cases
             .iter()
@@ -70,6 +71,7 @@ fn claimed(declaration: &Declaration, claim: &Claim, measured: &Measured) -> Cla
         id: claim.id.clone(),
         text: claim.text.clone(),
         place: claim.place.clone(),
+        origin: claim.origin.clone(),
         unit: claim.quantity.form.unit(&metric.unit).to_owned(),
         differs_because: claim.differs.clone(),
         rows: rows.collect(),
@@ -126,6 +128,15 @@ fn metrics(declaration: &Declaration) -> Vec<MetricNamed> {
     of.collect()
 }
 
+fn curve(curve: &Curve) -> CurveNamed {
+    CurveNamed {
+        name: curve.name.clone(),
+        label: curve.label.clone(),
+        unit: curve.unit.clone(),
+        x_label: curve.x_label.clone(),
+    }
+}
+
 fn of_case(
     declaration: &Declaration,
     case: &Case,
@@ -136,6 +147,10 @@ fn of_case(
     let point: Point = case.place.iter().map(|&value| Some(value)).collect();
     let spread = |at: usize| measured.spread(&case.place, at).map(spread);
     let metrics = declaration.metrics.iter().enumerate();
+    let curves = measured.curves_at(&case.place).into_iter().flatten();
+    let curve = |(&at, curve): (&usize, &CurveDocument)| {
+        (declaration.curves[at].name.clone(), curve.clone())
+    };
     CaseDocument {
         at: named(&point, &[], &declaration.axes),
         device: device.name,
@@ -143,6 +158,7 @@ fn of_case(
         load: load["name"].as_str().unwrap_or_default().to_owned(),
         load_blake3: load["digest_blake3"].as_str().map(str::to_owned),
         metrics: metrics.map(|(at, metric)| (metric.name.clone(), spread(at))).collect(),
+        curves: curves.map(curve).collect(),
     }
 }
 

@@ -12,6 +12,8 @@ pub enum Section {
     Axis,
     /// An entry of `axis.values`.
     Value,
+    /// One `[[curve]]`.
+    Curve,
     /// One `[[metric]]`.
     Metric,
     /// One `[[claim]]`.
@@ -31,6 +33,7 @@ impl Section {
             Section::Run => "[run]",
             Section::Axis => "[[axis]]",
             Section::Value => "axis.values",
+            Section::Curve => "[[curve]]",
             Section::Metric => "[[metric]]",
             Section::Claim => "[[claim]]",
             Section::Differs => "claim.differs",
@@ -139,6 +142,17 @@ pub const FORMS: [(&str, &str); 5] = [
 pub const KINDS: [(&str, &str); 2] =
     [("lines", "points with lines between them"), ("bars", "groups of bars")];
 
+/// What `pick` takes of a curve; N is a number from 1 on.
+pub const PICKS: [(&str, &str); 2] = [
+    ("largest", "the largest value"),
+    (
+        "peak N",
+        "the height of the N-th highest peak. A peak is the largest value between two falls to half of it or \
+         less; before its beginning a curve counts as fallen, at its end it does not, so that a rise which \
+         is cut off is none. Of equal values the first is the peak. Not known if there are fewer peaks",
+    ),
+];
+
 macro_rules! keys {
     ($($section:ident . $name:literal : $takes:ident, $otherwise:expr, $doc:literal;)+) => {
         &[$(Key {
@@ -164,6 +178,7 @@ pub const KEYS: &[Key] = keys![
         "With how many seeds each case is run. Tolerances hold for the mean of so many.";
     File."run": Table, Required, "What all runs have in common: a [run] table.";
     File."axis": Tables, Required, "What is varied.";
+    File."curve": Tables, Depends("none"), "What each run reports as a list of numbers.";
     File."metric": Tables, Required, "What is taken from each run.";
     File."claim": Tables, Depends("none"), "The numbers of the paper.";
     File."figure": Tables, Depends("none"), "What is drawn.";
@@ -203,6 +218,16 @@ pub const KEYS: &[Key] = keys![
         "Options that this value sets beyond those of the axis. The other keys of [run] may stand here \
          likewise.";
 
+    Curve."name": Text, Required, "Its name.";
+    Curve."label": Text, Depends("the name"), "What tables and figures call it.";
+    Curve."unit": Text, Depends("none: plain numbers"), "The unit of its values.";
+    Curve."from": Text, Required,
+        "Where it stands in result.json: a JSON pointer to a list of numbers, such as \"/report/merges/per_reclaim/most\".";
+    Curve."every": Text, Depends("1"),
+        "Where it stands there what each value is for: a JSON pointer to a number, such as the length of a \
+         bucket. Value number i, counted from 0, is drawn at i times that.";
+    Curve."x_label": Text, Depends("number"), "What is counted along it.";
+
     Metric."name": Text, Required, "Its name.";
     Metric."label": Text, Depends("the name"), "What tables and figures call it.";
     Metric."unit": Text, Depends("none: a plain number"), "Its unit, once it is divided by `divide`.";
@@ -212,10 +237,15 @@ pub const KEYS: &[Key] = keys![
     Metric."sum": Names, Depends("not computed so"), "The sum of these metrics of a run.";
     Metric."difference": Names, Depends("not computed so"), "The first of two metrics less the second.";
     Metric."quotient": Names, Depends("not computed so"), "The first of two metrics over the second.";
+    Metric."curve": Name, Depends("not picked so"), "The curve of a run of which `pick` takes a number.";
+    Metric."pick": Text, Depends("needed with `curve`"), "What it takes: see below.";
 
     Claim."id": Text, Required, "A name, by which result.json has it.";
     Claim."text": Text, Required, "What is claimed.";
     Claim."where": Text, Required, "Where in the paper: section, page, table or figure.";
+    Claim."origin": Text, Depends("the paper"),
+        "Who gives the number, where the paper itself prints none: such as \"another model\". What stands in `paper` is \
+         then told as theirs.";
     Claim."metric": Name, Required, "The metric that it is about.";
     Claim."at": Point, Depends("the only value of each axis"),
         "The case that it is about. Each axis with several values stands here, in `each` or in `mean_over`.";
@@ -243,10 +273,13 @@ pub const KEYS: &[Key] = keys![
     Figure."title": Text, Required, "The title, with the number of the figure in the paper.";
     Figure."note": Text, Depends("none"), "What to know of it.";
     Figure."kind": Name, Depends("lines"), "lines or bars.";
-    Figure."x": Name, Required, "The axis along which it is drawn.";
-    Figure."metrics": Names, Required, "The metrics that are drawn.";
-    Figure."series": Name, Depends("one for each metric"),
-        "An axis: each metric is drawn for each of its values.";
+    Figure."x": Name, Depends("needed unless `curves` is given"), "The axis along which it is drawn.";
+    Figure."metrics": Names, Depends("needed unless `curves` is given"), "The metrics that are drawn.";
+    Figure."curves": Names, Depends("metrics"),
+        "The curves that are drawn in place of metrics, each along itself: those of the run with the first seed. \
+         `series`, `panels` and `at` say of which cases.";
+    Figure."series": Name, Depends("one for each metric or curve"),
+        "An axis: each metric or curve is drawn for each of its values.";
     Figure."panels": Name, Depends("a single panel"), "An axis: one panel for each of its values.";
     Figure."at": Point, Depends("the only value of each axis"), "The values of all other axes.";
     Figure."as": Name, Depends("value"), "What is formed of the metrics, as in claims.";

@@ -7,7 +7,7 @@
 //! leaving a seed out leaves it out everywhere.
 
 use super::declaration::{Axis, Place, Point, Quantity};
-use super::perform::Numbers;
+use super::perform::{Curves, Numbers};
 use crate::seeds::quantile;
 
 /// The share of intervals that hold the true value.
@@ -19,6 +19,8 @@ pub struct Measured {
     pub places: Vec<Place>,
     /// By place and seed.
     pub numbers: Vec<Vec<Numbers>>,
+    /// By place, the curves that are kept of the first seed.
+    pub curves: Vec<Curves>,
     /// By axis, its values.
     pub axes: Vec<Axis>,
 }
@@ -47,6 +49,11 @@ impl Measured {
     fn values(&self, place: &Place, metric: usize) -> Option<Vec<f64>> {
         let at = self.places.binary_search(place).ok()?;
         self.numbers[at].iter().map(|numbers| numbers[metric]).collect()
+    }
+
+    /// The curves of a place, with the first seed.
+    pub fn curves_at(&self, place: &Place) -> Option<&Curves> {
+        self.places.binary_search(place).ok().map(|at| &self.curves[at])
     }
 
     /// A metric at a place; none if some run does not know it.
@@ -132,6 +139,7 @@ mod tests {
         Measured {
             places: vec![vec![0, 0], vec![0, 1], vec![1, 0], vec![1, 1]],
             numbers: vec![of([10.0, 12.0, 14.0]), of([5.0, 6.0, 7.0]), of([8.0; 3]), of([6.0; 3])],
+            curves: Vec::new(),
             axes: vec![axis("load", 2), axis("bound", 2)],
         }
     }

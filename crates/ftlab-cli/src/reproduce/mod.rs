@@ -6,6 +6,7 @@
 //! a key here, for all of them.
 
 mod cases;
+mod curve;
 mod declaration;
 mod document;
 mod judge;
@@ -26,6 +27,7 @@ use std::thread::available_parallelism;
 use serde_json::json;
 
 use self::cases::Case;
+use self::declaration::Place;
 use self::document::Reproduction;
 use self::library::Found;
 use self::measure::Measured;
@@ -155,6 +157,8 @@ impl Plan {
             cases: &self.cases[..1],
             seeds: &self.seeds[..1],
             metrics: &self.found.declaration.metrics,
+            curves: &self.found.declaration.curves,
+            kept: &[Vec::new()],
             threads: 1,
             bar: false,
         };
@@ -177,17 +181,25 @@ impl Plan {
         if !args.output.quiet {
             mention_abandoned(folder.as_ref());
         }
+        let places: Vec<Place> = self.cases.iter().map(|case| case.place.clone()).collect();
+        let kept = match args.claims_only {
+            true => vec![Vec::new(); places.len()],
+            false => cases::curves_drawn(declaration, &places),
+        };
         let jobs = Jobs {
             cases: &self.cases,
             seeds: &self.seeds,
             metrics: &declaration.metrics,
+            curves: &declaration.curves,
+            kept: &kept,
             threads: self.threads,
             bar: !args.output.quiet,
         };
         let performed = jobs.perform().inspect_err(|failure| self.tell_interrupted(failure))?;
         let measured = Measured {
-            places: self.cases.iter().map(|case| case.place.clone()).collect(),
+            places,
             numbers: performed.numbers,
+            curves: performed.curves,
             axes: declaration.axes.clone(),
         };
         let document =

@@ -1,5 +1,6 @@
 //! All runs of an experiment. Of each run only the numbers are kept.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,8 @@ use ftlab_workload::trace::Meter;
 use serde_json::Value;
 
 use super::cases::Case;
-use super::declaration::{From, Metric};
+use super::declaration::{Curve, From, Metric};
+use super::document::CurveDocument;
 use crate::experiment::Watcher;
 use crate::failure::Failure;
 use crate::pool;
@@ -23,6 +25,10 @@ pub struct Jobs<'a> {
     pub seeds: &'a [u64],
     /// What is kept of each run.
     pub metrics: &'a [Metric],
+    /// What runs report as lists.
+    pub curves: &'a [Curve],
+    /// By case, which of them are kept of the first seed.
+    pub kept: &'a [Vec<usize>],
     /// On so many threads.
     pub threads: usize,
     /// Whether a bar is wanted.
@@ -38,13 +44,19 @@ pub struct Performed {
     pub numbers: Vec<Vec<Numbers>>,
     /// By case, what was played, as the result of the first seed has it.
     pub loads: Vec<Value>,
+    /// By case, the curves that are kept of the first seed.
+    pub curves: Vec<Curves>,
 }
+
+/// Curves of a run, by their places in the declaration. One that is not known is left out.
+pub type Curves = BTreeMap<usize, CurveDocument>;
 
 /// One run.
 struct Ran {
     numbers: Numbers,
     /// Of the first seed.
     load: Option<Value>,
+    curves: Curves,
 }
 
 impl Jobs<'_> {
@@ -64,10 +76,13 @@ impl Jobs<'_> {
     }
 
     fn in_order(&self, done: Vec<Ran>) -> Performed {
-        let mut performed = Performed { numbers: Vec::new(), loads: Vec::new() };
+        let mut performed =
+            Performed { numbers: Vec::new(), loads: Vec::new(), curves: Vec::new() };
         let mut runs = done.into_iter();
         for _ in self.cases {
-            let of_case: Vec<Ran> = runs.by_ref().take(self.seeds.len()).collect();
+            let mut of_case: Vec<Ran> = runs.by_ref().take(self.seeds.len()).collect();
+            let curves = of_case.first_mut().map(|ran| std::mem::take(&mut ran.curves));
+            performed.curves.push(curves.unwrap_or_default());
             let load = of_case.first().and_then(|ran| ran.load.clone());
             performed.loads.push(load.unwrap_or_default());
             performed.numbers.push(of_case.into_iter().map(|ran| ran.numbers).collect());
@@ -91,25 +106,35 @@ impl Jobs<'_> {
             return Err(Failure::Interrupted);
         }
         let result = serde_json::to_value(&measured.document).map_err(Failure::usage)?;
-        let numbers = numbers(self.metrics, &result).map_err(|text| named(Failure::usage(text)))?;
+        let told = |text| named(Failure::usage(text));
+        let numbers = numbers(self.metrics, self.curves, &result).map_err(told)?;
+        let mut curves = Curves::new();
+        for &at in self.kept[case].iter().filter(|_| seed == 0) {
+            let curve = list(&self.curves[at], &result).map_err(told)?;
+            curves.extend(curve.map(|curve| (at, curve)));
+        }
         bar.advance(1.0);
         bar.one_more();
         let load = (seed == 0).then(|| result["load"].clone());
-        Ok(Ran { numbers, load })
+        Ok(Ran { numbers, load, curves })
     }
 }
 
 /// The metrics of a result.
-fn numbers(metrics: &[Metric], result: &Value) -> Result<Numbers, String> {
+fn numbers(metrics: &[Metric], curves: &[Curve], result: &Value) -> Result<Numbers, String> {
     let mut numbers: Numbers = Vec::new();
+    let in_metric = |metric: &Metric, text: String| format!("metric {}: {text}", metric.name);
     for metric in metrics {
         let number = match &metric.from {
             From::Result { pointer, divide } => taken(result, pointer)
-                .map_err(|text| format!("metric {}: {text}", metric.name))?
+                .map_err(|text| in_metric(metric, text))?
                 .map(|number| number / divide),
             From::Sum(of) => of.iter().map(|&at| numbers[at]).sum::<Option<f64>>(),
             &From::Difference(a, b) => numbers[a].zip(numbers[b]).map(|(a, b)| a - b),
             &From::Quotient(a, b) => numbers[a].zip(numbers[b]).map(|(a, b)| a / b),
+            From::Picked(curve, pick) => list(&curves[*curve], result)
+                .map_err(|text| in_metric(metric, text))?
+                .and_then(|curve| pick.of(&curve.values)),
         };
         // Nothing over nothing is not known.
         numbers.push(number.filter(|number| number.is_finite()));
@@ -128,6 +153,34 @@ fn taken(result: &Value, pointer: &str) -> Result<Option<f64>, String> {
         )),
         None => Err(missing(result, pointer)),
     }
+}
+
+/// The list of a curve; none if it is not known.
+fn list(curve: &Curve, result: &Value) -> Result<Option<CurveDocument>, String> {
+    let told = |text: String| format!("curve {}: {text}", curve.name);
+    let pointer = &curve.from;
+    let list = match result.pointer(pointer) {
+        Some(Value::Null) => return Ok(None),
+        Some(Value::Array(list)) => list,
+        Some(_) => {
+            return Err(told(format!(
+                "what stands at {pointer} is no list\n  remedy: name a list of numbers \
+                 (docs/reference/results.md has all keys)"
+            )));
+        }
+        None => return Err(told(missing(result, pointer))),
+    };
+    let every = match &curve.every {
+        Some(pointer) => taken(result, pointer).map_err(told)?,
+        None => Some(1.0),
+    };
+    let Some(values) = list.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>() else {
+        return Err(told(format!(
+            "some entry of the list at {pointer} is no number\n  remedy: name a list of numbers \
+             (docs/reference/results.md has all keys)"
+        )));
+    };
+    Ok(every.map(|every| CurveDocument { every, values }))
 }
 
 /// What there is, as far as the way to `pointer` can be gone.
@@ -174,6 +227,7 @@ impl Watcher for Patience<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::curve::Pick;
     use serde_json::json;
 
     #[test]
@@ -197,17 +251,57 @@ mod tests {
             metric("over nothing", From::Quotient(0, 7)),
         ];
         let result = json!({"x": {"a": 12, "b": 3.0, "none": null, "text": "t"}});
-        let found = numbers(&metrics, &result).unwrap();
+        let found = numbers(&metrics, &[], &result).unwrap();
         let some = |numbers: [f64; 2]| numbers.map(Some);
         assert_eq!(found[..2], some([6.0, 3.0]));
         assert_eq!(found[2], None);
         assert_eq!(found[3..6], [Some(9.0), Some(3.0), Some(2.0)]);
         assert_eq!(found[6..], [None, Some(0.0), None]);
         let wrong = |pointer: &str| {
-            numbers(&[metric("m", at(pointer, 1.0))], &result).expect_err("it is no number")
+            numbers(&[metric("m", at(pointer, 1.0))], &[], &result).expect_err("it is no number")
         };
         assert!(wrong("/x/text").contains("no number"));
         let missing = wrong("/x/c");
         assert!(missing.contains("in /x there is a, b, none, text"), "{missing}");
+    }
+
+    #[test]
+    fn curves_are_taken_and_picked_of() {
+        let curve = |from: &str, every: Option<&str>| Curve {
+            name: "c".to_owned(),
+            label: "c".to_owned(),
+            unit: String::new(),
+            from: from.to_owned(),
+            every: every.map(str::to_owned),
+            x_label: "number".to_owned(),
+        };
+        let result = json!({"merges": {
+            "per_reclaim": {"bucket": 4, "most": [2, 7, 2, 5, 1]}, "none": null, "mixed": [1, "a"],
+        }});
+        let of = |from: &str, every| list(&curve(from, every), &result);
+        let (from, every) = ("/merges/per_reclaim/most", Some("/merges/per_reclaim/bucket"));
+        let expected = CurveDocument { every: 4.0, values: vec![2.0, 7.0, 2.0, 5.0, 1.0] };
+        assert_eq!(of(from, every), Ok(Some(expected.clone())));
+        assert_eq!(of(from, None), Ok(Some(CurveDocument { every: 1.0, ..expected })));
+        assert_eq!(of("/merges/none", None), Ok(None));
+        assert_eq!(of(from, Some("/merges/none")), Ok(None));
+        for (from, every, said) in [
+            ("/merges/per_reclaim/bucket", None, "no list"),
+            ("/merges/mixed", None, "no number"),
+            ("/merges/nothing", None, "in /merges there is mixed, none, per_reclaim"),
+            (from, Some("/merges/mixed"), "no number"),
+        ] {
+            let told = of(from, every).expect_err("it is no curve");
+            assert!(told.contains(said) && told.contains("curve c"), "{told}");
+        }
+        let metric = |pick| Metric {
+            name: "m".to_owned(),
+            label: "m".to_owned(),
+            unit: String::new(),
+            from: From::Picked(0, pick),
+        };
+        let metrics = [Pick::Largest, Pick::Peak(1), Pick::Peak(2), Pick::Peak(3)].map(metric);
+        let found = numbers(&metrics, &[curve(from, every)], &result).unwrap();
+        assert_eq!(found, [Some(7.0), Some(7.0), Some(5.0), None]);
     }
 }

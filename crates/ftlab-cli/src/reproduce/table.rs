@@ -27,7 +27,8 @@ pub fn print(document: &Reproduction, runs: usize, out: &mut dyn Write) -> io::R
         line(out, ["", "paper", "ftlab", "difference", "tolerance", "verdict"])?;
     }
     for claim in &document.claims {
-        wrapped(out, "", &format!("{} ({})", claim.text, claim.place))?;
+        let origin = claim.origin.as_ref().map_or(String::new(), |by| format!("; numbers of {by}"));
+        wrapped(out, "", &format!("{} ({}{origin})", claim.text, claim.place))?;
         for row in &claim.rows {
             print_row(claim, row, out)?;
         }

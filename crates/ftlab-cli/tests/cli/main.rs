@@ -7,6 +7,7 @@ mod compare_pasts;
 mod device;
 mod other_commands;
 mod reproduce;
+mod reproduce_curves;
 mod reproduce_papers;
 mod reproduce_refused;
 mod run;

@@ -111,11 +111,11 @@ pub fn write_example(place: &Place, name: &str) {
     experiment(place, name, &[&claims.concat(), FIGURES].concat());
 }
 
-fn row(document: &Value, claim: usize, row: usize) -> &Value {
+pub fn row(document: &Value, claim: usize, row: usize) -> &Value {
     &document["claims"][claim]["rows"][row]
 }
 
-fn number(value: &Value) -> f64 {
+pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
@@ -290,7 +290,7 @@ fn fewer_seeds_than_declared_are_mentioned() {
 }
 
 /// What the page's script draws.
-fn drawn(place: &Place, page: &str) -> Value {
+pub fn drawn(place: &Place, page: &str) -> Value {
     let text = String::from_utf8(place.read(page)).unwrap();
     let from = text.split("id=\"data\">").nth(1).expect("data");
     serde_json::from_str(from.split("</script>").next().unwrap()).expect("JSON")
@@ -317,7 +317,7 @@ fn the_page_draws_our_means_and_marks_what_is_printed() {
     assert_eq!((&first["y"], &first["low"]), (&ours["ours"], &ours["low"]));
     assert_eq!(first["x"], 2.0);
     // The printed number stands where it belongs, and nowhere else.
-    let marks = serde_json::json!([{ "series": 0, "x": 2.0, "y": 100.0, "claim": "reads" }]);
+    let marks = serde_json::json!([{ "series": 0, "x": 2.0, "y": 100.0, "claim": "reads", "origin": null }]);
     assert_eq!(panels[0]["printed"], marks);
     assert_eq!(panels[1]["printed"], serde_json::json!([]));
     // The line across is the same case in both panels.

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::with_unit;
+use super::{curves, with_unit};
 use crate::reproduce::declaration::{
-    Axis, AxisValue, Claim, Declaration, Figure, Kind, Place, Point, Quantity, over,
+    AlongAxis, Axis, AxisValue, Claim, Declaration, Drawn, Figure, Kind, Place, Point, Quantity,
+    over,
 };
 use crate::reproduce::measure::Measured;
 use crate::reproduce::numbers::Printed;
@@ -20,73 +21,135 @@ pub struct FigureData {
     /// What to know of it and of its axes.
     #[serde(skip)]
     pub notes: Vec<String>,
-    /// `lines` or `bars`.
-    kind: &'static str,
+    /// `lines`, `bars` or `curves`.
+    pub kind: &'static str,
     /// What stands at the horizontal axis.
-    x_label: String,
+    pub x_label: String,
     /// What stands at the vertical axis.
-    y_label: String,
+    pub y_label: String,
     /// The unit of values.
-    unit: String,
+    pub unit: String,
     /// Values of the horizontal axis: where they are, what they are called, and whether they stand apart.
-    ticks: Vec<Tick>,
+    pub ticks: Vec<Tick>,
     /// What each series is called.
-    series: Vec<String>,
-    panels: Vec<Panel>,
+    pub series: Vec<String>,
+    /// What is drawn side by side.
+    pub panels: Vec<Panel>,
 }
 
+/// A place of the horizontal axis.
 #[derive(Debug, Serialize)]
-struct Tick {
-    x: f64,
-    name: String,
+pub struct Tick {
+    /// Where it is.
+    pub x: f64,
+    /// What it is called.
+    pub name: String,
     /// Has no number: it is named whatever else is.
-    apart: bool,
+    pub apart: bool,
 }
 
+/// A panel.
 #[derive(Debug, Serialize)]
-struct Panel {
-    title: String,
+pub struct Panel {
+    /// Its title.
+    pub title: String,
     /// By series.
-    points: Vec<Vec<Dot>>,
+    pub points: Vec<Vec<Dot>>,
     /// By series, the line across.
-    references: Vec<Option<Across>>,
-    printed: Vec<Mark>,
+    pub references: Vec<Option<Across>>,
+    /// What is printed.
+    pub printed: Vec<Mark>,
 }
 
-/// A mean and its interval.
+/// A mean and its interval, or a value of a curve.
 #[derive(Debug, Serialize)]
-struct Dot {
-    x: f64,
-    name: String,
-    y: f64,
-    low: Option<f64>,
-    high: Option<f64>,
+pub struct Dot {
+    /// Where it is.
+    pub x: f64,
+    /// What that place is called.
+    pub name: String,
+    /// The value.
+    pub y: f64,
+    /// Where the interval begins.
+    pub low: Option<f64>,
+    /// Where the interval ends.
+    pub high: Option<f64>,
 }
 
 /// A line across.
 #[derive(Debug, Serialize)]
-struct Across {
+pub struct Across {
     name: String,
     y: f64,
 }
 
-/// A number that the paper prints.
+/// A number that the paper prints, or that another gives.
 #[derive(Debug, Serialize)]
-struct Mark {
+pub struct Mark {
     series: usize,
     x: f64,
     y: f64,
     claim: String,
+    /// Who gives it; null if the paper prints it.
+    origin: Option<String>,
 }
 
 /// All figures.
 pub fn of(declaration: &Declaration, figures: &[Figure], measured: &Measured) -> Vec<FigureData> {
-    figures.iter().map(|figure| Drawing { declaration, figure, measured }.data()).collect()
+    let of = |figure: &Figure| match &figure.drawn {
+        Drawn::Metrics(along) => Drawing { declaration, figure, along, measured }.data(),
+        Drawn::Curves(curves) => curves::data(declaration, figure, curves, measured),
+    };
+    figures.iter().map(of).collect()
+}
+
+/// What is to be known of a figure and of the axes that it draws.
+pub fn notes(figure: &Figure, axes: &[Axis]) -> Vec<String> {
+    let of_axes = figure.open().into_iter().filter_map(|axis| axes[axis].note.clone());
+    figure.note.clone().into_iter().chain(of_axes).collect()
+}
+
+/// The panels of a figure: one for each value of its axis of panels.
+pub fn panels(
+    figure: &Figure,
+    axes: &[Axis],
+    panel: impl Fn(String, &Point) -> Panel,
+) -> Vec<Panel> {
+    let Some(axis) = figure.panels else { return vec![panel(String::new(), &figure.at)] };
+    let values = axes[axis].values.iter().enumerate();
+    let of = |(at, value): (usize, &AxisValue)| {
+        let mut point = figure.at.clone();
+        point[axis] = Some(at);
+        panel(format!("{} {}", axes[axis].label, value.label), &point)
+    };
+    values.map(of).collect()
+}
+
+/// The series of a figure: what they are called, what they are of, and the values of their axis. `drawn`
+/// is what is drawn for each value of that axis, by label.
+pub fn series(
+    figure: &Figure,
+    axes: &[Axis],
+    drawn: &[(usize, &str)],
+) -> Vec<(String, usize, Option<usize>)> {
+    let Some(axis) = figure.series else {
+        return drawn.iter().map(|&(of, label)| (label.to_owned(), of, None)).collect();
+    };
+    let values = axes[axis].values.iter().enumerate();
+    let of_value = |(at, value): (usize, &AxisValue)| {
+        let name = |label: &str| match drawn.len() {
+            1 => value.label.clone(),
+            _ => format!("{}, {label}", value.label),
+        };
+        drawn.iter().map(|&(of, label)| (name(label), of, Some(at))).collect::<Vec<_>>()
+    };
+    values.flat_map(of_value).collect()
 }
 
 struct Drawing<'a> {
     declaration: &'a Declaration,
     figure: &'a Figure,
+    along: &'a AlongAxis,
     measured: &'a Measured,
 }
 
@@ -96,67 +159,36 @@ impl Drawing<'_> {
     }
 
     fn data(&self) -> FigureData {
-        let (figure, x) = (self.figure, &self.axes()[self.figure.x]);
-        let metric = &self.declaration.metrics[figure.metrics[0]];
-        let unit = figure.form.unit(&metric.unit).to_owned();
-        let panels = match figure.panels {
-            None => vec![self.panel(String::new(), &figure.at)],
-            Some(axis) => {
-                let values = self.axes()[axis].values.iter().enumerate();
-                let panel = |(at, value): (usize, &AxisValue)| {
-                    let mut point = figure.at.clone();
-                    point[axis] = Some(at);
-                    self.panel(format!("{} {}", self.axes()[axis].label, value.label), &point)
-                };
-                values.map(panel).collect()
-            }
-        };
-        let bars = figure.kind == Kind::Bars;
+        let (figure, x) = (self.figure, &self.axes()[self.along.x]);
+        let metric = &self.declaration.metrics[self.along.metrics[0]];
+        let bars = self.along.kind == Kind::Bars;
         FigureData {
             title: figure.title.clone(),
-            notes: self.notes(),
+            notes: notes(figure, self.axes()),
             kind: if bars { "bars" } else { "lines" },
             x_label: if bars { x.label.clone() } else { with_unit(&x.label, &x.unit) },
             y_label: figure.y_label.clone(),
-            unit,
+            unit: self.along.form.unit(&metric.unit).to_owned(),
             ticks: self.ticks(),
             series: self.series().into_iter().map(|(name, ..)| name).collect(),
-            panels,
+            panels: panels(figure, self.axes(), |title, at| self.panel(title, at)),
         }
     }
 
-    fn notes(&self) -> Vec<String> {
-        let axes = [Some(self.figure.x), self.figure.series, self.figure.panels];
-        let of_axes = axes.into_iter().flatten().filter_map(|axis| self.axes()[axis].note.clone());
-        self.figure.note.clone().into_iter().chain(of_axes).collect()
-    }
-
-    /// The series: what they are called, their metrics, and the values of their axis.
     fn series(&self) -> Vec<(String, usize, Option<usize>)> {
-        let label = |metric: usize| self.declaration.metrics[metric].label.clone();
-        let metrics = &self.figure.metrics;
-        let Some(axis) = self.figure.series else {
-            return metrics.iter().map(|&metric| (label(metric), metric, None)).collect();
-        };
-        let values = self.axes()[axis].values.iter().enumerate();
-        let of = |(at, value): (usize, &AxisValue)| {
-            let name = |metric| match metrics.len() {
-                1 => value.label.clone(),
-                _ => format!("{}, {}", value.label, label(metric)),
-            };
-            metrics.iter().map(|&metric| (name(metric), metric, Some(at))).collect::<Vec<_>>()
-        };
-        values.flat_map(of).collect()
+        let label = |at: &usize| (*at, self.declaration.metrics[*at].label.as_str());
+        let drawn: Vec<(usize, &str)> = self.along.metrics.iter().map(label).collect();
+        series(self.figure, self.axes(), &drawn)
     }
 
     /// Where each value of the horizontal axis is drawn. Bars stand in groups, one beside the other.
     fn places(&self) -> Vec<f64> {
-        let values = &self.axes()[self.figure.x].values;
+        let values = &self.axes()[self.along.x].values;
         let numbers: Vec<f64> = values.iter().filter_map(|value| value.x).collect();
         let group = self.series().len() as f64 + 1.0;
         let few = numbers.len() < 2;
-        if few || self.figure.kind == Kind::Bars {
-            let width = if self.figure.kind == Kind::Bars { group } else { 1.0 };
+        if few || self.along.kind == Kind::Bars {
+            let width = if self.along.kind == Kind::Bars { group } else { 1.0 };
             return (0..values.len()).map(|at| at as f64 * width).collect();
         }
         let (low, high) = (
@@ -174,9 +206,9 @@ impl Drawing<'_> {
     }
 
     fn ticks(&self) -> Vec<Tick> {
-        let values = &self.axes()[self.figure.x].values;
+        let values = &self.axes()[self.along.x].values;
         let numbered = values.iter().filter(|value| value.x.is_some()).count() >= 2;
-        let bars = self.figure.kind == Kind::Bars;
+        let bars = self.along.kind == Kind::Bars;
         let middle = if bars { (self.series().len() as f64 - 1.0) / 2.0 } else { 0.0 };
         let tick = |(value, x): (&AxisValue, f64)| Tick {
             x: x + middle,
@@ -189,7 +221,7 @@ impl Drawing<'_> {
     fn panel(&self, title: String, at: &Point) -> Panel {
         let mut panel =
             Panel { title, points: Vec::new(), references: Vec::new(), printed: Vec::new() };
-        let bars = self.figure.kind == Kind::Bars;
+        let bars = self.along.kind == Kind::Bars;
         for (series, (name, metric, value)) in self.series().into_iter().enumerate() {
             let shift = if bars { series as f64 } else { 0.0 };
             let mut at = at.clone();
@@ -197,10 +229,10 @@ impl Drawing<'_> {
                 at[axis] = value;
             }
             let quantity = self.quantity(metric);
-            let values = self.axes()[self.figure.x].values.iter().zip(self.places());
+            let values = self.axes()[self.along.x].values.iter().zip(self.places());
             let mut dots = Vec::new();
             for (value, (of, x)) in values.enumerate() {
-                at[self.figure.x] = Some(value);
+                at[self.along.x] = Some(value);
                 let Some(found) = self.measured.quantity(&quantity, &at) else { continue };
                 let x = x + shift;
                 let (name, y) = (of.label.clone(), found.value);
@@ -214,12 +246,12 @@ impl Drawing<'_> {
     }
 
     fn quantity(&self, metric: usize) -> Quantity {
-        let Figure { form, against, .. } = self.figure;
+        let AlongAxis { form, against, .. } = self.along;
         Quantity { metric, form: *form, against: against.clone(), mean_over: Vec::new() }
     }
 
     fn across(&self, quantity: &Quantity, at: &Point, name: &str) -> Option<Across> {
-        let reference = self.figure.reference.as_ref()?;
+        let reference = self.along.reference.as_ref()?;
         // A line for one value of the series' axis is the same for all of them: it is drawn once.
         let shared = self.figure.series.is_some_and(|axis| reference[axis].is_some());
         if shared && at[self.figure.series?] != Some(0) {
@@ -229,7 +261,7 @@ impl Drawing<'_> {
         let fixed = self.axes().iter().zip(reference);
         let fixed = fixed.filter_map(|(axis, value)| Some(&axis.values[(*value)?].label));
         let fixed: Vec<&str> = fixed.map(String::as_str).collect();
-        let several = self.figure.metrics.len() > 1;
+        let several = self.along.metrics.len() > 1;
         let label = &self.declaration.metrics[quantity.metric].label;
         let name = match (shared, several) {
             (false, _) => format!("{name} at {}", fixed.join(", ")),
@@ -252,7 +284,8 @@ impl Drawing<'_> {
             for row in &claim.rows {
                 let there: Vec<(Place, Place)> = claim.quantity.pairs(&row.at, self.axes());
                 if let (true, Printed::Number(y)) = (there == here, row.paper) {
-                    marks.push(Mark { series, x, y, claim: claim.id.clone() });
+                    let (claim, origin) = (claim.id.clone(), claim.origin.clone());
+                    marks.push(Mark { series, x, y, claim, origin });
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The page of a reproduction: the paper's numbers beside ours, its figures drawn from our data, and
 //! what was found.
 
+mod curves;
 mod figures;
 mod readme;
 
@@ -82,7 +83,7 @@ fn claimed(claim: &ClaimDocument) -> Markup {
     html! {
         tbody data-claim=(claim.id) {
             tr.claim { th colspan="7" scope="rowgroup" {
-                (claim.text) " " span.small { (claim.place) }
+                (claim.text) " " span.small { (claim.place) @if let Some(origin) = &claim.origin { "; numbers of " (origin) } }
                 @if let Some(reason) = &claim.differs_because {
                     p.small { "Declared to differ: " (reason) }
                 }
@@ -143,7 +144,11 @@ fn drawings(document: &Reproduction, data: &[FigureData]) -> Markup {
         p.small {
             "Drawn from our data: means over " (seeds(document).to_lowercase()) ", with their 95 % intervals "
             "as upright strokes where they are wide enough to be seen. Diamonds are the numbers that the paper "
-            "prints. Point at a panel, or move with the arrow keys."
+            "prints, rings those of others. "
+            @if !document.curves.is_empty() {
+                "Curves over a count are those of the run with seed " (document.seeds[0]) ". "
+            }
+            "Point at a panel, or move with the arrow keys."
         }
         @for (at, figure) in data.iter().enumerate() {
             section.figure data-figure=(at) {

@@ -22,6 +22,7 @@ impl Parser<'_> {
             let message = format!("there are two claims {id}");
             self.reader.report(span, &path, message, "give each an id of its own");
         }
+        let origin = fields.has("origin").then(|| self.reader.text(fields, "origin")).flatten();
         let metric = self.metric_named(fields, "metric");
         let at = self.point(fields, "at");
         let form = self.form(fields);
@@ -64,7 +65,7 @@ impl Parser<'_> {
         self.refuse_ranges_beside_their_numbers(fields, &rows);
         let quantity = Quantity { metric, form, against, mean_over };
         self.refuse_itself(fields, &quantity, &rows);
-        Some(Claim { id: id?, text: text?, place: place?, quantity, rows, differs })
+        Some(Claim { id: id?, text: text?, place: place?, origin, quantity, rows, differs })
     }
 
     /// What is expected instead is known for each of the paper's numbers and for no other, and nothing can

@@ -2,6 +2,7 @@
 
 mod claims;
 mod figures;
+mod metrics;
 mod names;
 mod settings;
 
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use ftlab::config::{Place, Problem, Problems};
 use toml::de::{DeTable, DeValue};
 
-use super::declaration::{Axis, AxisValue, Declaration, From, Metric, Settings};
+use super::declaration::{Axis, AxisValue, Claim, Curve, Declaration, Figure, Metric, Settings};
 use super::keys::Section;
 use super::reader::{Fields, Given, Reader, number, plain};
 
@@ -18,7 +19,7 @@ use super::reader::{Fields, Given, Reader, number, plain};
 const MAX_TEXT: usize = 1 << 20;
 /// The most seeds.
 const MAX_SEEDS: u64 = 100_000;
-/// The most cases that axes may span.
+/// The most cases that claims and figures may ask for.
 const MAX_CASES: usize = 100_000;
 
 /// Reads a declaration. `file` is the name that problems carry.
@@ -40,8 +41,12 @@ pub fn parse(file: &str, text: &str) -> Result<Declaration, Problems> {
             |error: &toml::de::Error| Problem::syntax(error, place(error.span().unwrap_or(0..0)));
         return Err(Problems { problems: errors.iter().map(syntax).collect() });
     }
-    let mut parser =
-        Parser { reader: Reader::new(file, &origin), axes: Vec::new(), metrics: Vec::new() };
+    let mut parser = Parser {
+        reader: Reader::new(file, &origin),
+        axes: Vec::new(),
+        curves: Vec::new(),
+        metrics: Vec::new(),
+    };
     // What can't be printed is not looked at any further: it would stand in other messages.
     parser.reader.refuse_control_characters("", root.get_ref());
     let in_order = parser.reader.problems.is_empty();
@@ -60,6 +65,7 @@ pub fn parse(file: &str, text: &str) -> Result<Declaration, Problems> {
 struct Parser<'f> {
     reader: Reader<'f>,
     axes: Vec<Axis>,
+    curves: Vec<Curve>,
     metrics: Vec<Metric>,
 }
 
@@ -76,7 +82,11 @@ impl Parser<'_> {
                 self.axes.push(axis);
             }
         }
-        self.refuse_too_many_cases(&fields);
+        for fields in self.reader.tables(&fields, "curve", Section::Curve) {
+            if let Some(curve) = self.curve(&fields) {
+                self.curves.push(curve);
+            }
+        }
         for fields in self.reader.tables(&fields, "metric", Section::Metric) {
             if let Some(metric) = self.metric(&fields) {
                 self.metrics.push(metric);
@@ -94,6 +104,10 @@ impl Parser<'_> {
             let remedy = "declare a [[claim]] or a [[figure]]: they decide what is run";
             self.reader.report(0..0, "", "there is neither a claim nor a figure", remedy);
         }
+        let claims = claims.into_iter().collect::<Option<Vec<Claim>>>();
+        let figures = figures.into_iter().collect::<Option<Vec<Figure>>>();
+        let (claims, figures) = (claims?, figures?);
+        self.refuse_too_many_cases(&claims, &figures);
         Some(Declaration {
             name: name?,
             title: title?,
@@ -103,9 +117,10 @@ impl Parser<'_> {
             seeds: seeds?,
             run: run?,
             axes: std::mem::take(&mut self.axes),
+            curves: std::mem::take(&mut self.curves),
             metrics: std::mem::take(&mut self.metrics),
-            claims: claims.into_iter().collect::<Option<_>>()?,
-            figures: figures.into_iter().collect::<Option<_>>()?,
+            claims,
+            figures,
         })
     }
 
@@ -207,81 +222,22 @@ impl Parser<'_> {
         Some(AxisValue { label: label.unwrap_or_else(|| name.clone()), name, x, settings })
     }
 
-    fn refuse_too_many_cases(&mut self, fields: &Fields<'_, '_>) {
-        let sizes = self.axes.iter().map(|axis| axis.values.len());
-        let cases = sizes.fold(1usize, |all, one| all.saturating_mul(one));
+    /// Counts what is asked for before any of it is listed.
+    fn refuse_too_many_cases(&mut self, claims: &[Claim], figures: &[Figure]) {
+        let values = |axes: &[usize]| {
+            let sizes = axes.iter().map(|&axis| self.axes[axis].values.len());
+            sizes.fold(1usize, usize::saturating_mul)
+        };
+        let of_claim =
+            |claim: &Claim| values(&claim.quantity.mean_over).saturating_mul(claim.rows.len());
+        let of_figure = |figure: &Figure| values(&figure.open());
+        let cases = claims.iter().map(of_claim).chain(figures.iter().map(of_figure));
+        let cases = cases.fold(0usize, usize::saturating_add);
         if cases > MAX_CASES {
-            let message = format!("the axes span {cases} cases, more than {MAX_CASES}");
-            let remedy = "leave values out, or make two experiments of it";
-            self.reader.report(fields.span_of("axis"), "axis", message, remedy);
-        }
-    }
-
-    fn metric(&mut self, fields: &Fields<'_, '_>) -> Option<Metric> {
-        let name = self.reader.text(fields, "name")?;
-        self.refuse_twice(fields, "metric", &name, |parser| {
-            parser.metrics.iter().any(|metric| metric.name == name)
-        });
-        let label = self.reader.text(fields, "label").unwrap_or_else(|| name.clone());
-        let unit = self.reader.text(fields, "unit").unwrap_or_default();
-        // One that is wrong still has a name that others may use.
-        let nowhere = From::Result { pointer: String::new(), divide: 1.0 };
-        let from = self.source(fields).unwrap_or(nowhere);
-        Some(Metric { name, label, unit, from })
-    }
-
-    fn source(&mut self, fields: &Fields<'_, '_>) -> Option<From> {
-        let ways = ["from", "sum", "difference", "quotient"];
-        let given: Vec<&str> = ways.into_iter().filter(|way| fields.has(way)).collect();
-        let [way] = given[..] else {
-            let message = match given.len() {
-                0 => "it is said nowhere where the metric comes from".to_owned(),
-                _ => format!("a metric comes from one place, not from {}", given.join(" and ")),
-            };
-            let remedy = "give one of from, sum, difference and quotient";
-            self.reader.report(fields.span(), &fields.path_of("from"), message, remedy);
-            return None;
-        };
-        if way != "from" {
-            if fields.has("divide") {
-                let (span, path) = (fields.span_of("divide"), fields.path_of("divide"));
-                let remedy = "divide the metrics that it is computed from";
-                self.reader.report(span, &path, "has no effect on a computed metric", remedy);
-            }
-            return self.computed(fields, way);
-        }
-        let pointer = self.reader.text(fields, "from")?;
-        let divide = match fields.has("divide") {
-            true => self.reader.number(fields, "divide")?,
-            false => 1.0,
-        };
-        if !pointer.starts_with('/') {
-            let remedy = "write the keys with a slash before each, such as \"/report/host/iops\"";
-            let (span, path) = (fields.span_of("from"), fields.path_of("from"));
-            self.reader.report(span, &path, "no JSON pointer", remedy);
-            return None;
-        }
-        if divide <= 0.0 {
-            let (span, path) = (fields.span_of("divide"), fields.path_of("divide"));
-            self.reader.report(span, &path, "not above zero", "write a number above zero");
-            return None;
-        }
-        Some(From::Result { pointer, divide })
-    }
-
-    fn computed(&mut self, fields: &Fields<'_, '_>, way: &str) -> Option<From> {
-        let of = self.metrics_named(fields, way)?;
-        match (way, of.as_slice()) {
-            ("sum", [_, _, ..]) => Some(From::Sum(of)),
-            ("difference", &[a, b]) => Some(From::Difference(a, b)),
-            ("quotient", &[a, b]) => Some(From::Quotient(a, b)),
-            _ => {
-                let many = if way == "sum" { "two metrics or more" } else { "two metrics" };
-                let message = format!("{} metrics", of.len());
-                let remedy = format!("name {many}");
-                self.reader.report(fields.span_of(way), &fields.path_of(way), message, remedy);
-                None
-            }
+            let message =
+                format!("claims and figures ask for {cases} cases, more than {MAX_CASES}");
+            let remedy = "leave values of axes out, or make two experiments of it";
+            self.reader.report(0..0, "", message, remedy);
         }
     }
 
@@ -300,7 +256,7 @@ impl Parser<'_> {
     }
 }
 
-fn id_of(claim: &super::declaration::Claim) -> String {
+fn id_of(claim: &Claim) -> String {
     claim.id.clone()
 }
 
@@ -325,6 +281,7 @@ mod tests {
         Some(match line {
             "[run]" => Section::Run,
             "[[axis]]" => Section::Axis,
+            "[[curve]]" => Section::Curve,
             "[[metric]]" => Section::Metric,
             "[[claim]]" => Section::Claim,
             "[claim.differs]" => Section::Differs,
@@ -414,17 +371,20 @@ mod tests {
     }
 
     #[test]
-    fn axes_that_span_too_much_are_refused() {
-        let axis = |at: usize| {
-            let values: Vec<String> = (0..100).map(|value| value.to_string()).collect();
-            format!("[[axis]]\nname = \"a{at}\"\nvalues = [{}]\n", values.join(", "))
+    fn more_cases_than_can_be_meant_are_refused() {
+        let axis = |name: &str| {
+            let values: Vec<String> = (0..400).map(|value| value.to_string()).collect();
+            format!("[[axis]]\nname = \"{name}\"\nvalues = [{}]\n", values.join(", "))
         };
-        let text = TEXT.replace("[[metric]]", "[[METRIC]]").replacen(
-            "[[METRIC]]",
-            &format!("{}{}[[METRIC]]", axis(0), axis(1)),
-            1,
-        );
-        let found = problems(&text.replace("[[METRIC]]", "[[metric]]"));
-        assert!(found.iter().any(|problem| problem.message.contains("800000 cases")), "{found:?}");
+        let head =
+            "name = \"e\"\ntitle = \"t\"\npaper = \"p\"\nsummary = \"s\"\nseeds = 1\n[run]\n";
+        let metric = "[[metric]]\nname = \"m\"\nfrom = \"/m\"\n";
+        let figure = |more: &str| {
+            format!("[[figure]]\ntitle = \"f\"\nx = \"a\"\nmetrics = [\"m\"]\n{more}\n")
+        };
+        let text = |more: &str| [head, &axis("a"), &axis("b"), metric, &figure(more)].concat();
+        assert_eq!(problems(&text("at = { b = 1 }")), [], "axes may span more than is asked for");
+        let found = problems(&text("series = \"b\""));
+        assert!(found.iter().any(|one| one.message.contains("160000 cases")), "{found:?}");
     }
 }

@@ -44,6 +44,24 @@ impl Parser<'_> {
         self.listed(fields, key, "metric", &names)
     }
 
+    /// The curve that a key names.
+    pub(super) fn curve_named(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<usize> {
+        let value = self.reader.get(fields, key)?;
+        let names: Vec<String> = self.curves.iter().map(|curve| curve.name.clone()).collect();
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        self.reader.one_of(value, &fields.path_of(key), "curve", &known)
+    }
+
+    /// The curves that a key lists.
+    pub(super) fn curves_named(
+        &mut self,
+        fields: &Fields<'_, '_>,
+        key: &str,
+    ) -> Option<Vec<usize>> {
+        let names: Vec<String> = self.curves.iter().map(|curve| curve.name.clone()).collect();
+        self.listed(fields, key, "curve", &names)
+    }
+
     fn listed(
         &mut self,
         fields: &Fields<'_, '_>,
