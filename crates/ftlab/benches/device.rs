@@ -65,6 +65,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
             write_back_above: 0,
             programs_in_flight: None,
             row: 1,
+            gate: None,
             latency,
         },
         Some(pages) => BufferSetup {
@@ -73,6 +74,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
             write_back_above: pages / 10 * 8,
             programs_in_flight: Some(2 * DIES),
             row: 1,
+            gate: None,
             latency,
         },
     };

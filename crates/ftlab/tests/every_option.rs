@@ -49,6 +49,8 @@ const DEVICES: &[&[&str]] = &[
     // Room for many streams.
     &["ftl.over_provisioning=200%"],
     &["nand.cell=qlc"],
+    // What a gating buffer asks for.
+    &["ftl.placement.policy=static", "ftl.mapping.unit=flash-page"],
     &["ftl.over_provisioning=200%", "ftl.slc_cache.policy=hybrid", "ftl.slc_cache.blocks=2"],
     &["host.queues=3", "host.outstanding=2"],
     &["host.queues=4", "host.outstanding=2", "host.link.rate=100MB/s"],

@@ -2,11 +2,17 @@
 //! which are on their way to it, and which requests wait for that.
 //!
 //! A page has at most one write-back under way. New data that arrives meanwhile stays behind as dirty
-//! and is written back afterwards, so that copies of a page reach flash in the order of the writes.
+//! and is written back afterwards, so that copies of a page reach flash in the order of the writes. A buffer
+//! that absorbs nothing ([`Gating`](super::Gating)) keeps each version of a page in a slot of its own;
+//! the oldest goes first.
+
+mod audit;
+mod versions;
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
+use self::versions::Versions;
 use super::WriteBuffer;
 use crate::engine::{Handle, NumberHasher, Slab};
 use crate::host::{PageSpan, RequestId, SectorMask};
@@ -30,8 +36,21 @@ pub struct BufferSetup {
     /// Flash pages that are written back together, where so many are dirty: as many as one program
     /// serves. A whole row has to be allowed on its way.
     pub row: u32,
+    /// Write-backs begin by planes, at most one on each; none if they begin as they come.
+    pub gate: Option<Gate>,
     /// Moving a request's data to or from DRAM.
     pub latency: Nanos,
+}
+
+/// How write-backs begin where each plane has at most one: see `device/cycle.rs`. For placement that
+/// fixes the plane of a page, and mapping units of a flash page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gate {
+    /// Write-backs form cycles: the next one begins when all of the last have ended.
+    pub barrier: bool,
+    /// A cycle is the longest run of pages, in the order of the policy, in which no plane comes twice,
+    /// and its pages become current together. For cycles only.
+    pub prefix: bool,
 }
 
 /// A page in the buffer.
@@ -85,9 +104,9 @@ pub struct Waiting {
 /// Counts of what the buffer did, in pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BufferCounts {
-    /// Written pages that were in the buffer already.
+    /// Written pages that the buffer absorbed: they were in it already.
     pub write_hits: u64,
-    /// Written pages that were not.
+    /// Written pages that it did not.
     pub write_misses: u64,
     /// Read pages of which all wanted sectors were in the buffer.
     pub read_hits: u64,
@@ -97,6 +116,8 @@ pub struct BufferCounts {
     pub written_back: u64,
     /// Written pages that had to wait for room.
     pub waited: u64,
+    /// Cycles of write-backs.
+    pub cycles: u64,
 }
 
 /// The buffer.
@@ -104,8 +125,10 @@ pub struct BufferCounts {
 pub struct Buffer {
     setup: BufferSetup,
     pages: Slab<Page>,
+    /// The slot of each page, of its newest version.
     index: HashMap<Lpn, SlotId, BuildHasherDefault<NumberHasher>>,
     waiters: Slab<Waiter>,
+    versions: Versions,
     /// Writes that wait for room, in order.
     waiting: VecDeque<Waiting>,
     /// Where pages are only staged: writes to a page whose older version is still on its way, by
@@ -115,6 +138,11 @@ pub struct Buffer {
     drain: VecDeque<(SlotId, Lpn)>,
     /// Pages with dirty sectors that may be written back now.
     dirty: u32,
+    /// Pages whose dirty sectors somebody waits for.
+    awaited: u32,
+    /// A request is in that is larger than the buffer. Nothing else is, and it is not acknowledged
+    /// before it is on flash.
+    passing: bool,
     /// Pages on their way to flash.
     flushing: u32,
     /// Flash pages on their way.
@@ -131,10 +159,13 @@ impl Buffer {
             pages: Slab::default(),
             index: HashMap::default(),
             waiters: Slab::default(),
+            versions: Versions::default(),
             waiting: VecDeque::new(),
             behind: HashMap::default(),
             drain: VecDeque::new(),
             dirty: 0,
+            awaited: 0,
+            passing: false,
             flushing: 0,
             programs: 0,
             counts: BufferCounts::default(),
@@ -161,6 +192,28 @@ impl Buffer {
         self.setup.policy.acknowledges_early()
     }
 
+    /// Whether what is in the buffer at present was acknowledged when it came in.
+    #[inline]
+    #[must_use]
+    pub fn has_acknowledged(&self) -> bool {
+        self.acknowledges_early() && !self.passing
+    }
+
+    /// Whether requests come in as a whole, when all their pages fit, and each page by itself, though
+    /// there be an older version.
+    #[inline]
+    #[must_use]
+    pub fn gathers(&self) -> bool {
+        self.setup.policy.gathers()
+    }
+
+    /// How write-backs begin, if they do so by planes.
+    #[inline]
+    #[must_use]
+    pub fn gate(&self) -> Option<Gate> {
+        self.setup.gate
+    }
+
     /// Flash pages that are written back together, where so many are dirty.
     #[inline]
     #[must_use]
@@ -168,10 +221,11 @@ impl Buffer {
         self.setup.row
     }
 
-    /// Pages in the buffer.
+    /// Pages in the buffer, each version counted.
+    #[inline]
     #[must_use]
     pub fn pages_held(&self) -> usize {
-        self.index.len()
+        self.pages.in_use()
     }
 
     /// A page in the buffer.
@@ -181,7 +235,7 @@ impl Buffer {
         &self.pages[slot]
     }
 
-    /// The slot of a logical page.
+    /// The slot of a logical page, of its newest version.
     #[inline]
     #[must_use]
     pub fn find(&self, page: Lpn) -> Option<SlotId> {
@@ -189,6 +243,13 @@ impl Buffer {
             return None;
         }
         self.index.get(&page).copied()
+    }
+
+    /// The next older version of the same page.
+    #[inline]
+    #[must_use]
+    pub fn older(&self, slot: SlotId) -> Option<SlotId> {
+        self.versions.older(slot)
     }
 
     /// The slot of a page that may be written back now.
@@ -211,51 +272,22 @@ impl Buffer {
             pages,
             index,
             waiters,
+            versions,
             waiting,
             behind,
             drain,
             dirty,
+            awaited,
+            passing,
             flushing,
             programs,
             counts: _,
         } = self;
-        let empty = index.is_empty() && waiting.is_empty() && behind.is_empty();
-        assert!(empty && *dirty + *flushing + *programs == 0, "a buffer at rest holds nothing");
-        (*pages, *waiters) = (Slab::default(), Slab::default());
+        let empty = index.is_empty() && waiting.is_empty() && behind.is_empty() && !*passing;
+        let counted = *dirty + *awaited + *flushing + *programs;
+        assert!(empty && counted == 0, "a buffer at rest holds nothing");
+        (*pages, *waiters, *versions) = (Slab::default(), Slab::default(), Versions::default());
         drain.clear();
-    }
-
-    /// Checks that pages and counts agree, and that the policy knows exactly the pages that may be
-    /// written back.
-    ///
-    /// # Errors
-    /// The first disagreement, in words.
-    pub fn audit(&self) -> Result<(), String> {
-        let held = self.index.len();
-        if self.setup.capacity.is_some_and(|capacity| held > capacity as usize) {
-            return Err(format!("{held} pages are in a buffer for {:?}", self.setup.capacity));
-        }
-        if self.setup.programs_in_flight.is_some_and(|most| self.programs > most) {
-            return Err(format!("{} flash pages are under way at once", self.programs));
-        }
-        let count = |what: &dyn Fn(SlotId) -> bool| {
-            // Counted, not walked: the order of the hash table has no part in it, so nothing is sorted.
-            self.index.values().filter(|&&slot| what(slot)).count() as u32
-        };
-        let dirty = count(&|slot| self.may_write_back(slot));
-        let flushing = count(&|slot| !self.pages[slot].flushing.is_empty());
-        let listed = self.candidates().take(held + 1).count() as u32;
-        if (dirty, flushing, listed) != (self.dirty, self.flushing, dirty) {
-            return Err(format!(
-                "{dirty} pages of the buffer are dirty and {flushing} under way; counted are {} and \
-                 {}, and the policy has {listed}",
-                self.dirty, self.flushing
-            ));
-        }
-        if self.index.iter().any(|(page, &slot)| self.pages[slot].page != *page) {
-            return Err("a page of the buffer is found under another number".to_owned());
-        }
-        Ok(())
     }
 
     /// Writes what the policy remembers; of a buffer at rest, nothing else outlives.
@@ -277,7 +309,7 @@ impl Buffer {
         match hit {
             Some(slot) => {
                 self.counts.read_hits += 1;
-                if self.may_write_back(slot) {
+                if self.may_write_back(slot) && !self.keeps_place(slot) {
                     self.setup.policy.read(slot);
                 }
             }
@@ -285,10 +317,29 @@ impl Buffer {
         }
     }
 
+    /// Whether a page stays where it is in the policy's order, though it is used: where write-backs go
+    /// in that order alone, somebody who waits for it would wait for ever.
+    #[inline]
+    fn keeps_place(&self, slot: SlotId) -> bool {
+        self.setup.gate.is_some() && self.pages[slot].dirty_waiters.is_some()
+    }
+
+    /// Whether a request of so many pages comes in as a whole now. One that is larger than the buffer comes
+    /// in when nothing else is there.
+    pub fn let_in(&mut self, pages: u32) -> bool {
+        let Some(capacity) = self.setup.capacity else { return true };
+        let held = self.pages_held();
+        let fits = held + pages as usize <= capacity as usize;
+        let alone = held == 0 && pages > capacity;
+        self.passing |= alone;
+        alone || (fits && !self.passing)
+    }
+
     /// Takes a page of a write in, or returns none if it has to wait.
     #[inline]
     pub fn write(&mut self, span: PageSpan, tag: u8) -> Option<SlotId> {
-        if let Some(slot) = self.find(span.page) {
+        let known = self.find(span.page);
+        if let Some(slot) = known.filter(|_| !self.gathers()) {
             if !self.acknowledges_early() {
                 return None;
             }
@@ -298,6 +349,7 @@ impl Buffer {
             page.dirty = page.dirty.and_also(span.sectors);
             page.tag = tag;
             match (page.flushing.is_empty(), was_dirty) {
+                (true, true) if self.keeps_place(slot) => {}
                 (true, true) => self.setup.policy.written(slot),
                 (true, false) => self.make_candidate(slot),
                 // It is listed again when its write-back is done.
@@ -305,7 +357,8 @@ impl Buffer {
             }
             return Some(slot);
         }
-        if self.setup.capacity.is_some_and(|capacity| self.index.len() >= capacity as usize) {
+        let full = |capacity| self.pages_held() >= capacity as usize;
+        if self.setup.capacity.is_some_and(full) && !self.passing {
             return None;
         }
         self.counts.write_misses += 1;
@@ -319,6 +372,9 @@ impl Buffer {
             flushing_waiters: None,
         });
         self.index.insert(span.page, slot);
+        if self.gathers() {
+            self.versions.put(slot, known);
+        }
         self.make_candidate(slot);
         Some(slot)
     }
@@ -333,9 +389,9 @@ impl Buffer {
         self.setup.policy.removed(slot);
     }
 
-    /// A page of a write has to wait: for room, or for the version before it.
-    pub fn wait_for_room(&mut self, waiting: Waiting) {
-        self.counts.waited += 1;
+    /// So many pages of a write have to wait: for room, or for the version before.
+    pub fn wait_for_room(&mut self, waiting: Waiting, pages: u32) {
+        self.counts.waited += u64::from(pages);
         if self.acknowledges_early() {
             self.waiting.push_back(waiting);
         } else {
@@ -375,6 +431,7 @@ impl Buffer {
         let list = if page.dirty.is_empty() {
             &mut page.flushing_waiters
         } else {
+            self.awaited += u32::from(page.dirty_waiters.is_none());
             &mut page.dirty_waiters
         };
         *list = Some(self.waiters.insert(Waiter { request, next: list.take() }));
@@ -382,14 +439,29 @@ impl Buffer {
 
     /// A host flush: `request` waits for every page. Returns for how many.
     pub fn wait_for_all(&mut self, request: RequestId) -> u32 {
-        // By slot number, not by hash.
-        let mut slots: Vec<SlotId> = self.index.values().copied().collect();
-        slots.sort_unstable_by_key(|slot| slot.get());
+        let slots = self.slots();
         for &slot in &slots {
             self.wait_for_page(slot, request);
-            self.drain.push_back((slot, self.pages[slot].page));
+            self.want_drained(slot);
         }
         slots.len() as u32
+    }
+
+    /// All slots in use, by number.
+    fn slots(&self) -> Vec<SlotId> {
+        let versions = |&newest| std::iter::successors(Some(newest), |&slot| self.older(slot));
+        // By slot number, not by hash.
+        let mut slots: Vec<SlotId> = self.index.values().flat_map(versions).collect();
+        slots.sort_unstable_by_key(|slot| slot.get());
+        slots
+    }
+
+    /// Somebody waits for a dirty page: it goes to flash whatever the policy says. Where write-backs begin
+    /// by planes they go in the policy's order for as long as anybody waits.
+    fn want_drained(&mut self, slot: SlotId) {
+        if self.setup.gate.is_none() {
+            self.drain.push_back((slot, self.pages[slot].page));
+        }
     }
 
     /// The page that should be written back now, if any should.
@@ -417,6 +489,20 @@ impl Buffer {
         None
     }
 
+    /// Whether write-backs should begin, where they begin by planes: because somebody waits for room, or
+    /// for a page, or because enough is dirty.
+    #[inline]
+    #[must_use]
+    pub fn is_due(&self) -> bool {
+        let wanted = !self.waiting.is_empty() || self.awaited > 0;
+        self.dirty > 0 && (wanted || self.dirty > self.setup.write_back_above)
+    }
+
+    /// A cycle of write-backs begins.
+    pub fn cycle_begun(&mut self) {
+        self.counts.cycles += 1;
+    }
+
     /// The pages that may be written back, in the order in which the policy would have it done.
     #[inline]
     pub fn candidates(&self) -> impl Iterator<Item = SlotId> {
@@ -430,6 +516,7 @@ impl Buffer {
         self.drop_candidate(slot);
         self.flushing += 1;
         let page = &mut self.pages[slot];
+        self.awaited -= u32::from(page.dirty_waiters.is_some());
         page.flushing = std::mem::take(&mut page.dirty);
         page.flushing_waiters = page.dirty_waiters.take();
         page.page
@@ -474,15 +561,34 @@ impl Buffer {
         let next = page.flushing_waiters.take();
         let (number, left) = (page.page, page.dirty.is_empty());
         if left {
-            self.index.remove(&number);
-            self.pages.release(slot);
+            self.remove(slot, number);
         } else {
             self.make_candidate(slot);
             if self.pages[slot].dirty_waiters.is_some() {
-                self.drain.push_back((slot, number));
+                self.want_drained(slot);
             }
         }
         self.wake_all(next, wake);
+    }
+
+    /// A page leaves, or a version of it.
+    #[inline]
+    fn remove(&mut self, slot: SlotId, page: Lpn) {
+        self.pages.release(slot);
+        if !self.gathers() {
+            self.index.remove(&page);
+            return;
+        }
+        match self.versions.remove(slot) {
+            (Some(_), _) => {}
+            (None, Some(older)) => {
+                self.index.insert(page, older);
+            }
+            (None, None) => {
+                self.index.remove(&page);
+            }
+        }
+        self.passing &= self.pages_held() > 0;
     }
 
     fn wake_all(&mut self, first: Option<WaiterId>, mut wake: impl FnMut(RequestId)) {
@@ -502,18 +608,16 @@ impl Buffer {
 
     /// Hands every request that waits for a page to `wake`, by slot number.
     pub fn wake_everyone(&mut self, mut wake: impl FnMut(RequestId)) {
-        // By slot number, not by hash.
-        let mut slots: Vec<SlotId> = self.index.values().copied().collect();
-        slots.sort_unstable_by_key(|slot| slot.get());
-        for slot in slots {
+        for slot in self.slots() {
             let page = &mut self.pages[slot];
+            self.awaited -= u32::from(page.dirty_waiters.is_some());
             for first in [page.dirty_waiters.take(), page.flushing_waiters.take()] {
                 self.wake_all(first, &mut wake);
             }
         }
     }
 
-    /// Deallocates a page: what is dirty is forgotten, what is on its way will be discarded. Requests
+    /// Deallocates a page, or a version of it: what is dirty is forgotten, what is on its way will be discarded. Requests
     /// that waited for the forgotten data are handed to `wake`.
     pub fn trim(&mut self, slot: SlotId, wake: impl FnMut(RequestId)) {
         let listed = self.may_write_back(slot);
@@ -523,9 +627,10 @@ impl Buffer {
         let page = &mut self.pages[slot];
         page.dirty = SectorMask::EMPTY;
         let forgotten = page.dirty_waiters.take();
+        self.awaited -= u32::from(forgotten.is_some());
         if page.flushing.is_empty() {
-            self.index.remove(&page.page);
-            self.pages.release(slot);
+            let number = page.page;
+            self.remove(slot, number);
         } else {
             page.discard = true;
         }

@@ -10,6 +10,7 @@ use super::resolve::{Counts, shape};
 use super::text::quoted;
 use super::usual::{times, transfer_time, usual_times};
 use super::value::Value;
+use crate::ftl::placement::PlacementChoice;
 use crate::host::arbitration::ArbitrationChoice;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
@@ -32,6 +33,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.capacity();
     checker.physical();
     checker.cache();
+    checker.gating();
     checker.slc_cache();
     checker.cell_times();
     checker.bus();
@@ -380,8 +382,9 @@ impl Checker<'_, '_> {
         let drain = self.options.cache.policy.dram().map_or(0, |buffer| {
             let page = nand.page_size.0.max(1);
             let row = u64::from(self.options.pages_in_row());
-            let programs = self.dies(counts) * u64::from(buffer.programs_per_die) * row;
-            buffer.capacity.0.div_ceil(page) + programs
+            let of_dies = |each| self.dies(counts) * u64::from(each) * row;
+            let programs = buffer.programs_per_die.map_or(counts.planes, of_dies);
+            buffer.options.capacity.0.div_ceil(page) + programs
         });
         1 + drain.div_ceil(counts.planes * u64::from(nand.pages_per_block))
     }
@@ -392,7 +395,7 @@ impl Checker<'_, '_> {
 
     fn cache(&mut self) {
         let Some(buffer) = self.options.cache.policy.dram() else { return };
-        let (page, capacity) = (self.options.nand.page_size, buffer.capacity);
+        let (page, capacity) = (self.options.nand.page_size, buffer.options.capacity);
         if capacity < page {
             let message =
                 format!("{} do not hold one flash page of {}", capacity.print(), page.print());
@@ -407,6 +410,39 @@ impl Checker<'_, '_> {
             paths.extend(GEOMETRY);
             let message = "the buffer holds the whole device: flash is hardly used".to_owned();
             self.warn(&paths, message, "write a smaller capacity".to_owned());
+        }
+    }
+
+    /// A gating buffer sorts pages by plane, and writes each by itself.
+    fn gating(&mut self) {
+        if self.options.cache.policy.gate().is_none() || self.is_physical() {
+            return;
+        }
+        let (nand, ftl) = (&self.options.nand, &self.options.ftl);
+        let wrong = [
+            (
+                !matches!(ftl.placement.policy, PlacementChoice::Static(_)),
+                "ftl.placement.policy",
+                "\"static\"",
+                "has to know the plane of a page beforehand",
+            ),
+            (
+                ftl.mapping.unit.bytes(nand.page_size) != nand.page_size,
+                "ftl.mapping.unit",
+                "\"flash-page\"",
+                "holds whole flash pages, of which each write is a version",
+            ),
+            (
+                self.options.pages_in_row() > 1,
+                "ftl.placement.rows",
+                "\"off\"",
+                "hands over the pages of its own flushes, not rows",
+            ),
+        ];
+        for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {
+            let message = format!("a gating buffer {why}");
+            let remedy = format!("set {path} to {value}, or cache.policy to \"lru\"");
+            self.fail(&[path, "cache.policy"], message, remedy);
         }
     }
 

@@ -40,6 +40,7 @@ use reader::Reader;
 use resolve::Counts;
 use show::Printer;
 
+use crate::cache::{USUAL_CAPACITY, WriteBufferChoice};
 use crate::nand::Shape;
 
 /// A checked config.
@@ -146,5 +147,12 @@ fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
     if nand.codeword > unit && !reader.is_set(CODEWORD) {
         nand.codeword = unit;
         reader.origins.insert(CODEWORD, Origin::Adjusted("cut to the mapping unit"));
+    }
+    const CAPACITY: &str = "cache.capacity";
+    if let WriteBufferChoice::Gating(gating) = &mut options.cache.policy
+        && !reader.is_set(CAPACITY)
+    {
+        gating.dram.capacity = USUAL_CAPACITY.max(nand.page_size);
+        reader.origins.insert(CAPACITY, Origin::Adjusted("small, for a gating buffer"));
     }
 }

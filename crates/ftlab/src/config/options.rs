@@ -423,10 +423,17 @@ options! {
 
 options! {
     /// The DRAM of a write buffer: what every policy that has one shares.
-    pub struct BufferOptions at "cache" {
-        /// How much data the buffer holds.
+    pub struct DramOptions at "cache" {
+        /// How much data the buffer holds. Left to its default it is 32 KiB, or a flash page, with
+        /// `cache.policy = "gating"`.
         capacity: Bytes = "64MiB", in "2KiB"..="1TiB",
             source "assumed: the rest of a drive's DRAM holds the mapping table";
+    }
+}
+
+options! {
+    /// A buffer that absorbs writes.
+    pub struct BufferOptions at "cache" with { dram: DramOptions } {
         /// Share of the buffer above which dirty pages are written back in the background. At 100%
         /// they are written only when room is needed.
         write_back_start: Ratio = "80%", in "0%"..="100%", source "assumed";

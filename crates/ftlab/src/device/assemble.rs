@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::cycle::Cycles;
 use super::idle::{Chore, Idle};
 use super::stalled::Stalled;
 use super::{Contents, Device};
@@ -187,6 +188,7 @@ fn buffer(parts: &Parts<'_>) -> BufferSetup {
     let policy = cache.policy.build(parts);
     let latency = cache.latency;
     let row = parts.config.pages_in_row();
+    let gate = cache.policy.gate();
     let Some(dram) = cache.policy.dram() else {
         return BufferSetup {
             policy,
@@ -194,20 +196,24 @@ fn buffer(parts: &Parts<'_>) -> BufferSetup {
             write_back_above: 0,
             programs_in_flight: None,
             row,
+            gate,
             latency,
         };
     };
     // More than all logical pages never come in.
-    let pages = dram.capacity.0 / parts.geometry.shape().mapping_unit.0;
+    let pages = dram.options.capacity.0 / parts.geometry.shape().mapping_unit.0;
     let pages = u32::try_from(pages).unwrap_or(u32::MAX).min(parts.logical_pages);
-    let programs = parts.geometry.dies() * dram.programs_per_die;
+    let of_dies = |each: u32| (parts.geometry.dies() * each).saturating_mul(row);
+    let of_planes = parts.geometry.planes();
+    let programs = dram.programs_per_die.filter(|_| gate.is_none()).map_or(of_planes, of_dies);
     let above = dram.write_back_start.of(u64::from(pages));
     BufferSetup {
         policy,
         capacity: Some(pages),
         write_back_above: u32::try_from(above).unwrap_or(pages),
-        programs_in_flight: Some(programs.saturating_mul(row)),
+        programs_in_flight: Some(programs),
         row,
+        gate,
         latency,
     }
 }
@@ -255,6 +261,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         front: setup.host.front_end.map(|setup| Box::new(FrontEnd::new(setup))),
         intake: Intake::default(),
         direct: (!translates).then(Box::default),
+        cycles: Cycles::new(setup.buffer.gate, setup.ftl.placement.pools()),
         buffer: Buffer::new(setup.buffer),
         stalled: Stalled::new(setup.ftl.placement.pools(), setup.ftl.streams.host_streams()),
         ftl: Ftl::new(setup.ftl),

@@ -83,13 +83,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.buffer.forget_waiting();
             self.refuse_waiting(waiting);
         }
-        if self.buffer.acknowledges_early() {
+        if self.buffer.has_acknowledged() {
             self.place_stalled();
             self.buffer.write_back_all();
-            self.write_back();
         } else {
             self.give_up_stalled();
         }
+        self.write_back();
     }
 
     /// Programs that wait for a page go to wherever there is room.
@@ -137,6 +137,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Gives up a program of pages that were not acknowledged and have no place.
     pub(super) fn give_up(&mut self, program: CommandId) {
         let Command { units, spent, .. } = *self.flash.command(program);
+        let first = self.first_page_of(program);
         for unit in 0..units {
             let slot = SlotId::new(self.loads.get(program, unit));
             let page = self.buffer.page(slot).page;
@@ -148,6 +149,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.buffer.program_ended();
         self.flash.release(program);
+        self.given_up_by_planes(first);
     }
 
     /// A program failed: what it carried is still in the buffer, and is programmed elsewhere.

@@ -91,6 +91,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             contents: _,
             loads: _,
             stalled,
+            // Only what is under way.
+            cycles: _,
             from_buffer,
             // At rest the host has been idle for long enough.
             idle: _,

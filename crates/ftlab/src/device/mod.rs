@@ -5,8 +5,10 @@
 
 mod assemble;
 mod contents;
+mod cycle;
 mod direct_path;
 mod end_of_life;
+mod entry;
 mod front_path;
 mod idle;
 mod image;
@@ -25,6 +27,7 @@ pub use end_of_life::EndOfLife;
 pub use image::LeftInDram;
 pub use tables::Tables;
 
+use self::cycle::Cycles;
 use self::direct_path::Direct;
 use self::idle::{Chore, Idle};
 use self::stalled::Stalled;
@@ -63,6 +66,8 @@ pub struct Device<P = (), C = ()> {
     loads: Cargo,
     /// Programs that wait for a free page.
     stalled: Stalled,
+    /// Write-backs that begin by planes.
+    cycles: Cycles,
     /// Requests that are done when their data has passed through DRAM.
     from_buffer: VecDeque<(SimTime, RequestId)>,
     /// What begins if no request comes.

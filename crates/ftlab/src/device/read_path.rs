@@ -26,12 +26,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let passes = self.plant.is(Canary::ReadPassesBuffer);
         let slot = self.buffer.find(span.page).filter(|_| !passes);
         let mut missing = span.sectors;
-        if let Some(slot) = slot {
-            let there = self.buffer.page(slot).readable().within(span.sectors);
-            missing = span.sectors.without(there);
+        let mut version = slot;
+        while let Some(slot) = version {
+            let there = self.buffer.page(slot).readable().within(missing);
+            missing = missing.without(there);
             if !there.is_empty() {
                 self.contents.read_buffer(id, span.page, there, slot);
             }
+            version = self.buffer.older(slot).filter(|_| !missing.is_empty());
         }
         self.buffer.note_read(slot.filter(|_| missing.is_empty()));
         if missing.is_empty() {

@@ -27,7 +27,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let counts = self.ftl.counts();
         let programmed = flash_pages_programmed(self.flash.done()) * u64::from(self.units_per_page);
         let failed = (self.program_failures() - self.ledger.failures_before) * self.units_per_page;
-        let accounted = counts.host_pages + counts.gc_pages + counts.padding + u64::from(failed);
+        let others = u64::from(failed + self.cycles.landed());
+        let accounted = counts.host_pages + counts.gc_pages + counts.padding + others;
         if programmed != accounted {
             return Err(format!("{programmed} pages were programmed, {accounted} for somebody"));
         }

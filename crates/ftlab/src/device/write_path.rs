@@ -14,23 +14,27 @@ const COMPANIONS: usize = 64;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn submit_write(&mut self, id: RequestId, request: &Request) {
+        if self.buffer.gathers() {
+            self.submit_whole(id, request);
+            return self.write_back();
+        }
         for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
             if !self.write_page(id, span) {
                 self.intake.wait_for_one(id);
                 let stall_mark = self.stalled.time_until(self.now);
-                self.buffer.wait_for_room(Waiting { request: id, span, stall_mark });
+                self.buffer.wait_for_room(Waiting { request: id, span, stall_mark }, 1);
             }
         }
         self.write_back();
     }
 
     /// Puts a page of a write into the buffer, if there is room.
-    fn write_page(&mut self, id: RequestId, span: PageSpan) -> bool {
+    pub(super) fn write_page(&mut self, id: RequestId, span: PageSpan) -> bool {
         let request = self.intake.get(id).request();
         let tag = self.ftl.streams().tag_of(request.stream);
         let Some(slot) = self.buffer.write(span, tag) else { return false };
         self.contents.write(request, span.page, span.sectors, slot);
-        if !self.buffer.acknowledges_early() {
+        if !self.buffer.has_acknowledged() {
             self.intake.wait_for_one(id);
             self.buffer.wait_for_page(slot, id);
         }
@@ -41,7 +45,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn admit_waiting(&mut self) {
         while let Some(waiting) = self.buffer.first_waiting() {
             let Waiting { request, span, .. } = waiting;
-            if !self.write_page(request, span) {
+            let entered = match self.buffer.gathers() {
+                true => self.let_in(request),
+                false => self.write_page(request, span),
+            };
+            if !entered {
                 return;
             }
             self.buffer.forget_waiting();
@@ -59,7 +67,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 continue;
             }
             let Device { buffer, front, intake, finished, contents, now, .. } = self;
-            if let Some(found) = buffer.find(span.page) {
+            let mut next = buffer.find(span.page);
+            while let Some(found) = next {
+                next = buffer.older(found);
                 contents.trim(found);
                 // A write that was still on its way to flash is done: there is nothing to keep.
                 let mut outlet = Outlet { now: *now, front, intake, contents, finished };
@@ -75,6 +85,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Begins every write-back that is due.
     pub(super) fn write_back(&mut self) {
+        if let Some(gate) = self.cycles.gate() {
+            return self.write_back_by_planes(gate);
+        }
         while let Some(first) = self.buffer.due() {
             match self.buffer.row() {
                 1 => self.begin_write_back(first),
@@ -85,7 +98,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Takes `first` and the pages that may share a flash page with it out of the candidates, and
     /// starts their program, after the reads that partial pages need.
-    fn begin_write_back(&mut self, first: SlotId) {
+    pub(super) fn begin_write_back(&mut self, first: SlotId) {
         let program = self.fill_program(first, None);
         if self.flash.command(program).waits_for == 0 {
             self.issue(program);
@@ -203,7 +216,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// more writes gives it up, unless it has been acknowledged. Says whether it is placed.
     #[inline]
     pub(super) fn place_or_stall(&mut self, program: CommandId, stream: WriteStream) -> bool {
-        if self.ftl.is_read_only() && !self.buffer.acknowledges_early() {
+        if self.ftl.is_read_only() && !self.buffer.has_acknowledged() {
             self.give_up(program);
             return false;
         }
@@ -317,6 +330,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             // The read that came last is the one for which the program waited.
             command.spent = spent;
             match self.buffer.row() {
+                _ if self.cycles.have_barrier() => self.cycle_is_complete(program),
                 1 => self.issue(program),
                 _ => self.row_is_complete(program),
             }
@@ -328,24 +342,36 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Command { page: first, units, spent, .. } = *self.flash.command(id);
         if self.ftl.program_fails(first) {
             self.program_again(id);
-            return self.empty_failed();
+            self.empty_failed();
+            // Only where planes are gated, and it was given up, there may be something to begin now.
+            return self.cycles.gate().into_iter().for_each(|gate| self.write_back_by_planes(gate));
         }
-        for unit in 0..units {
-            let slot = SlotId::new(self.loads.get(id, unit));
-            let page = self.buffer.page(slot);
-            let (page, discard) = (page.page, page.discard);
-            if !discard || self.plant.is(Canary::TrimForgotten) {
-                self.ftl.commit(page, Ppn::new(first.get() + unit));
+        if let Some(gate) = self.cycles.gate() {
+            self.program_by_planes_done(id, gate);
+        } else {
+            for unit in 0..units {
+                let slot = SlotId::new(self.loads.get(id, unit));
+                self.make_current(slot, Ppn::new(first.get() + unit), &spent);
             }
-            self.end_write_back(slot, &spent);
-            self.admit_next_version(page);
+            self.ftl.programmed_for_host(first, units);
+            self.buffer.program_ended();
         }
-        self.ftl.programmed_for_host(first, units);
         self.empty_failed();
-        self.buffer.program_ended();
         self.relieve();
         self.admit_waiting();
         self.write_back();
+    }
+
+    /// A page is on flash and becomes the current copy.
+    #[inline]
+    pub(super) fn make_current(&mut self, slot: SlotId, at: Ppn, spent: &Spent) {
+        let page = self.buffer.page(slot);
+        let (page, discard) = (page.page, page.discard);
+        if !discard || self.plant.is(Canary::TrimForgotten) {
+            self.ftl.commit(page, at);
+        }
+        self.end_write_back(slot, spent);
+        self.admit_next_version(page);
     }
 
     fn end_write_back(&mut self, slot: SlotId, spent: &Spent) {

@@ -92,6 +92,7 @@ impl DeviceCounters {
             read_misses: f(a.read_misses, b.read_misses),
             written_back: f(a.written_back, b.written_back),
             waited: f(a.waited, b.waited),
+            cycles: f(a.cycles, b.cycles),
         };
         let mut commands = self.commands;
         for (row, others) in commands.iter_mut().zip(&other.commands) {

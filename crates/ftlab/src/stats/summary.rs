@@ -225,6 +225,7 @@ fn cache<P: Probe, C: Contents>(counters: &DeviceCounters, device: &Device<P, C>
         read_hit_ratio: hits(counts.read_hits, counts.read_misses),
         written_back_pages: counts.written_back,
         waited_pages: counts.waited,
+        write_cycles: device.buffer().gate().filter(|gate| gate.barrier).map(|_| counts.cycles),
         left_pages: device.buffer().pages_held() as u64,
     }
 }

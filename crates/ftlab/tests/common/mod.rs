@@ -5,12 +5,13 @@
 pub mod caching;
 mod drive;
 pub mod failing;
+pub mod gating;
 pub mod random;
 
 pub use caching::{NO_CACHE, SlcSpec};
 pub use drive::*;
 
-use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteThrough};
+use ftlab::cache::{BufferSetup, Gate, Gating, Lru, WriteBuffer, WriteThrough};
 use ftlab::config::StreamMap;
 use ftlab::device::{DeviceSetup, HostSetup, drain_pages};
 use ftlab::ftl::FtlSetup;
@@ -89,7 +90,7 @@ kinds! {
         Fifo = "fifo",
         Random = "random"
     }
-    WriteBufferKind { None = "none", Lru = "lru" }
+    WriteBufferKind { None = "none", Lru = "lru", Gating = "gating" }
     LevellingKind { None = "none", Threshold = "threshold", Bet = "bet" }
     SlcKind { None = "none", Static = "static", Dynamic = "dynamic", Hybrid = "hybrid" }
     EnduranceKind { Unlimited = "unlimited", Fixed = "fixed", Weibull = "weibull" }
@@ -175,7 +176,9 @@ pub struct BufferSpec {
     pub policy: WriteBufferKind,
     pub capacity: Option<u32>,
     pub write_back_above: u32,
+    /// Without a gate.
     pub programs_in_flight: Option<u32>,
+    pub gate: Option<Gate>,
     pub latency: Nanos,
 }
 
@@ -306,6 +309,7 @@ pub const NO_BUFFER: BufferSpec = BufferSpec {
     capacity: None,
     write_back_above: 0,
     programs_in_flight: None,
+    gate: None,
     latency: DRAM,
 };
 
@@ -316,6 +320,7 @@ pub fn lru(capacity: u32) -> BufferSpec {
         capacity: Some(capacity),
         write_back_above: capacity,
         programs_in_flight: Some(8),
+        gate: None,
         latency: DRAM,
     }
 }
@@ -399,15 +404,20 @@ impl Spec {
     fn buffer_setup(&self) -> BufferSetup {
         let together = self.abilities.multi_plane.program && self.rows;
         let row = if together { self.shape.planes_per_die } else { 1 };
+        let gate = self.buffer.gate;
+        let of_planes = self.buffer.capacity.map(|_| self.geometry().planes());
+        let of_dies = self.buffer.programs_in_flight.map(|programs| programs * row);
         BufferSetup {
             policy: match self.buffer.policy {
                 WriteBufferKind::None => WriteBuffer::None(WriteThrough::default()),
                 WriteBufferKind::Lru => WriteBuffer::Lru(Lru::default()),
+                WriteBufferKind::Gating => WriteBuffer::Gating(Gating::default()),
             },
             capacity: self.buffer.capacity,
             write_back_above: self.buffer.write_back_above,
-            programs_in_flight: self.buffer.programs_in_flight.map(|programs| programs * row),
+            programs_in_flight: if gate.is_some() { of_planes } else { of_dies },
             row,
+            gate,
             latency: self.buffer.latency,
         }
     }

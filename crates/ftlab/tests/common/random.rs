@@ -78,6 +78,7 @@ fn buffer() -> impl Strategy<Value = BufferSpec> {
             capacity: Some(capacity),
             write_back_above: above.min(capacity),
             programs_in_flight,
+            gate: None,
             latency,
         },
     );

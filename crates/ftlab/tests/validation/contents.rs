@@ -32,8 +32,8 @@ struct Flying {
 }
 
 /// The device and its reference.
-struct Bench {
-    device: Device<Watcher, Versions<Watch>>,
+pub struct Bench {
+    pub device: Device<Watcher, Versions<Watch>>,
     reference: Reference,
     watch: Watch,
     per_page: u64,
@@ -46,7 +46,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(spec: &Spec, fault: Option<Fault>) -> Bench {
+    pub fn new(spec: &Spec, fault: Option<Fault>) -> Bench {
         let watch = Log::new(spec);
         let per_page = spec.sectors_per_page();
         let physical = spec.geometry().physical_pages();
@@ -179,7 +179,7 @@ impl Bench {
         Ok(())
     }
 
-    fn run(&mut self, depth: usize, steps: &[Step]) -> Result<(), String> {
+    pub fn run(&mut self, depth: usize, steps: &[Step]) -> Result<(), String> {
         self.steps(depth, steps)?;
         self.finish()
     }
@@ -229,7 +229,7 @@ impl Bench {
 
 /// The same cases every time; others, and as many as there is patience for, with
 /// `FTLAB_CASES=100000 cargo test -p ftlab --test validation`.
-fn cases() -> ProptestConfig {
+pub fn cases() -> ProptestConfig {
     let asked = std::env::var("FTLAB_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig {
         cases: asked.unwrap_or(1_000),

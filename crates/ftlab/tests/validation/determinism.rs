@@ -12,7 +12,7 @@ use crate::common::{
     ArbitrationKind, BufferSpec, CAREFREE, EnduranceKind, HostSpec, LevellingKind, LevellingSpec,
     LifeSpec, MappingKind, NO_BUFFER, NO_CACHE, NO_LEVELLING, PlacementKind, SchedulerKind,
     SlcKind, SlcSpec, Spec, StreamsKind, TimingKind, TransfersKind, VictimKind, WriteBufferKind,
-    assert_no_standstill, closed_loop, lru, poisson, request, timed,
+    assert_no_standstill, closed_loop, gating, lru, poisson, request, timed,
 };
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
@@ -93,14 +93,15 @@ fn summary(spec: &Spec) -> String {
     let bus: u64 = device.flash().channel_busy(now).map(|span| span.0).sum();
     let cached = device.ftl().slc_counts();
     let cached = cached.map_or(String::new(), |counts| format!("{counts:#?}\n"));
+    // What there is only with cycles is shown only there.
+    let buffer = format!("{:#?}", device.buffer_counts()).replace("    cycles: 0,\n", "");
     format!(
-        "requests {}\nend {} ns\nread mean {} ns\nwrite mean {} ns\ndies busy {busy} ns\nbuses busy {bus} ns\n{:#?}\n{cached}{:#?}\ncommands {:?}\ncompletions {:016x}\n",
+        "requests {}\nend {} ns\nread mean {} ns\nwrite mean {} ns\ndies busy {busy} ns\nbuses busy {bus} ns\n{:#?}\n{cached}{buffer}\ncommands {:?}\ncompletions {:016x}\n",
         done.len(),
         now.0,
         mean(Op::Read),
         mean(Op::Write),
         device.ftl_counts(),
-        device.buffer_counts(),
         device.flash().done(),
         digest(&done)
     )
@@ -189,6 +190,7 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
         "ftl.wear.policy" => levelled(base, LevellingKind::named(name)?),
         "cache.policy" => match WriteBufferKind::named(name)? {
             WriteBufferKind::None => Spec { buffer: NO_BUFFER, ..base },
+            WriteBufferKind::Gating => gating::by_planes(base, gating::buffer(64, gating::OWN)),
             policy => Spec { buffer: BufferSpec { policy, ..lru(64) }, ..base },
         },
         "ftl.slc_cache.policy" => {

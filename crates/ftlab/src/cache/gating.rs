@@ -1,0 +1,79 @@
+//! A gating buffer: a small queue of pages, first in, first out, that gathers writes so that all planes
+//! have something to program at the same time. It is not there to absorb: a page that is written again
+//! is a further version, which goes to flash by itself, after the older one.
+//!
+//! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", National Chiao
+//! Tung University 2010, section 3.3; chapter 5 has `cache.in_order`. There a flush is one write cycle
+//! of all channels, for which everybody waits. Here that holds in order, or where write cycles are kept in
+//! lock-step; else each plane takes its oldest page whenever it has none under way and somebody waits
+//! for room. The unit is the plane rather than the channel, which is the same with one plane a channel.
+//! The thesis does not say what becomes of a request that is larger than the buffer: here it waits until
+//! the buffer is empty, passes through as a whole, and is acknowledged when it is on flash.
+//!
+//! What a gating buffer does with requests and versions is in `cache/buffer.rs`, what goes to flash
+//! together in `device/cycle.rs`.
+
+use super::SlotId;
+use super::order::Order;
+use crate::config::declare::options;
+use crate::config::{DramOptions, Switch};
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+use crate::units::Bytes;
+
+/// What it holds if nobody says otherwise: eight pages of the thesis's flash. The thesis finds little
+/// beyond as many pages as there are channels.
+pub const USUAL_CAPACITY: Bytes = Bytes::from_kib(32);
+
+options! {
+    /// A gating buffer.
+    pub struct GatingOptions at "cache" with { dram: DramOptions } {
+        /// Whether pages reach flash in the order in which they were written. A flush is then the
+        /// longest run of the oldest pages in which no plane comes twice; its pages become current
+        /// together, and the next flush begins when all of them are programmed. What lies on flash at any
+        /// moment is what had been written up to some moment before.
+        in_order: Switch = "off", source "thesis, chapter 5; off: section 3.3";
+    }
+}
+
+/// Versions of pages in the order in which they came.
+#[derive(Clone, Debug, Default)]
+pub struct Gating {
+    order: Order,
+}
+
+impl Policy for Gating {
+    const NAME: &'static str = "gating";
+    const SUMMARY: &'static str = "small queue that gathers writes for all planes and absorbs none";
+    const SOURCE: &'static str = "Huang, thesis, NCTU 2010, 3.3 and 5";
+    type Options = GatingOptions;
+
+    fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        Gating::default()
+    }
+
+    keeps_nothing!(Gating { order });
+}
+
+impl Gating {
+    pub(super) fn inserted(&mut self, slot: SlotId) {
+        self.order.push_newest(slot);
+    }
+
+    /// A page is never written again: that makes a further version.
+    pub(super) fn written(&mut self, _slot: SlotId) {}
+
+    pub(super) fn read(&mut self, _slot: SlotId) {}
+
+    pub(super) fn removed(&mut self, slot: SlotId) {
+        self.order.remove(slot);
+    }
+
+    pub(super) fn choose(&self) -> Option<SlotId> {
+        self.order.oldest()
+    }
+
+    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+        self.order.after(slot)
+    }
+}

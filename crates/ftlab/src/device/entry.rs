@@ -1,0 +1,44 @@
+//! Writes that come in as a whole: where the buffer gathers, a request enters when all its pages fit,
+//! and in order of arrival.
+
+use super::{Contents, Device};
+use crate::cache::Waiting;
+use crate::host::{Pages, Request, RequestId};
+use crate::scheduler::Probe;
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// A write comes in, or waits behind those that do.
+    pub(super) fn submit_whole(&mut self, id: RequestId, request: &Request) {
+        if self.buffer.first_waiting().is_none() && self.enter(id, request) {
+            return;
+        }
+        let mut pages = self.pages_of(request);
+        let Some(span) = pages.next() else { return };
+        self.intake.wait_for_one(id);
+        let stall_mark = self.stalled.time_until(self.now);
+        let waiting = Waiting { request: id, span, stall_mark };
+        self.buffer.wait_for_room(waiting, 1 + pages.count() as u32);
+    }
+
+    /// Lets the write that has waited longest in, if it fits.
+    pub(super) fn let_in(&mut self, id: RequestId) -> bool {
+        let request = *self.intake.get(id).request();
+        self.enter(id, &request)
+    }
+
+    fn enter(&mut self, id: RequestId, request: &Request) -> bool {
+        let pages = self.pages_of(request);
+        if !self.buffer.let_in(pages.clone().count() as u32) {
+            return false;
+        }
+        for span in pages {
+            let entered = self.write_page(id, span);
+            debug_assert!(entered, "there was room for all of them");
+        }
+        true
+    }
+
+    fn pages_of(&self, request: &Request) -> Pages {
+        Pages::new(request.lba, request.sectors, self.sectors_per_page)
+    }
+}
