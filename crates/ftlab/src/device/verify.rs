@@ -62,6 +62,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let done: u64 = self.flash.done().iter().map(|kinds| kinds[Kind::Erase as usize]).sum();
         let (erases, before) = (self.erases(), self.ledger.erases_before);
         assert_eq!(erases, before + done, "at {}: erases of blocks, and erases done", self.now);
+        let back = self.ledger.gone().find(|&page| self.ftl.look_up(page).is_some());
+        assert_eq!(back, None, "at {}: a page that was trimmed is back", self.now);
     }
 
     /// The laws of requests and events, after each event, and an audit now and then.

@@ -7,7 +7,7 @@ use crate::ftl::streams::WriteStream;
 use crate::host::{PageSpan, Pages, Request, RequestId};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
 use crate::units::{Lpn, Nanos, PlaneId, Ppn};
-use crate::verify::Canary;
+use crate::verify::{self as laws, Canary};
 
 /// How many pages of the buffer are looked at to find one of the same stream.
 const COMPANIONS: usize = 64;
@@ -34,6 +34,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let tag = self.ftl.streams().tag_of(request.stream);
         let Some(slot) = self.buffer.write(span, tag) else { return false };
         self.contents.write(request, span.page, span.sectors, slot);
+        if laws::ON {
+            self.ledger.written(span.page);
+        }
         if !self.buffer.has_acknowledged() {
             self.intake.wait_for_one(id);
             self.buffer.wait_for_page(slot, id);
@@ -77,6 +80,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             self.admit_next_version(span.page);
             self.ftl.trim(span.page);
+            if laws::ON {
+                self.ledger.trimmed(span.page);
+            }
         }
         self.relieve();
         self.admit_waiting();

@@ -1,7 +1,10 @@
-//! Requests and events: what came in goes out once, and time does not run backwards.
+//! Requests and events: what came in goes out once, and time does not run backwards. What was trimmed
+//! stays away.
+
+use std::collections::BTreeSet;
 
 use crate::host::{Completion, Request};
-use crate::units::SimTime;
+use crate::units::{Lpn, SimTime};
 
 /// More events than this without a completion are no progress, with requests in the device.
 const PATIENCE: u64 = 50_000_000;
@@ -16,6 +19,8 @@ pub(crate) struct Ledger {
     in_vain: u64,
     /// Events until the next audit.
     until_audit: u64,
+    /// Pages that were trimmed, and of which nothing came in since then.
+    trimmed: BTreeSet<Lpn>,
     /// Failed programs of the device from which an image was taken.
     pub(crate) failures_before: u32,
     /// Erases of the blocks when the image was taken.
@@ -52,6 +57,21 @@ impl Ledger {
         let due = self.until_audit == 0;
         self.until_audit = if due { audit_every } else { self.until_audit - 1 };
         due
+    }
+
+    /// A page was trimmed.
+    pub(crate) fn trimmed(&mut self, page: Lpn) {
+        self.trimmed.insert(page);
+    }
+
+    /// Data of a page came in.
+    pub(crate) fn written(&mut self, page: Lpn) {
+        self.trimmed.remove(&page);
+    }
+
+    /// The pages that must not be anywhere.
+    pub(crate) fn gone(&self) -> impl Iterator<Item = Lpn> {
+        self.trimmed.iter().copied()
     }
 
     /// An image was loaded: its clock goes on, and so do its failures of programs.
