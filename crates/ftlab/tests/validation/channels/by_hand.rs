@@ -113,23 +113,53 @@ fn nobody_helps() {
     assert_eq!((record.merges, record.log_erases), (vec![2, 0], vec![1, 0]));
 }
 
-/// Both channels of a request are full: channel 0 collects for its page, and what channel 1 steals
-/// meanwhile frees a block there too, so that no second reclaim is needed. The blocks of a super
-/// data block are merged, but not erased: a second reclaim merges nothing.
+/// Channel 1, of three log blocks, has written `stolen`; channel 0 then reclaims a block of which only
+/// page 12 is left: one merge.
+fn one_stolen_merge(stolen: &[u64]) -> Machine {
+    let mut machine = Machine::new(Params { log_blocks: 3, ..tiny(2, Planner::CycleStealing) });
+    stolen.iter().for_each(|local| write_pages(&mut machine, &[2 * local + 1]));
+    let trigger = [0, 4, 8, 12, 0, 4, 8, 1, 0, 0, 0, 0, 13];
+    trigger.iter().for_each(|local| write_pages(&mut machine, &[2 * local]));
+    assert_eq!(machine.record().reclaims.len(), 1);
+    assert_eq!(machine.record().merges, [1, 1]);
+    assert_eq!(machine.record().log_erases, [1, 1]);
+    machine
+}
+
+/// A block is closed when it is full, though no other has been opened yet.
+#[test]
+fn a_thief_erases_its_only_block() {
+    let mut machine = one_stolen_merge(&[0, 1, 2, 3]);
+    write_pages(&mut machine, &[2 * 5 + 1]);
+    assert_eq!(machine.placement(2 * 5 + 1), Placement::Log { block: 0, slot: 0 });
+}
+
+/// The merge of 3, the oldest page, leaves the first and the third block empty; 8 is in the second.
+#[test]
+fn a_thief_erases_the_oldest_of_its_empty_blocks() {
+    let machine = one_stolen_merge(&[0, 1, 2, 3, 8, 0, 1, 2, 0, 1, 2, 0]);
+    assert_eq!(machine.placement(2 * 8 + 1), Placement::Log { block: 0, slot: 0 });
+}
+
+/// Both channels of a request are full: channel 1, whose page comes first, collects, and what channel
+/// 0 steals meanwhile frees a block there too, so that no second reclaim is needed. The blocks of a
+/// super data block are merged, but not erased: a second reclaim merges nothing.
 #[test]
 fn a_theft_makes_room_for_the_same_cycle() {
     let fill = |planner| {
         let mut machine = Machine::new(tiny(2, planner));
         [0, 4, 8, 12, 1, 5, 9, 13].iter().for_each(|local| machine.write(4 * local, 4));
         assert_eq!(machine.now(), 8 * CYCLE);
-        machine.write(4 * 16 + 1, 2);
-        machine.finish()
+        machine.write(2 * 33 + 1, 2);
+        let record = machine.finish();
+        let channels = record.reclaims.iter().map(|reclaim| reclaim.channel);
+        (record.time, channels.collect::<Vec<_>>())
     };
     // Its two pages are partial: the cycle reads first.
     let cycles = 9 * CYCLE + 1;
-    assert_eq!(fill(Planner::CycleStealing).time, cycles + 4 * MERGE + ERASE);
-    assert_eq!(fill(Planner::SuperDataBlock).time, cycles + 4 * MERGE + 2 * ERASE);
-    assert_eq!(fill(Planner::None).time, cycles + 8 * MERGE + 2 * ERASE);
+    assert_eq!(fill(Planner::CycleStealing), (cycles + 4 * MERGE + ERASE, vec![1]));
+    assert_eq!(fill(Planner::SuperDataBlock), (cycles + 4 * MERGE + 2 * ERASE, vec![1, 0]));
+    assert_eq!(fill(Planner::None), (cycles + 8 * MERGE + 2 * ERASE, vec![1, 0]));
 }
 
 /// Four channels, room for four pages: requests of pages 1 2, 4 5, 7 8, half of 3, and 0. The third
