@@ -45,17 +45,17 @@ fn any_buffer() -> impl Strategy<Value = BufferSpec> {
     prop_oneof![4 => gathering, 1 => absorbing, 1 => none]
 }
 
-/// A random device that goes by planes.
-pub fn spec() -> impl Strategy<Value = Spec> {
-    let latency = random::spec();
-    (latency, any_buffer()).prop_map(|(base, buffer)| {
+/// The random runs of others, on devices that go by planes.
+pub fn of(
+    runs: impl Strategy<Value = (Spec, usize, Vec<Step>)>,
+) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+    (runs, any_buffer()).prop_map(|((base, depth, steps), buffer)| {
         let latency = base.buffer.latency;
-        by_planes(base, BufferSpec { latency, ..buffer })
+        (by_planes(base, BufferSpec { latency, ..buffer }), depth, steps)
     })
 }
 
 /// A run: a device, how many commands it may hold at once, and the commands.
 pub fn run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
-    let depth = select(vec![1usize, 2, 4, 8, 16, 32, 64]);
-    (spec(), depth, proptest::collection::vec(random::step(), steps / 2..=steps))
+    of(random::run(steps))
 }

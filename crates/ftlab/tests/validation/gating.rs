@@ -1,9 +1,223 @@
-//! Write-backs that begin by planes: gating buffers, and write cycles in lock-step.
+//! Write-backs that begin by planes: gating buffers, and write cycles in lock-step. Timelines drawn by
+//! hand, random runs beside the naive device, and the order in which pages reach flash.
+//!
+//! Programming takes 600 us, sensing 50 us, a transfer 10 us; planes have a channel each, DRAM takes no
+//! time.
 
+use ftlab::cache::Gate;
+use ftlab::device::{Device, assemble, assemble_with};
+use ftlab::engine::Stream;
+use ftlab::host::{Advanced, Host, Op};
+use ftlab::nand::Kind;
+use ftlab::scheduler::Origin;
+use ftlab::units::{Lpn, Nanos, SimTime};
 use proptest::prelude::*;
 
-use crate::common::gating;
+use crate::common::gating::{self, IN_ORDER, LOCK_STEP, OWN};
+use crate::common::{
+    BufferSpec, NO_BUFFER, PROGRAM, READ, Spec, closed_loop, failing, lru, request,
+};
 use crate::contents::{Bench, cases};
+use crate::versions::Versions;
+
+/// Sectors of a page.
+const PAGE: u64 = 8;
+/// A page over the bus.
+const TRANSFER: u64 = 10_000;
+/// A page to flash.
+const WRITTEN: u64 = TRANSFER + PROGRAM.0;
+/// A page from flash.
+const FETCHED: u64 = READ.0 + TRANSFER;
+
+/// Pages go round so many channels of one plane.
+fn channels(channels: u32, buffer: BufferSpec) -> Spec {
+    let mut spec = Spec { buffer: BufferSpec { latency: Nanos::ZERO, ..buffer }, ..Spec::small() };
+    spec.shape.channels = channels;
+    spec.shape.blocks_per_plane = 64;
+    spec.logical_pages = channels * 128;
+    spec
+}
+
+fn gating_on(number: u32, capacity: u32, gate: Gate) -> Device {
+    assemble(channels(number, gating::buffer(capacity, gate)).setup())
+}
+
+/// Submits writes of whole pages now: by first page and number of pages.
+fn write(device: &mut Device, writes: &[(u64, u32)]) {
+    for (&(page, pages), tag) in writes.iter().zip(0..) {
+        device.submit(device.now(), request(Op::Write, page * PAGE, 8 * pages, tag));
+    }
+}
+
+/// Lets everything happen that happens by itself. When each write was done, by first page.
+fn finish(device: &mut Device) -> Vec<(u64, u64)> {
+    let (mut done, began) = (Vec::new(), device.now());
+    while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+    assert_eq!(device.audit(), Ok(()));
+    done.iter().map(|done| (done.request.lba.0 / PAGE, (done.finished - began).0)).collect()
+}
+
+fn programs(device: &Device) -> u64 {
+    device.flash().done()[Origin::Host as usize][Kind::Program as usize]
+}
+
+#[test]
+fn a_flush_takes_one_page_of_each_plane() {
+    // Pages 0 and 4 are on channel 0. What waits for room makes the buffer flush.
+    let writes = [(0, 1), (4, 1), (1, 1), (2, 1), (3, 1)];
+    for (gate, flushed, cycles) in [(OWN, 3, 0), (LOCK_STEP, 3, 1), (IN_ORDER, 1, 1)] {
+        let mut device = gating_on(4, 4, gate);
+        write(&mut device, &writes);
+        let done = finish(&mut device);
+        assert_eq!(done, [(0, 0), (4, 0), (1, 0), (2, 0), (3, WRITTEN)], "{gate:?}");
+        assert_eq!((programs(&device), device.buffer_counts().cycles), (flushed, cycles));
+    }
+}
+
+/// In order, a flush ends where a plane would come twice; what comes later has to wait for another.
+#[test]
+fn a_flush_in_order_ends_at_a_plane_that_comes_twice() {
+    let writes = [(0, 1), (1, 1), (5, 1), (2, 1), (3, 3)];
+    for (gate, at, flushed) in
+        [(OWN, WRITTEN, 4), (LOCK_STEP, WRITTEN, 3), (IN_ORDER, 2 * WRITTEN, 4)]
+    {
+        let mut device = gating_on(4, 4, gate);
+        write(&mut device, &writes);
+        let done = finish(&mut device);
+        // Three pages have to leave: 0, 1 and 2 together, or 0 and 1, then 5 and 2. A channel with a
+        // clock of its own takes page 5 at the moment at which page 1 has left and page 2 has not.
+        assert_eq!(done.last(), Some(&(3, at)), "{gate:?}");
+        assert_eq!(programs(&device), flushed, "{gate:?}");
+    }
+}
+
+/// Each plane goes on by itself, or waits for the slowest.
+#[test]
+fn the_barrier_holds_planes_together() {
+    // Page 1 is written in part, and channel 1 has to read first.
+    for (gate, first, last) in [
+        (OWN, WRITTEN, 2 * WRITTEN),
+        (LOCK_STEP, FETCHED + WRITTEN, FETCHED + 2 * WRITTEN),
+        (IN_ORDER, FETCHED + WRITTEN, FETCHED + 2 * WRITTEN),
+    ] {
+        let mut device = gating_on(2, 2, gate);
+        closed_loop(&mut device, 1, [request(Op::Write, 0, 16, 0), request(Op::Flush, 0, 0, 1)]);
+        let began = device.now();
+        device.submit(began, request(Op::Write, 0, 12, 2));
+        // Two pages of channel 0, each of which needs room of its own.
+        write(&mut device, &[(2, 1), (4, 2)]);
+        let done = finish(&mut device);
+        assert_eq!(done, [(0, 0), (2, first), (4, last)], "{gate:?}");
+    }
+}
+
+#[test]
+fn a_request_enters_as_a_whole_and_in_its_turn() {
+    for gate in [OWN, LOCK_STEP, IN_ORDER] {
+        let mut device = gating_on(4, 4, gate);
+        // Three pages of channel 0; two more do not fit, and the one behind them would.
+        write(&mut device, &[(0, 1), (4, 1), (8, 1), (1, 2), (3, 1)]);
+        assert_eq!(device.buffer().pages_held(), 3);
+        let done = finish(&mut device);
+        // When one of the three has left, the two come in; the last needs another.
+        let expected = [(0, 0), (4, 0), (8, 0), (1, WRITTEN), (3, 2 * WRITTEN)];
+        assert_eq!(done, expected, "{gate:?}");
+    }
+}
+
+/// What is larger than the buffer lets it run empty, passes through, and lets nothing in meanwhile.
+#[test]
+fn a_request_larger_than_the_buffer_passes_through() {
+    for gate in [OWN, LOCK_STEP, IN_ORDER] {
+        let mut device = gating_on(4, 2, gate);
+        write(&mut device, &[(0, 1), (4, 4), (1, 1)]);
+        let done = finish(&mut device);
+        assert_eq!(done, [(0, 0), (4, 2 * WRITTEN), (1, 2 * WRITTEN)], "{gate:?}");
+        assert_eq!((programs(&device), device.buffer().pages_held()), (5, 1));
+    }
+}
+
+/// Without a buffer, a cycle is what is there; with one that absorbs, the first page of each plane in
+/// the order of its policy.
+#[test]
+fn every_buffer_can_be_kept_in_lock_step() {
+    let none = BufferSpec { gate: Some(LOCK_STEP), ..NO_BUFFER };
+    let mut device = assemble(channels(4, none).setup());
+    write(&mut device, &[(0, 2), (1, 2), (3, 1)]);
+    // The first request alone, then page 1 again with 2 and 3.
+    let done = finish(&mut device);
+    assert_eq!(done, [(0, WRITTEN), (3, 2 * WRITTEN), (1, 2 * WRITTEN)]);
+    let absorbing = BufferSpec { gate: Some(LOCK_STEP), ..lru(4) };
+    let mut device = assemble(channels(4, absorbing).setup());
+    // Page 0 is used again: page 4 goes first of channel 0.
+    write(&mut device, &[(0, 1), (4, 1), (1, 1), (2, 1), (0, 1), (3, 1)]);
+    let done = finish(&mut device);
+    assert_eq!(done.last(), Some(&(3, WRITTEN)));
+    assert_eq!((programs(&device), device.buffer_counts().cycles), (3, 1));
+    assert!(
+        device.buffer().find(Lpn::new(0)).is_some() && device.ftl().look_up(Lpn::new(4)).is_some()
+    );
+}
+
+/// A flush of the host is written in cycles, and waits for nothing that comes later.
+#[test]
+fn a_host_flush_drains_in_cycles() {
+    for (gate, cycles) in [(OWN, 0), (LOCK_STEP, 2), (IN_ORDER, 3)] {
+        let mut device = gating_on(4, 8, gate);
+        write(&mut device, &[(0, 1), (4, 1), (1, 1), (5, 1), (2, 1)]);
+        device.submit(device.now(), request(Op::Flush, 0, 0, 9));
+        let turns = if gate == IN_ORDER { 3 } else { 2 };
+        let mut done = Vec::new();
+        while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+        assert_eq!(done.last().map(|done| done.finished.0), Some(turns * WRITTEN), "{gate:?}");
+        assert_eq!((device.buffer().pages_held(), device.buffer_counts().cycles), (0, cycles));
+    }
+}
+
+type Carrying = Device<(), Versions>;
+
+fn carrying(spec: &Spec) -> Carrying {
+    let versions = Versions::new(spec.geometry().physical_pages(), spec.sectors_per_page(), ());
+    assemble_with(spec.setup(), (), versions)
+}
+
+/// What a read of the first page finds: the tags of the writes, by sector; zero for never.
+fn read_first_page(device: &mut Carrying) -> Vec<u32> {
+    device.contents_mut().take_finished();
+    closed_loop(device, 1, [request(Op::Read, 0, 8, 99)]);
+    let mut found = vec![0; 8];
+    let finished = device.contents_mut().take_finished();
+    for &(sector, version) in &finished[0].1 {
+        found[sector as usize] = version;
+    }
+    found
+}
+
+/// Versions of a page: each goes to flash by itself, reads see the newest of each sector, and a trim
+/// forgets all.
+#[test]
+fn versions_of_a_page_are_kept_apart() {
+    for gate in [OWN, LOCK_STEP, IN_ORDER] {
+        let spec = channels(2, gating::buffer(3, gate));
+        let mut device = carrying(&spec);
+        let writes =
+            [(0, 6, 1), (2, 2, 2)].map(|(lba, count, tag)| request(Op::Write, lba, count, tag));
+        closed_loop(&mut device, 1, writes);
+        assert_eq!(device.buffer().pages_held(), 2, "nothing is absorbed");
+        assert_eq!(read_first_page(&mut device), [1, 1, 2, 2, 1, 1, 0, 0]);
+        // Two more, for which the oldest version has to leave: the next lies over what is on flash.
+        closed_loop(&mut device, 1, [request(Op::Write, 5, 2, 3), request(Op::Write, 8, 8, 4)]);
+        let at = device.ftl().look_up(Lpn::new(0)).expect("the first version is on flash");
+        let (_, sectors) = device.contents().on_flash(at).expect("programmed");
+        assert_eq!(sectors, [1, 1, 1, 1, 1, 1, 0, 0], "{gate:?}");
+        assert_eq!(read_first_page(&mut device), [1, 1, 2, 2, 1, 3, 3, 0]);
+        closed_loop(&mut device, 1, [request(Op::Trim, 0, 8, 5)]);
+        assert_eq!(device.buffer().pages_held(), 1, "only the other page is left");
+        assert_eq!(read_first_page(&mut device), [0; 8]);
+        closed_loop(&mut device, 1, [request(Op::Flush, 0, 0, 6)]);
+        assert_eq!((device.ftl().look_up(Lpn::new(0)), device.audit()), (None, Ok(())));
+    }
+}
 
 proptest! {
     #![proptest_config(cases())]
@@ -15,5 +229,150 @@ proptest! {
         let mut bench = Bench::new(&spec, None);
         let checked = bench.run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    /// Nor where programs and erases fail and devices come to their end.
+    #[test]
+    fn failures_lose_nothing((spec, depth, steps) in gating::of(failing::run(600))) {
+        let mut bench = Bench::new(&spec, None);
+        let checked = bench.run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
+/// Random writes in the order in which they were made, page by page, and what is current on flash.
+struct Order {
+    device: Carrying,
+    /// By page version: the page, its sectors and its tag.
+    written: Vec<(u64, std::ops::Range<u64>, u32)>,
+    /// By sector: what is there after the first `prefix` of them.
+    expected: Vec<u32>,
+    prefix: usize,
+}
+
+impl Order {
+    fn new(spec: &Spec) -> Order {
+        let device = carrying(spec);
+        let expected = vec![0; device.capacity_sectors() as usize];
+        Order { device, written: Vec::new(), expected, prefix: 0 }
+    }
+
+    fn write(&mut self, first: u64, count: u64, tag: u32) {
+        let end = first + count;
+        for page in first / PAGE..=(end - 1) / PAGE {
+            let sectors = first.max(page * PAGE)..end.min((page + 1) * PAGE);
+            self.written.push((page, sectors, tag));
+        }
+        self.device.submit(self.device.now(), request(Op::Write, first, count as u32, tag));
+    }
+
+    fn on_flash(&self) -> Vec<u32> {
+        let pages = 0..self.device.ftl().logical_pages();
+        let sectors = pages.map(Lpn::new).flat_map(|page| {
+            let at = self.device.ftl().look_up(page);
+            let held = at.and_then(|at| self.device.contents().on_flash(at));
+            held.map_or([0; PAGE as usize], |(_, held)| held.try_into().expect("a page"))
+        });
+        sectors.collect()
+    }
+
+    /// Whether what is on flash is what had been written up to some moment, no earlier than the last.
+    fn is_a_prefix(&mut self) -> bool {
+        let found = self.on_flash();
+        while found != self.expected {
+            let Some((_, sectors, tag)) = self.written.get(self.prefix) else { return false };
+            self.expected[sectors.start as usize..sectors.end as usize].fill(*tag);
+            self.prefix += 1;
+        }
+        true
+    }
+
+    /// Writes at random, at most `depth` at once, and looks at flash all the time. Whether it ever held
+    /// what is no prefix of what was written.
+    fn breaks(mut self, seed: u64, depth: usize) -> bool {
+        let mut stream = Stream::new(seed, "writes");
+        let capacity = self.device.capacity_sectors();
+        let mut done = Vec::new();
+        for tag in 1..=150 {
+            while self.device.requests_in_flight() >= depth {
+                // Shorter than anything that happens on flash.
+                let limit = self.device.now() + Nanos::from_micros(1);
+                self.device.advance_until(limit, &mut done);
+                if !self.is_a_prefix() {
+                    return true;
+                }
+            }
+            let count = 1 + stream.below(20);
+            self.write(stream.below(capacity - count), count, tag);
+        }
+        false
+    }
+}
+
+/// With `cache.in_order` a power cut at any moment finds what had been written up to some moment; without
+/// it does not.
+#[test]
+fn pages_reach_flash_in_the_order_of_the_writes() {
+    let breaks = |gate, seed| {
+        let mut spec = channels(3, gating::buffer(6, gate));
+        // Small enough to collect, two planes a channel: programs end at different times.
+        spec.shape.planes_per_die = 2;
+        spec.shape.blocks_per_plane = 6;
+        spec.logical_pages = 48;
+        Order::new(&spec).breaks(seed, 1 + seed as usize % 3 * 4)
+    };
+    for seed in 0..12 {
+        assert!(!breaks(IN_ORDER, seed), "seed {seed}");
+    }
+    for gate in [OWN, LOCK_STEP] {
+        assert!((0..12).all(|seed| breaks(gate, seed)), "{gate:?}");
+    }
+}
+
+/// Write cycles of random writes of 4 KiB at any sector, one request after the other.
+fn cycles_per_request(number: u32, capacity: u32, gate: Gate) -> f64 {
+    const REQUESTS: u32 = 20_000;
+    let buffer = match capacity {
+        0 => BufferSpec { gate: Some(gate), ..NO_BUFFER },
+        pages => gating::buffer(pages, gate),
+    };
+    let mut spec = channels(number, buffer);
+    spec.shape.pages_per_block = 512;
+    spec.shape.blocks_per_plane = 100;
+    spec.logical_pages = number * 16_384;
+    let mut device = assemble(spec.setup());
+    let mut stream = Stream::new(7, "starts");
+    let sectors = device.capacity_sectors();
+    let next = |tag| request(Op::Write, stream.below(sectors - 8), 8, tag);
+    closed_loop(&mut device, 1, (0..REQUESTS).map(next));
+    assert_eq!(device.ftl_counts().gc_runs, 0);
+    device.buffer_counts().cycles as f64 / f64::from(REQUESTS)
+}
+
+/// Against the cycles that an independent model of the thesis's machine needs: see docs/validation.md.
+#[test]
+fn write_cycles_agree_with_an_independent_model() {
+    for (capacity, expected) in
+        [(0, 1.0), (2, 0.988), (4, 0.578), (8, 0.372), (16, 0.291), (32, 0.260)]
+    {
+        let cycles = cycles_per_request(8, capacity, LOCK_STEP);
+        assert!((cycles - expected).abs() < 0.004, "{capacity} pages: {cycles:.4}, not {expected}");
+    }
+}
+
+/// The thesis, chapter 5: with integrity, more than twice as many pages as channels are of no use. Some
+/// pages of a longer queue could go at once, but for those that stand before them.
+#[test]
+fn in_order_a_buffer_of_two_pages_a_channel_is_enough() {
+    for channels in [2, 4, 8] {
+        let enough = cycles_per_request(channels, 2 * channels, IN_ORDER);
+        let more = cycles_per_request(channels, 8 * channels, IN_ORDER);
+        assert!((enough - more).abs() < 0.002 * more, "{channels}: {enough:.4} and {more:.4}");
+        let free = cycles_per_request(channels, 8 * channels, LOCK_STEP);
+        assert!(channels == 2 || free < 0.8 * more, "{channels}: {free:.4} and {more:.4}");
     }
 }

@@ -14,8 +14,8 @@ use crate::common::caching;
 use crate::common::random::{self, Step};
 use crate::common::{
     BufferSpec, CAREFREE, LevellingKind, LevellingSpec, LifeSpec, NO_BUFFER, NO_LEVELLING,
-    PlacementKind, Spec, StreamsKind, VictimKind, assert_no_standstill, closed_loop, fill, lru,
-    request,
+    PlacementKind, Spec, StreamsKind, VictimKind, assert_no_standstill, closed_loop, fill, gating,
+    lru, request,
 };
 
 /// Performs steps, at most `depth` at once, and lets the device come to rest.
@@ -79,7 +79,8 @@ proptest! {
 
     #[test]
     fn a_loaded_device_goes_on_as_the_saved_one(
-        (spec, depth, steps) in prop_oneof![random::run(500), caching::run(500)],
+        (spec, depth, steps) in
+            prop_oneof![random::run(500), caching::run(500), gating::run(500)],
         share in 0usize..=100,
     ) {
         let (before, after) = steps.split_at(steps.len() * share / 100);
