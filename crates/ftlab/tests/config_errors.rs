@@ -109,6 +109,29 @@ fn what_does_not_fit_together() {
 }
 
 #[test]
+fn what_a_gating_buffer_can_not_have() {
+    let sets = ["cache.policy=gating", "nand.multi_plane.program=on", "ftl.mapping.unit=4KiB"];
+    insta::assert_snapshot!(error(&with_sets("tlc-512g", &sets)));
+    // Whoever follows the remedies has a buffer.
+    let followed = [
+        "cache.policy=gating",
+        "ftl.mapping.unit=flash-page",
+        "ftl.placement.policy=static",
+        "ftl.placement.rows=off",
+    ];
+    let capacity = |more: &[&'static str]| {
+        let config = Config::load(&with_sets("tlc-512g", &[more, &followed].concat())).unwrap();
+        let text = config.canonical();
+        let line = text.lines().find(|line| line.starts_with("capacity"));
+        line.map(str::to_owned)
+    };
+    // The capacity of the preset is that of another buffer.
+    assert_eq!(capacity(&[]).as_deref(), Some("capacity = \"32KiB\""));
+    assert_eq!(capacity(&["cache.capacity=1MiB"]).as_deref(), Some("capacity = \"1MiB\""));
+    assert_eq!(notes(&with_sets("tlc-512g", &followed)), [""; 0]);
+}
+
+#[test]
 fn a_codeword_over_several_units() {
     let sets = ["nand.codeword=4KiB", "ftl.mapping.unit=2KiB"];
     insta::assert_snapshot!(error(&with_sets("tlc-512g", &sets)));

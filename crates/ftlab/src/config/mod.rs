@@ -150,7 +150,7 @@ fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
     }
     const CAPACITY: &str = "cache.capacity";
     if let WriteBufferChoice::Gating(gating) = &mut options.cache.policy
-        && !reader.is_set(CAPACITY)
+        && !reader.is_set_for(CAPACITY, "cache.policy")
     {
         gating.dram.capacity = USUAL_CAPACITY.max(nand.page_size);
         reader.origins.insert(CAPACITY, Origin::Adjusted("small, for a gating buffer"));

@@ -424,8 +424,8 @@ options! {
 options! {
     /// The DRAM of a write buffer: what every policy that has one shares.
     pub struct DramOptions at "cache" {
-        /// How much data the buffer holds. Left to its default it is 32 KiB, or a flash page, with
-        /// `cache.policy = "gating"`.
+        /// How much data the buffer holds. With `cache.policy = "gating"` the default is 32 KiB, or a
+        /// flash page; what a preset gives another policy does not count.
         capacity: Bytes = "64MiB", in "2KiB"..="1TiB",
             source "assumed: the rest of a drive's DRAM holds the mapping table";
     }

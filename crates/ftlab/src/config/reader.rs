@@ -299,6 +299,15 @@ impl<'a> Reader<'a> {
         self.entries.contains_key(path)
     }
 
+    /// Whether a layer sets the option, and not only a preset for another policy than the one that a layer
+    /// above it chose at `seam`.
+    pub(super) fn is_set_for(&self, path: &str, seam: &str) -> bool {
+        let Some((layer, _)) = self.entries.get(path) else { return false };
+        let by_preset = matches!(self.layers[*layer].kind, LayerKind::Preset);
+        let chosen = self.entries.get(seam).map(|(layer, _)| *layer);
+        !by_preset || chosen.is_none_or(|chosen| chosen <= *layer)
+    }
+
     /// Where the first of these options that is set was set in the topmost layer.
     pub(super) fn place(&self, paths: &[&str]) -> Option<Place> {
         let set = paths.iter().filter_map(|path| self.entries.get(path));

@@ -13,6 +13,7 @@ use ftlab::scheduler::Origin;
 use ftlab::units::{Lpn, Nanos, SimTime};
 use proptest::prelude::*;
 
+use crate::channels::machine::{Machine, Params, Planner, Times};
 use crate::common::gating::{self, IN_ORDER, LOCK_STEP, OWN};
 use crate::common::{
     BufferSpec, NO_BUFFER, PROGRAM, READ, Spec, closed_loop, failing, lru, request,
@@ -330,6 +331,61 @@ fn pages_reach_flash_in_the_order_of_the_writes() {
     }
     for gate in [OWN, LOCK_STEP] {
         assert!((0..12).all(|seed| breaks(gate, seed)), "{gate:?}");
+    }
+}
+
+/// The channel machine of the thesis as a naive model, with a log in which everything finds room.
+fn machine(number: u32, pages: u32, gate: Gate) -> Machine {
+    Machine::new(Params {
+        channels: number,
+        sectors_per_page: PAGE as u32,
+        pages_per_block: 128,
+        data_blocks: 1,
+        log_blocks: 50,
+        times: Times { read: FETCHED, program: WRITTEN, erase: 0 },
+        planner: Planner::None,
+        throttle: None,
+        buffer_bytes: u64::from(pages) * PAGE * 512,
+        in_order: gate.prefix,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..cases() })]
+
+    /// In lock-step the device is the naive machine: each request is acknowledged at the same
+    /// nanosecond, after the same number of cycles. Requests are larger than the buffer now and then.
+    #[test]
+    fn lock_step_is_the_machine_of_the_thesis(
+        number in 1u32..=8,
+        pages in 0u32..=20,
+        in_order in any::<bool>(),
+        requests in proptest::collection::vec((0u64..65_536, 1u64..=80), 100),
+    ) {
+        let gate = if in_order { IN_ORDER } else { LOCK_STEP };
+        let buffer = match pages {
+            0 => BufferSpec { gate: Some(gate), ..NO_BUFFER },
+            pages => gating::buffer(pages, gate),
+        };
+        let spec = channels(number, buffer);
+        let mut device = assemble(spec.setup());
+        let capacity = device.capacity_sectors();
+        // The data area starts full.
+        closed_loop(&mut device, 1, [request(Op::Write, 0, capacity as u32, 0), request(Op::Flush, 0, 0, 0)]);
+        let (began, before) = (device.now(), device.buffer_counts().cycles);
+        let mut machine = machine(number, pages, gate);
+        for (place, count) in requests {
+            let count = if count > 60 { count } else { 1 + count % 16 };
+            let first = place * (capacity - count) / 65_536;
+            closed_loop(&mut device, 1, [request(Op::Write, first, count as u32, 1)]);
+            machine.write(first, count);
+            prop_assert_eq!((device.now() - began).0, machine.now());
+        }
+        closed_loop(&mut device, 1, [request(Op::Flush, 0, 0, 2)]);
+        let record = machine.finish();
+        let cycles = device.buffer_counts().cycles - before;
+        prop_assert_eq!(((device.now() - began).0, cycles), (record.time, record.write_cycles));
+        prop_assert!(device.ftl_counts().gc_runs == 0 && record.reclaims.is_empty());
     }
 }
 

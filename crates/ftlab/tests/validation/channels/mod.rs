@@ -5,7 +5,7 @@
 mod by_hand;
 mod closed_form;
 mod laws;
-mod machine;
+pub mod machine;
 mod table;
 
 use ftlab::engine::Stream;
