@@ -91,6 +91,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
     };
     assemble(DeviceSetup {
         host: HostSetup::one_queue(65_536),
+        merger: None,
         flash: FlashSetup {
             bus: Bus::new(&transfers, None, PAGE, &shape),
             abilities: Abilities::NONE,

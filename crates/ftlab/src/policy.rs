@@ -7,6 +7,7 @@
 
 use crate::config::declare::Node;
 use crate::config::{Options, catalog::Builder, reader::Reader, show::Printer};
+use crate::ftl::mapping::hybrid::Shares;
 use crate::image::{self, Damage, Writer};
 use crate::nand::Geometry;
 
@@ -46,6 +47,8 @@ pub struct Parts<'a> {
     pub geometry: &'a Geometry,
     /// Logical pages (mapping units) that the host sees.
     pub logical_pages: u32,
+    /// How a plane's blocks are shared out, if the mapping has a log.
+    pub shares: Option<Shares>,
     /// The seed of the run, for policies that draw random numbers.
     pub seed: u64,
 }

@@ -154,11 +154,11 @@ fn every_declaration_holds_together() {
 
 fn parses(kind: Kind, text: &str) -> bool {
     match kind {
-        Kind::Count => u32::parse(text).is_ok(),
+        Kind::Count => Option::<u32>::parse(text).is_ok(),
         Kind::Time => Option::<Nanos>::parse(text).is_ok(),
         Kind::Times => Vec::<Nanos>::parse(text).is_ok(),
         Kind::Counts => Vec::<u32>::parse(text).is_ok(),
-        Kind::Size => Bytes::parse(text).is_ok(),
+        Kind::Size => Option::<Bytes>::parse(text).is_ok(),
         Kind::Rate => Option::<BytesPerSec>::parse(text).is_ok(),
         Kind::Share => Ratio::parse(text).is_ok(),
         Kind::RequestRate => RequestRate::parse(text).is_ok(),

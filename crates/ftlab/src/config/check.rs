@@ -1,6 +1,7 @@
 //! Checks a config as a whole: what no option can be asked alone. Errors for what cannot work,
 //! warnings for what was probably not meant.
 
+mod log;
 mod physical;
 
 use super::options::{Cell, MOST_COPIES, Options};
@@ -32,6 +33,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.thresholds();
     checker.capacity();
     checker.physical();
+    checker.log();
     checker.cache();
     checker.gating();
     checker.slc_cache();
@@ -249,7 +251,7 @@ impl Checker<'_, '_> {
             };
             self.fail(&GEOMETRY, message, remedy.to_owned());
         }
-        if !self.is_physical() {
+        if !self.is_physical() && !self.has_log() {
             self.spare_blocks(&counts);
         }
     }
@@ -395,7 +397,7 @@ impl Checker<'_, '_> {
 
     fn cache(&mut self) {
         let Some(buffer) = self.options.cache.policy.dram() else { return };
-        let (page, capacity) = (self.options.nand.page_size, buffer.options.capacity);
+        let (page, capacity) = (shape(self.options).page_size, buffer.options.capacity);
         if capacity < page {
             let message =
                 format!("{} do not hold one flash page of {}", capacity.print(), page.print());

@@ -37,10 +37,11 @@ pub use reader::Origin;
 use catalog::catalog;
 use declare::Node;
 use reader::Reader;
-use resolve::Counts;
 use show::Printer;
 
 use crate::cache::{USUAL_CAPACITY, WriteBufferChoice};
+use crate::ftl::mapping::hybrid::Shares;
+use crate::ftl::placement::{PlacementChoice, StripeOptions};
 use crate::nand::Shape;
 
 /// A checked config.
@@ -108,9 +109,20 @@ impl Config {
     /// How many logical pages (mapping units) the host sees.
     #[must_use]
     pub fn logical_pages(&self) -> u32 {
-        let counts = Counts::of(&self.shape()).expect("a checked shape");
-        let logical = counts.logical(self.options.ftl.over_provisioning);
+        let logical = resolve::logical_pages(&self.options);
         u32::try_from(logical).expect("a checked shape has fewer than 2^31 pages")
+    }
+
+    /// Channels that work as one (`ftl.merge.planner = "synchronised"`).
+    #[must_use]
+    pub fn gang(&self) -> u32 {
+        resolve::gang(&self.options)
+    }
+
+    /// How a plane's blocks are shared out, if the mapping has a log.
+    #[must_use]
+    pub fn shares(&self) -> Option<Shares> {
+        resolve::shares(&self.options)
     }
 
     /// The whole config as TOML, every option in a fixed order with a comment that says where its
@@ -134,8 +146,29 @@ impl Config {
     }
 }
 
+/// A log maps whole flash pages, whose address tells where they go.
+fn adjust_to_log(options: &mut Options, reader: &mut Reader<'_>) {
+    const UNIT: &str = "ftl.mapping.unit";
+    if !reader.user_changed(UNIT) {
+        options.ftl.mapping.unit = MapUnit::FlashPage;
+        reader.origins.insert(UNIT, Origin::Adjusted("a log maps whole flash pages"));
+    }
+    const PLACEMENT: &str = "ftl.placement.policy";
+    let is_static = matches!(options.ftl.placement.policy, PlacementChoice::Static(_));
+    if !is_static && !reader.user_changed(PLACEMENT) {
+        let stripe = StripeOptions { order: StripeOrder::CHANNELS_FIRST };
+        options.ftl.placement.policy = PlacementChoice::Static(stripe);
+        const WHY: Origin = Origin::Adjusted("a log needs pages that know their plane");
+        reader.origins.insert(PLACEMENT, WHY);
+        reader.origins.insert("ftl.placement.order", WHY);
+    }
+}
+
 /// Fits defaults to the options they depend on.
 fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
+    if options.ftl.mapping.policy.log().is_some() {
+        adjust_to_log(options, reader);
+    }
     let nand = &mut options.nand;
     const UNIT: &str = "ftl.mapping.unit";
     if options.ftl.mapping.unit.bytes(nand.page_size) > nand.page_size && !reader.is_set(UNIT) {

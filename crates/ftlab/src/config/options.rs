@@ -7,6 +7,7 @@ use super::value::{Kind, Value, ValueError};
 use crate::cache::WriteBufferChoice;
 use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
+use crate::ftl::merge::MergeOptions;
 use crate::ftl::placement::{Level, PlacementChoice};
 use crate::ftl::slc::SlcCacheChoice;
 use crate::ftl::streams::StreamsChoice;
@@ -35,8 +36,10 @@ impl Options {
     /// serve them.
     #[must_use]
     pub fn pages_in_row(&self) -> u32 {
+        // Log blocks of different planes do not stand at the same page.
+        let in_step = self.ftl.mapping.policy.log().is_none();
         let together = self.nand.multi_plane.program.is_on() && self.ftl.placement.rows.is_on();
-        if together { self.nand.planes_per_die } else { 1 }
+        if together && in_step { self.nand.planes_per_die } else { 1 }
     }
 }
 
@@ -297,6 +300,7 @@ options! {
     /// The flash translation layer.
     pub struct FtlOptions at "ftl" with {
         mapping: MappingOptions,
+        merge: MergeOptions,
         placement: PlacementOptions,
         streams: StreamsOptions,
         gc: GcOptions,
@@ -307,6 +311,10 @@ options! {
         /// 107 GiB of flash offers 100 GiB.
         over_provisioning: Ratio = "7%", in "0%"..="900%",
             source "default: the least a drive gets when it sells GiB as GB";
+        /// What the host sees at the most. With "none" it sees what over-provisioning leaves. Mappings with a log
+        /// use no more blocks than this needs.
+        capacity: Option<Bytes> = "none", in "64KiB"..="1000TiB",
+            source "default: all that over-provisioning leaves";
     }
 }
 
@@ -529,6 +537,10 @@ impl Value for MapUnit {
 pub struct StripeOrder([Level; 4]);
 
 impl StripeOrder {
+    /// Over channels first.
+    pub const CHANNELS_FIRST: StripeOrder =
+        StripeOrder([Level::Channel, Level::Chip, Level::Die, Level::Plane]);
+
     /// The levels, the one that changes fastest first.
     #[must_use]
     pub const fn levels(self) -> [Level; 4] {

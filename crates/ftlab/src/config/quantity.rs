@@ -329,6 +329,8 @@ macro_rules! unlimited {
 
 unlimited!(BytesPerSec, Rate);
 unlimited!(Nanos, Time);
+unlimited!(Bytes, Size);
+unlimited!(u32, Count);
 
 impl Value for Ratio {
     ordered!(Share);

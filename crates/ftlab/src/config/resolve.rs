@@ -1,22 +1,67 @@
 //! From checked options to integers: the shape of the flash and the capacity that the host sees.
 
 use super::options::Options;
+use crate::ftl::mapping::hybrid::Shares;
 use crate::nand::Shape;
-use crate::units::Ratio;
+use crate::units::{Bytes, Ratio};
 
-/// The shape that the options describe.
+/// Channels that work as one.
+pub(super) fn gang(options: &Options) -> u32 {
+    let ftl = &options.ftl;
+    let ganged = ftl.mapping.policy.log().is_some() && ftl.merge.planner.gangs_channels();
+    if ganged { options.nand.channels } else { 1 }
+}
+
+/// The shape that the options describe. Channels that work as one are one.
 pub(super) fn shape(options: &Options) -> Shape {
     let nand = &options.nand;
+    let gang = gang(options);
+    let page_size = Bytes(nand.page_size.0 * u64::from(gang));
     Shape {
-        channels: nand.channels,
+        channels: nand.channels / gang,
         chips_per_channel: nand.chips_per_channel,
         dies_per_chip: nand.dies_per_chip,
         planes_per_die: nand.planes_per_die,
         blocks_per_plane: nand.blocks_per_plane,
         pages_per_block: nand.pages_per_block,
-        page_size: nand.page_size,
-        mapping_unit: options.ftl.mapping.unit.bytes(nand.page_size),
+        page_size,
+        mapping_unit: options.ftl.mapping.unit.bytes(page_size),
     }
+}
+
+/// How a plane's blocks are shared out by a mapping with a log: log blocks are `ftl.over_provisioning` of the
+/// data blocks. Without `ftl.capacity` there are as many of both as fit.
+pub(super) fn shares(options: &Options) -> Option<Shares> {
+    options.ftl.mapping.policy.log()?;
+    let counts = Counts::of(&shape(options))?;
+    let share = options.ftl.over_provisioning;
+    let blocks = u64::from(options.nand.blocks_per_plane);
+    let data = match options.ftl.capacity {
+        Some(Bytes(capacity)) => {
+            let page = shape(options).page_size.0;
+            capacity.div_ceil(counts.planes * counts.units_per_block * page)
+        }
+        None => {
+            let fits = |data: &u64| data + share.of(*data) + u64::from(Shares::BESIDE) <= blocks;
+            let whole = u64::from(Ratio::ONE.ppm);
+            let most = blocks * whole / (whole + u64::from(share.ppm)) + 1;
+            (0..=most).rev().find(fits).unwrap_or(0)
+        }
+    };
+    let count = |blocks: u64| u32::try_from(blocks).unwrap_or(u32::MAX);
+    Some(Shares { data: count(data), log: count(share.of(data)) })
+}
+
+/// How many logical pages (mapping units) the host sees.
+pub(super) fn logical_pages(options: &Options) -> u64 {
+    let shape = shape(options);
+    let counts = Counts::of(&shape).expect("a checked shape");
+    let offered = match shares(options) {
+        Some(shares) => u64::from(shares.data) * counts.planes * counts.units_per_block,
+        None => counts.logical(options.ftl.over_provisioning),
+    };
+    let wanted = options.ftl.capacity.map(|capacity| capacity.0 / shape.mapping_unit.0);
+    offered.min(wanted.unwrap_or(offered))
 }
 
 /// The counts of a shape that may be too large for the tables of the device. Within the ranges of

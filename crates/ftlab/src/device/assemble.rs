@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 
 use super::cycle::Cycles;
 use super::idle::{Chore, Idle};
+use super::merge_path::Standstill;
 use super::stalled::Stalled;
 use super::{Contents, Device};
 use crate::cache::{Buffer, BufferSetup};
 use crate::config::{Config, GcOptions, MOST_COPIES, NandOptions, StreamMap};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
+use crate::ftl::merge::{Merger, MergerSetup};
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
@@ -18,8 +20,8 @@ use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{Abilities, CacheOps, Faults, Geometry, MultiPlane, PauseCost};
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
-use crate::units::{Nanos, SimTime};
-use crate::verify::{Ledger, Plant};
+use crate::units::{Bytes, Nanos, SimTime};
+use crate::verify::{self, Ledger, Plant};
 
 /// Everything that a device is made of.
 #[derive(Clone, Debug)]
@@ -30,6 +32,8 @@ pub struct DeviceSetup {
     pub flash: FlashSetup,
     /// The translation layer.
     pub ftl: FtlSetup,
+    /// What carries out merges, if the mapping has a log.
+    pub merger: Option<MergerSetup>,
     /// The DRAM.
     pub buffer: BufferSetup,
 }
@@ -44,7 +48,8 @@ impl DeviceSetup {
         let shape = config.shape();
         let geometry = Geometry::new(shape);
         let logical_pages = config.logical_pages();
-        let parts = Parts { config: options, geometry: &geometry, logical_pages, seed };
+        let shares = config.shares();
+        let parts = Parts { config: options, geometry: &geometry, logical_pages, shares, seed };
         let buffer = buffer(&parts);
         DeviceSetup {
             host: host(&parts),
@@ -58,12 +63,7 @@ impl DeviceSetup {
                         erase: nand.slc_mode.erase,
                     },
                 },
-                bus: Bus::new(
-                    &nand.bus.policy.build(&parts),
-                    nand.bus.command,
-                    nand.codeword,
-                    &shape,
-                ),
+                bus: bus(config, &parts),
                 abilities: abilities(nand),
                 pause: PauseRule {
                     which: options.scheduler.suspend,
@@ -95,9 +95,32 @@ impl DeviceSetup {
                 triggers: triggers(&ftl.gc),
                 slc: slc(&parts),
             },
+            merger: merger(&parts),
             buffer,
         }
     }
+}
+
+fn bus(config: &Config, parts: &Parts<'_>) -> Bus {
+    let (nand, gang) = (&config.options.nand, config.gang());
+    let mut shape = config.shape();
+    shape.page_size = nand.page_size;
+    shape.mapping_unit = Bytes(shape.mapping_unit.0 / u64::from(gang));
+    let transfers = nand.bus.policy.build(parts);
+    Bus::new(&transfers, nand.bus.command, nand.codeword, &shape).ganged(gang)
+}
+
+fn merger(parts: &Parts<'_>) -> Option<MergerSetup> {
+    let ftl = &parts.config.ftl;
+    ftl.mapping.policy.log()?;
+    Some(MergerSetup {
+        planner: ftl.merge.planner.build(parts),
+        throttle: ftl.merge.throttle,
+        clocks: ftl.merge.clocks,
+        planes: parts.geometry.planes(),
+        copies_in_flight: ftl.gc.copies_in_flight,
+        copyback: ftl.gc.copyback.is_on(),
+    })
 }
 
 fn slc(parts: &Parts<'_>) -> SlcSetup {
@@ -252,7 +275,10 @@ pub fn assemble_with<P: Probe, C: Contents>(
     if !translates {
         flash.keep_page_order();
     }
-    Device {
+    if setup.merger.is_some() {
+        flash.leave_pages_out();
+    }
+    let mut device = Device {
         now: SimTime::ZERO,
         capacity_sectors: u64::from(setup.ftl.logical_pages) * u64::from(sectors_per_page),
         sectors_per_page,
@@ -266,6 +292,8 @@ pub fn assemble_with<P: Probe, C: Contents>(
         stalled: Stalled::new(setup.ftl.placement.pools(), setup.ftl.streams.host_streams()),
         ftl: Ftl::new(setup.ftl),
         collector: Collector::new(units_per_page, dies),
+        merger: setup.merger.map(|setup| Box::new(Merger::new(setup, dies))),
+        standstill: Standstill::default(),
         flash,
         contents,
         loads: Cargo::new(units_per_page),
@@ -273,6 +301,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         idle: Idle::new(|chore| match chore {
             Chore::Collect => collect_after_idle,
             Chore::Fold => fold_after_idle,
+            Chore::GoOn => None,
         }),
         finished: Vec::new(),
         batch: Vec::new(),
@@ -281,5 +310,10 @@ pub fn assemble_with<P: Probe, C: Contents>(
         end_of_life: None,
         ledger: Ledger::default(),
         plant: Plant::default(),
+    };
+    if verify::ON && device.merger.is_some() {
+        // What a device starts with was programmed by nobody.
+        device.verify_loaded();
     }
+    device
 }

@@ -60,6 +60,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.direct.is_some() {
             return self.start_direct(id, request);
         }
+        if self.merger.is_some() && self.hold(id, request.op) {
+            return;
+        }
         self.consider_end();
         match request.op {
             op if self.refuses(op) => self.intake.refuse(id),

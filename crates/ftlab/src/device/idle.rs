@@ -9,10 +9,12 @@ pub(super) enum Chore {
     Collect,
     /// Folding the SLC cache.
     Fold,
+    /// Going on after the device stood still: at its time, whether or not the host is idle.
+    GoOn,
 }
 
 impl Chore {
-    /// All of them; of those that are due at the same moment, the first goes first.
+    /// Those that wait for idle times; of those that are due at the same moment, the first goes first.
     const ALL: [Chore; 2] = [Chore::Fold, Chore::Collect];
 }
 
@@ -22,6 +24,8 @@ impl Chore {
 pub(super) struct Idle {
     after: [Option<Nanos>; Chore::ALL.len()],
     due: [Option<SimTime>; Chore::ALL.len()],
+    /// When the device goes on, if it stands still.
+    wakes: Option<SimTime>,
     /// The earliest of these.
     next: Option<SimTime>,
 }
@@ -29,7 +33,12 @@ pub(super) struct Idle {
 impl Idle {
     /// A device that has not been used yet.
     pub fn new(after: impl Fn(Chore) -> Option<Nanos>) -> Idle {
-        Idle { after: Chore::ALL.map(after), due: [None; Chore::ALL.len()], next: None }
+        Idle {
+            after: Chore::ALL.map(after),
+            due: [None; Chore::ALL.len()],
+            wakes: None,
+            next: None,
+        }
     }
 
     /// A request came.
@@ -37,8 +46,14 @@ impl Idle {
     pub fn interrupted(&mut self) {
         if self.next.is_some() {
             self.due = [None; Chore::ALL.len()];
-            self.next = None;
+            self.next = self.wakes;
         }
+    }
+
+    /// The device stands still until `at`.
+    pub fn wake_at(&mut self, at: SimTime) {
+        self.wakes = Some(at);
+        self.find_next();
     }
 
     /// The last request is done.
@@ -58,6 +73,11 @@ impl Idle {
 
     /// The chore that is due, once.
     pub fn take(&mut self) -> Option<Chore> {
+        if self.wakes.is_some() && self.wakes == self.next {
+            self.wakes = None;
+            self.find_next();
+            return Some(Chore::GoOn);
+        }
         let at = self.due.iter().position(|due| due.is_some() && *due == self.next)?;
         self.due[at] = None;
         self.find_next();
@@ -65,6 +85,6 @@ impl Idle {
     }
 
     fn find_next(&mut self) {
-        self.next = self.due.iter().flatten().copied().min();
+        self.next = self.due.iter().chain([&self.wakes]).flatten().copied().min();
     }
 }

@@ -87,6 +87,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             ftl,
             // Copies and loads of programs in flight.
             collector: _,
+            // Jobs in flight.
+            merger: _,
+            standstill,
             flash,
             contents: _,
             loads: _,
@@ -108,6 +111,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             plant: _,
         } = self;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
+        let quiet = quiet && standstill.is_over();
         let handed_out = stalled.is_empty() && from_buffer.is_empty() && finished.is_empty();
         assert!(quiet && handed_out, "only a device at rest can be saved");
         let mut snapshot = Snapshot::default();

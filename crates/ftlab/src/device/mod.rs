@@ -12,6 +12,7 @@ mod entry;
 mod front_path;
 mod idle;
 mod image;
+mod merge_path;
 mod read_path;
 mod row;
 mod stalled;
@@ -30,9 +31,11 @@ pub use tables::Tables;
 use self::cycle::Cycles;
 use self::direct_path::Direct;
 use self::idle::{Chore, Idle};
+use self::merge_path::Standstill;
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, SlotId};
 use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
+use crate::ftl::merge::Merger;
 use crate::ftl::{Cargo, Ftl, FtlCounts};
 use crate::host::{
     Advanced, Breakdown, Completion, FrontEnd, Host, Intake, Op, QueueId, Queues, Request,
@@ -60,6 +63,9 @@ pub struct Device<P = (), C = ()> {
     buffer: Buffer,
     ftl: Ftl,
     collector: Collector,
+    /// What merges blocks; none if they are collected.
+    merger: Option<Box<Merger>>,
+    standstill: Standstill,
     flash: Flash<P>,
     contents: C,
     /// By program of a write-back: the slots of its pages.
@@ -225,6 +231,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let (collector, mut ground) = self.ground();
             collector.let_go(die, &mut ground);
         }
+        if self.is_stopping() && self.flash.in_flight() == 0 {
+            self.flash_is_quiet();
+        }
         self.consider_end();
     }
 
@@ -239,6 +248,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             Task::HostWrite(request) => self.programmed_in_place(request, id),
             Task::WriteBack => self.write_back_command_done(id),
+            Task::Merge(plane) => self.merge_command_done(plane, id),
             Task::Collect(plane) => {
                 let (collector, mut ground) = self.ground();
                 if collector.done(plane, id, &mut ground) == Freed::Pages {
@@ -253,14 +263,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Collection may have become possible, or necessary, on a plane.
     fn consider_collecting(&mut self, plane: PlaneId) {
+        if self.merger.is_some() {
+            return;
+        }
         let (collector, mut ground) = self.ground();
         collector.start(plane, &mut ground);
     }
 
     /// Asks for a block to be emptied for a purpose of the caller's. Its plane does so after what it
     /// is collecting; time has to pass for that. False if there is nothing to empty: the block is
-    /// free, bad, being filled, or being collected at this moment.
+    /// free, bad, being filled, or being collected at this moment; and where blocks are merged.
     pub fn collect(&mut self, wanted: Wanted) -> bool {
+        if self.merger.is_some() {
+            return false;
+        }
         let (collector, mut ground) = self.ground();
         collector.collect(wanted, &mut ground)
     }
@@ -280,6 +296,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             None => {}
             Some(Chore::Collect) => collector.host_idle(&mut ground),
             Some(Chore::Fold) => collector.fold_all(&mut ground),
+            Some(Chore::GoOn) => self.stood_still(),
         }
     }
 
@@ -355,8 +372,17 @@ impl<C: Contents> Outlet<'_, C> {
         if self.intake.settle(id) {
             let elapsed = self.now - self.intake.get(id).started();
             let breakdown = self.intake.breakdown_mut(id);
-            let Breakdown { submission, front_end, link, .. } = *breakdown;
-            *breakdown = Breakdown { submission, front_end, link, ..account(spent, elapsed) };
+            // The time in which the device stood still for merges is on the request's account already.
+            let Breakdown { submission, front_end, link, gc: stood_still, .. } = *breakdown;
+            let account = account(spent, elapsed);
+            *breakdown = Breakdown {
+                submission,
+                front_end,
+                link,
+                admission: Nanos(account.admission.0.saturating_sub(stood_still.0)),
+                gc: account.gc + stood_still.min(account.admission),
+                ..account
+            };
             self.finish(id);
         }
     }

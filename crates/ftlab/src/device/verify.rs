@@ -91,6 +91,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.intake.in_flight() == 0 && self.stalled.is_empty() {
             assert_eq!(self.flash.in_flight(), 0, "commands that nobody waits for");
             assert_eq!(self.buffer.programs(), 0, "programs of a buffer at rest");
+            assert!(self.standstill.is_over(), "a device at rest stands still");
         }
         self.verify_all();
     }

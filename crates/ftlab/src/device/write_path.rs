@@ -235,6 +235,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return true;
         }
         self.stalled.push(self.now, program, pool, stream);
+        if self.merger.is_some() {
+            self.want_room(self.first_page_of(program));
+        }
         false
     }
 
@@ -263,6 +266,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Finds a place for a program, if there is room.
     #[inline(always)]
     fn place(&mut self, program: CommandId, stream: WriteStream) -> bool {
+        if self.merger.is_some() {
+            return self.place_in_log(program);
+        }
         let page = self.first_page_of(program);
         let Some(first) = self.ftl.place(page, stream, self.flash.load()) else { return false };
         self.fill_place(program, first);
@@ -418,6 +424,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Planes that were short of free blocks with nothing worth collecting may have something now.
     pub(super) fn relieve(&mut self) {
+        if self.merger.is_some() {
+            return;
+        }
         let (collector, mut ground) = self.ground();
         collector.feed_hungry(&mut ground);
     }

@@ -71,6 +71,9 @@ impl Ftl {
         if free != counted as usize {
             return Err(format!("{plane:?} counts {counted} free blocks and has {free}"));
         }
+        if self.has_log() {
+            return self.audit_log(plane);
+        }
         self.audit_lists(plane)?;
         self.audit_candidates(plane)?;
         for stream in self.streams.all_host_streams() {

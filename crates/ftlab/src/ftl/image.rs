@@ -57,6 +57,7 @@ impl Ftl {
             self.save_life(out);
             planes.iter().for_each(|plane| plane.save(out, |stream| blocks.units_in(stream)));
             slc.iter().for_each(|cache| cache.save(out));
+            self.mapping.log().iter().for_each(|(tables, _)| tables.save(out));
             hungry.iter().for_each(|&hungry| out.flag(hungry));
             out.list(fed.iter().map(|plane| plane.get()));
         });
@@ -80,6 +81,9 @@ impl Ftl {
     /// Takes the state up, in an FTL that was just built.
     pub(crate) fn load(&mut self, from: &Snapshot, resume: Resume) -> Result<(), Damage> {
         self.forget_factory_bad();
+        if let Some(tables) = self.mapping.log_mut() {
+            tables.begin_load();
+        }
         from.read(Part::Blocks, resume.random, |from| {
             self.load_blocks(from)?;
             self.load_mapping()
@@ -177,6 +181,9 @@ impl Ftl {
             left_over.extend(more);
         }
         self.load_slc(from)?;
+        if let Some(tables) = self.mapping.log_mut() {
+            tables.load(&self.geometry, &self.blocks, from)?;
+        }
         for plane in (0..self.geometry.planes()).map(PlaneId::new) {
             self.check_plane(plane, &left_over)?;
         }
@@ -199,6 +206,7 @@ impl Ftl {
         let left_over = left_over.iter().filter(|&&block| self.geometry.plane_of(block) == plane);
         let mut listed: Vec<BlockId> = state.listed().chain(left_over.copied()).collect();
         listed.extend(self.free_slc_blocks(plane));
+        listed.extend(self.open_in_log(plane));
         let number = listed.len();
         listed.sort_unstable();
         listed.dedup();
@@ -265,6 +273,9 @@ impl Ftl {
     /// After a load: planes on which the host finds no room, although there is something to collect, are
     /// to look for it. No device at rest is left like that, so it is only damage that asks for it.
     pub(crate) fn wake_planes(&mut self) -> bool {
+        if self.has_log() {
+            return false;
+        }
         let before = self.fed.len();
         for plane in (0..self.geometry.planes()).map(PlaneId::new) {
             if !self.may_write_any(plane) && self.has_something_to_collect(plane) {
@@ -287,6 +298,9 @@ impl Ftl {
         let to_blocks = |list: Vec<u32>| list.into_iter().map(BlockId::new).collect::<Vec<_>>();
         let order = to_blocks(from.list(blocks, "a closed block")?);
         self.blocks.load_closing(&order)?;
+        if self.has_log() {
+            return Ok(());
+        }
         let mut candidates = Vec::with_capacity(order.len());
         for plane in (0..self.geometry.planes()).map(PlaneId::new) {
             let list = to_blocks(from.list(blocks, "a candidate for collection")?);

@@ -10,6 +10,7 @@ mod cargo;
 pub mod gc;
 mod image;
 pub mod mapping;
+pub mod merge;
 pub mod placement;
 mod plane;
 mod room;
@@ -181,6 +182,9 @@ impl Ftl {
             geometry,
         };
         ftl.mark_factory_bad();
+        if ftl.mapping.log().is_some_and(|(tables, _)| tables.starts_full()) {
+            ftl.fill_data_blocks();
+        }
         if ftl.slc.is_some() {
             // A dynamic cache may have no room even on a new device.
             (0..ftl.geometry.planes())
@@ -200,6 +204,13 @@ impl Ftl {
     #[must_use]
     pub fn translates(&self) -> bool {
         self.mapping.translates()
+    }
+
+    /// Whether blocks are merged instead of being collected ([`Mapping::has_log`]).
+    #[inline]
+    #[must_use]
+    pub fn has_log(&self) -> bool {
+        self.mapping.has_log()
     }
 
     /// What it did so far.
@@ -330,6 +341,9 @@ impl Ftl {
     #[inline]
     fn programmed(&mut self, first: Ppn, units: u32) {
         let units_per_page = self.geometry.units_per_page();
+        if self.mapping.has_log() {
+            return self.programmed_in_log(first);
+        }
         self.counts.padding += u64::from(units_per_page - units);
         let block = self.geometry.block_of(first);
         let programmed = self.blocks.add_programmed(block, units_per_page);
@@ -384,7 +398,10 @@ impl Ftl {
         if !self.plant.is(Canary::ValidBitStays) {
             self.blocks.clear_valid(block, unit);
         }
-        if self.blocks.state(block) == BlockState::Closed && !self.blocks.is_slc(block) {
+        if self.blocks.state(block) == BlockState::Closed
+            && !self.blocks.is_slc(block)
+            && !self.mapping.has_log()
+        {
             let plane = self.geometry.plane_of(block);
             let view = VictimView { plane, blocks: &self.blocks };
             self.victim.lost_page(&view, block);

@@ -53,6 +53,11 @@ impl Plane {
         }
     }
 
+    /// The first `used` blocks are in use from the start.
+    pub(super) fn restart(&mut self, used: u32) {
+        self.free.restart(used);
+    }
+
     /// Blocks that are erased and not in use.
     #[inline]
     #[must_use]

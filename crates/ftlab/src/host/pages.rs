@@ -7,6 +7,9 @@ use crate::units::{Lba, Lpn};
 pub struct SectorMask(pub u128);
 
 impl SectorMask {
+    /// The sectors that a page can have.
+    pub const MOST_SECTORS: u32 = u128::BITS;
+
     /// No sector.
     pub const EMPTY: SectorMask = SectorMask(0);
 

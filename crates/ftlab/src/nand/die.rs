@@ -270,6 +270,12 @@ impl Die {
         }
     }
 
+    /// Collection has occupied it for a while, besides what it was seen to do.
+    pub fn was_busy_for_collection(&mut self, time: Nanos) {
+        self.busy += time;
+        self.gc += time;
+    }
+
     /// Time occupied until `now`.
     #[must_use]
     pub fn busy_until(&self, now: SimTime) -> Nanos {

@@ -37,6 +37,8 @@ pub enum Task {
     WriteBack,
     /// The collector of a plane.
     Collect(PlaneId),
+    /// The merger, for a plane.
+    Merge(PlaneId),
 }
 
 /// Where a command's time went so far.
@@ -88,7 +90,7 @@ pub struct Command {
     pub codewords: u32,
     /// Its page; of a flash page or a block the first one. A program has one only once it is placed.
     pub page: Ppn,
-    /// The flash page that a copyback senses.
+    /// The flash page that a copyback senses, or that a merge copies.
     pub source: Option<Ppn>,
     /// How the cells of its block are used.
     pub mode: CellMode,

@@ -9,10 +9,10 @@ use super::station::Station;
 use super::view::View;
 use super::{Arrival, BusOrder, Load, Scheduler};
 use crate::engine::{EventQueue, Slab};
+use crate::ftl::merge::Cost;
 use crate::image::{Damage, Reader, Resume, Writer, take_up};
-use crate::nand::Kind;
 use crate::nand::timing::{Bus, Prices};
-use crate::nand::{Abilities, DieStates, Geometry};
+use crate::nand::{Abilities, CellMode, DieStates, Geometry, Kind};
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, FlashLaws, OnBus, Plant};
 
@@ -187,6 +187,47 @@ impl<P: Probe> Flash<P> {
     #[inline]
     pub fn bus(&self) -> &Bus {
         &self.bus
+    }
+
+    /// Pages of a block may be left out, and are programmed no more before the next erase.
+    pub(crate) fn leave_pages_out(&mut self) {
+        if let Some(laws) = &mut self.laws {
+            laws.leave_pages_out();
+        }
+    }
+
+    /// How long reading a page and programming it elsewhere on its die keeps the cells busy.
+    #[inline]
+    pub(crate) fn price_of_copy(&self, from: Ppn, to: Ppn) -> Nanos {
+        let (timing, geometry, mode) = (&self.timing, &self.geometry, CellMode::Native);
+        timing.read(geometry, from, mode) + timing.program(geometry, to, mode)
+    }
+
+    /// How long erasing blocks keeps the cells busy.
+    pub(crate) fn price_of_erases(&self, erases: u32) -> Nanos {
+        Nanos(self.timing.erase(CellMode::Native).0 * u64::from(erases))
+    }
+
+    /// Whether nobody sees single commands, and none needs time on a bus: then what only adds up can be
+    /// done at once.
+    pub(crate) fn may_add_up(&self) -> bool {
+        let bus = &self.bus;
+        let free = bus.transfer(bus.page_codewords()) + bus.command() == Nanos::ZERO;
+        free && !P::ACTIVE && !verify::ON
+    }
+
+    /// Accounts for merges that were done at once, and have kept a die busy for `time`.
+    pub(crate) fn account_at_once(&mut self, die: DieId, work: &Cost, copyback: bool, time: Nanos) {
+        let done = &mut self.done[Origin::Gc as usize];
+        let (copies, erases) = (u64::from(work.copies), u64::from(work.erases));
+        if copyback {
+            done[Kind::Copyback as usize] += copies;
+        } else {
+            done[Kind::Read as usize] += copies;
+            done[Kind::Program as usize] += copies;
+        }
+        done[Kind::Erase as usize] += erases;
+        self.stations[die.at()].die.was_busy_for_collection(time);
     }
 
     /// Commands waiting or running on each die.

@@ -124,6 +124,8 @@ pub(crate) struct FlashLaws {
     blocks: Vec<Block>,
     /// Where pages are programmed in place: blocks are none then.
     in_place: Option<InPlace>,
+    /// Whether pages of a block may be left out: they can't be programmed later.
+    leaves_pages_out: bool,
     /// By command in flight: when it came, and what stood on its account of time by then.
     commands: Vec<(SimTime, Nanos)>,
 }
@@ -140,6 +142,7 @@ impl FlashLaws {
             buses: vec![Bus::default(); geometry.channels() as usize],
             blocks: vec![Block::default(); geometry.blocks() as usize],
             in_place: None,
+            leaves_pages_out: false,
             commands: Vec::new(),
             geometry: geometry.clone(),
         }
@@ -148,6 +151,11 @@ impl FlashLaws {
     /// Pages may be programmed in any order and over old data, and read though they were not.
     pub(crate) fn program_in_place(&mut self) {
         self.in_place = Some(InPlace::default());
+    }
+
+    /// Pages of a block may be left out.
+    pub(crate) fn leave_pages_out(&mut self) {
+        self.leaves_pages_out = true;
     }
 
     /// What a block holds, from an image.
@@ -323,12 +331,13 @@ impl FlashLaws {
             assert_eq!(at + 1, block.programmed, "another page goes on: {a:?}");
             return;
         }
-        assert_eq!(at, block.programmed, "a page out of order, or over old data: {a:?}");
+        let in_order = at == block.programmed || self.leaves_pages_out && at > block.programmed;
+        assert!(in_order, "a page out of order, or over old data: {a:?} on {block:?}");
         if block.programmed == 0 {
             block.mode = mode;
         }
         assert_eq!(mode, block.mode, "a block is filled in two modes: {a:?}");
-        block.programmed += 1;
+        block.programmed = at + 1;
         if a.kind == Kind::Program {
             self.takes_data(a);
         }

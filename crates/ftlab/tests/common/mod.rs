@@ -6,10 +6,12 @@ pub mod caching;
 mod drive;
 pub mod failing;
 pub mod gating;
+pub mod logs;
 pub mod random;
 
 pub use caching::{NO_CACHE, SlcSpec};
 pub use drive::*;
+pub use logs::{LogSpec, NO_LOG};
 
 use ftlab::cache::{BufferSetup, Gate, Gating, Lru, WriteBuffer, WriteThrough};
 use ftlab::config::StreamMap;
@@ -75,7 +77,16 @@ kinds! {
         Deadline = "deadline",
         ReadFirstBounded = "read-first-bounded"
     }
-    MappingKind { Page = "page", Physical = "physical" }
+    MappingKind {
+        Page = "page", Physical = "physical",
+        LogBlock = "log-block", Bast = "bast", Fast = "fast", Nftl = "nftl"
+    }
+    PlannerKind {
+        None = "none",
+        Synchronised = "synchronised",
+        SuperDataBlock = "super-data-block",
+        CycleStealing = "cycle-stealing"
+    }
     PlacementKind { Static = "static", Dynamic = "dynamic", PartlyDynamic = "partly-dynamic" }
     StreamsKind {
         Single = "single", ByHostStream = "by-host-stream", MultiHash = "multi-hash",
@@ -210,6 +221,8 @@ pub struct Spec {
     pub buffer: BufferSpec,
     pub life: LifeSpec,
     pub slc: SlcSpec,
+    /// For mappings with a log.
+    pub log: LogSpec,
     pub logical_pages: u32,
 }
 
@@ -365,6 +378,7 @@ impl Spec {
             buffer: NO_BUFFER,
             life: CAREFREE,
             slc: NO_CACHE,
+            log: NO_LOG,
             logical_pages: 96,
         }
     }
@@ -449,6 +463,7 @@ impl Spec {
                 mapping: match self.mapping {
                     MappingKind::Page => Mapping::Page(PageMap::new(self.logical_pages)),
                     MappingKind::Physical => Mapping::Physical(Physical),
+                    log => self.log.mapping(log, &geometry),
                 },
                 placement: match self.placement {
                     PlacementKind::Static => {
@@ -473,6 +488,7 @@ impl Spec {
                 slc: self.slc.setup(),
                 geometry,
             },
+            merger: self.log.merger(self),
             buffer,
         }
     }

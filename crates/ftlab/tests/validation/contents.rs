@@ -8,6 +8,7 @@ use ftlab::device::{Device, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
 use ftlab::ftl::gc::{Purpose, Wanted};
+use ftlab::ftl::merge::Clocks;
 use ftlab::ftl::wear::EndReason;
 use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
 use ftlab::image::Resume;
@@ -18,6 +19,7 @@ use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::common::caching;
 use crate::common::failing;
+use crate::common::logs;
 use crate::common::random::{self, Step};
 use crate::common::{PlacementKind, Spec, WriteBufferKind, assert_no_standstill, lru, request};
 use crate::reference::Reference;
@@ -52,7 +54,14 @@ impl Bench {
         let physical = spec.geometry().physical_pages();
         let mut versions = Versions::new(physical, per_page, watch.clone());
         versions.fault = fault;
-        let device = assemble_with(spec.setup(), Watcher(watch.clone()), versions);
+        let mut device = assemble_with(spec.setup(), Watcher(watch.clone()), versions);
+        let all = (0..spec.logical_pages).map(Lpn::new);
+        let mapped: Vec<_> =
+            all.filter_map(|page| Some((page, device.ftl().look_up(page)?))).collect();
+        if spec.log.starts_full {
+            watch.borrow_mut().holds(mapped.iter().map(|&(_, at)| at));
+            device.contents_mut().hold(mapped.into_iter());
+        }
         Bench {
             reference: Reference::new(device.capacity_sectors()),
             device,
@@ -257,6 +266,18 @@ proptest! {
     /// Through the SLC cache, past it, and out of it again.
     #[test]
     fn an_slc_cache_loses_nothing((spec, depth, steps) in caching::run(400)) {
+        let mut bench = Bench::new(&spec, None);
+        let checked = bench.run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    /// Through data blocks, log blocks and merges of every kind.
+    #[test]
+    fn a_log_loses_nothing((spec, depth, steps) in logs::run(&[Clocks::Own], 400)) {
         let mut bench = Bench::new(&spec, None);
         let checked = bench.run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());

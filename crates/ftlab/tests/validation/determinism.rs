@@ -10,9 +10,9 @@ use ftlab::units::{Bytes, BytesPerSec, Nanos, SimTime};
 
 use crate::common::{
     ArbitrationKind, BufferSpec, CAREFREE, EnduranceKind, HostSpec, LevellingKind, LevellingSpec,
-    LifeSpec, MappingKind, NO_BUFFER, NO_CACHE, NO_LEVELLING, PlacementKind, SchedulerKind,
-    SlcKind, SlcSpec, Spec, StreamsKind, TimingKind, TransfersKind, VictimKind, WriteBufferKind,
-    assert_no_standstill, closed_loop, gating, lru, poisson, request, timed,
+    LifeSpec, MappingKind, NO_BUFFER, NO_CACHE, NO_LEVELLING, PlacementKind, PlannerKind,
+    SchedulerKind, SlcKind, SlcSpec, Spec, StreamsKind, TimingKind, TransfersKind, VictimKind,
+    WriteBufferKind, assert_no_standstill, closed_loop, gating, lru, poisson, request, timed,
 };
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
@@ -92,7 +92,10 @@ fn summary(spec: &Spec) -> String {
     let busy: u64 = device.flash().die_busy(now).map(|span| span.0).sum();
     let bus: u64 = device.flash().channel_busy(now).map(|span| span.0).sum();
     let cached = device.ftl().slc_counts();
-    let cached = cached.map_or(String::new(), |counts| format!("{counts:#?}\n"));
+    let mut cached = cached.map_or(String::new(), |counts| format!("{counts:#?}\n"));
+    if let Some(merger) = device.merger() {
+        cached = format!("{:#?}\n", merger.counts());
+    }
     // What there is only with cycles is shown only there.
     let buffer = format!("{:#?}", device.buffer_counts()).replace("    cycles: 0,\n", "");
     format!(
@@ -174,8 +177,14 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
         "scheduler.policy" => Spec { scheduler: SchedulerKind::named(name)?, ..base },
         "ftl.mapping.policy" => match MappingKind::named(name)? {
             MappingKind::Physical => Spec { buffer: NO_BUFFER, ..base }.physical(),
-            mapping => Spec { mapping, ..base },
+            MappingKind::Page => base,
+            log => base.with_log(log, 4),
         },
+        "ftl.merge.planner" => {
+            let mut spec = base.with_log(MappingKind::LogBlock, 4);
+            spec.log.planner = PlannerKind::named(name)?;
+            spec
+        }
         "ftl.placement.policy" => Spec { placement: PlacementKind::named(name)?, ..base },
         "ftl.streams.policy" => {
             let spec = Spec { streams: StreamsKind::named(name)?, ..base };

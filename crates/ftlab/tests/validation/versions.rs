@@ -109,6 +109,13 @@ impl<O: Onlooker> Versions<O> {
         Versions { in_place: true, flash, ..self }
     }
 
+    /// These pages hold zeros from the start.
+    pub fn hold(&mut self, pages: impl Iterator<Item = (Lpn, Ppn)>) {
+        for (page, at) in pages {
+            self.program_at(at, page, vec![0; self.per_page as usize]);
+        }
+    }
+
     /// Takes out what the last completions found, in their order.
     pub fn take_finished(&mut self) -> Vec<(Completion, Found)> {
         std::mem::take(&mut self.finished)

@@ -67,6 +67,8 @@ pub struct Log {
     slc: Vec<bool>,
     /// Flash pages of such a block; none on a device without.
     slc_pages: Option<u32>,
+    /// Whether pages of a block may be left out, and blocks erased that are not full.
+    has_log: bool,
     /// Activities seen.
     pub seen: u64,
 }
@@ -104,9 +106,28 @@ impl Log {
             slc: vec![false; geometry.blocks() as usize],
             slc_pages: (spec.slc.policy != SlcKind::None)
                 .then(|| spec.shape.pages_per_block / spec.slc.bits),
+            has_log: spec.log.shares.data > 0,
             geometry,
             seen: 0,
         }))
+    }
+
+    /// Everything is programmed at these places, from the start.
+    pub fn holds(&mut self, places: impl Iterator<Item = Ppn>) {
+        for at in places {
+            let page = self.geometry.flash_page_in_block(at);
+            let (pages, _) = &mut self.programmed[self.geometry.block_of(at).at()];
+            *pages = (*pages).max(page + 1);
+        }
+    }
+
+    /// A page of a block is programmed until then.
+    fn programs(&mut self, a: &Activity) {
+        let (pages, done) = &mut self.programmed[self.geometry.block_of(a.page).at()];
+        let page = self.geometry.flash_page_in_block(a.page);
+        let in_order = page == *pages || self.has_log && page > *pages;
+        assert!(in_order, "a program out of order, or over old data: {a:?}");
+        (*pages, *done) = (page + 1, a.until);
     }
 
     /// Another device goes on with the same flash, its own rules, and accounts of time of its own.
@@ -223,10 +244,8 @@ impl Log {
 
     fn program_begins(&mut self, a: &Activity) {
         let block: BlockId = self.geometry.block_of(a.page);
-        let page = self.geometry.flash_page_in_block(a.page);
         let (pages, _) = self.programmed[block.at()];
-        assert_eq!(page, pages, "a program out of order, or over old data: {a:?}");
-        self.programmed[block.at()] = (pages + 1, a.until);
+        self.programs(a);
         if pages == 0 && self.slc_pages.is_some() {
             self.slc[block.at()] = a.until - a.from == ONE_BIT.program;
         }
@@ -257,7 +276,10 @@ impl Log {
         let pages = slc_pages.unwrap_or(self.geometry.shape().pages_per_block);
         let whole = self.programmed[block.at()].0 == pages;
         self.check_mode(a, ONE_BIT.erase);
-        assert!(whole || self.left_over[block.at()], "a block is erased before it is full: {a:?}");
+        assert!(
+            whole || self.left_over[block.at()] || self.has_log,
+            "a block is erased before it is full: {a:?}"
+        );
         self.left_over[block.at()] = false;
         self.programmed[block.at()] = (0, a.until);
         self.slc[block.at()] = false;
@@ -269,10 +291,7 @@ impl Log {
     fn copyback_begins(&mut self, a: &Activity) {
         self.at(a.from);
         self.begins(a, a.from);
-        let block = self.geometry.block_of(a.page);
-        let (pages, _) = self.programmed[block.at()];
-        assert_eq!(self.geometry.flash_page_in_block(a.page), pages, "out of order: {a:?}");
-        self.programmed[block.at()] = (pages + 1, a.until);
+        self.programs(a);
         let die = &mut self.dies[a.die.at()];
         die.free_at = a.until;
         die.busy += a.until - a.from;

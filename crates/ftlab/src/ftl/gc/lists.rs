@@ -30,6 +30,12 @@ impl Lists {
         BlockId::from_raw(self.ends[list][HEADWARD])
     }
 
+    /// The block that joined a list last.
+    #[inline]
+    pub fn tail(&self, list: usize) -> Option<BlockId> {
+        BlockId::from_raw(self.ends[list][TAILWARD])
+    }
+
     /// The blocks of a list, the one that joined first coming first.
     pub fn all(&self, list: usize) -> impl Iterator<Item = BlockId> {
         std::iter::successors(self.head(list), |block| {

@@ -25,6 +25,7 @@ pub use cost_benefit::CostBenefit;
 pub use d_choices::DChoices;
 pub use fifo::Fifo;
 pub use greedy::Greedy;
+pub(super) use lists::Lists;
 pub use purpose::{Purpose, PurposeCounts};
 pub use random::Random;
 pub use random_greedy::RandomGreedy;

@@ -1,12 +1,22 @@
 //! Where logical pages lie. A mapping answers and records; flash work that it needs would be added to
 //! a plan by the core (the page map needs none). One that does not translate only names the place.
 
+mod bast;
+mod fast;
+pub mod hybrid;
+mod log_block;
+mod nftl;
 mod page;
 mod physical;
 
+pub use bast::Bast;
+pub use fast::Fast;
+pub use log_block::FullyAssociative;
+pub use nftl::Nftl;
 pub use page::PageMap;
 pub use physical::Physical;
 
+use self::hybrid::{LogMap, LogOptions, LogTables, RoomOf};
 use crate::policy::seam;
 use crate::units::{Lpn, Ppn};
 
@@ -15,6 +25,24 @@ seam! {
     pub enum Mapping ("ftl.mapping.policy" = "page") as MappingChoice, with mapping_policy {
         Page(PageMap),
         Physical(Physical),
+        LogBlock(LogMap<FullyAssociative>),
+        Bast(LogMap<Bast>),
+        Fast(LogMap<Fast>),
+        Nftl(LogMap<Nftl>),
+    }
+}
+
+impl MappingChoice {
+    /// The options of a mapping with a log.
+    #[must_use]
+    pub fn log(&self) -> Option<&LogOptions> {
+        match self {
+            MappingChoice::Page(_) | MappingChoice::Physical(_) => None,
+            MappingChoice::LogBlock(options)
+            | MappingChoice::Bast(options)
+            | MappingChoice::Fast(options)
+            | MappingChoice::Nftl(options) => Some(options),
+        }
     }
 }
 
@@ -24,6 +52,38 @@ impl Mapping {
     #[must_use]
     pub fn translates(&self) -> bool {
         !matches!(self, Mapping::Physical(_))
+    }
+
+    /// Whether it has a log, whose blocks are merged with data blocks instead of being collected.
+    #[inline]
+    #[must_use]
+    pub fn has_log(&self) -> bool {
+        !matches!(self, Mapping::Page(_) | Mapping::Physical(_))
+    }
+
+    /// The tables of a mapping with a log, and how it decides where a page goes.
+    #[inline]
+    #[must_use]
+    pub fn log(&self) -> Option<(&LogTables, RoomOf)> {
+        match self {
+            Mapping::Page(_) | Mapping::Physical(_) => None,
+            Mapping::LogBlock(map) => Some(map.log()),
+            Mapping::Bast(map) => Some(map.log()),
+            Mapping::Fast(map) => Some(map.log()),
+            Mapping::Nftl(map) => Some(map.log()),
+        }
+    }
+
+    /// The tables of a mapping with a log, to be changed by the core.
+    #[inline]
+    pub(in crate::ftl) fn log_mut(&mut self) -> Option<&mut LogTables> {
+        match self {
+            Mapping::Page(_) | Mapping::Physical(_) => None,
+            Mapping::LogBlock(map) => Some(map.log_mut()),
+            Mapping::Bast(map) => Some(map.log_mut()),
+            Mapping::Fast(map) => Some(map.log_mut()),
+            Mapping::Nftl(map) => Some(map.log_mut()),
+        }
     }
 
     /// Where the current copy of a page lies, if it was ever written.

@@ -56,6 +56,18 @@ impl Bus {
         }
     }
 
+    /// So many such buses as one, which moves a codeword on each at the same time.
+    #[must_use]
+    pub fn ganged(self, buses: u32) -> Bus {
+        let in_page = self.page_codewords() * buses;
+        let time = |codewords: u32| self.transfer(codewords.div_ceil(buses));
+        Bus {
+            by_codewords: (0..=in_page).map(time).collect(),
+            codewords_per_unit: self.codewords_per_unit * buses,
+            ..self
+        }
+    }
+
     /// How long `codewords` take.
     #[inline]
     #[must_use]

@@ -1,0 +1,159 @@
+//! What mappings with a log ask for, and what has no meaning for them or without them.
+
+use super::{Checker, text};
+use crate::config::resolve::{gang, shape, shares};
+use crate::ftl::mapping::MappingChoice;
+use crate::ftl::mapping::hybrid::Shares;
+use crate::ftl::placement::PlacementChoice;
+use crate::host::SectorMask;
+use crate::nand::endurance::EnduranceChoice;
+use crate::units::{Bytes, Ratio, SECTOR_BYTES};
+
+const POLICY: &str = "ftl.mapping.policy";
+const UNIT: &str = "ftl.mapping.unit";
+const PLANNER: &str = "ftl.merge.planner";
+
+/// Sections about collection of blocks that pages of any place share, which a log has no use for.
+const SECTIONS: [&str; 3] = ["ftl.streams.", "ftl.gc.", "ftl.wear.policy"];
+/// What of them merges go by.
+const OF_MERGES: [&str; 2] = ["ftl.gc.copies_in_flight", "ftl.gc.copyback"];
+/// The section of merges.
+const MERGES: &str = "ftl.merge.";
+
+impl Checker<'_, '_> {
+    /// Whether blocks are merged.
+    pub(super) fn has_log(&self) -> bool {
+        self.options.ftl.mapping.policy.log().is_some()
+    }
+
+    pub(super) fn log(&mut self) {
+        if !self.has_log() {
+            return self.refuse_changed(
+                |path| path.starts_with(MERGES),
+                "does nothing: only mappings with a log merge blocks",
+                "log-block",
+            );
+        }
+        self.refuse_what_logs_do_not_do();
+        self.log_pages();
+        self.log_blocks();
+        self.refuse_changed(
+            |path| {
+                SECTIONS.iter().any(|section| path.starts_with(section))
+                    && !OF_MERGES.contains(&path)
+            },
+            "does nothing on a mapping with a log, which merges blocks instead of collecting them",
+            "page",
+        );
+    }
+
+    fn refuse_changed(&mut self, concerns: impl Fn(&str) -> bool, message: &str, mapping: &str) {
+        let paths = self.reader.all_paths().filter(|path| concerns(path));
+        let changed: Vec<_> = paths.filter(|path| self.reader.user_changed(path)).collect();
+        for path in changed {
+            let remedy = format!("remove it, or write {POLICY} = {}", text(&mapping.to_owned()));
+            self.fail(&[path, POLICY], message.to_owned(), remedy);
+        }
+    }
+
+    fn refuse_what_logs_do_not_do(&mut self) {
+        let (nand, ftl) = (&self.options.nand, &self.options.ftl);
+        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
+        let is_static = matches!(ftl.placement.policy, PlacementChoice::Static(_));
+        let unit = ftl.mapping.unit.bytes(nand.page_size);
+        let wrong = [
+            (!is_static, "ftl.placement.policy", "\"static\"", "pages have to know their plane"),
+            (
+                unit != nand.page_size,
+                UNIT,
+                "\"flash-page\"",
+                "pages of a log block are mapped as wholes",
+            ),
+            (
+                ftl.slc_cache.policy.rules().is_some(),
+                "ftl.slc_cache.policy",
+                "\"none\"",
+                "an SLC cache in front of a log is not modelled",
+            ),
+            (
+                nand.faults.factory_bad != Ratio::default(),
+                "nand.faults.factory_bad",
+                "\"0%\"",
+                "bad blocks under a log are not modelled",
+            ),
+            (
+                nand.faults.program_failures > 0,
+                "nand.faults.program_failures",
+                "0",
+                "bad blocks under a log are not modelled",
+            ),
+            (
+                nand.faults.erase_failures > 0,
+                "nand.faults.erase_failures",
+                "0",
+                "bad blocks under a log are not modelled",
+            ),
+            (
+                limited,
+                "nand.endurance.policy",
+                "\"unlimited\"",
+                "blocks under a log that wear out are not modelled",
+            ),
+        ];
+        for (_, path, value, why) in wrong.into_iter().filter(|wrong| wrong.0) {
+            let message = format!("the mapping has a log ({POLICY}): {why}");
+            self.fail(&[path, POLICY], message, format!("set {path} to {value}"));
+        }
+    }
+
+    /// Pages of channels that work as one grow with their number.
+    fn log_pages(&mut self) {
+        const MOST: u64 = SectorMask::MOST_SECTORS as u64 * SECTOR_BYTES;
+        let page = shape(self.options).page_size;
+        if gang(self.options) > 1 && page.0 > MOST {
+            let message = format!(
+                "{} channels that work as one have pages of {page}, and the most is {}",
+                self.options.nand.channels,
+                Bytes(MOST)
+            );
+            let remedy = "use fewer channels, smaller pages, or another planner".to_owned();
+            self.fail(&[PLANNER, "nand.channels", "nand.page_size"], message, remedy);
+        }
+    }
+
+    fn log_blocks(&mut self) {
+        let Some(Shares { data, log }) = shares(self.options) else { return };
+        let paths =
+            ["ftl.over_provisioning", "ftl.capacity", "nand.blocks_per_plane", POLICY, PLANNER];
+        let least = match self.options.ftl.mapping.policy {
+            MappingChoice::Fast(_) => 2,
+            _ => 1,
+        };
+        let blocks = u64::from(self.options.nand.blocks_per_plane);
+        let needed = u64::from(data) + u64::from(log) + u64::from(Shares::BESIDE);
+        if data == 0 {
+            let message = format!("a plane of {blocks} blocks has no room for data and a log");
+            let remedy = "give a plane more blocks".to_owned();
+            self.fail(&[paths[2], paths[0], POLICY], message, remedy);
+        } else if log < least {
+            let message = format!(
+                "over-provisioning leaves {log} log blocks beside the {data} data blocks of a plane, and \
+                 this mapping needs {least}"
+            );
+            let needed = Ratio { ppm: Ratio::ONE.ppm.div_ceil(data) * least };
+            let remedy = format!("set ftl.over_provisioning to {} or more", text(&needed));
+            self.fail(&paths, message, remedy);
+        } else if needed > blocks {
+            let message = format!(
+                "a plane needs {needed} blocks ({data} for data, {log} for the log and {} beside), and has \
+                 {blocks}",
+                Shares::BESIDE
+            );
+            let remedy = format!(
+                "set nand.blocks_per_plane to {needed} or more, or lower ftl.capacity or \
+                 ftl.over_provisioning"
+            );
+            self.fail(&[paths[1], paths[0], paths[2], POLICY, PLANNER], message, remedy);
+        }
+    }
+}

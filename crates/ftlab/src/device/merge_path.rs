@@ -1,0 +1,205 @@
+//! Writes to a mapping with a log, and the merges that make room for them.
+//!
+//! With clocks of its own, a plane that has no room merges while the others go on; writes to it stall. In
+//! lock-step the device stands still: once nothing is under way on flash, the planes do their jobs, and what the host
+//! asks meanwhile waits until they are done.
+
+use super::{Contents, Device};
+use crate::cache::SlotId;
+use crate::ftl::gc::Ground;
+use crate::ftl::mapping::hybrid::Room;
+use crate::ftl::merge::{Merger, Step};
+use crate::ftl::streams::WriteStream;
+use crate::host::{Op, RequestId};
+use crate::scheduler::{CommandId, Probe};
+use crate::units::{Lpn, PlaneId, SimTime};
+
+/// Whether a device stands still for merges, and what waits for that.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Standstill {
+    state: Motion,
+    held: Vec<Held>,
+}
+
+/// A request that came while the device stood still.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    request: RequestId,
+    since: SimTime,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Motion {
+    #[default]
+    Goes,
+    /// It will stand still when nothing is under way.
+    Stopping,
+    Stands,
+}
+
+impl Standstill {
+    /// Whether requests that need the FTL have to wait.
+    #[inline]
+    pub(super) fn holds(&self) -> bool {
+        self.state != Motion::Goes
+    }
+
+    /// Whether nothing waits.
+    pub(super) fn is_over(&self) -> bool {
+        self.state == Motion::Goes && self.held.is_empty()
+    }
+}
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    fn merge_ground(&mut self) -> Option<(&mut Merger, Ground<'_, P, C>)> {
+        let Device { now, ftl, flash, contents, merger, .. } = self;
+        let merger = merger.as_deref_mut()?;
+        Some((merger, Ground { now: *now, ftl, flash, contents }))
+    }
+
+    /// What merges did so far, if there are any.
+    pub fn merger(&self) -> Option<&Merger> {
+        self.merger.as_deref()
+    }
+
+    /// Finds a place for a program in the log, if its plane takes writes and has room.
+    pub(super) fn place_in_log(&mut self, program: CommandId) -> bool {
+        let page = self.first_page_of(program);
+        let plane = self.ftl.log_plane_of(page);
+        let Some(merger) = self.merger.as_deref_mut() else { return false };
+        if !merger.takes_writes(plane) {
+            return false;
+        }
+        let Some(at) = self.ftl.place_in_log(page) else { return false };
+        merger.program_begins(plane);
+        self.fill_place(program, at);
+        true
+    }
+
+    /// A page has stalled: its plane makes room.
+    pub(super) fn want_room(&mut self, page: Lpn) {
+        let plane = self.ftl.log_plane_of(page);
+        let now = self.now;
+        if self.merger.as_deref_mut().is_some_and(|merger| merger.want_room(now, plane, page)) {
+            self.begin_merging(plane);
+        }
+    }
+
+    fn begin_merging(&mut self, plane: PlaneId) {
+        let Some((merger, mut ground)) = self.merge_ground() else { return };
+        if merger.begin(plane, &mut ground) == Step::Done {
+            self.merged(plane);
+        }
+    }
+
+    /// A program of the host is done on a plane: it may have waited for that to merge.
+    pub(super) fn programmed_in_log(&mut self, plane: PlaneId) {
+        if self.merger.as_deref_mut().is_some_and(|merger| merger.program_ends(plane)) {
+            self.begin_merging(plane);
+        }
+    }
+
+    /// A command of a merge is done.
+    pub(super) fn merge_command_done(&mut self, plane: PlaneId, id: CommandId) {
+        let Some((merger, mut ground)) = self.merge_ground() else { return };
+        if merger.done(plane, id, &mut ground) == Step::Done {
+            self.merged(plane);
+        }
+    }
+
+    /// A plane takes writes again.
+    fn merged(&mut self, plane: PlaneId) {
+        if self.standstill.state == Motion::Stands {
+            if self.merger().is_some_and(|merger| !merger.is_busy()) {
+                self.go_on();
+            }
+            return;
+        }
+        let pool = self.ftl.placement().pool_of(plane);
+        let stream = WriteStream::new(0);
+        while let Some((waiting, _)) = self.stalled.oldest(pool, |_| true) {
+            let page = self.first_page_of(waiting.program);
+            if !self.try_issue(waiting.program, stream, self.now - waiting.since) {
+                return self.want_room(page);
+            }
+            self.stalled.forget_oldest(self.now, pool, stream);
+        }
+    }
+
+    /// Whether every page of a write cycle has room. If one has none, the device makes room before anything of the
+    /// cycle begins: it stands still, and write-back goes on after that.
+    pub(super) fn log_has_room(&mut self, pages: &[SlotId]) -> bool {
+        if self.merger().is_none_or(|merger| !merger.in_lock_step()) {
+            return true;
+        }
+        if self.standstill.state == Motion::Stands {
+            return false;
+        }
+        let mut pages = pages.iter().map(|&slot| self.buffer.page(slot).page);
+        let full = pages.find(|&page| matches!(self.ftl.room_in_log(page), Room::After(_)));
+        if let Some(page) = full {
+            self.stand_still(page);
+        }
+        full.is_none()
+    }
+
+    /// Stands still to make room for a page.
+    fn stand_still(&mut self, page: Lpn) {
+        if self.flash.in_flight() > 0 {
+            self.standstill.state = Motion::Stopping;
+            return;
+        }
+        self.standstill.state = Motion::Stands;
+        if !self.flash.may_add_up() {
+            return self.want_room(page);
+        }
+        let Some((merger, mut ground)) = self.merge_ground() else { return };
+        let time = merger.at_once(page, &mut ground);
+        self.idle.wake_at(self.now + time);
+    }
+
+    /// What was done at once has taken its time.
+    pub(super) fn stood_still(&mut self) {
+        let Device { merger, flash, .. } = self;
+        if let Some(merger) = merger.as_deref_mut() {
+            merger.settle(flash);
+        }
+        self.go_on();
+    }
+
+    fn go_on(&mut self) {
+        self.standstill.state = Motion::Goes;
+        let held = std::mem::take(&mut self.standstill.held);
+        for Held { request: id, since } in held {
+            self.intake.breakdown_mut(id).gc += self.now - since;
+            let request = *self.intake.get(id).request();
+            self.start(id, &request);
+        }
+        self.write_back();
+    }
+
+    /// Keeps a request that came while the device stands still. Says whether it does.
+    pub(super) fn hold(&mut self, id: RequestId, op: Op) -> bool {
+        let holds = self.standstill.holds() && matches!(op, Op::Read | Op::Trim);
+        if holds {
+            self.standstill.held.push(Held { request: id, since: self.now });
+        }
+        holds
+    }
+
+    /// Nothing is under way on flash any more: a device that was to stand still does.
+    pub(super) fn flash_is_quiet(&mut self) {
+        self.standstill.state = Motion::Goes;
+        self.write_back();
+        // What should have been written has gone: who waited goes on.
+        if self.standstill.state == Motion::Goes {
+            self.go_on();
+        }
+    }
+
+    /// Whether the device waits for its flash to be quiet.
+    #[inline]
+    pub(super) fn is_stopping(&self) -> bool {
+        self.standstill.state == Motion::Stopping
+    }
+}

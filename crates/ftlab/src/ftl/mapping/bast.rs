@@ -1,0 +1,30 @@
+//! BAST, block-associative sector translation: each log block belongs to one data block. A full one is merged
+//! with its data block. When no log block is left, that one is merged which was written longest ago.
+//!
+//! Source: Kim, Kim, Noh, Min and Cho, "A Space-Efficient Flash Translation Layer for CompactFlash Systems", IEEE
+//! Transactions on Consumer Electronics 48(2), 2002. What is missing from a data block that nobody has overwritten
+//! is written into the data block itself, as far as its pages can still be programmed in order.
+
+use super::hybrid::{Association, LogView, Page, Room, Spot};
+
+/// A log block for each data block that is being overwritten.
+#[derive(Clone, Debug)]
+pub struct Bast;
+
+impl Association for Bast {
+    const NAME: &'static str = "bast";
+    const SUMMARY: &'static str = "data blocks, each with at most one log block of its own";
+    const SOURCE: &'static str = "Kim et al., IEEE Trans. Consumer Electronics 48(2), 2002";
+
+    fn room(view: &LogView<'_>, spot: Spot) -> Room {
+        let tables = view.tables;
+        if let Some(own) = tables.own_logs(spot.data).next() {
+            return match tables.is_full(own) {
+                true => Room::After(own),
+                false => Room::InLog(own, Page::Next),
+            };
+        }
+        let oldest = || tables.homed_logs(tables.plane_of(spot.data)).next();
+        view.first_write(spot).unwrap_or_else(|| view.own(spot.data, oldest))
+    }
+}

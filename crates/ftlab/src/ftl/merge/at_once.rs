@@ -1,0 +1,62 @@
+//! A job done at once: where the device stands still for merges, nothing can see them half done, so it is enough
+//! to know what they change and how long they take.
+
+use super::fold::PageCopy;
+use super::{Cost, Job, MergeCounts};
+use crate::device::Contents;
+use crate::ftl::Ftl;
+use crate::units::{BlockId, PlaneId};
+
+/// Carries out a job at once. `priced` is told of each copy.
+pub(super) fn carry_out<C: Contents>(
+    ftl: &mut Ftl,
+    contents: &mut C,
+    (plane, job): (PlaneId, &Job),
+    counts: &mut MergeCounts,
+    mut priced: impl FnMut(PageCopy),
+) -> Cost {
+    let mut erases = 0;
+    let mut copies = 0;
+    let mut erase = |ftl: &mut Ftl, contents: &mut C, block: BlockId| {
+        contents.erase(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block());
+        ftl.erased_in_log(block);
+        erases += 1;
+    };
+    let mut spent = Vec::new();
+    for &data in &job.merges {
+        let Some(mut fold) = ftl.begin_fold(data) else { continue };
+        while let Some(copy) = ftl.next_copy(&mut fold) {
+            contents.copy(copy.from, copy.to);
+            ftl.copied(copy.to);
+            priced(copy);
+            copies += 1;
+        }
+        if let Some(before) = ftl.end_fold(&fold, counts) {
+            erase(ftl, contents, before);
+        }
+        if job.victim.is_some() {
+            ftl.take_spent_logs(data, &mut spent);
+            spent.drain(..).for_each(|log| erase(ftl, contents, log));
+        }
+    }
+    if let Some(victim) = job.victim.filter(|&victim| ftl.is_log(victim)) {
+        let mut from = 0;
+        while let Some(copy) = ftl.next_move(victim, from) {
+            from = ftl.geometry.place_of(copy.from).1 + 1;
+            contents.copy(copy.from, copy.to);
+            ftl.moved(copy);
+            priced(copy);
+            counts.moved += 1;
+            copies += 1;
+        }
+        ftl.close_log(victim);
+        erase(ftl, contents, victim);
+    }
+    let empty = job.erases_empty.then(|| ftl.log_view()?.empty_log(plane)).flatten();
+    if let Some(empty) = empty {
+        ftl.close_log(empty);
+        erase(ftl, contents, empty);
+        counts.erased_along += 1;
+    }
+    Cost { copies, erases }
+}

@@ -1,0 +1,102 @@
+//! What a plane does to get a log block back, and what that costs.
+
+use crate::ftl::mapping::hybrid::{DataBlock, LogView, Spot};
+use crate::units::{BlockId, PlaneId, Ppn};
+
+/// Work of the cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Pages read and programmed.
+    pub copies: u32,
+    /// Blocks erased.
+    pub erases: u32,
+}
+
+impl Cost {
+    /// Both together.
+    #[must_use]
+    pub const fn and(self, other: Cost) -> Cost {
+        Cost { copies: self.copies + other.copies, erases: self.erases + other.erases }
+    }
+
+    /// Whether it is no more than another in either.
+    #[must_use]
+    pub const fn fits(self, other: Cost) -> bool {
+        self.copies <= other.copies && self.erases <= other.erases
+    }
+}
+
+/// Work for a plane.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Job {
+    /// The data blocks that are merged, in this order.
+    pub merges: Vec<DataBlock>,
+    /// The log block that is emptied and erased after that.
+    pub victim: Option<BlockId>,
+    /// Whether a full log block without valid pages is erased at the end, if there is one.
+    pub erases_empty: bool,
+    /// What the merges cost, as it looks now.
+    pub cost: Cost,
+}
+
+impl Job {
+    /// The job that empties a log block with so many merges at the most.
+    #[must_use]
+    pub fn to_empty(view: &LogView<'_>, victim: BlockId, throttle: Option<u32>) -> Job {
+        let mut job = Job { victim: Some(victim), ..Job::default() };
+        view.pages_of(victim).for_each(|spot| {
+            job.add(view, spot, throttle.unwrap_or(u32::MAX), None);
+        });
+        job
+    }
+
+    /// Adds the merge of a data block that is not there yet, if fewer than `most` are, and if the whole is then
+    /// within the `limit`.
+    pub fn add(&mut self, view: &LogView<'_>, spot: Spot, most: u32, limit: Option<Cost>) {
+        let full = self.merges.len() >= most as usize;
+        if full || self.merges.contains(&spot.data) {
+            return;
+        }
+        let cost = self.cost.and(view.cost(spot.data));
+        if limit.is_none_or(|limit| cost.fits(limit)) {
+            self.cost = cost;
+            self.merges.push(spot.data);
+        }
+    }
+
+    /// Whether there is nothing to do.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.merges.is_empty() && self.victim.is_none() && !self.erases_empty
+    }
+}
+
+impl LogView<'_> {
+    /// The places of the valid pages of a log block, in the order in which they were written.
+    pub fn pages_of(&self, log: BlockId) -> impl Iterator<Item = Spot> + '_ {
+        let first = self.blocks.next_valid(log, 0);
+        let valid = std::iter::successors(first, move |at| self.blocks.next_valid(log, at + 1));
+        valid.filter_map(move |at| {
+            let page = log.get() * self.tables.pages_per_block() + at;
+            Some(self.tables.spot(self.spare.owner(Ppn::new(page))?))
+        })
+    }
+
+    /// What merging a data block would cost.
+    #[must_use]
+    pub fn cost(&self, data: DataBlock) -> Cost {
+        let block = self.tables.block_of(data);
+        let erases = u32::from(block.is_some());
+        let in_data = block.map_or(0, |block| self.blocks.valid(block));
+        let in_log = self.tables.newer(data).count() as u32;
+        let there = self.tables.heir(data, self.blocks).map_or(0, |heir| self.blocks.valid(heir));
+        Cost { copies: in_data + in_log - there, erases }
+    }
+
+    /// A full log block of a plane on which nothing is valid, the first in the order of the log.
+    #[must_use]
+    pub fn empty_log(&self, plane: PlaneId) -> Option<BlockId> {
+        let mut logs = self.tables.logs(plane);
+        logs.find(|&log| self.blocks.valid(log) == 0 && self.tables.is_full(log))
+    }
+}

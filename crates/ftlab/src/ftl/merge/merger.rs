@@ -1,0 +1,463 @@
+//! The merger: carries out the jobs of planes, copy by copy, and says when a plane takes writes again.
+//!
+//! A plane works on its job in order: each merge reads and programs page after page, `copies_in_flight` of them at a
+//! time, then the block that held the data block is erased; then what is left in the victim moves, and the victim is
+//! erased. A plane begins only when no write of the host is under way on it, and takes none until it is done: so
+//! nothing that a merge looks at changes meanwhile, but for pages that are deallocated.
+
+use std::collections::VecDeque;
+
+use super::fold::{Fold, PageCopy};
+use super::{Clocks, Cost, Job, MergeCounts, Planner, Reclaims, at_once};
+use crate::device::Contents;
+use crate::ftl::gc::Ground;
+use crate::ftl::mapping::hybrid::{DataBlock, Room};
+use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
+use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
+
+/// What a merger is made of.
+#[derive(Clone, Debug)]
+pub struct MergerSetup {
+    /// What other planes do along with one.
+    pub planner: Planner,
+    /// Merges of a job at the most.
+    pub throttle: Option<u32>,
+    /// Whether planes have clocks of their own.
+    pub clocks: Clocks,
+    /// Planes of the device.
+    pub planes: u32,
+    /// Copies of a plane under way at once.
+    pub copies_in_flight: u32,
+    /// Whether pages are copied within their plane.
+    pub copyback: bool,
+}
+
+/// What became of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The plane works on.
+    Goes,
+    /// The plane is done, and takes writes again.
+    Done,
+}
+
+/// A job under way.
+#[derive(Clone, Debug)]
+struct Running {
+    merges: VecDeque<DataBlock>,
+    fold: Option<Fold>,
+    victim: Option<BlockId>,
+    /// The next place of the victim to look at.
+    next_move: u32,
+    erases_empty: bool,
+    /// Blocks that have to be erased before anything else.
+    spent: Vec<BlockId>,
+    in_flight: u32,
+    erasing: bool,
+    /// Whether it was begun for want of room.
+    triggered: bool,
+}
+
+/// What a plane waits for to begin.
+#[derive(Clone, Debug)]
+enum Wanted {
+    /// Room for a page.
+    Room(Lpn),
+    /// What another plane has begun.
+    Along(Job),
+}
+
+/// What a plane does.
+#[derive(Clone, Debug, Default)]
+struct PlaneWork {
+    /// Programs of the host under way.
+    programs: u32,
+    running: Option<Running>,
+    wanted: Option<Wanted>,
+    /// Since when it has taken no writes for want of room.
+    stalled_since: Option<SimTime>,
+}
+
+/// Carries out merges.
+#[derive(Clone, Debug)]
+pub struct Merger {
+    setup: MergerSetup,
+    planes: Vec<PlaneWork>,
+    /// Jobs under way or about to be.
+    busy: u32,
+    counts: MergeCounts,
+    reclaims: Reclaims,
+    /// By die.
+    owed: Vec<Owed>,
+    /// The jobs of other planes, while they are made.
+    along: Vec<(PlaneId, Job)>,
+}
+
+impl Merger {
+    /// A merger with nothing to do, on so many dies.
+    #[must_use]
+    pub fn new(setup: MergerSetup, dies: u32) -> Merger {
+        Merger {
+            planes: vec![PlaneWork::default(); setup.planes as usize],
+            setup,
+            busy: 0,
+            counts: MergeCounts::default(),
+            reclaims: Reclaims::default(),
+            owed: vec![Owed::default(); dies as usize],
+            along: Vec::new(),
+        }
+    }
+
+    /// What it did so far.
+    #[must_use]
+    pub fn counts(&self) -> &MergeCounts {
+        &self.counts
+    }
+
+    /// The merges of each reclaim.
+    #[must_use]
+    pub fn reclaims(&self) -> &Reclaims {
+        &self.reclaims
+    }
+
+    /// Whether all planes go in step.
+    #[inline]
+    #[must_use]
+    pub fn in_lock_step(&self) -> bool {
+        self.setup.clocks == Clocks::LockStep
+    }
+
+    /// Whether any plane has a job.
+    #[inline]
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.busy > 0
+    }
+
+    /// Whether a plane takes writes.
+    #[inline]
+    #[must_use]
+    pub fn takes_writes(&self, plane: PlaneId) -> bool {
+        let work = &self.planes[plane.at()];
+        work.running.is_none() && work.wanted.is_none()
+    }
+
+    /// A program of the host is placed on a plane.
+    #[inline]
+    pub fn program_begins(&mut self, plane: PlaneId) {
+        self.planes[plane.at()].programs += 1;
+    }
+
+    /// A program of the host is done. Returns whether the plane may begin with its job now.
+    #[inline]
+    #[must_use]
+    pub fn program_ends(&mut self, plane: PlaneId) -> bool {
+        let work = &mut self.planes[plane.at()];
+        work.programs -= 1;
+        work.programs == 0 && work.wanted.is_some()
+    }
+
+    /// A plane has no room for a page: it empties a log block as soon as it can. Returns whether it can
+    /// now.
+    #[must_use]
+    pub fn want_room(&mut self, now: SimTime, plane: PlaneId, page: Lpn) -> bool {
+        let work = &mut self.planes[plane.at()];
+        if work.running.is_some() || work.wanted.is_some() {
+            work.stalled_since.get_or_insert(now);
+            return false;
+        }
+        work.stalled_since.get_or_insert(now);
+        work.wanted = Some(Wanted::Room(page));
+        self.busy += 1;
+        work.programs == 0
+    }
+
+    /// Begins with what a plane has waited for. Says whether it is done with it already.
+    pub fn begin<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C>,
+    ) -> Step {
+        let (job, triggered) = match self.planes[plane.at()].wanted.take() {
+            None => return Step::Goes,
+            Some(Wanted::Room(page)) => match self.job_for(page, on) {
+                Some(job) => (job, true),
+                // There is room after all: what was deallocated has made some.
+                None => return self.ended(plane, on.now),
+            },
+            Some(Wanted::Along(triggered)) => {
+                let view = on.ftl.log_view().expect("a mapping with a log");
+                (self.setup.planner.along(&view, &triggered, plane), false)
+            }
+        };
+        if triggered {
+            self.count(&job, on);
+            self.spread(plane, &job, on);
+        }
+        self.run(plane, job, triggered, on)
+    }
+
+    /// The job that makes room for a page, if there is none.
+    fn job_for<P, C>(&self, page: Lpn, on: &Ground<'_, P, C>) -> Option<Job> {
+        let Room::After(victim) = on.ftl.room_in_log(page) else { return None };
+        Some(Job::to_empty(&on.ftl.log_view()?, victim, self.setup.throttle))
+    }
+
+    fn count<P, C>(&mut self, job: &Job, on: &mut Ground<'_, P, C>) {
+        let merges = job.merges.len() as u32;
+        self.counts.reclaims += 1;
+        self.counts.most_merges = self.counts.most_merges.max(merges);
+        self.reclaims.record(merges);
+        if let Some(victim) = job.victim {
+            on.ftl.count_reclaim(victim);
+        }
+    }
+
+    /// The other planes get to know of a job; those that have none begin as soon as they can.
+    fn spread<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        job: &Job,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        for other in (0..self.setup.planes).map(PlaneId::new) {
+            let work = &mut self.planes[other.at()];
+            if other == plane || work.running.is_some() || work.wanted.is_some() {
+                continue;
+            }
+            let view = on.ftl.log_view().expect("a mapping with a log");
+            if self.setup.planner.along(&view, job, other).is_empty() {
+                continue;
+            }
+            work.wanted = Some(Wanted::Along(job.clone()));
+            self.busy += 1;
+            if work.programs == 0 {
+                // It has something to do, so it can't be done at once.
+                let _ = self.begin(other, on);
+            }
+        }
+    }
+
+    fn run<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        job: Job,
+        triggered: bool,
+        on: &mut Ground<'_, P, C>,
+    ) -> Step {
+        self.planes[plane.at()].running = Some(Running {
+            merges: job.merges.into(),
+            fold: None,
+            victim: job.victim,
+            next_move: 0,
+            erases_empty: job.erases_empty,
+            spent: Vec::new(),
+            in_flight: 0,
+            erasing: false,
+            triggered,
+        });
+        self.proceed(plane, on)
+    }
+
+    /// A command of a plane's job is done.
+    pub fn done<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        id: CommandId,
+        on: &mut Ground<'_, P, C>,
+    ) -> Step {
+        let Command { kind, page, source, then, .. } = *on.flash.command(id);
+        let run = self.planes[plane.at()].running.as_mut().expect("a command of a job");
+        match (kind, source) {
+            (Kind::Read, _) => {
+                let program = then.expect("a copy is read to be programmed");
+                on.contents.copy(page, on.flash.command(program).page);
+                on.flash.submit(on.now, program);
+                return Step::Goes;
+            }
+            (Kind::Erase, _) => {
+                run.erasing = false;
+                on.contents.erase(page, on.ftl.geometry.units_per_block());
+                on.ftl.erased_in_log(on.ftl.geometry.block_of(page));
+            }
+            (_, Some(from)) => {
+                run.in_flight -= 1;
+                match run.fold {
+                    Some(_) => on.ftl.copied(page),
+                    None => on.ftl.moved(PageCopy { from, to: page }),
+                }
+            }
+            (_, None) => unreachable!("a copy without a source"),
+        }
+        self.proceed(plane, on)
+    }
+
+    /// Does what can be done now.
+    fn proceed<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C>,
+    ) -> Step {
+        loop {
+            let run = self.planes[plane.at()].running.as_mut().expect("a job under way");
+            if run.erasing {
+                return Step::Goes;
+            }
+            if let Some(fold) = &mut run.fold {
+                while run.in_flight < self.setup.copies_in_flight
+                    && let Some(copy) = on.ftl.next_copy(fold)
+                {
+                    run.in_flight += 1;
+                    begin_copy(copy, plane, self.setup.copyback, on);
+                }
+                if run.in_flight > 0 {
+                    return Step::Goes;
+                }
+                let fold = *fold;
+                run.fold = None;
+                run.spent.extend(on.ftl.end_fold(&fold, &mut self.counts));
+                self.counts.along += u64::from(!run.triggered);
+                if run.triggered {
+                    on.ftl.take_spent_logs(fold.data, &mut run.spent);
+                }
+            } else if let Some(block) = run.spent.pop() {
+                run.erasing = true;
+                begin_erase(block, plane, on);
+            } else if let Some(data) = run.merges.pop_front() {
+                run.fold = on.ftl.begin_fold(data);
+            } else if let Some(victim) = run.victim.filter(|&victim| on.ftl.is_log(victim)) {
+                while run.in_flight < self.setup.copies_in_flight
+                    && let Some(copy) = on.ftl.next_move(victim, run.next_move)
+                {
+                    run.next_move = on.ftl.geometry.place_of(copy.from).1 + 1;
+                    run.in_flight += 1;
+                    self.counts.moved += 1;
+                    begin_copy(copy, plane, self.setup.copyback, on);
+                }
+                if run.in_flight > 0 {
+                    return Step::Goes;
+                }
+                run.victim = None;
+                on.ftl.close_log(victim);
+                run.spent.push(victim);
+            } else if std::mem::take(&mut run.erases_empty) {
+                let empty = on.ftl.log_view().and_then(|view| view.empty_log(plane));
+                if let Some(empty) = empty {
+                    on.ftl.close_log(empty);
+                    run.spent.push(empty);
+                    self.counts.erased_along += 1;
+                }
+            } else {
+                self.planes[plane.at()].running = None;
+                return self.ended(plane, on.now);
+            }
+        }
+    }
+
+    fn ended(&mut self, plane: PlaneId, now: SimTime) -> Step {
+        self.busy -= 1;
+        if let Some(since) = self.planes[plane.at()].stalled_since.take() {
+            self.count_stall(now - since);
+        }
+        Step::Done
+    }
+
+    fn count_stall(&mut self, stall: Nanos) {
+        self.counts.stalls += 1;
+        self.counts.stalled += stall;
+        self.counts.longest_stall = self.counts.longest_stall.max(stall);
+    }
+
+    /// Carries out, at once, the job that makes room for a page, and those of the planes along with it. Returns how long
+    /// the device stands still for that.
+    pub fn at_once<P: Probe, C: Contents>(
+        &mut self,
+        page: Lpn,
+        on: &mut Ground<'_, P, C>,
+    ) -> Nanos {
+        let Some(job) = self.job_for(page, on) else { return Nanos::ZERO };
+        let plane = on.ftl.log_plane_of(page);
+        self.count(&job, on);
+        // All look at the log as it was before.
+        let mut along = std::mem::take(&mut self.along);
+        for other in (0..self.setup.planes).map(PlaneId::new).filter(|&other| other != plane) {
+            let view = on.ftl.log_view().expect("a mapping with a log");
+            along.push((other, self.setup.planner.along(&view, &job, other)));
+        }
+        self.carry_out(plane, &job, true, on);
+        along.drain(..).for_each(|(other, job)| self.carry_out(other, &job, false, on));
+        self.along = along;
+        let longest = self.owed.iter().map(|owed| owed.time).max().unwrap_or_default();
+        self.count_stall(longest);
+        longest
+    }
+
+    fn carry_out<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        job: &Job,
+        triggered: bool,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        let Ground { ftl, flash, contents, .. } = on;
+        let mut time = Nanos::ZERO;
+        let priced = |copy: PageCopy| time += flash.price_of_copy(copy.from, copy.to);
+        let before = self.counts.merges();
+        let work = at_once::carry_out(ftl, *contents, (plane, job), &mut self.counts, priced);
+        time += flash.price_of_erases(work.erases);
+        self.counts.along += if triggered { 0 } else { self.counts.merges() - before };
+        let owed = &mut self.owed[ftl.geometry.die_of(plane).at()];
+        owed.time += time;
+        owed.work = owed.work.and(work);
+    }
+
+    /// The time of what was done at once has passed: the dies' accounts have it.
+    pub fn settle<P: Probe>(&mut self, flash: &mut Flash<P>) {
+        for (die, owed) in (0..).map(DieId::new).zip(&mut self.owed) {
+            let Owed { work, time } = std::mem::take(owed);
+            flash.account_at_once(die, &work, self.setup.copyback, time);
+        }
+    }
+}
+
+/// What a die has done at once and not yet had the time for.
+#[derive(Clone, Copy, Debug, Default)]
+struct Owed {
+    work: Cost,
+    time: Nanos,
+}
+
+/// Reads a page and programs it elsewhere on its plane.
+fn begin_copy<P: Probe, C: Contents>(
+    copy: PageCopy,
+    plane: PlaneId,
+    copyback: bool,
+    on: &mut Ground<'_, P, C>,
+) {
+    let PageCopy { from, to } = copy;
+    let task = Task::Merge(plane);
+    let kind = if copyback { Kind::Copyback } else { Kind::Program };
+    let mut program = Command::new(kind, Origin::Gc, task, to);
+    program.source = Some(from);
+    program.units = 1;
+    if copyback {
+        on.contents.copy(from, to);
+        let id = on.flash.prepare(program);
+        return on.flash.submit(on.now, id);
+    }
+    program.codewords = on.flash.bus().page_codewords();
+    let program = on.flash.prepare(program);
+    let mut read = Command::new(Kind::Read, Origin::Gc, task, from);
+    read.units = 1;
+    read.codewords = on.flash.bus().page_codewords();
+    read.then = Some(program);
+    let read = on.flash.prepare(read);
+    on.flash.submit(on.now, read);
+}
+
+fn begin_erase<P: Probe, C: Contents>(block: BlockId, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    let page = on.ftl.geometry.page_at(block, 0);
+    let erase = Command::new(Kind::Erase, Origin::Gc, Task::Merge(plane), page);
+    let id = on.flash.prepare(erase);
+    on.flash.submit(on.now, id);
+}

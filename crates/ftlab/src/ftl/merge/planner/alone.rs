@@ -1,0 +1,34 @@
+//! No cooperation: the other planes do nothing. The baseline that shows why a planner is needed where the host waits
+//! for every plane.
+//!
+//! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, section 2.5.
+
+use crate::ftl::mapping::hybrid::LogView;
+use crate::ftl::merge::Job;
+use crate::image::keeps_nothing;
+use crate::policy::{NoOptions, Parts, Policy};
+use crate::units::PlaneId;
+
+/// Each plane for itself.
+#[derive(Clone, Debug, Default)]
+pub struct Alone;
+
+impl Policy for Alone {
+    const NAME: &'static str = "none";
+    const SUMMARY: &'static str = "each plane merges for itself; the others do nothing";
+    const SOURCE: &'static str = "Huang, channel management thesis, NCTU 2010, section 2.5";
+    type Options = NoOptions;
+
+    fn build(_options: &NoOptions, _parts: &Parts<'_>) -> Self {
+        Alone
+    }
+
+    keeps_nothing!(Alone {});
+}
+
+impl Alone {
+    #[expect(clippy::unused_self, reason = "other planners have something to say")]
+    pub(super) fn along(&self, _: &LogView<'_>, _triggered: &Job, _plane: PlaneId) -> Job {
+        Job::default()
+    }
+}

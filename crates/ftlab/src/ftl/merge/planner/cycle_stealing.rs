@@ -1,0 +1,48 @@
+//! Cycle stealing: while one plane merges k data blocks, each other one merges k of its own, those of the oldest pages in
+//! its log: they would have to be merged soonest. Then it may erase a log block that nothing is left on. It never
+//! works longer than the plane that began.
+//!
+//! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, section 3.2.3. Where
+//! merges differ in cost (switch merges, data blocks that are not full) a plane merges fewer than k, so that it
+//! does not work longer.
+
+use crate::ftl::mapping::hybrid::LogView;
+use crate::ftl::merge::Job;
+use crate::image::keeps_nothing;
+use crate::policy::{NoOptions, Parts, Policy};
+use crate::units::PlaneId;
+
+/// As many merges, each plane its own.
+#[derive(Clone, Debug, Default)]
+pub struct CycleStealing;
+
+impl Policy for CycleStealing {
+    const NAME: &'static str = "cycle-stealing";
+    const SUMMARY: &'static str =
+        "each other plane merges as much of its own, from its oldest log pages on";
+    const SOURCE: &'static str = "Huang, channel management thesis, NCTU 2010, section 3.2.3";
+    type Options = NoOptions;
+
+    fn build(_options: &NoOptions, _parts: &Parts<'_>) -> Self {
+        CycleStealing
+    }
+
+    keeps_nothing!(CycleStealing {});
+}
+
+impl CycleStealing {
+    #[expect(clippy::unused_self, reason = "as other planners")]
+    pub(super) fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
+        let most = triggered.merges.len();
+        let mut job = Job { erases_empty: triggered.victim.is_some(), ..Job::default() };
+        for log in view.tables.logs(plane) {
+            for spot in view.pages_of(log) {
+                if job.merges.len() == most {
+                    return job;
+                }
+                job.add(view, spot, most as u32, Some(triggered.cost));
+            }
+        }
+        job
+    }
+}

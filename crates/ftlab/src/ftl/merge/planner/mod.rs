@@ -1,0 +1,42 @@
+//! What the other planes do while one of them empties a log block ([`Planner`], a seam).
+
+mod alone;
+mod cycle_stealing;
+mod super_data_block;
+mod synchronised;
+
+pub use alone::Alone;
+pub use cycle_stealing::CycleStealing;
+pub use super_data_block::SuperDataBlock;
+pub use synchronised::Synchronised;
+
+use super::Job;
+use crate::ftl::mapping::hybrid::LogView;
+use crate::policy::seam;
+use crate::units::PlaneId;
+
+seam! {
+    /// Decides what the other planes merge while one of them empties a log block.
+    pub enum Planner ("ftl.merge.planner" = "none") as PlannerChoice, with planner_policy {
+        None(Alone),
+        Synchronised(Synchronised),
+        SuperDataBlock(SuperDataBlock),
+        CycleStealing(CycleStealing),
+    }
+}
+
+impl PlannerChoice {
+    /// Whether the planes of different channels work as one.
+    #[must_use]
+    pub fn gangs_channels(&self) -> bool {
+        matches!(self, PlannerChoice::Synchronised(_))
+    }
+}
+
+impl Planner {
+    /// What `plane` does while another one does the job that `triggered`.
+    #[must_use]
+    pub fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
+        planner_policy!(self, policy => policy.along(view, triggered, plane))
+    }
+}

@@ -1,0 +1,42 @@
+//! Super data blocks over independent channels: when one plane merges a data block, all others merge their data block
+//! of the same number, whether or not there is anything to bring in. They erase no log block.
+//!
+//! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, section 3.2.2.
+
+use crate::ftl::mapping::hybrid::{LogView, Spot};
+use crate::ftl::merge::Job;
+use crate::image::keeps_nothing;
+use crate::policy::{NoOptions, Parts, Policy};
+use crate::units::PlaneId;
+
+/// The data blocks of the same number.
+#[derive(Clone, Debug, Default)]
+pub struct SuperDataBlock;
+
+impl Policy for SuperDataBlock {
+    const NAME: &'static str = "super-data-block";
+    const SUMMARY: &'static str = "all planes merge their data blocks of the same numbers";
+    const SOURCE: &'static str = "Huang, channel management thesis, NCTU 2010, section 3.2.2";
+    type Options = NoOptions;
+
+    fn build(_options: &NoOptions, _parts: &Parts<'_>) -> Self {
+        SuperDataBlock
+    }
+
+    keeps_nothing!(SuperDataBlock {});
+}
+
+impl SuperDataBlock {
+    #[expect(clippy::unused_self, reason = "as other planners")]
+    pub(super) fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
+        let mut job = Job::default();
+        for &data in &triggered.merges {
+            let data = view.tables.beside(data, plane);
+            // Nothing of it was ever written.
+            if view.cost(data).copies > 0 {
+                job.add(view, Spot { data, offset: 0 }, u32::MAX, None);
+            }
+        }
+        job
+    }
+}
