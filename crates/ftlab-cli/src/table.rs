@@ -282,6 +282,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Erases of a block", &format!("{text} (min / mean / max)"))?;
     health(report, out)?;
     slc_cache(report, out)?;
+    merges(report, out)?;
     let hits = match &report.cache {
         None => "none".to_owned(),
         Some(cache) => format!(
@@ -340,6 +341,28 @@ fn slc_cache(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         count(cache.folds)
     );
     line(out, "SLC cache", &text)
+}
+
+/// Of a device whose mapping has a log.
+fn merges(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let Some(merges) = &report.merges else { return Ok(()) };
+    let text = format!(
+        "{} switch, {} partial, {} full, for {} log blocks; {} along with other planes",
+        count(merges.switch),
+        count(merges.partial),
+        count(merges.full),
+        count(merges.reclaims),
+        count(merges.along)
+    );
+    line(out, "Merges", &text)?;
+    let stalls = &merges.stall_ns;
+    let text = format!(
+        "{}, longest {}, p99 {}",
+        count(merges.stalls),
+        or_none(stalls.max, |time| time.to_string()),
+        or_none(stalls.p99, |time| time.to_string())
+    );
+    line(out, "Stalls for merges", &text)
 }
 
 /// Of a device on which something can fail.

@@ -5,6 +5,7 @@ use crate::cache::BufferCounts;
 use crate::device::{Contents, Device};
 use crate::ftl::FtlCounts;
 use crate::ftl::gc::PurposeCounts;
+use crate::ftl::merge::MergeCounts;
 use crate::ftl::slc::SlcCounts;
 use crate::host::Host;
 use crate::scheduler::{CommandCounts, Overlaps, Probe};
@@ -19,6 +20,8 @@ pub struct DeviceCounters {
     pub ftl: FtlCounts,
     /// What the SLC cache did; nothing without one.
     pub slc: SlcCounts,
+    /// What merges did; nothing without a log.
+    pub merges: MergeCounts,
     /// What the write buffer did.
     pub buffer: BufferCounts,
     /// Flash commands done, by origin and kind.
@@ -40,6 +43,7 @@ impl DeviceCounters {
             span: now.saturating_since(SimTime::ZERO),
             ftl: *device.ftl_counts(),
             slc: device.ftl().slc_counts().copied().unwrap_or_default(),
+            merges: device.merger().map(|merger| *merger.counts()).unwrap_or_default(),
             buffer: *device.buffer_counts(),
             commands: *device.flash().done(),
             overlaps: *device.flash().overlaps(),
@@ -84,6 +88,17 @@ impl DeviceCounters {
             bypassed: f(a.bypassed, b.bypassed),
             read: f(a.read, b.read),
         };
+        let (a, b) = (&self.merges, &other.merges);
+        let merges = MergeCounts {
+            switch: f(a.switch, b.switch),
+            partial: f(a.partial, b.partial),
+            full: f(a.full, b.full),
+            along: f(a.along, b.along),
+            copied: f(a.copied, b.copied),
+            moved: f(a.moved, b.moved),
+            reclaims: f(a.reclaims, b.reclaims),
+            erased_along: f(a.erased_along, b.erased_along),
+        };
         let (a, b) = (&self.buffer, &other.buffer);
         let buffer = BufferCounts {
             write_hits: f(a.write_hits, b.write_hits),
@@ -114,6 +129,7 @@ impl DeviceCounters {
             span: Nanos(f(self.span.0, other.span.0)),
             ftl,
             slc,
+            merges,
             buffer,
             commands,
             overlaps,

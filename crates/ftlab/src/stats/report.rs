@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::health::Health;
 use super::host::PARTS;
+use super::merges::Merges;
 use super::queues::{Fairness, QueueReport};
 use super::slc::SlcCache;
 use super::steady::SteadyReport;
@@ -39,6 +40,8 @@ pub struct Report {
     pub cache: Option<Cache>,
     /// The SLC cache; null if the device has none.
     pub slc_cache: Option<SlcCache>,
+    /// Merges; null if the mapping has no log.
+    pub merges: Option<Merges>,
     /// How busy the device was.
     pub utilisation: Utilisation,
     /// Flash commands by origin.

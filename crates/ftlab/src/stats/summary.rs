@@ -2,6 +2,7 @@
 
 use super::health::health;
 use super::host::{HostStats, OpStats};
+use super::merges::merges;
 use super::notes;
 use super::queues;
 use super::report::{
@@ -61,6 +62,7 @@ pub(super) fn build<P: Probe, C: Contents>(
         read_pages: counters.buffer.read_hits + counters.buffer.read_misses,
         cache: device.buffer().acknowledges_early().then(|| cache(&counters, device)),
         slc_cache: device.ftl().slc_counts().map(|_| slc_cache(&counters)),
+        merges: device.merger().map(|merger| merges(&counters, merger)),
         utilisation: Utilisation {
             channels_ratio: spread(&counters.channel_busy, counters.span),
             dies_ratio: spread(&counters.die_busy, counters.span),
@@ -134,7 +136,7 @@ pub(super) fn op_report(op: &OpStats, duration: Nanos) -> OpReport {
     }
 }
 
-fn latency_report(latencies: &Latencies) -> LatencyReport {
+pub(super) fn latency_report(latencies: &Latencies) -> LatencyReport {
     LatencyReport {
         mean: latencies.mean_ns(),
         p50: latencies.quantile(0.5),

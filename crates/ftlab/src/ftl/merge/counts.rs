@@ -1,7 +1,5 @@
 //! What merges did, counted.
 
-use crate::units::Nanos;
-
 /// Counts of merges, in blocks and pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeCounts {
@@ -19,16 +17,8 @@ pub struct MergeCounts {
     pub moved: u64,
     /// Log blocks that were emptied because a page found no room.
     pub reclaims: u64,
-    /// The most merges that one of these took.
-    pub most_merges: u32,
     /// Log blocks that planes erased along with others.
     pub erased_along: u64,
-    /// Time during which a plane took no writes because it had no room, summed over such times.
-    pub stalled: Nanos,
-    /// How often that was so.
-    pub stalls: u64,
-    /// The longest such time.
-    pub longest_stall: Nanos,
 }
 
 impl MergeCounts {
@@ -46,6 +36,7 @@ pub struct Reclaims {
     most: Vec<u32>,
     bucket: u64,
     count: u64,
+    most_of_all: u32,
 }
 
 impl Reclaims {
@@ -64,7 +55,14 @@ impl Reclaims {
         &self.most
     }
 
+    /// The most merges of any reclaim.
+    #[must_use]
+    pub fn most_of_all(&self) -> u32 {
+        self.most_of_all
+    }
+
     pub(super) fn record(&mut self, merges: u32) {
+        self.most_of_all = self.most_of_all.max(merges);
         if self.count.is_multiple_of(self.bucket) {
             if self.most.len() == Self::BUCKETS {
                 self.most = self.most.chunks(2).map(|pair| pair[0].max(pair[1])).collect();
@@ -81,7 +79,7 @@ impl Reclaims {
 
 impl Default for Reclaims {
     fn default() -> Reclaims {
-        Reclaims { most: Vec::new(), bucket: 1, count: 0 }
+        Reclaims { most: Vec::new(), bucket: 1, count: 0, most_of_all: 0 }
     }
 }
 

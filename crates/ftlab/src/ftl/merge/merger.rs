@@ -13,6 +13,7 @@ use crate::device::Contents;
 use crate::ftl::gc::Ground;
 use crate::ftl::mapping::hybrid::{DataBlock, Room};
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
+use crate::stats::Latencies;
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
 
 /// What a merger is made of.
@@ -87,6 +88,8 @@ pub struct Merger {
     busy: u32,
     counts: MergeCounts,
     reclaims: Reclaims,
+    /// For how long planes took no writes for want of room; in lock-step, the device.
+    stalls: Latencies,
     /// By die.
     owed: Vec<Owed>,
     /// The jobs of other planes, while they are made.
@@ -103,6 +106,7 @@ impl Merger {
             busy: 0,
             counts: MergeCounts::default(),
             reclaims: Reclaims::default(),
+            stalls: Latencies::default(),
             owed: vec![Owed::default(); dies as usize],
             along: Vec::new(),
         }
@@ -118,6 +122,12 @@ impl Merger {
     #[must_use]
     pub fn reclaims(&self) -> &Reclaims {
         &self.reclaims
+    }
+
+    /// For how long planes took no writes for want of room; in lock-step, the device.
+    #[must_use]
+    pub fn stalls(&self) -> &Latencies {
+        &self.stalls
     }
 
     /// Whether all planes go in step.
@@ -206,7 +216,6 @@ impl Merger {
     fn count<P, C>(&mut self, job: &Job, on: &mut Ground<'_, P, C>) {
         let merges = job.merges.len() as u32;
         self.counts.reclaims += 1;
-        self.counts.most_merges = self.counts.most_merges.max(merges);
         self.reclaims.record(merges);
         if let Some(victim) = job.victim {
             on.ftl.count_reclaim(victim);
@@ -357,15 +366,9 @@ impl Merger {
     fn ended(&mut self, plane: PlaneId, now: SimTime) -> Step {
         self.busy -= 1;
         if let Some(since) = self.planes[plane.at()].stalled_since.take() {
-            self.count_stall(now - since);
+            self.stalls.record(now - since);
         }
         Step::Done
-    }
-
-    fn count_stall(&mut self, stall: Nanos) {
-        self.counts.stalls += 1;
-        self.counts.stalled += stall;
-        self.counts.longest_stall = self.counts.longest_stall.max(stall);
     }
 
     /// Carries out, at once, the job that makes room for a page, and those of the planes along with it. Returns how long
@@ -388,7 +391,7 @@ impl Merger {
         along.drain(..).for_each(|(other, job)| self.carry_out(other, &job, false, on));
         self.along = along;
         let longest = self.owed.iter().map(|owed| owed.time).max().unwrap_or_default();
-        self.count_stall(longest);
+        self.stalls.record(longest);
         longest
     }
 
