@@ -171,9 +171,9 @@ fn parses(kind: Kind, text: &str) -> bool {
 
 fn lies_within(kind: Kind, text: &str, low: &str, high: &str) -> bool {
     match kind {
-        Kind::Count => u32::parse(text).is_ok_and(|value| value.within(low, high)),
+        Kind::Count => Option::<u32>::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Time => Option::<Nanos>::parse(text).is_ok_and(|value| value.within(low, high)),
-        Kind::Size => Bytes::parse(text).is_ok_and(|value| value.within(low, high)),
+        Kind::Size => Option::<Bytes>::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Rate => Option::<BytesPerSec>::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Counts => Vec::<u32>::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Share => Ratio::parse(text).is_ok_and(|value| value.within(low, high)),

@@ -7,10 +7,10 @@ use super::idle::{Chore, Idle};
 use super::merge_path::Standstill;
 use super::stalled::Stalled;
 use super::{Contents, Device};
-use crate::cache::{Buffer, BufferSetup};
+use crate::cache::{Buffer, BufferSetup, Gate};
 use crate::config::{Config, GcOptions, MOST_COPIES, NandOptions, StreamMap};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
-use crate::ftl::merge::{Merger, MergerSetup};
+use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
@@ -206,12 +206,22 @@ fn triggers(gc: &GcOptions) -> Triggers {
     }
 }
 
+/// In lock-step, write-back goes by cycles whatever the buffer.
+fn gate(parts: &Parts<'_>) -> Option<Gate> {
+    let (ftl, gate) = (&parts.config.ftl, parts.config.cache.policy.gate());
+    let lock_step = ftl.mapping.policy.log().is_some() && ftl.merge.clocks == Clocks::LockStep;
+    match lock_step {
+        true => Some(Gate { barrier: true, prefix: gate.is_some_and(|gate| gate.prefix) }),
+        false => gate,
+    }
+}
+
 fn buffer(parts: &Parts<'_>) -> BufferSetup {
     let cache = &parts.config.cache;
     let policy = cache.policy.build(parts);
     let latency = cache.latency;
     let row = parts.config.pages_in_row();
-    let gate = cache.policy.gate();
+    let gate = gate(parts);
     let Some(dram) = cache.policy.dram() else {
         return BufferSetup {
             policy,

@@ -106,7 +106,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return false;
         }
         let chosen = self.choose_by_planes(gate);
-        let begins = self.cycle_may_begin(&chosen);
+        let begins = self.log_has_room(&chosen);
         match begins {
             true => self.begin_programs(&chosen),
             false => chosen.iter().for_each(|&slot| {
@@ -116,13 +116,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.cycles.chosen = chosen;
         begins && self.cycles.under_way == 0
-    }
-
-    /// Whether a cycle of these pages may begin. If not, nothing of it has, and it is asked again at the
-    /// next [`write_back`](Self::write_back).
-    #[expect(clippy::unused_self, reason = "merges that stop all planes are asked here")]
-    fn cycle_may_begin(&mut self, _pages: &[SlotId]) -> bool {
-        true
     }
 
     /// Takes planes for the pages that begin next.
@@ -197,7 +190,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let slot = SlotId::new(self.loads.get(id, unit));
                 self.make_current(slot, Ppn::new(at.get() + unit), &spent);
             }
-            self.ftl.programmed_for_host(at, units);
+            self.programmed_for_host(at, units);
         }
         self.buffer.program_ended();
         self.plane_is_free(pool);
@@ -232,7 +225,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             // It stood behind the others.
             spent.queue += self.now - since;
             self.make_current(slot, at, &spent);
-            self.ftl.programmed_for_host(at, 1);
+            self.programmed_for_host(at, 1);
         }
         self.cycles.members = members;
     }

@@ -12,7 +12,7 @@ use crate::ftl::merge::{Merger, Step};
 use crate::ftl::streams::WriteStream;
 use crate::host::{Op, RequestId};
 use crate::scheduler::{CommandId, Probe};
-use crate::units::{Lpn, PlaneId, SimTime};
+use crate::units::{Lpn, PlaneId, Ppn, SimTime};
 
 /// Whether a device stands still for merges, and what waits for that.
 #[derive(Clone, Debug, Default)]
@@ -92,9 +92,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// A program of the host is done on a plane: it may have waited for that to merge.
-    pub(super) fn programmed_in_log(&mut self, plane: PlaneId) {
-        if self.merger.as_deref_mut().is_some_and(|merger| merger.program_ends(plane)) {
+    /// A flash page of the host is programmed and current. Its plane may have waited for that to merge.
+    #[inline]
+    pub(super) fn programmed_for_host(&mut self, first: Ppn, units: u32) {
+        self.ftl.programmed_for_host(first, units);
+        let Some(merger) = self.merger.as_deref_mut() else { return };
+        let geometry = self.flash.geometry();
+        let plane = geometry.plane_of(geometry.block_of(first));
+        if merger.program_ends(plane) {
             self.begin_merging(plane);
         }
     }
@@ -126,8 +131,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// Whether every page of a write cycle has room. If one has none, the device makes room before anything of the
-    /// cycle begins: it stands still, and write-back goes on after that.
+    /// Whether every page of a write cycle has room. If one has none in lock-step, the device makes room before
+    /// anything of the cycle begins: it stands still, and write-back goes on after that.
     pub(super) fn log_has_room(&mut self, pages: &[SlotId]) -> bool {
         if self.merger().is_none_or(|merger| !merger.in_lock_step()) {
             return true;

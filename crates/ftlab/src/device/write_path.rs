@@ -365,7 +365,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let slot = SlotId::new(self.loads.get(id, unit));
                 self.make_current(slot, Ppn::new(first.get() + unit), &spent);
             }
-            self.ftl.programmed_for_host(first, units);
+            self.programmed_for_host(first, units);
             self.buffer.program_ended();
         }
         self.empty_failed();

@@ -33,7 +33,7 @@ pub fn by_planes(base: Spec, buffer: BufferSpec) -> Spec {
 }
 
 /// Every way of beginning write-backs by planes.
-fn any_buffer() -> impl Strategy<Value = BufferSpec> {
+pub fn any_buffer() -> impl Strategy<Value = BufferSpec> {
     let gathering = (1u32..=24, select(vec![OWN, LOCK_STEP, IN_ORDER]))
         .prop_map(|(capacity, gate)| buffer(capacity, gate));
     let absorbing = (1u32..=24, 0u32..=24).prop_map(|(capacity, above)| BufferSpec {

@@ -1,5 +1,6 @@
 //! Mappings with a log, and their merges, described.
 
+use ftlab::cache::Gate;
 use ftlab::ftl::gc::Triggers;
 use ftlab::ftl::mapping::Mapping;
 use ftlab::ftl::mapping::hybrid::{LogMap, LogTables, Shares, Stripe};
@@ -12,6 +13,7 @@ use ftlab::nand::{Abilities, Geometry};
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use super::gating;
 use super::random::{self, Step};
 use super::{CAREFREE, MappingKind, PlacementKind, PlannerKind, Spec, StreamsKind};
 
@@ -85,8 +87,18 @@ pub const LOGS: [MappingKind; 4] =
 pub fn spec(clocks: &'static [Clocks]) -> impl Strategy<Value = Spec> {
     let merges = (select(PlannerKind::ALL), select(vec![None, Some(1), Some(2)]));
     let log = (select(&LOGS[..]), 2u32..=3, any::<bool>(), select(clocks));
-    (random::spec(), log, merges, any::<bool>()).prop_map(
-        |(base, (mapping, log, starts_full, clocks), (planner, throttle), copyback)| {
+    let buffer = (any::<bool>(), gating::any_buffer());
+    (random::spec(), log, merges, any::<bool>(), buffer).prop_map(
+        |(base, (mapping, log, starts_full, clocks), (planner, throttle), copyback, gated)| {
+            let (by_planes, buffer) = gated;
+            let mut base = base;
+            if by_planes || clocks == Clocks::LockStep {
+                base.buffer = buffer;
+            }
+            if clocks == Clocks::LockStep {
+                let prefix = base.buffer.gate.is_some_and(|gate| gate.prefix);
+                base.buffer.gate = Some(Gate { barrier: true, prefix });
+            }
             let plain = Spec {
                 streams: StreamsKind::Single,
                 triggers: Triggers { copyback, ..Triggers::NONE },

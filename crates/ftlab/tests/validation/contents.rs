@@ -277,7 +277,7 @@ proptest! {
 
     /// Through data blocks, log blocks and merges of every kind.
     #[test]
-    fn a_log_loses_nothing((spec, depth, steps) in logs::run(&[Clocks::Own], 400)) {
+    fn a_log_loses_nothing((spec, depth, steps) in logs::run(&[Clocks::Own, Clocks::LockStep], 400)) {
         let mut bench = Bench::new(&spec, None);
         let checked = bench.run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());

@@ -108,6 +108,19 @@ impl Checker<'_, '_> {
 
     /// Pages of channels that work as one grow with their number.
     fn log_pages(&mut self) {
+        let channels = self.options.nand.channels;
+        if gang(self.options) > 1 && !channels.is_power_of_two() {
+            let message = format!(
+                "{channels} channels that work as one have pages that are no power of two, which no request \
+                 can be cut into"
+            );
+            let remedy = format!(
+                "write {} or {} channels, or another planner",
+                channels.next_power_of_two() / 2,
+                channels.next_power_of_two()
+            );
+            return self.fail(&[PLANNER, "nand.channels"], message, remedy);
+        }
         const MOST: u64 = SectorMask::MOST_SECTORS as u64 * SECTOR_BYTES;
         let page = shape(self.options).page_size;
         if gang(self.options) > 1 && page.0 > MOST {

@@ -4,6 +4,7 @@
 
 mod by_hand;
 mod closed_form;
+mod device;
 mod laws;
 pub mod machine;
 mod table;
