@@ -55,6 +55,7 @@ const DEVICES: &[&[&str]] = &[
     &["host.queues=3", "host.outstanding=2"],
     &["host.queues=4", "host.outstanding=2", "host.link.rate=100MB/s"],
     &["nand.faults.program_failures=300000", "nand.faults.erase_failures=20000000"],
+    &["ftl.mapping.policy=log-block"],
     &["ftl.mapping.policy=log-block", "ftl.merge.planner=cycle-stealing"],
     &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],
     &["nand.endurance.policy=weibull", "nand.endurance.cycles=4"],

@@ -48,7 +48,9 @@ fn describe(option: &OptionInfo) -> Value {
     let mut schema = json!({ "description": text });
     match option.kind {
         Kind::Count => {
-            schema["type"] = json!("integer");
+            // A limit that may be none is a count or that word.
+            let limit = option.default.is_some_and(|default| default.parse::<u64>().is_err());
+            schema["type"] = if limit { json!(["integer", "string"]) } else { json!("integer") };
             if let Some((low, high)) = option.range {
                 schema["minimum"] = number(low);
                 schema["maximum"] = number(high);
@@ -84,6 +86,7 @@ fn describe(option: &OptionInfo) -> Value {
     schema
 }
 
+/// A count, or the word for none.
 fn number(text: &str) -> Value {
-    json!(text.parse::<u64>().expect("bounds of counts are whole numbers"))
+    text.parse::<u64>().map_or_else(|_| json!(text), |count| json!(count))
 }

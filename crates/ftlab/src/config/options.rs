@@ -313,7 +313,7 @@ options! {
             source "default: the least a drive gets when it sells GiB as GB";
         /// What the host sees at the most. With "none" it sees what over-provisioning leaves. Mappings with a log
         /// use no more blocks than this needs.
-        capacity: Option<Bytes> = "none", in "4KiB"..="1000TiB",
+        capacity: Option<Bytes> = "none", in "1MiB"..="1000TiB",
             source "default: all that over-provisioning leaves";
     }
 }

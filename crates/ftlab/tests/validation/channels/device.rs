@@ -46,7 +46,6 @@ fn config(params: &Params) -> Config {
         "cache.latency=0ns".to_owned(),
         "ftl.mapping.policy=log-block".to_owned(),
         "ftl.mapping.start=full".to_owned(),
-        format!("ftl.capacity={}B", params.sectors() * 512),
         format!("ftl.over_provisioning={}.{:04}%", share / 10_000, share % 10_000),
         format!("ftl.merge.planner={planner}"),
         "ftl.merge.clocks=lock-step".to_owned(),

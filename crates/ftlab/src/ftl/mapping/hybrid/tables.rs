@@ -350,7 +350,7 @@ impl LogTables {
     pub(in crate::ftl) fn take(&mut self, block: BlockId, offset: u32, own: u32) {
         let info = &mut self.infos[block.at()];
         let strayed = if offset == own { 0 } else { STRAYED };
-        info.taken = offset + 1 | info.taken & MARKS | strayed;
+        info.taken = (offset + 1) | (info.taken & MARKS) | strayed;
     }
 
     fn list(plane: PlaneId, homed: bool) -> usize {
