@@ -46,7 +46,8 @@ pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Place> {
 impl Figure {
     /// All that it draws.
     fn places(&self, axes: &[Axis]) -> Vec<Place> {
-        let drawn = places(&self.at, &self.open(), axes);
+        let open = self.open().into_iter().map(|axis| (axis, self.shown(axis, axes)));
+        let drawn = places(&self.at, &open.collect::<Vec<_>>());
         let Drawn::Metrics(along) = &self.drawn else { return drawn };
         let with = |points: &Option<Point>| -> Vec<Place> {
             let Some(point) = points else { return Vec::new() };

@@ -264,6 +264,8 @@ pub struct Figure {
     pub series: Option<usize>,
     /// The axis of whose values each has a panel of its own.
     pub panels: Option<usize>,
+    /// By axis, the values of an open axis that are drawn; all of them if it says none.
+    pub only: Vec<Option<Vec<usize>>>,
     /// The values of other axes.
     pub at: Point,
     /// What stands at the vertical axis.
@@ -297,7 +299,12 @@ pub struct AlongAxis {
 }
 
 impl Figure {
-    /// The axes of which it draws every value.
+    /// The values of an open axis that it draws, in the order of the axis.
+    pub fn shown(&self, axis: usize, axes: &[Axis]) -> Vec<usize> {
+        self.only[axis].clone().unwrap_or_else(|| (0..axes[axis].values.len()).collect())
+    }
+
+    /// The axes of which it draws several values.
     pub fn open(&self) -> Vec<usize> {
         let x = match &self.drawn {
             Drawn::Metrics(along) => Some(along.x),
@@ -312,17 +319,16 @@ pub fn over(base: &[Option<usize>], point: &[Option<usize>]) -> Point {
     point.iter().zip(base).map(|(above, below)| above.or(*below)).collect()
 }
 
-/// All places of a point whose open axes are `open`: one for each combination of their values.
-pub fn places(point: &Point, open: &[usize], axes: &[Axis]) -> Vec<Place> {
+/// All places of a point whose open axes have these values: one for each combination of them.
+pub fn places(point: &Point, open: &[(usize, Vec<usize>)]) -> Vec<Place> {
     let mut all = vec![point.clone()];
-    for &axis in open {
+    for (axis, values) in open {
         let with = |point: &Point, value: usize| {
             let mut point = point.clone();
-            point[axis] = Some(value);
+            point[*axis] = Some(value);
             point
         };
-        let values = 0..axes[axis].values.len();
-        all = all.iter().flat_map(|one| values.clone().map(|value| with(one, value))).collect();
+        all = all.iter().flat_map(|one| values.iter().map(|&value| with(one, value))).collect();
     }
     let closed = |point: Point| point.into_iter().map(|value| value.unwrap_or(0)).collect();
     all.into_iter().map(closed).collect()
@@ -334,7 +340,9 @@ impl Quantity {
         let elsewhere = |place: &Place| {
             place.iter().zip(&self.against).map(|(here, there)| there.unwrap_or(*here)).collect()
         };
-        let places = places(at, &self.mean_over, axes);
+        let all = |axis: usize| (axis, (0..axes[axis].values.len()).collect());
+        let open: Vec<(usize, Vec<usize>)> = self.mean_over.iter().copied().map(all).collect();
+        let places = places(at, &open);
         places.into_iter().map(|place| (place.clone(), elsewhere(&place))).collect()
     }
 }

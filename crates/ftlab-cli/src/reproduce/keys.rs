@@ -61,6 +61,8 @@ pub enum Takes {
     Names,
     /// Values of axes.
     Point,
+    /// Several values of each of some axes.
+    Only,
     /// The values of an axis.
     Values,
     /// A number that is printed in a paper.
@@ -86,6 +88,7 @@ impl Takes {
             Takes::Name => "the name of something that the file declares, such as \"read_mean\"",
             Takes::Names => "a list of names that the file declares, such as [\"read_mean\"]",
             Takes::Point => "values of axes, such as { bound = \"200us\" }",
+            Takes::Only => "values of axes, such as { bound = [\"200us\", \"300us\"] }",
             Takes::Values => {
                 "a list of names or tables, such as [\"200us\", { name = \"none\", label = \"no bound\" }]"
             }
@@ -281,6 +284,8 @@ pub const KEYS: &[Key] = keys![
     Figure."series": Name, Depends("one for each metric or curve"),
         "An axis: each metric or curve is drawn for each of its values.";
     Figure."panels": Name, Depends("a single panel"), "An axis: one panel for each of its values.";
+    Figure."only": Only, Depends("all values of those axes"),
+        "Of these axes, along which it is drawn or which `series` or `panels` name, only these values.";
     Figure."at": Point, Depends("the only value of each axis"), "The values of all other axes.";
     Figure."as": Name, Depends("value"), "What is formed of the metrics, as in claims.";
     Figure."against": Point, Depends("not needed for a value"), "As in claims.";

@@ -109,3 +109,37 @@ metrics = ["second", "highest"]
         fails(&place, "reproduce e --seeds 1", &[expected, "remedy"]);
     }
 }
+
+/// A figure runs and draws only the values to which it is held.
+#[test]
+fn a_figure_may_show_some_values_of_its_axes() {
+    let place = Place::new();
+    let figure = |only: &str| {
+        format!(
+            "[[figure]]\ntitle = \"f\"\nx = \"start\"\nseries = \"policy\"\nmetrics = [\"read\"]\n\
+             reference = {{ start = 2, policy = \"read-first\" }}\n{only}\n"
+        )
+    };
+    experiment(&place, "e", &figure("only = { start = [4, 2], policy = [\"read-first\"] }"));
+    let done = place.run("reproduce e -o out --seeds 1 -q");
+    assert_eq!(done.code, 0, "{}", done.err);
+    let (document, figures) = (place.json("out/result.json"), drawn(&place, "out/report.html"));
+    assert_eq!(document["cases"].as_array().unwrap().len(), 2);
+    assert_eq!(figures[0]["series"], serde_json::json!(["read-first"]));
+    let panel = &figures[0]["panels"][0];
+    let xs: Vec<f64> =
+        panel["points"][0].as_array().unwrap().iter().map(|dot| number(&dot["x"])).collect();
+    assert_eq!(xs.len(), 2);
+    assert_eq!(figures[0]["ticks"].as_array().unwrap().len(), 2);
+    assert_eq!(panel["references"][0]["y"], panel["points"][0][0]["y"], "the line across is drawn");
+    for (only, expected) in [
+        ("only = { start = [] }", "list some of 2, 3, 4"),
+        ("only = { start = [5] }", "unknown value of start"),
+        ("only = { load = [\"own\"] }", "draws one value of this axis"),
+        ("only = { strat = [2] }", "unknown axis"),
+        ("only = 3", "expected values of axes"),
+    ] {
+        experiment(&place, "e", &figure(only));
+        fails(&place, "reproduce e --seeds 1", &[expected, "remedy"]);
+    }
+}

@@ -116,13 +116,12 @@ pub fn panels(
     panel: impl Fn(String, &Point) -> Panel,
 ) -> Vec<Panel> {
     let Some(axis) = figure.panels else { return vec![panel(String::new(), &figure.at)] };
-    let values = axes[axis].values.iter().enumerate();
-    let of = |(at, value): (usize, &AxisValue)| {
+    let of = |at: usize| {
         let mut point = figure.at.clone();
         point[axis] = Some(at);
-        panel(format!("{} {}", axes[axis].label, value.label), &point)
+        panel(format!("{} {}", axes[axis].label, axes[axis].values[at].label), &point)
     };
-    values.map(of).collect()
+    figure.shown(axis, axes).into_iter().map(of).collect()
 }
 
 /// The series of a figure: what they are called, what they are of, and the values of their axis. `drawn`
@@ -135,15 +134,15 @@ pub fn series(
     let Some(axis) = figure.series else {
         return drawn.iter().map(|&(of, label)| (label.to_owned(), of, None)).collect();
     };
-    let values = axes[axis].values.iter().enumerate();
-    let of_value = |(at, value): (usize, &AxisValue)| {
+    let of_value = |at: usize| {
+        let value = &axes[axis].values[at];
         let name = |label: &str| match drawn.len() {
             1 => value.label.clone(),
             _ => format!("{}, {label}", value.label),
         };
         drawn.iter().map(|&(of, label)| (name(label), of, Some(at))).collect::<Vec<_>>()
     };
-    values.flat_map(of_value).collect()
+    figure.shown(axis, axes).into_iter().flat_map(of_value).collect()
 }
 
 struct Drawing<'a> {
@@ -181,9 +180,15 @@ impl Drawing<'_> {
         series(self.figure, self.axes(), &drawn)
     }
 
+    /// The values of the horizontal axis that are drawn, by their places in it.
+    fn values(&self) -> impl Iterator<Item = (usize, &AxisValue)> {
+        let values = &self.axes()[self.along.x].values;
+        self.figure.shown(self.along.x, self.axes()).into_iter().map(|at| (at, &values[at]))
+    }
+
     /// Where each value of the horizontal axis is drawn. Bars stand in groups, one beside the other.
     fn places(&self) -> Vec<f64> {
-        let values = &self.axes()[self.along.x].values;
+        let values: Vec<&AxisValue> = self.values().map(|(_, value)| value).collect();
         let numbers: Vec<f64> = values.iter().filter_map(|value| value.x).collect();
         let group = self.series().len() as f64 + 1.0;
         let few = numbers.len() < 2;
@@ -206,16 +211,15 @@ impl Drawing<'_> {
     }
 
     fn ticks(&self) -> Vec<Tick> {
-        let values = &self.axes()[self.along.x].values;
-        let numbered = values.iter().filter(|value| value.x.is_some()).count() >= 2;
+        let numbered = self.values().filter(|(_, value)| value.x.is_some()).count() >= 2;
         let bars = self.along.kind == Kind::Bars;
         let middle = if bars { (self.series().len() as f64 - 1.0) / 2.0 } else { 0.0 };
-        let tick = |(value, x): (&AxisValue, f64)| Tick {
+        let tick = |((_, value), x): ((usize, &AxisValue), f64)| Tick {
             x: x + middle,
             name: value.label.clone(),
             apart: bars || !numbered || value.x.is_none(),
         };
-        values.iter().zip(self.places()).map(tick).collect()
+        self.values().zip(self.places()).map(tick).collect()
     }
 
     fn panel(&self, title: String, at: &Point) -> Panel {
@@ -229,9 +233,8 @@ impl Drawing<'_> {
                 at[axis] = value;
             }
             let quantity = self.quantity(metric);
-            let values = self.axes()[self.along.x].values.iter().zip(self.places());
             let mut dots = Vec::new();
-            for (value, (of, x)) in values.enumerate() {
+            for ((value, of), x) in self.values().zip(self.places()) {
                 at[self.along.x] = Some(value);
                 let Some(found) = self.measured.quantity(&quantity, &at) else { continue };
                 let x = x + shift;
@@ -254,8 +257,11 @@ impl Drawing<'_> {
         let reference = self.along.reference.as_ref()?;
         // A line for one value of the series' axis is the same for all of them: it is drawn once.
         let shared = self.figure.series.is_some_and(|axis| reference[axis].is_some());
-        if shared && at[self.figure.series?] != Some(0) {
-            return None;
+        if shared {
+            let axis = self.figure.series?;
+            if at[axis] != self.figure.shown(axis, self.axes()).first().copied() {
+                return None;
+            }
         }
         let found = self.measured.quantity(quantity, &over(at, reference))?;
         let fixed = self.axes().iter().zip(reference);

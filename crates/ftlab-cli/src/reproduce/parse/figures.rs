@@ -32,9 +32,10 @@ impl Parser<'_> {
         let others: Vec<_> =
             named.iter().filter_map(|(axis, key)| Some(((*axis)?, *key))).collect();
         let at = self.closed(fields, at?, &others);
+        let only = self.only(fields, &others);
         let (drawn, unit) = drawn?;
         let y_label = self.reader.text(fields, "y_label").unwrap_or(unit);
-        Some(Figure { title: title?, note, drawn, series, panels, at: at?, y_label })
+        Some(Figure { title: title?, note, drawn, series, panels, only: only?, at: at?, y_label })
     }
 
     /// The axis along which metrics are drawn.

@@ -224,13 +224,16 @@ impl Parser<'_> {
 
     /// Counts what is asked for before any of it is listed.
     fn refuse_too_many_cases(&mut self, claims: &[Claim], figures: &[Figure]) {
-        let values = |axes: &[usize]| {
-            let sizes = axes.iter().map(|&axis| self.axes[axis].values.len());
-            sizes.fold(1usize, usize::saturating_mul)
+        let all = |sizes: Vec<usize>| sizes.into_iter().fold(1usize, usize::saturating_mul);
+        let of_claim = |claim: &Claim| {
+            let open = claim.quantity.mean_over.iter();
+            let each = all(open.map(|&axis| self.axes[axis].values.len()).collect());
+            each.saturating_mul(claim.rows.len())
         };
-        let of_claim =
-            |claim: &Claim| values(&claim.quantity.mean_over).saturating_mul(claim.rows.len());
-        let of_figure = |figure: &Figure| values(&figure.open());
+        let of_figure = |figure: &Figure| {
+            let open = figure.open().into_iter();
+            all(open.map(|axis| figure.shown(axis, &self.axes).len()).collect())
+        };
         let cases = claims.iter().map(of_claim).chain(figures.iter().map(of_figure));
         let cases = cases.fold(0usize, usize::saturating_add);
         if cases > MAX_CASES {

@@ -5,7 +5,7 @@ use toml::de::DeValue;
 use super::Parser;
 use crate::reproduce::declaration::{Axis, Form, Point};
 use crate::reproduce::keys::FORMS;
-use crate::reproduce::reader::Fields;
+use crate::reproduce::reader::{Fields, Given};
 
 impl Parser<'_> {
     fn axis_names(&self) -> Vec<String> {
@@ -111,6 +111,65 @@ impl Parser<'_> {
             }
         }
         in_order.then_some(point)
+    }
+
+    /// By axis, the values to which `only` holds it; axes that are not among `open` are reported.
+    pub(super) fn only(
+        &mut self,
+        fields: &Fields<'_, '_>,
+        open: &[(usize, &str)],
+    ) -> Option<Vec<Option<Vec<usize>>>> {
+        let mut only = vec![None; self.axes.len()];
+        if !fields.has("only") {
+            return Some(only);
+        }
+        let value = self.reader.get(fields, "only")?;
+        let DeValue::Table(table) = value.get_ref() else {
+            self.reader.mismatch(fields, "only", value);
+            return None;
+        };
+        let axes = self.axis_names();
+        let known: Vec<&str> = axes.iter().map(String::as_str).collect();
+        let path = fields.path_of("only");
+        let mut in_order = true;
+        for (name, value) in table {
+            let axis = self.reader.named(name.get_ref(), name.span(), &path, "axis", &known);
+            let path = format!("{path}.{}", name.get_ref());
+            let found = axis.and_then(|axis| Some((axis, self.values_of(axis, value, &path)?)));
+            match found {
+                Some((axis, values)) if open.iter().any(|(of, _)| *of == axis) => {
+                    only[axis] = Some(values);
+                }
+                Some(_) => {
+                    let message = "has no effect: the figure draws one value of this axis";
+                    let remedy = "leave it out, or draw along the axis";
+                    self.reader.report(value.span(), &path, message, remedy);
+                    in_order = false;
+                }
+                None => in_order = false,
+            }
+        }
+        in_order.then_some(only)
+    }
+
+    /// Some values of an axis, in its order.
+    fn values_of(&mut self, axis: usize, given: &Given<'_>, path: &str) -> Option<Vec<usize>> {
+        let names = value_names(&self.axes[axis]);
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        let what = format!("value of {}", self.axes[axis].name);
+        let entries = match given.get_ref() {
+            DeValue::Array(list) if !list.is_empty() => list,
+            _ => {
+                let remedy = format!("list some of {}", known.join(", "));
+                self.reader.report(given.span(), path, "no values of an axis", remedy);
+                return None;
+            }
+        };
+        let found = entries.iter().map(|entry| self.reader.one_of(entry, path, &what, &known));
+        let mut found = found.collect::<Vec<_>>().into_iter().collect::<Option<Vec<usize>>>()?;
+        found.sort_unstable();
+        found.dedup();
+        Some(found)
     }
 
     /// What is formed, and of what it is formed beside.
