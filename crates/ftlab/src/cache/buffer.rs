@@ -7,6 +7,7 @@
 //! the oldest goes first.
 
 mod audit;
+mod entry;
 mod versions;
 
 use std::collections::{HashMap, VecDeque};
@@ -78,6 +79,13 @@ impl Page {
     #[must_use]
     pub fn readable(&self) -> SectorMask {
         if self.discard { self.dirty } else { self.dirty.and_also(self.flushing) }
+    }
+
+    /// Whether it stays where it is in the policy's order, though it is used: where write-backs go in that
+    /// order alone, somebody who waits for it would wait for ever.
+    #[inline]
+    fn keeps_place(&self, gate: Option<Gate>) -> bool {
+        gate.is_some() && self.dirty_waiters.is_some()
     }
 }
 
@@ -309,7 +317,7 @@ impl Buffer {
         match hit {
             Some(slot) => {
                 self.counts.read_hits += 1;
-                if self.may_write_back(slot) && !self.keeps_place(slot) {
+                if self.may_write_back(slot) && !self.pages[slot].keeps_place(self.setup.gate) {
                     self.setup.policy.read(slot);
                 }
             }
@@ -317,29 +325,13 @@ impl Buffer {
         }
     }
 
-    /// Whether a page stays where it is in the policy's order, though it is used: where write-backs go
-    /// in that order alone, somebody who waits for it would wait for ever.
-    #[inline]
-    fn keeps_place(&self, slot: SlotId) -> bool {
-        self.setup.gate.is_some() && self.pages[slot].dirty_waiters.is_some()
-    }
-
-    /// Whether a request of so many pages comes in as a whole now. One that is larger than the buffer comes
-    /// in when nothing else is there.
-    pub fn let_in(&mut self, pages: u32) -> bool {
-        let Some(capacity) = self.setup.capacity else { return true };
-        let held = self.pages_held();
-        let fits = held + pages as usize <= capacity as usize;
-        let alone = held == 0 && pages > capacity;
-        self.passing |= alone;
-        alone || (fits && !self.passing)
-    }
-
     /// Takes a page of a write in, or returns none if it has to wait.
     #[inline]
     pub fn write(&mut self, span: PageSpan, tag: u8) -> Option<SlotId> {
-        let known = self.find(span.page);
-        if let Some(slot) = known.filter(|_| !self.gathers()) {
+        if self.gathers() {
+            return Some(self.write_version(span, tag));
+        }
+        if let Some(slot) = self.find(span.page) {
             if !self.acknowledges_early() {
                 return None;
             }
@@ -349,7 +341,7 @@ impl Buffer {
             page.dirty = page.dirty.and_also(span.sectors);
             page.tag = tag;
             match (page.flushing.is_empty(), was_dirty) {
-                (true, true) if self.keeps_place(slot) => {}
+                (true, true) if page.keeps_place(self.setup.gate) => {}
                 (true, true) => self.setup.policy.written(slot),
                 (true, false) => self.make_candidate(slot),
                 // It is listed again when its write-back is done.
@@ -358,9 +350,23 @@ impl Buffer {
             return Some(slot);
         }
         let full = |capacity| self.pages_held() >= capacity as usize;
-        if self.setup.capacity.is_some_and(full) && !self.passing {
+        if self.setup.capacity.is_some_and(full) {
             return None;
         }
+        Some(self.insert(span, tag))
+    }
+
+    /// A page comes in by itself, though there be an older version; there is [room](Self::let_in) for it.
+    #[cold]
+    fn write_version(&mut self, span: PageSpan, tag: u8) -> SlotId {
+        let older = self.find(span.page);
+        let slot = self.insert(span, tag);
+        self.versions.put(slot, older);
+        slot
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, span: PageSpan, tag: u8) -> SlotId {
         self.counts.write_misses += 1;
         let slot = self.pages.insert(Page {
             page: span.page,
@@ -372,11 +378,8 @@ impl Buffer {
             flushing_waiters: None,
         });
         self.index.insert(span.page, slot);
-        if self.gathers() {
-            self.versions.put(slot, known);
-        }
         self.make_candidate(slot);
-        Some(slot)
+        slot
     }
 
     fn make_candidate(&mut self, slot: SlotId) {
@@ -387,42 +390,6 @@ impl Buffer {
     fn drop_candidate(&mut self, slot: SlotId) {
         self.dirty -= 1;
         self.setup.policy.removed(slot);
-    }
-
-    /// So many pages of a write have to wait: for room, or for the version before.
-    pub fn wait_for_room(&mut self, waiting: Waiting, pages: u32) {
-        self.counts.waited += u64::from(pages);
-        if self.acknowledges_early() {
-            self.waiting.push_back(waiting);
-        } else {
-            self.behind.entry(waiting.span.page).or_default().push_back(waiting);
-        }
-    }
-
-    /// The write that waited for the version of a page which has just left, if one did.
-    #[inline]
-    pub fn next_version(&mut self, page: Lpn) -> Option<Waiting> {
-        if self.behind.is_empty() {
-            return None;
-        }
-        let queue = self.behind.get_mut(&page)?;
-        let next = queue.pop_front();
-        if queue.is_empty() {
-            self.behind.remove(&page);
-        }
-        next
-    }
-
-    /// The write that has waited longest for room.
-    #[inline]
-    #[must_use]
-    pub fn first_waiting(&self) -> Option<Waiting> {
-        self.waiting.front().copied()
-    }
-
-    /// The write that has waited longest waits no more.
-    pub fn forget_waiting(&mut self) {
-        self.waiting.pop_front();
     }
 
     /// `request` waits until everything that the page holds now is on flash.
