@@ -49,6 +49,9 @@ pub struct FlashWrite {
 
 /// Moves data when the device does.
 pub trait Contents {
+    /// Whether anything is moved at all.
+    const MOVES: bool = true;
+
     /// A write's sectors of a page arrive in the buffer.
     fn write(&mut self, _request: &Request, _page: Lpn, _sectors: SectorMask, _slot: SlotId) {}
     /// A read takes sectors of a page from the buffer.
@@ -77,4 +80,6 @@ pub trait Contents {
     fn finish(&mut self, _request: RequestId, _completion: &Completion) {}
 }
 
-impl Contents for () {}
+impl Contents for () {
+    const MOVES: bool = false;
+}

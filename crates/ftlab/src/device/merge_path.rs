@@ -155,6 +155,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return;
         }
         self.standstill.state = Motion::Stands;
+        self.stalled.stands(self.now);
         if !self.flash.may_add_up() {
             return self.want_room(page);
         }
@@ -173,6 +174,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     fn go_on(&mut self) {
+        if self.standstill.state == Motion::Stands {
+            self.stalled.goes_on(self.now);
+        }
         self.standstill.state = Motion::Goes;
         let held = std::mem::take(&mut self.standstill.held);
         for Held { request: id, since } in held {

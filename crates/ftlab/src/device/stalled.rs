@@ -55,6 +55,22 @@ impl Stalled {
         self.queues[at].push_back(Waiting { since: now, program });
     }
 
+    /// The device stands still: nothing can be placed.
+    pub fn stands(&mut self, now: SimTime) {
+        if self.waiting == 0 {
+            self.since = now;
+        }
+        self.waiting += 1;
+    }
+
+    /// It goes on.
+    pub fn goes_on(&mut self, now: SimTime) {
+        self.waiting -= 1;
+        if self.waiting == 0 {
+            self.total += now - self.since;
+        }
+    }
+
     /// Pools of planes for which programs may wait.
     pub fn pools(&self) -> u32 {
         (self.queues.len() / self.streams) as u32

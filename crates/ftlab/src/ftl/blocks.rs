@@ -292,6 +292,18 @@ impl Blocks {
         self.records[block.at()][VALID] += 1;
     }
 
+    /// The pages of a block that are valid are these, as words of bits.
+    #[inline]
+    pub(super) fn put_valid(&mut self, block: BlockId, words: impl Iterator<Item = u64>) {
+        let first = block.at() * self.words_per_block;
+        let mut valid = 0;
+        for (to, word) in self.valid[first..first + self.words_per_block].iter_mut().zip(words) {
+            *to = word;
+            valid += word.count_ones();
+        }
+        self.records[block.at()][VALID] = valid;
+    }
+
     #[inline]
     pub(super) fn clear_valid(&mut self, block: BlockId, unit: u32) {
         let (word, bit) = self.bit(block, unit);

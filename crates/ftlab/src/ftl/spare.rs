@@ -23,6 +23,8 @@ pub struct Spare {
     masks: Vec<u8>,
     mask_bytes: usize,
     full: SectorMask,
+    /// Whether any page was ever partial.
+    any_partial: bool,
 }
 
 impl Spare {
@@ -35,6 +37,7 @@ impl Spare {
             masks: vec![0; physical_pages as usize * mask_bytes],
             mask_bytes,
             full: SectorMask::range(0, sectors),
+            any_partial: false,
         }
     }
 
@@ -52,10 +55,28 @@ impl Spare {
             self.owners[at.at()] = page.to_raw();
             return;
         }
+        self.any_partial = true;
         self.owners[at.at()] = page.to_raw() | PARTIAL;
         let start = at.at() * self.mask_bytes;
         let bytes = sectors.0.to_le_bytes();
         self.masks[start..start + self.mask_bytes].copy_from_slice(&bytes[..self.mask_bytes]);
+    }
+
+    /// Whether any page was ever programmed in part.
+    #[inline]
+    pub(super) fn any_partial(&self) -> bool {
+        self.any_partial
+    }
+
+    /// Records whole pages at so many places in a row, of logical pages that lie `stride` apart.
+    #[inline]
+    pub(super) fn record_row(&mut self, first: Ppn, count: u32, page: Lpn, stride: u32) {
+        let row = &mut self.owners[first.at()..first.at() + count as usize];
+        let mut raw = page.to_raw();
+        for owner in row {
+            *owner = raw;
+            raw = raw.wrapping_add(stride);
+        }
     }
 
     /// The logical page that was last programmed there.
@@ -80,7 +101,7 @@ impl Spare {
 
     /// Writes what these pages were programmed with.
     pub(super) fn save(&self, pages: impl Iterator<Item = Ppn> + Clone, out: &mut Writer) {
-        let Spare { owners, masks: _, mask_bytes, full: _ } = self;
+        let Spare { owners, masks: _, mask_bytes, full: _, any_partial: _ } = self;
         let mut before = 0;
         for at in pages.clone() {
             // Neighbours mostly belong to neighbours.

@@ -203,6 +203,11 @@ impl<P: Probe> Flash<P> {
         timing.read(geometry, from, mode) + timing.program(geometry, to, mode)
     }
 
+    /// The same, if it is the same for all pages.
+    pub(crate) fn price_of_any_copy(&self) -> Option<Nanos> {
+        self.timing.native.is_flat().then(|| self.price_of_copy(Ppn::new(0), Ppn::new(0)))
+    }
+
     /// How long erasing blocks keeps the cells busy.
     pub(crate) fn price_of_erases(&self, erases: u32) -> Nanos {
         Nanos(self.timing.erase(CellMode::Native).0 * u64::from(erases))

@@ -7,12 +7,13 @@ use crate::device::Contents;
 use crate::ftl::Ftl;
 use crate::units::{BlockId, PlaneId};
 
-/// Carries out a job at once. `priced` is told of each copy.
+/// Carries out a job at once. `priced` is told of each copy, unless they all cost the same.
 pub(super) fn carry_out<C: Contents>(
     ftl: &mut Ftl,
     contents: &mut C,
     (plane, job): (PlaneId, &Job),
     counts: &mut MergeCounts,
+    flat: bool,
     mut priced: impl FnMut(PageCopy),
 ) -> Cost {
     let mut erases = 0;
@@ -23,14 +24,18 @@ pub(super) fn carry_out<C: Contents>(
         erases += 1;
     };
     let mut spent = Vec::new();
-    for &data in &job.merges {
-        let Some(mut fold) = ftl.begin_fold(data) else { continue };
-        while let Some(copy) = ftl.next_copy(&mut fold) {
-            contents.copy(copy.from, copy.to);
-            ftl.copied(copy.to);
-            priced(copy);
-            copies += 1;
+    for (number, &data) in job.merges.iter().enumerate() {
+        if let Some(&next) = job.merges.get(number + 1) {
+            ftl.prefetch_fold(next);
         }
+        let Some(mut fold) = ftl.begin_fold(data) else { continue };
+        let mut each = |copy: PageCopy| {
+            contents.copy(copy.from, copy.to);
+            priced(copy);
+        };
+        let each: Option<&mut dyn FnMut(PageCopy)> =
+            if C::MOVES || !flat { Some(&mut each) } else { None };
+        copies += ftl.copy_all(&mut fold, each);
         if let Some(before) = ftl.end_fold(&fold, counts) {
             erase(ftl, contents, before);
         }

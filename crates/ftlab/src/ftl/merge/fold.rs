@@ -137,6 +137,11 @@ impl Ftl {
         Some(Fold { data, target, inherits: false, next: 0, copied: 0 })
     }
 
+    /// Brings what the merge of a data block will touch closer to the processor.
+    pub(super) fn prefetch_fold(&self, data: DataBlock) {
+        self.log().prefetch_data(data);
+    }
+
     /// The next copy that a merge needs; its place is taken.
     #[inline]
     pub(super) fn next_copy(&mut self, fold: &mut Fold) -> Option<PageCopy> {
@@ -205,17 +210,56 @@ impl Ftl {
         self.blocks.set_valid(new, place);
     }
 
+    /// Makes all copies of a merge at once. `each` is told of them, unless it is enough to know how many there
+    /// are. Returns that.
+    pub(super) fn copy_all(
+        &mut self,
+        fold: &mut Fold,
+        each: Option<&mut dyn FnMut(PageCopy)>,
+    ) -> u32 {
+        let row = fold.next == 0 && each.is_none() && !self.spare.any_partial();
+        let pages = self.geometry.units_per_block();
+        let all = row && self.log().written(fold.data).map(u64::count_ones).sum::<u32>() == pages;
+        if all {
+            let tables = self.log();
+            let (page, stride) =
+                (tables.page_at(Spot { data: fold.data, offset: 0 }), tables.stride());
+            let first = self.geometry.page_at(fold.target, 0);
+            self.spare.record_row(first, pages, page, stride);
+            self.log_mut().take(fold.target, pages - 1, pages - 1);
+            (fold.next, fold.copied) = (pages, pages);
+        } else {
+            let mut ignore = |_| {};
+            let each = each.unwrap_or(&mut ignore);
+            while let Some(copy) = self.next_copy(fold) {
+                each(copy);
+            }
+        }
+        if fold.copied > 0 {
+            self.programmed_in_log(
+                self.geometry.page_at(fold.target, self.log().taken(fold.target) - 1),
+            );
+        }
+        self.counts.gc_pages += u64::from(fold.copied);
+        self.counts.by_purpose[Purpose::Space as usize].pages += u64::from(fold.copied);
+        fold.copied
+    }
+
     /// All copies of a merge are programmed: its target holds the data block. Returns the block that held it
     /// before, which has to be erased, and counts the merge.
     pub(super) fn end_fold(&mut self, fold: &Fold, counts: &mut MergeCounts) -> Option<BlockId> {
         let Fold { data, target, inherits, copied, .. } = *fold;
-        let pages = self.geometry.units_per_block();
-        for offset in 0..pages {
-            let Some(from) = self.log().newest_at(Spot { data, offset }) else { continue };
-            let to = self.geometry.page_at(target, offset);
-            if from != to {
-                self.exchange_valid(from, to);
+        let Ftl { mapping, blocks, geometry, .. } = self;
+        let (tables, _) = mapping.log().expect("a mapping with a log");
+        for (_, from) in tables.newer(data) {
+            let (block, at) = geometry.place_of(from);
+            if block != target {
+                blocks.clear_valid(block, at);
             }
+        }
+        blocks.put_valid(target, tables.written(data));
+        if let Some(before) = tables.block_of(data) {
+            blocks.put_valid(before, std::iter::repeat(0));
         }
         if inherits {
             let plane = self.geometry.plane_of(target);

@@ -88,7 +88,7 @@ impl LogView<'_> {
         let block = self.tables.block_of(data);
         let erases = u32::from(block.is_some());
         let in_data = block.map_or(0, |block| self.blocks.valid(block));
-        let in_log = self.tables.newer(data).count() as u32;
+        let in_log = self.tables.newer_count(data);
         let there = self.tables.heir(data, self.blocks).map_or(0, |heir| self.blocks.valid(heir));
         Cost { copies: in_data + in_log - there, erases }
     }

@@ -29,6 +29,12 @@ seam! {
 }
 
 impl Timing {
+    /// Whether all pages cost the same.
+    #[must_use]
+    pub fn is_flat(&self) -> bool {
+        matches!(self, Timing::Plain(_))
+    }
+
     /// How long sensing the flash page of `page` takes.
     #[inline]
     #[must_use]

@@ -1,7 +1,7 @@
 //! The log's part of an image: which block holds each data block, and the log blocks of each plane. Where the newest
 //! copies lie follows from the valid pages, of which the mapping is told first.
 
-use super::tables::{DataBlock, LISTS, LOG, LogTables, STRAYED};
+use super::tables::{DataBlock, LISTS, LOG, LogTables, STRAYED, Spot};
 use crate::ftl::{BlockState, Blocks};
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::Geometry;
@@ -18,6 +18,7 @@ impl LogTables {
             starts_full: _,
             // Follow from the valid pages.
             newest: _,
+            logged: _,
             changed: _,
             blocks_of,
             // Follows from what is written of each log block.
@@ -43,8 +44,7 @@ impl LogTables {
     pub(in crate::ftl) fn begin_load(&mut self) {
         self.blocks_of.fill(0);
         self.infos.fill(super::tables::Info::default());
-        let nothing = if self.starts_full { u64::MAX } else { 0 };
-        self.changed.fill(nothing);
+        self.changed.fill(self.starts_full);
     }
 
     /// Takes up what [`save`](Self::save) wrote, after every valid page was committed. `blocks` tells how far
@@ -95,6 +95,7 @@ impl LogTables {
                 let newest = &mut self.newest[start + offset as usize];
                 if *newest == Ppn::new(first + offset).to_raw() {
                     *newest = 0;
+                    self.logged.put(Spot { data, offset }, false);
                 }
             }
         }

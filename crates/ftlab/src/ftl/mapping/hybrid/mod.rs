@@ -11,6 +11,7 @@
 //!
 //! Pages of a block are programmed in rising order; pages may be left out.
 
+mod bits;
 mod image;
 mod stripe;
 mod tables;

@@ -4,6 +4,7 @@
 //! A page that was overwritten costs four bytes, a data block four, a physical block twelve. All of it is zero
 //! for "nothing", so it takes memory only where it was touched.
 
+use super::bits::Bits;
 use super::stripe::Stripe;
 use crate::engine::{Divisor, prefetch};
 use crate::ftl::Blocks;
@@ -26,7 +27,7 @@ impl DataBlock {
         self.0
     }
 
-    fn at(self) -> usize {
+    pub(super) fn at(self) -> usize {
         self.0 as usize
     }
 }
@@ -83,8 +84,10 @@ pub struct LogTables {
     pub(super) shares: Shares,
     /// By page of a data block: where its newest copy lies in the log, raw.
     pub(super) newest: Vec<u32>,
+    /// A bit for each of those: whether it is one.
+    pub(super) logged: Bits,
     /// A bit for each page of a data block: whether it differs from what it was at the start.
-    pub(super) changed: Vec<u64>,
+    pub(super) changed: Bits,
     /// Whether all pages were written at the start.
     pub(super) starts_full: bool,
     /// By data block: the block that holds it, raw.
@@ -115,7 +118,8 @@ impl LogTables {
             pages: Divisor::new(pages),
             shares,
             newest: vec![0; data_pages],
-            changed: vec![0; data_pages.div_ceil(u64::BITS as usize)],
+            logged: Bits::new(data_blocks, pages),
+            changed: Bits::new(data_blocks, pages),
             starts_full,
             blocks_of: vec![0; data_blocks as usize],
             homes: vec![0; data_blocks as usize],
@@ -225,27 +229,41 @@ impl LogTables {
         Ppn::from_raw(self.newest[self.place(spot)])
     }
 
-    /// The places of a data block whose newest copies lie in the log, with those copies, from an offset on.
+    /// The places of a data block whose newest copies lie in the log, with those copies.
     #[inline]
     pub fn newer(&self, data: DataBlock) -> impl Iterator<Item = (u32, Ppn)> + '_ {
-        let pages = self.pages.get() as usize;
-        let all = &self.newest[data.at() * pages..(data.at() + 1) * pages];
-        (0..).zip(all).filter_map(|(offset, &raw)| Some((offset, Ppn::from_raw(raw)?)))
+        let first = data.at() * self.pages.get() as usize;
+        let logged = self.logged.all(data);
+        logged.filter_map(move |offset| {
+            Some((offset, Ppn::from_raw(self.newest[first + offset as usize])?))
+        })
     }
 
-    fn is_written(&self, place: usize) -> bool {
-        let bit = self.changed[place / u64::BITS as usize] >> (place % u64::BITS as usize) & 1;
-        (bit != 0) != self.starts_full
+    /// How many pages of a data block have their newest copy in the log.
+    #[inline]
+    #[must_use]
+    pub fn newer_count(&self, data: DataBlock) -> u32 {
+        self.logged.count(data)
     }
 
-    fn set_written(&mut self, place: usize, written: bool) {
-        let bit = 1 << (place % u64::BITS as usize);
-        let word = &mut self.changed[place / u64::BITS as usize];
-        let changed = written != self.starts_full;
-        // Writing only what differs leaves memory alone that was never touched.
-        if (*word & bit != 0) != changed {
-            *word ^= bit;
-        }
+    /// The pages of a data block that were written, as words of bits.
+    #[inline]
+    pub fn written(&self, data: DataBlock) -> impl Iterator<Item = u64> + '_ {
+        let mut left = self.pages.get();
+        let flipped = if self.starts_full { u64::MAX } else { 0 };
+        self.changed.words(data).iter().map(move |word| {
+            let bits = left.min(u64::BITS);
+            left -= bits;
+            (word ^ flipped) & (u64::MAX >> (u64::BITS - bits))
+        })
+    }
+
+    fn is_written(&self, spot: Spot) -> bool {
+        self.changed.has(spot) != self.starts_full
+    }
+
+    fn set_written(&mut self, spot: Spot, written: bool) {
+        self.changed.put(spot, written != self.starts_full);
     }
 
     /// Where the newest copy of a page lies.
@@ -261,7 +279,7 @@ impl LogTables {
     pub fn newest_at(&self, spot: Spot) -> Option<Ppn> {
         let place = self.place(spot);
         Ppn::from_raw(self.newest[place]).or_else(|| {
-            let block = self.block_of(spot.data).filter(|_| self.is_written(place))?;
+            let block = self.block_of(spot.data).filter(|_| self.is_written(spot))?;
             Some(Ppn::new(block.get() * self.pages.get() + spot.offset))
         })
     }
@@ -272,11 +290,12 @@ impl LogTables {
         let spot = self.spot(page);
         let before = self.newest_at(spot);
         let place = self.place(spot);
-        self.set_written(place, true);
+        self.set_written(spot, true);
         let (block, offset) = self.pages.split(at.get());
         let in_place = self.blocks_of[spot.data.at()] == BlockId::new(block).to_raw();
         debug_assert!(!in_place || offset == spot.offset, "{page:?} at {at:?}");
         self.newest[place] = if in_place { 0 } else { at.to_raw() };
+        self.logged.put(spot, !in_place);
         before
     }
 
@@ -298,7 +317,8 @@ impl LogTables {
         if found.is_some() {
             let place = self.place(spot);
             self.newest[place] = 0;
-            self.set_written(place, false);
+            self.logged.put(spot, false);
+            self.set_written(spot, false);
         }
         found
     }
@@ -309,11 +329,21 @@ impl LogTables {
         prefetch(&self.newest, self.place(self.spot(page)));
     }
 
+    /// Brings what is known of a data block closer to the processor.
+    #[inline]
+    pub fn prefetch_data(&self, data: DataBlock) {
+        prefetch(&self.blocks_of, data.at());
+        self.logged.prefetch(data);
+    }
+
     /// A block holds a data block from now on. The newest copies of its pages lie in it. Returns the
     /// block that held them before.
     pub(in crate::ftl) fn settle(&mut self, data: DataBlock, block: BlockId) -> Option<BlockId> {
-        let pages = self.pages.get() as usize;
-        self.newest[data.at() * pages..(data.at() + 1) * pages].fill(0);
+        let first = data.at() * self.pages.get() as usize;
+        for offset in self.logged.all(data) {
+            self.newest[first + offset as usize] = 0;
+        }
+        self.logged.clear(data);
         let before = std::mem::replace(&mut self.blocks_of[data.at()], block.to_raw());
         BlockId::from_raw(before)
     }
