@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::cycle::Cycles;
 use super::idle::{Chore, Idle};
-use super::merge_path::Standstill;
+use super::lock_step::Standstill;
 use super::stalled::Stalled;
 use super::{Contents, Device};
 use crate::cache::{Buffer, BufferSetup, Gate};

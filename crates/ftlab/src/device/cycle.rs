@@ -10,6 +10,7 @@
 //! A plane stands for the pool of planes that placement allows a page: pools are single planes where this
 //! is used. A page of flash that can't be placed yet keeps its plane, and the cycle, until it is.
 
+use super::lock_step::Motion;
 use super::{Contents, Device};
 use crate::cache::{Gate, SlotId};
 use crate::scheduler::{Command, CommandId, Probe, Spent};
@@ -105,14 +106,22 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.cycles.under_way > 0 || !self.buffer.is_due() {
             return false;
         }
+        let in_step = self.is_in_lock_step();
+        if in_step && !self.comes_to_rest() {
+            return false;
+        }
         let chosen = self.choose_by_planes(gate);
         let begins = self.log_has_room(&chosen);
         match begins {
-            true => self.begin_programs(&chosen),
-            false => chosen.iter().for_each(|&slot| {
-                let pool = self.ftl.pool(self.buffer.page(slot).page);
-                self.plane_is_free(pool);
-            }),
+            true => {
+                if in_step {
+                    self.standstill.begins(Motion::Writes);
+                }
+                if !(in_step && self.write_at_once(&chosen)) {
+                    self.begin_programs(&chosen);
+                }
+            }
+            false => self.cycle_is_over(),
         }
         self.cycles.chosen = chosen;
         begins && self.cycles.under_way == 0
@@ -210,6 +219,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
+    /// Nothing is under way on any plane.
+    pub(super) fn cycle_is_over(&mut self) {
+        self.cycles.taken.fill(0);
+        self.cycles.under_way = 0;
+    }
+
     /// Nothing is under way on a plane any more. That may be the end of a cycle.
     fn plane_is_free(&mut self, pool: u32) {
         let cycles = &mut self.cycles;
@@ -228,5 +243,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.programmed_for_host(at, 1);
         }
         self.cycles.members = members;
+        if self.standstill.is(Motion::Writes) {
+            self.go_on();
+        }
     }
 }

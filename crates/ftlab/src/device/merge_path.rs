@@ -1,54 +1,17 @@
 //! Writes to a mapping with a log, and the merges that make room for them.
 //!
 //! With clocks of its own, a plane that has no room merges while the others go on; writes to it stall. In
-//! lock-step the device stands still: once nothing is under way on flash, the planes do their jobs, and what the host
-//! asks meanwhile waits until they are done.
+//! lock-step the device stands still for that (`device/lock_step.rs`).
 
+use super::lock_step::Motion;
 use super::{Contents, Device};
 use crate::cache::SlotId;
 use crate::ftl::gc::Ground;
 use crate::ftl::mapping::hybrid::Room;
 use crate::ftl::merge::{Merger, Step};
 use crate::ftl::streams::WriteStream;
-use crate::host::{Op, RequestId};
 use crate::scheduler::{CommandId, Probe};
-use crate::units::{Lpn, PlaneId, Ppn, SimTime};
-
-/// Whether a device stands still for merges, and what waits for that.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Standstill {
-    state: Motion,
-    held: Vec<Held>,
-}
-
-/// A request that came while the device stood still.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    request: RequestId,
-    since: SimTime,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Motion {
-    #[default]
-    Goes,
-    /// It will stand still when nothing is under way.
-    Stopping,
-    Stands,
-}
-
-impl Standstill {
-    /// Whether requests that need the FTL have to wait.
-    #[inline]
-    pub(super) fn holds(&self) -> bool {
-        self.state != Motion::Goes
-    }
-
-    /// Whether nothing waits.
-    pub(super) fn is_over(&self) -> bool {
-        self.state == Motion::Goes && self.held.is_empty()
-    }
-}
+use crate::units::{Lpn, PlaneId, Ppn};
 
 impl<P: Probe, C: Contents> Device<P, C> {
     fn merge_ground(&mut self) -> Option<(&mut Merger, Ground<'_, P, C>)> {
@@ -114,9 +77,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A plane takes writes again.
     fn merged(&mut self, plane: PlaneId) {
-        if self.standstill.state == Motion::Stands {
+        if self.standstill.is(Motion::Merges) {
             if self.merger().is_some_and(|merger| !merger.is_busy()) {
-                self.go_on();
+                self.merges_are_over();
             }
             return;
         }
@@ -134,11 +97,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Whether every page of a write cycle has room. If one has none in lock-step, the device makes room before
     /// anything of the cycle begins: it stands still, and write-back goes on after that.
     pub(super) fn log_has_room(&mut self, pages: &[SlotId]) -> bool {
-        if self.merger().is_none_or(|merger| !merger.in_lock_step()) {
+        if !self.is_in_lock_step() {
             return true;
-        }
-        if self.standstill.state == Motion::Stands {
-            return false;
         }
         let mut pages = pages.iter().map(|&slot| self.buffer.page(slot).page);
         let full = pages.find(|&page| matches!(self.ftl.room_in_log(page), Room::After(_)));
@@ -150,11 +110,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Stands still to make room for a page.
     fn stand_still(&mut self, page: Lpn) {
-        if self.flash.in_flight() > 0 {
-            self.standstill.state = Motion::Stopping;
-            return;
-        }
-        self.standstill.state = Motion::Stands;
+        self.standstill.begins(Motion::Merges);
         self.stalled.stands(self.now);
         if !self.flash.may_add_up() {
             return self.want_room(page);
@@ -165,50 +121,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// What was done at once has taken its time.
-    pub(super) fn stood_still(&mut self) {
+    pub(super) fn merged_at_once(&mut self) {
         let Device { merger, flash, .. } = self;
         if let Some(merger) = merger.as_deref_mut() {
             merger.settle(flash);
         }
+        self.merges_are_over();
+    }
+
+    fn merges_are_over(&mut self) {
+        self.stalled.goes_on(self.now);
         self.go_on();
-    }
-
-    fn go_on(&mut self) {
-        if self.standstill.state == Motion::Stands {
-            self.stalled.goes_on(self.now);
-        }
-        self.standstill.state = Motion::Goes;
-        let held = std::mem::take(&mut self.standstill.held);
-        for Held { request: id, since } in held {
-            self.intake.breakdown_mut(id).gc += self.now - since;
-            let request = *self.intake.get(id).request();
-            self.start(id, &request);
-        }
         self.write_back();
-    }
-
-    /// Keeps a request that came while the device stands still. Says whether it does.
-    pub(super) fn hold(&mut self, id: RequestId, op: Op) -> bool {
-        let holds = self.standstill.holds() && matches!(op, Op::Read | Op::Trim);
-        if holds {
-            self.standstill.held.push(Held { request: id, since: self.now });
-        }
-        holds
-    }
-
-    /// Nothing is under way on flash any more: a device that was to stand still does.
-    pub(super) fn flash_is_quiet(&mut self) {
-        self.standstill.state = Motion::Goes;
-        self.write_back();
-        // What should have been written has gone: who waited goes on.
-        if self.standstill.state == Motion::Goes {
-            self.go_on();
-        }
-    }
-
-    /// Whether the device waits for its flash to be quiet.
-    #[inline]
-    pub(super) fn is_stopping(&self) -> bool {
-        self.standstill.state == Motion::Stopping
     }
 }

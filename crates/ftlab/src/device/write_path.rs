@@ -45,7 +45,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Lets writes in that waited for room.
-    fn admit_waiting(&mut self) {
+    pub(super) fn admit_waiting(&mut self) {
         while let Some(waiting) = self.buffer.first_waiting() {
             let Waiting { request, span, .. } = waiting;
             let entered = match self.buffer.gathers() {
@@ -177,7 +177,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.stream_of(SlotId::new(self.loads.get(program, 0)))
     }
 
-    fn take(&mut self, slot: SlotId) {
+    pub(super) fn take(&mut self, slot: SlotId) {
         let page = self.buffer.begin_write_back(slot);
         self.contents.begin_write_back(slot);
         self.ftl.prefetch(page);
@@ -190,16 +190,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.batch.push(slot);
     }
 
-    /// A page that holds sectors on flash which it does not hold in the buffer is read first.
-    fn merge_if_partial(&mut self, slot: SlotId, program: CommandId) {
+    /// Where the sectors of a page lie that are on flash and not in the buffer, if there are any.
+    #[inline]
+    pub(super) fn older_sectors_of(&self, slot: SlotId) -> Option<Ppn> {
         let page = self.buffer.page(slot);
         if page.flushing == self.ftl.full_page() {
-            return;
+            return None;
         }
-        let Some(at) = self.ftl.look_up(page.page) else { return };
-        if page.flushing.covers(self.ftl.sectors_at(at)) {
-            return;
-        }
+        let at = self.ftl.look_up(page.page)?;
+        (!page.flushing.covers(self.ftl.sectors_at(at))).then_some(at)
+    }
+
+    /// A page that holds sectors on flash which it does not hold in the buffer is read first.
+    fn merge_if_partial(&mut self, slot: SlotId, program: CommandId) {
+        let Some(at) = self.older_sectors_of(slot) else { return };
         let mut read = Command::new(Kind::Read, Origin::Merge, Task::WriteBack, at);
         read.units = 1;
         read.codewords = self.flash.bus().codewords_per_unit();
@@ -278,24 +282,28 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Records what a program puts where it was placed.
     #[inline(always)]
     pub(super) fn fill_place(&mut self, program: CommandId, first: Ppn) {
-        let whole = self.ftl.full_page();
         for unit in 0..self.flash.command(program).units {
             let slot = SlotId::new(self.loads.get(program, unit));
-            let page = self.buffer.page(slot);
-            let to = Ppn::new(first.get() + unit);
-            let whole_or_gone = page.flushing == whole || page.discard;
-            let base = match whole_or_gone || self.plant.is(Canary::OlderSectorsLost) {
-                true => None,
-                false => self.ftl.look_up(page.page),
-            };
-            let older = base.map(|at| self.ftl.sectors_at(at)).unwrap_or_default();
-            self.ftl.record(to, page.page, page.flushing.and_also(older));
-            let sectors = page.flushing;
-            self.contents.program(&PageProgram { slot, sectors, base, to });
+            self.fill_page(slot, Ppn::new(first.get() + unit));
         }
         let mode = self.ftl.mode_at(first);
         let command = self.flash.command_mut(program);
         (command.page, command.mode) = (first, mode);
+    }
+
+    /// Records what is programmed at `to`: a page of the buffer, and what it lacks of the older copy.
+    #[inline(always)]
+    pub(super) fn fill_page(&mut self, slot: SlotId, to: Ppn) {
+        let page = self.buffer.page(slot);
+        let whole_or_gone = page.flushing == self.ftl.full_page() || page.discard;
+        let base = match whole_or_gone || self.plant.is(Canary::OlderSectorsLost) {
+            true => None,
+            false => self.ftl.look_up(page.page),
+        };
+        let older = base.map(|at| self.ftl.sectors_at(at)).unwrap_or_default();
+        self.ftl.record(to, page.page, page.flushing.and_also(older));
+        let sectors = page.flushing;
+        self.contents.program(&PageProgram { slot, sectors, base, to });
     }
 
     /// Hands a program that is placed to the flash.

@@ -270,6 +270,11 @@ impl Die {
         }
     }
 
+    /// The host has occupied it for a while, besides what it was seen to do.
+    pub fn was_busy(&mut self, time: Nanos) {
+        self.busy += time;
+    }
+
     /// Collection has occupied it for a while, besides what it was seen to do.
     pub fn was_busy_for_collection(&mut self, time: Nanos) {
         self.busy += time;

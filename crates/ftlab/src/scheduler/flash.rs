@@ -208,6 +208,28 @@ impl<P: Probe> Flash<P> {
         self.timing.native.is_flat().then(|| self.price_of_copy(Ppn::new(0), Ppn::new(0)))
     }
 
+    /// How long reading and programming a page keeps the cells busy, where that is the same for all.
+    pub(crate) fn price_of_page(&self) -> (Nanos, Nanos) {
+        let (timing, geometry, mode) = (&self.timing, &self.geometry, CellMode::Native);
+        let any = Ppn::new(0);
+        (timing.read(geometry, any, mode), timing.program(geometry, any, mode))
+    }
+
+    /// Accounts for a page that was programmed at once with others, after a read of its older copy if it
+    /// is partial.
+    #[inline]
+    pub(crate) fn account_write_at_once(&mut self, at: Ppn, is_partial: bool) {
+        let (read, program) = self.price_of_page();
+        let mut time = program;
+        if is_partial {
+            self.done[Origin::Merge as usize][Kind::Read as usize] += 1;
+            time += read;
+        }
+        self.done[Origin::Host as usize][Kind::Program as usize] += 1;
+        let die = self.geometry.die_of_page(at);
+        self.stations[die.at()].die.was_busy(time);
+    }
+
     /// How long erasing blocks keeps the cells busy.
     pub(crate) fn price_of_erases(&self, erases: u32) -> Nanos {
         Nanos(self.timing.erase(CellMode::Native).0 * u64::from(erases))

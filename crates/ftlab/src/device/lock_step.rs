@@ -1,0 +1,191 @@
+//! A device whose planes go in step does one thing at a time: a write cycle, merges, or reads. What the host
+//! asks of the FTL during a cycle or a merge waits for its end; a cycle begins when no read is under way any more, and
+//! reads that come meanwhile wait as well.
+//!
+//! Where nobody looks at single commands and the bus takes no time, a cycle needs none: each of its planes programs one
+//! page, at the same time, after the time of a read if any of them needs one. So the cycle is done at once, like merges
+//! ([`ftl::merge`](crate::ftl::merge)), and its time is added up. Results are the same.
+
+use super::{Contents, Device};
+use crate::cache::SlotId;
+use crate::host::{Op, RequestId};
+use crate::scheduler::{Probe, Spent};
+use crate::units::{Nanos, Ppn, SimTime};
+
+/// What a device in lock-step does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Motion {
+    /// What comes.
+    #[default]
+    Goes,
+    /// It waits until nothing is under way on flash.
+    Stopping,
+    /// A write cycle.
+    Writes,
+    /// Merges.
+    Merges,
+}
+
+/// What a device in lock-step does, and what waits for its end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Standstill {
+    motion: Motion,
+    held: Vec<Held>,
+    /// The pages of a cycle that is done at once.
+    cycle: Vec<Written>,
+    /// How long that takes.
+    spent: Spent,
+}
+
+/// A request that came during a cycle or merges.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    request: RequestId,
+    since: SimTime,
+    /// For how long write-backs had been stalled, over the whole run, when it came.
+    stall_mark: Nanos,
+}
+
+/// A page of a cycle that is done at once.
+#[derive(Clone, Copy, Debug)]
+struct Written {
+    slot: SlotId,
+    at: Ppn,
+    is_partial: bool,
+}
+
+impl Standstill {
+    pub(super) fn is(&self, motion: Motion) -> bool {
+        self.motion == motion
+    }
+
+    pub(super) fn begins(&mut self, motion: Motion) {
+        self.motion = motion;
+    }
+
+    /// Whether nothing waits.
+    pub(super) fn is_over(&self) -> bool {
+        self.is(Motion::Goes) && self.held.is_empty()
+    }
+}
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// Whether all planes go in step.
+    #[inline]
+    pub(super) fn is_in_lock_step(&self) -> bool {
+        self.merger.as_deref().is_some_and(|merger| merger.in_lock_step())
+    }
+
+    /// Whether a cycle or merges may begin: nothing of the kind is under way, and nothing on flash. If not, it will
+    /// be asked again.
+    pub(super) fn comes_to_rest(&mut self) -> bool {
+        match self.standstill.motion {
+            Motion::Writes | Motion::Merges => false,
+            Motion::Goes | Motion::Stopping if self.flash.in_flight() > 0 => {
+                self.standstill.motion = Motion::Stopping;
+                false
+            }
+            Motion::Goes | Motion::Stopping => true,
+        }
+    }
+
+    /// Whether the device waits for its flash to be quiet.
+    #[inline]
+    pub(super) fn is_stopping(&self) -> bool {
+        self.standstill.motion == Motion::Stopping
+    }
+
+    /// Nothing is under way on flash any more: a device that waited for that goes on.
+    pub(super) fn flash_is_quiet(&mut self) {
+        self.write_back();
+        // What should have been written has gone.
+        if self.is_stopping() {
+            self.go_on();
+        }
+    }
+
+    /// Keeps a request that came during a cycle or merges. Says whether it does.
+    pub(super) fn hold(&mut self, id: RequestId, op: Op) -> bool {
+        let holds = !self.standstill.is(Motion::Goes) && matches!(op, Op::Read | Op::Trim);
+        if holds {
+            let stall_mark = self.stalled.time_until(self.now);
+            self.standstill.held.push(Held { request: id, since: self.now, stall_mark });
+        }
+        holds
+    }
+
+    /// A cycle or merges are over: what waited for that is taken up.
+    pub(super) fn go_on(&mut self) {
+        self.standstill.motion = Motion::Goes;
+        if self.standstill.held.is_empty() {
+            return;
+        }
+        let stalled = self.stalled.time_until(self.now);
+        for Held { request: id, since, stall_mark } in std::mem::take(&mut self.standstill.held) {
+            let waited = self.now - since;
+            let merging = waited.min(Nanos(stalled.0 - stall_mark.0));
+            let breakdown = self.intake.breakdown_mut(id);
+            breakdown.gc += merging;
+            breakdown.admission += Nanos(waited.0 - merging.0);
+            let request = *self.intake.get(id).request();
+            self.start(id, &request);
+        }
+    }
+
+    /// Whether cycles are done at once: each page of one has a die for itself, and all take the same time.
+    fn cycles_add_up(&self) -> bool {
+        let planes = self.flash.geometry().planes_per_die();
+        planes == 1 && self.flash.price_of_any_copy().is_some() && self.flash.may_add_up()
+    }
+
+    /// Does a cycle of these pages at once, if that can be done.
+    pub(super) fn write_at_once(&mut self, pages: &[SlotId]) -> bool {
+        if !self.cycles_add_up() {
+            return false;
+        }
+        self.buffer.cycle_begun();
+        let mut cycle = std::mem::take(&mut self.standstill.cycle);
+        for &slot in pages {
+            self.batch.clear();
+            self.take(slot);
+            let is_partial = self.older_sectors_of(slot).is_some();
+            let page = self.buffer.page(slot).page;
+            let at = self.ftl.place_in_log(page).expect("the cycle has room");
+            self.fill_page(slot, at);
+            self.buffer.program_begun();
+            cycle.push(Written { slot, at, is_partial });
+        }
+        let reads = cycle.iter().any(|written| written.is_partial);
+        let (read, program) = self.flash.price_of_page();
+        let cell = if reads { read + program } else { program };
+        self.standstill.cycle = cycle;
+        self.standstill.spent = Spent { cell, ..Spent::default() };
+        self.idle.wake_at(self.now + cell);
+        true
+    }
+
+    /// A cycle that was done at once has taken its time.
+    pub(super) fn written_at_once(&mut self) {
+        let mut cycle = std::mem::take(&mut self.standstill.cycle);
+        let spent = self.standstill.spent;
+        for Written { slot, at, is_partial } in cycle.drain(..) {
+            self.flash.account_write_at_once(at, is_partial);
+            self.make_current(slot, at, &spent);
+            self.ftl.programmed_for_host(at, 1);
+            self.buffer.program_ended();
+        }
+        self.standstill.cycle = cycle;
+        self.cycle_is_over();
+        self.go_on();
+        self.admit_waiting();
+        self.write_back();
+    }
+
+    /// What was done at once has taken its time.
+    pub(super) fn stood_still(&mut self) {
+        match self.standstill.is(Motion::Merges) {
+            true => self.merged_at_once(),
+            false => self.written_at_once(),
+        }
+    }
+}
