@@ -11,6 +11,11 @@ const ENTRY: u64 = size_of::<u32>() as u64;
 /// What is kept of a block: its record, its place in the order of closing, its collections.
 const BLOCK: u64 = 16 + 8 + 4;
 
+/// With a log: what is kept of a block in use and its place in a list, of a data block, and the bits of a page.
+const LOG_BLOCK: u64 = 12 + 8;
+const DATA_BLOCK: u64 = 4 + 4;
+const LOG_BITS: u64 = 2;
+
 /// The memory of a device's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tables {
@@ -37,8 +42,14 @@ impl Tables {
         let sectors = config.shape().mapping_unit.0 / SECTOR_BYTES;
         let masks = physical * sectors.div_ceil(u64::from(u8::BITS));
         let valid = physical / u64::from(u8::BITS);
+        let log = config.shares().map_or(0, |shares| {
+            let data_blocks = u64::from(geometry.planes()) * u64::from(shares.data);
+            u64::from(geometry.blocks()) * LOG_BLOCK
+                + data_blocks * DATA_BLOCK
+                + logical * LOG_BITS / u64::from(u8::BITS)
+        });
         Tables {
-            reserved: Bytes(logical * ENTRY + physical * ENTRY + masks + valid + blocks),
+            reserved: Bytes(logical * ENTRY + physical * ENTRY + masks + valid + blocks + log),
             written: Bytes(logical * (2 * ENTRY) + logical / u64::from(u8::BITS)),
         }
     }
