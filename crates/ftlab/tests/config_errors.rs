@@ -122,7 +122,8 @@ fn what_a_gating_buffer_can_not_have() {
     let capacity = |more: &[&'static str]| {
         let config = Config::load(&with_sets("tlc-512g", &[more, &followed].concat())).unwrap();
         let text = config.canonical();
-        let line = text.lines().find(|line| line.starts_with("capacity"));
+        // That of the cache comes after that of the host.
+        let line = text.lines().rfind(|line| line.starts_with("capacity"));
         line.map(str::to_owned)
     };
     // The capacity of the preset is that of another buffer.
