@@ -132,6 +132,8 @@ pub enum From {
     },
     /// The sum of these.
     Sum(Vec<usize>),
+    /// The product of these.
+    Product(Vec<usize>),
     /// The first less the second.
     Difference(usize, usize),
     /// The first over the second.

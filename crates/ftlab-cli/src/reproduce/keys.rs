@@ -235,9 +235,11 @@ pub const KEYS: &[Key] = keys![
     Metric."label": Text, Depends("the name"), "What tables and figures call it.";
     Metric."unit": Text, Depends("none: a plain number"), "Its unit, once it is divided by `divide`.";
     Metric."from": Text, Depends("computed"),
-        "Where it stands in result.json: a JSON pointer, such as \"/report/host/read/latency_ns/mean\".";
+        "Where it stands in result.json: a JSON pointer, such as \"/report/host/read/latency_ns/mean\". Where \
+         that, or what it lies in, is null, the metric of that run is not known.";
     Metric."divide": Number, Depends("1"), "What the number there is divided by: 1000 makes us of ns.";
     Metric."sum": Names, Depends("not computed so"), "The sum of these metrics of a run.";
+    Metric."product": Names, Depends("not computed so"), "The product of these metrics of a run.";
     Metric."difference": Names, Depends("not computed so"), "The first of two metrics less the second.";
     Metric."quotient": Names, Depends("not computed so"), "The first of two metrics over the second.";
     Metric."curve": Name, Depends("not picked so"), "The curve of a run of which `pick` takes a number.";

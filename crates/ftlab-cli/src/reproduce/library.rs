@@ -130,6 +130,7 @@ fn nothing(argument: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::cases::{needed, ready};
 
     #[test]
     fn built_in_experiments_are_named_like_their_folders_and_can_be_read() {
@@ -139,6 +140,9 @@ mod tests {
             let found = find(&name).unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
             assert_eq!(found.declaration.name, name);
             assert!(!found.readme.is_empty(), "{name} has a README");
+            // Devices, loads and options of all cases are in order, also of those that only figures ask for.
+            let places = needed(&found.declaration, true);
+            ready(&found, places).unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
         }
     }
 }

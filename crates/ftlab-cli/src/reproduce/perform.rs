@@ -130,6 +130,7 @@ fn numbers(metrics: &[Metric], curves: &[Curve], result: &Value) -> Result<Numbe
                 .map_err(|text| in_metric(metric, text))?
                 .map(|number| number / divide),
             From::Sum(of) => of.iter().map(|&at| numbers[at]).sum::<Option<f64>>(),
+            From::Product(of) => of.iter().map(|&at| numbers[at]).product::<Option<f64>>(),
             &From::Difference(a, b) => numbers[a].zip(numbers[b]).map(|(a, b)| a - b),
             &From::Quotient(a, b) => numbers[a].zip(numbers[b]).map(|(a, b)| a / b),
             From::Picked(curve, pick) => list(&curves[*curve], result)
@@ -142,9 +143,18 @@ fn numbers(metrics: &[Metric], curves: &[Curve], result: &Value) -> Result<Numbe
     Ok(numbers)
 }
 
+/// What stands at a place of the result. Below what is not known nothing is known: of a device without a
+/// write buffer, say, no number of one.
+fn at<'r>(result: &'r Value, pointer: &str) -> Option<&'r Value> {
+    let ends = pointer.match_indices('/').skip(1).map(|(end, _)| end);
+    let above = ends.map(|end| result.pointer(&pointer[..end]));
+    let unknown = above.flatten().find(|value| value.is_null());
+    unknown.or_else(|| result.pointer(pointer))
+}
+
 /// The number at a place of the result; none if it is not known.
 fn taken(result: &Value, pointer: &str) -> Result<Option<f64>, String> {
-    match result.pointer(pointer) {
+    match at(result, pointer) {
         Some(Value::Null) => Ok(None),
         Some(Value::Number(number)) => Ok(number.as_f64()),
         Some(_) => Err(format!(
@@ -159,7 +169,7 @@ fn taken(result: &Value, pointer: &str) -> Result<Option<f64>, String> {
 fn list(curve: &Curve, result: &Value) -> Result<Option<CurveDocument>, String> {
     let told = |text: String| format!("curve {}: {text}", curve.name);
     let pointer = &curve.from;
-    let list = match result.pointer(pointer) {
+    let list = match at(result, pointer) {
         Some(Value::Null) => return Ok(None),
         Some(Value::Array(list)) => list,
         Some(_) => {
@@ -196,7 +206,6 @@ fn missing(result: &Value, pointer: &str) -> String {
     let known = match here {
         Value::Object(keys) => keys.keys().map(String::as_str).collect::<Vec<_>>().join(", "),
         Value::Array(list) => format!("the numbers below {}", list.len()),
-        Value::Null => "nothing, because it is not known in this run".to_owned(),
         _ => "nothing, because it is a value".to_owned(),
     };
     let place = if way.is_empty() { "the result" } else { &way };
@@ -249,6 +258,7 @@ mod tests {
             metric("unknown", From::Sum(vec![0, 2])),
             metric("zero", From::Difference(1, 1)),
             metric("over nothing", From::Quotient(0, 7)),
+            metric("product", From::Product(vec![0, 1, 5])),
         ];
         let result = json!({"x": {"a": 12, "b": 3.0, "none": null, "text": "t"}});
         let found = numbers(&metrics, &[], &result).unwrap();
@@ -256,7 +266,9 @@ mod tests {
         assert_eq!(found[..2], some([6.0, 3.0]));
         assert_eq!(found[2], None);
         assert_eq!(found[3..6], [Some(9.0), Some(3.0), Some(2.0)]);
-        assert_eq!(found[6..], [None, Some(0.0), None]);
+        assert_eq!(found[6..], [None, Some(0.0), None, Some(36.0)]);
+        let below = numbers(&[metric("m", at("/x/none/y/z", 1.0))], &[], &result);
+        assert_eq!(below, Ok(vec![None]), "below what is not known nothing is");
         let wrong = |pointer: &str| {
             numbers(&[metric("m", at(pointer, 1.0))], &[], &result).expect_err("it is no number")
         };

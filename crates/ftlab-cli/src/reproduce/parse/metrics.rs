@@ -35,7 +35,7 @@ impl Parser<'_> {
     }
 
     fn source(&mut self, fields: &Fields<'_, '_>) -> Option<From> {
-        let ways = ["from", "sum", "difference", "quotient", "curve"];
+        let ways = ["from", "sum", "product", "difference", "quotient", "curve"];
         let given: Vec<&str> = ways.into_iter().filter(|way| fields.has(way)).collect();
         if fields.has("pick") && !fields.has("curve") {
             let (span, path) = (fields.span_of("pick"), fields.path_of("pick"));
@@ -79,10 +79,12 @@ impl Parser<'_> {
         let of = self.metrics_named(fields, way)?;
         match (way, of.as_slice()) {
             ("sum", [_, _, ..]) => Some(From::Sum(of)),
+            ("product", [_, _, ..]) => Some(From::Product(of)),
             ("difference", &[a, b]) => Some(From::Difference(a, b)),
             ("quotient", &[a, b]) => Some(From::Quotient(a, b)),
             _ => {
-                let many = if way == "sum" { "two metrics or more" } else { "two metrics" };
+                let several = ["sum", "product"].contains(&way);
+                let many = if several { "two metrics or more" } else { "two metrics" };
                 let message = format!("{} metrics", of.len());
                 let remedy = format!("name {many}");
                 self.reader.report(fields.span_of(way), &fields.path_of(way), message, remedy);
