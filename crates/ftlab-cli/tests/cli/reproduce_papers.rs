@@ -12,8 +12,10 @@ fn the_papers_are_listed() {
     assert!(done.out.contains("rw-scheduler") && done.out.contains("36 numbers"), "{}", done.out);
     assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);
     let all: Value = serde_json::from_str(&place.run("reproduce list --json").out).unwrap();
-    let first = &all.as_array().unwrap()[0];
-    assert_eq!((&first["name"], &first["seeds"]), (&"rw-scheduler".into(), &1000.into()));
+    let listed = all.as_array().unwrap().iter().map(|one| (&one["name"], &one["seeds"]));
+    let expected = [("channel-management", 1), ("rw-scheduler", 1000)];
+    let expected = expected.map(|(name, seeds)| (Value::from(name), Value::from(seeds)));
+    assert!(listed.eq(expected.iter().map(|(name, seeds)| (name, seeds))), "{all}");
 }
 
 /// All numbers of the paper, with all of its seeds.
@@ -54,4 +56,32 @@ fn the_curves_of_the_scheduler_paper_have_their_shape() {
     }
     let late = of("0.2", "3000us", "read_max") / of("0.2", "none", "read_max");
     assert!((late - 1.0).abs() < 1e-9, "where writes are few, 3000 us is no bound: {late}");
+}
+
+/// All numbers, in full; what the README says of devices with clocks of their own.
+#[test]
+#[ignore = "minutes; optimised and by hand: cargo test --release -p ftlab-cli channel_thesis -- --ignored"]
+fn the_channel_thesis_is_reproduced() {
+    let place = Place::new();
+    let done = place.run("reproduce channel-management -o out");
+    let document = place.json("out/result.json");
+    assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
+    assert_eq!(document["verdicts"]["out_of_tolerance"], 0);
+    let iops = |planner: &str, clocks: &str| {
+        let is_it = |case: &&Value| {
+            let at = &case["at"];
+            (&at["planner"], &at["clocks"]) == (&planner.into(), &clocks.into())
+                && [("channels", "8"), ("op", "2.5%"), ("buffer", "32KiB"), ("throttle", "8")]
+                    .iter()
+                    .all(|(axis, value)| at[*axis] == *value)
+                && (&at["load"], &at["cells"]) == (&"random".into(), &"MLC".into())
+        };
+        let mut cases = document["cases"].as_array().unwrap().iter();
+        let case = cases.find(is_it).expect("a case");
+        case["metrics"]["iops"]["mean"].as_f64().expect("a number")
+    };
+    let ratio = |clocks| iops("cycle-stealing", clocks) / iops("synchronised", clocks);
+    for clocks in ["lock-step", "own", "own-32"] {
+        assert!((3.60..3.85).contains(&ratio(clocks)), "{clocks}: {}", ratio(clocks));
+    }
 }

@@ -271,8 +271,7 @@ pub struct Cache {
     pub written_back_pages: u64,
     /// Written pages that had to wait for room.
     pub waited_pages: u64,
-    /// Cycles of write-backs, if the next one begins when the last has ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Cycles of write-backs, where the next one begins only when the last has ended; null elsewhere.
     pub write_cycles: Option<u64>,
     /// Pages that were in the buffer at the end.
     pub left_pages: u64,
