@@ -312,6 +312,13 @@ impl Blocks {
         self.records[block.at()][VALID] -= 1;
     }
 
+    /// The block was never used after all.
+    pub(super) fn forget(&mut self, block: BlockId) {
+        self.put_valid(block, std::iter::repeat(0));
+        self.records[block.at()] = Record::default();
+        self.closings[block.at()] = 0;
+    }
+
     /// Whether a block was ever used.
     pub(super) fn is_used(&self, block: BlockId) -> bool {
         self.records[block.at()] != Record::default()

@@ -81,6 +81,7 @@ impl Ftl {
     /// Takes the state up, in an FTL that was just built.
     pub(crate) fn load(&mut self, from: &Snapshot, resume: Resume) -> Result<(), Damage> {
         self.forget_factory_bad();
+        self.forget_data_blocks();
         if let Some(tables) = self.mapping.log_mut() {
             tables.begin_load();
         }
@@ -298,9 +299,6 @@ impl Ftl {
         let to_blocks = |list: Vec<u32>| list.into_iter().map(BlockId::new).collect::<Vec<_>>();
         let order = to_blocks(from.list(blocks, "a closed block")?);
         self.blocks.load_closing(&order)?;
-        if self.has_log() {
-            return Ok(());
-        }
         let mut candidates = Vec::with_capacity(order.len());
         for plane in (0..self.geometry.planes()).map(PlaneId::new) {
             let list = to_blocks(from.list(blocks, "a candidate for collection")?);
@@ -309,6 +307,13 @@ impl Ftl {
                 return Err(Damage(format!("{stray:?} is a candidate of {plane:?}")));
             }
             candidates.extend(list);
+        }
+        // Blocks of a log are merged, and none is a candidate.
+        if self.has_log() {
+            return match candidates.is_empty() {
+                true => Ok(()),
+                false => Err(Damage::new("a log has candidates for collection")),
+            };
         }
         // What is cached is no candidate: it is folded in the order of closing.
         let (cached, order): (Vec<BlockId>, Vec<BlockId>) =

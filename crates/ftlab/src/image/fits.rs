@@ -60,7 +60,13 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
         let cell = config.options.nand.cell.print();
         if cached { format!("{cell}, behind an SLC cache,") } else { String::new() }
     };
-    let pages = |config: &Config| format!("{} pages for the host", config.logical_pages());
+    let pages = |config: &Config| {
+        let pages = format!("{} pages for the host", config.logical_pages());
+        match config.shares() {
+            Some(shares) => format!("{pages} and {} log blocks on a plane", shares.log),
+            None => pages,
+        }
+    };
     let others = [
         ("nand.page_size", a.page_size.to_string(), b.page_size.to_string()),
         ("ftl.mapping.unit", a.mapping_unit.to_string(), b.mapping_unit.to_string()),

@@ -3,6 +3,7 @@
 
 use ftlab::device::{Device, assemble};
 use ftlab::ftl::gc::Thresholds;
+use ftlab::ftl::merge::Clocks;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::image::{Part, Resume, Snapshot};
 use ftlab::nand::Shape;
@@ -15,7 +16,7 @@ use crate::common::random::{self, Step};
 use crate::common::{
     BufferSpec, CAREFREE, LevellingKind, LevellingSpec, LifeSpec, NO_BUFFER, NO_LEVELLING,
     PlacementKind, Spec, StreamsKind, VictimKind, assert_no_standstill, closed_loop, fill, gating,
-    lru, request,
+    logs, lru, request,
 };
 
 /// Performs steps, at most `depth` at once, and lets the device come to rest.
@@ -80,7 +81,10 @@ proptest! {
     #[test]
     fn a_loaded_device_goes_on_as_the_saved_one(
         (spec, depth, steps) in
-            prop_oneof![random::run(500), caching::run(500), gating::run(500)],
+            prop_oneof![
+                random::run(500), caching::run(500), gating::run(500),
+                logs::run(&[Clocks::Own, Clocks::LockStep], 500),
+            ],
         share in 0usize..=100,
     ) {
         let (before, after) = steps.split_at(steps.len() * share / 100);

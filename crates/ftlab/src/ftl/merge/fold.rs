@@ -338,4 +338,15 @@ impl Ftl {
         self.log_mut().hide_from(logical_pages);
         self.planes.iter_mut().for_each(|plane| plane.restart(used));
     }
+
+    /// Takes back what a device held at the start: an image says what it holds.
+    pub(in crate::ftl) fn forget_data_blocks(&mut self) {
+        let Some((tables, _)) = self.mapping.log().filter(|(tables, _)| tables.starts_full())
+        else {
+            return;
+        };
+        for block in tables.all_data_blocks().filter_map(|data| tables.block_of(data)) {
+            self.blocks.forget(block);
+        }
+    }
 }
