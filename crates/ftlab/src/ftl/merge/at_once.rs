@@ -36,12 +36,13 @@ pub(super) fn carry_out<C: Contents>(
         let each: Option<&mut dyn FnMut(PageCopy)> =
             if C::MOVES || !flat { Some(&mut each) } else { None };
         copies += ftl.copy_all(&mut fold, each);
-        if let Some(before) = ftl.end_fold(&fold, counts) {
-            erase(ftl, contents, before);
-        }
+        spent.extend(ftl.end_fold(&fold, counts));
         if job.victim.is_some() {
             ftl.take_spent_logs(data, &mut spent);
-            spent.drain(..).for_each(|log| erase(ftl, contents, log));
+        }
+        // The order in which the `Merger` erases them is that in which they are used again.
+        while let Some(block) = spent.pop() {
+            erase(ftl, contents, block);
         }
     }
     if let Some(victim) = job.victim.filter(|&victim| ftl.is_log(victim)) {

@@ -13,6 +13,9 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// That of an erase.
+    pub const ERASE: Cost = Cost { copies: 0, erases: 1 };
+
     /// Both together.
     #[must_use]
     pub const fn and(self, other: Cost) -> Cost {
@@ -35,7 +38,7 @@ pub struct Job {
     pub victim: Option<BlockId>,
     /// Whether a full log block without valid pages is erased at the end, if there is one.
     pub erases_empty: bool,
-    /// What the merges cost, as it looks now.
+    /// What the merges and the erase of the victim cost, as it looks now.
     pub cost: Cost,
 }
 
@@ -47,6 +50,10 @@ impl Job {
         view.pages_of(victim).for_each(|spot| {
             job.add(view, spot, throttle.unwrap_or(u32::MAX), None);
         });
+        let becomes_data = |&data: &DataBlock| view.tables.heir(data, view.blocks) == Some(victim);
+        if !job.merges.iter().any(becomes_data) {
+            job.cost = job.cost.and(Cost::ERASE);
+        }
         job
     }
 

@@ -7,7 +7,7 @@
 //! does not work longer.
 
 use crate::ftl::mapping::hybrid::LogView;
-use crate::ftl::merge::Job;
+use crate::ftl::merge::{Cost, Job};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::PlaneId;
@@ -34,15 +34,16 @@ impl CycleStealing {
     #[expect(clippy::unused_self, reason = "as other planners")]
     pub(super) fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
         let most = triggered.merges.len();
-        let mut job = Job { erases_empty: triggered.victim.is_some(), ..Job::default() };
-        for log in view.tables.logs(plane) {
+        let mut job = Job::default();
+        'merges: for log in view.tables.logs(plane) {
             for spot in view.pages_of(log) {
                 if job.merges.len() == most {
-                    return job;
+                    break 'merges;
                 }
                 job.add(view, spot, most as u32, Some(triggered.cost));
             }
         }
+        job.erases_empty = job.cost.and(Cost::ERASE).fits(triggered.cost);
         job
     }
 }
