@@ -410,7 +410,7 @@ fn a_short_life_loses_nothing() {
         spec.life.faults.erase_failures = 800_000_000;
         spec.logical_pages = spec.most_logical_pages() / 100 * 75;
         let mut bench = Bench::new(&spec, None);
-        assert_eq!(bench.run(8, &steps(seed, 1_500)), Ok(()));
+        assert_eq!(bench.run(8, &random_steps(seed, 1_500)), Ok(()));
         assert!(bench.device.end_of_life().is_some(), "four of five erases fail");
     }
 }
@@ -426,7 +426,7 @@ fn busy() -> Spec {
     spec
 }
 
-fn steps(seed: u32, count: usize) -> Vec<Step> {
+pub fn random_steps(seed: u32, count: usize) -> Vec<Step> {
     let config =
         ProptestConfig { rng_seed: RngSeed::Fixed(u64::from(seed)), ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
@@ -437,7 +437,7 @@ fn steps(seed: u32, count: usize) -> Vec<Step> {
 /// The oracle must be able to fail: data that is lost must be missed.
 #[test]
 fn lost_data_is_noticed() {
-    let steps = steps(1, 1_500);
+    let steps = random_steps(1, 1_500);
     let run = |fault| catch_unwind(AssertUnwindSafe(|| Bench::new(&busy(), fault).run(8, &steps)));
     let healthy = run(None).expect("no check panics");
     assert_eq!(healthy, Ok(()));
@@ -451,7 +451,7 @@ fn lost_data_is_noticed() {
 #[test]
 fn the_busy_device_collects_merges_and_pads() {
     let mut bench = Bench::new(&busy(), None);
-    assert_eq!(bench.run(8, &steps(1, 1_500)), Ok(()));
+    assert_eq!(bench.run(8, &random_steps(1, 1_500)), Ok(()));
     let counts = bench.device.ftl_counts();
     assert!(counts.gc_runs > 20 && counts.gc_pages > 100 && counts.trimmed > 20, "{counts:?}");
     let buffer = bench.device.buffer_counts();

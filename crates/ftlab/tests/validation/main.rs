@@ -14,6 +14,7 @@ mod determinism;
 mod gating;
 mod idle;
 mod images;
+mod logs;
 mod misuse;
 mod mqsim;
 mod overtaking;
