@@ -1,0 +1,100 @@
+//! How fast log-block FTLs with merges are: the headline run of the channel management thesis, for each planner, in
+//! lock-step and with clocks of their own.
+//!
+//! `cargo bench -p ftlab --bench channels [-- SCENARIO]` prints, for each, simulated requests a second, and simulated
+//! requests a second of CPU. "By commands" is the same run with an observer, for which each copy of a merge and
+//! each page of a cycle is a flash command of its own.
+
+mod common;
+
+use std::time::Duration;
+
+use ftlab::config::{Config, Layer};
+use ftlab::device::{Device, DeviceSetup, assemble_with};
+use ftlab::engine::Stream;
+use ftlab::host::{Advanced, Host, Op, Request};
+use ftlab::scheduler::Probe;
+use ftlab::units::{Lba, SimTime};
+
+use common::cpu_time;
+
+/// Sectors of a request: 4 KiB, from any sector.
+const REQUEST: u32 = 8;
+
+/// One who is told of every command.
+struct Onlooker;
+
+impl Probe for Onlooker {}
+
+/// Writes back to back, one at a time; the CPU time that took.
+fn play<P: Probe>(device: &mut Device<P>, requests: u64) -> Duration {
+    let mut sectors = Stream::new(1, "bench");
+    let bound = device.capacity_sectors() - u64::from(REQUEST);
+    let mut done = Vec::new();
+    let started = cpu_time();
+    for _ in 0..requests {
+        let lba = Lba(sectors.below(bound));
+        let write = Request { op: Op::Write, lba, sectors: REQUEST, stream: 0, tag: 0 };
+        device.submit(device.now(), write);
+        while done.is_empty() {
+            let advanced = device.advance_until(SimTime::FOREVER, &mut done);
+            assert_ne!(advanced, Advanced::Idle, "the device stands still");
+        }
+        done.clear();
+    }
+    cpu_time() - started
+}
+
+fn measure<P: Probe>(name: &str, sets: &[&str], requests: u64, probe: P) {
+    let sets = (1..).zip(sets).map(|(at, set)| Layer::set(at, set));
+    let layers: Vec<Layer> =
+        std::iter::once(Layer::preset("channel-management")).chain(sets).collect();
+    let config = Config::load(&layers).expect("the preset, and options that go with it");
+    let started = cpu_time();
+    let mut device = assemble_with(DeviceSetup::new(&config, 1), probe, ());
+    let assembly = cpu_time() - started;
+    let cpu = play(&mut device, requests).as_secs_f64();
+    println!(
+        "{name:<34} {:>7.1} IOPS  {:>6.3} M requests/s of CPU  {cpu:>6.2} s, and {:.0} ms to assemble",
+        requests as f64 / device.now().saturating_since(SimTime::ZERO).as_secs_f64(),
+        requests as f64 / cpu / 1e6,
+        assembly.as_secs_f64() * 1e3,
+    );
+}
+
+const PLANNERS: [&str; 4] = ["synchronised", "none", "super-data-block", "cycle-stealing"];
+
+fn lock_step(requests: u64) {
+    for planner in PLANNERS {
+        let set = format!("ftl.merge.planner={planner}");
+        measure(&format!("lock-step, {planner}"), &[&set], requests, ());
+    }
+}
+
+fn by_commands(requests: u64) {
+    measure("lock-step, cycle-stealing, by commands", &[], requests / 20, Onlooker);
+}
+
+fn own_clocks(requests: u64) {
+    for planner in PLANNERS {
+        let set = format!("ftl.merge.planner={planner}");
+        let name = format!("own clocks, {planner}");
+        measure(&name, &[&set, "ftl.merge.clocks=own"], requests / 20, ());
+    }
+}
+
+/// Runs the scenarios named on the command line, or all. `cargo test` runs benches too, with
+/// `--test`: then small ones, to show that they work.
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let small = cfg!(debug_assertions) || arguments.iter().any(|argument| argument == "--test");
+    let named: Vec<&String> = arguments.iter().filter(|a| !a.starts_with("--")).collect();
+    let requests = if small { 20_000 } else { 2_000_000 };
+    let scenarios: [(&str, fn(u64)); 3] =
+        [("lock-step", lock_step), ("by-commands", by_commands), ("own-clocks", own_clocks)];
+    for (name, run) in scenarios {
+        if named.is_empty() || named.iter().any(|wanted| *wanted == name) {
+            run(requests);
+        }
+    }
+}
