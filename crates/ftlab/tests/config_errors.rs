@@ -320,3 +320,29 @@ fn the_remedy_for_bad_blocks_helps() {
     let percent: f64 = share.trim_end_matches('%').parse().unwrap();
     assert!(with(&format!("ftl.over_provisioning={:.1}%", percent - 5.0)).is_err(), "{share}");
 }
+
+#[test]
+fn what_a_mapping_with_a_log_can_not_have() {
+    let refused = [
+        "ftl.mapping.policy=fast",
+        "ftl.mapping.unit=4KiB",
+        "ftl.placement.policy=dynamic",
+        "ftl.over_provisioning=0.1%",
+        "ftl.gc.victim=fifo",
+        "ftl.slc_cache.policy=dynamic",
+        "nand.faults.factory_bad=1%",
+        "ftl.merge.planner=synchronised",
+    ];
+    insta::assert_snapshot!(error(&with_sets("tlc-512g", &refused)));
+    insta::assert_snapshot!(error(&with_sets(
+        "tlc-512g",
+        &["ftl.merge.throttle=8", "ftl.capacity=1TiB"]
+    )));
+    let too_much = ["ftl.mapping.policy=log-block", "ftl.capacity=500GiB"];
+    insta::assert_snapshot!(error(&with_sets("tlc-512g", &too_much)));
+    // With nothing else said, any preset takes a log.
+    for policy in ["log-block", "bast", "fast", "nftl"] {
+        let set = format!("ftl.mapping.policy={policy}");
+        assert!(Config::load(&with_sets("tlc-512g", &[&set])).is_ok(), "{policy}");
+    }
+}

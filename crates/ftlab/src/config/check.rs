@@ -253,6 +253,25 @@ impl Checker<'_, '_> {
         }
         if !self.is_physical() && !self.has_log() {
             self.spare_blocks(&counts);
+            self.host_capacity(&counts);
+        }
+    }
+
+    /// The host can't see more than there is.
+    fn host_capacity(&mut self, counts: &Counts) {
+        let unit = shape(self.options).mapping_unit;
+        let logical = counts.logical(self.options.ftl.over_provisioning);
+        let most = Bytes(logical.saturating_mul(unit.0));
+        if let Some(wanted) = self.options.ftl.capacity.filter(|&wanted| wanted > most) {
+            let message = format!(
+                "{} are more than over-provisioning leaves of the flash: {} bytes",
+                wanted.print(),
+                most.0
+            );
+            let remedy = "lower it, write \"none\", or give the device more flash".to_owned();
+            let mut paths = vec!["ftl.capacity", "ftl.over_provisioning"];
+            paths.extend(GEOMETRY);
+            self.fail(&paths, message, remedy);
         }
     }
 

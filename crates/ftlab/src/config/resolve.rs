@@ -39,7 +39,7 @@ pub(super) fn shares(options: &Options) -> Option<Shares> {
     let data = match options.ftl.capacity {
         Some(Bytes(capacity)) => {
             let page = shape(options).page_size.0;
-            capacity.div_ceil(counts.planes * counts.units_per_block * page)
+            capacity.div_ceil((counts.planes * counts.units_per_block).saturating_mul(page))
         }
         None => {
             let fits = |data: &u64| data + share.of(*data) + u64::from(Shares::BESIDE) <= blocks;

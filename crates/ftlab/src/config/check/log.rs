@@ -155,7 +155,7 @@ impl Checker<'_, '_> {
             );
             let needed = Ratio { ppm: Ratio::ONE.ppm.div_ceil(data) * least };
             let remedy = format!("set ftl.over_provisioning to {} or more", text(&needed));
-            self.fail(&paths, message, remedy);
+            self.fail(&paths[..4], message, remedy);
         } else if needed > blocks {
             let message = format!(
                 "a plane needs {needed} blocks ({data} for data, {log} for the log and {} beside), and has \

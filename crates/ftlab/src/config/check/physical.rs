@@ -48,6 +48,12 @@ impl Checker<'_, '_> {
                 "the host sees every physical page",
             ),
             (
+                ftl.capacity.is_some(),
+                "ftl.capacity",
+                "\"none\"",
+                "the host sees every physical page",
+            ),
+            (
                 ftl.slc_cache.policy.rules().is_some(),
                 "ftl.slc_cache.policy",
                 "\"none\"",
