@@ -8,8 +8,15 @@
 //! first page is P * L pages old and its last P * (L - 1): on average A = P * (L - 1/2). And some
 //! requests lie across the border of two data blocks.
 
+use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::engine::Stream;
+use ftlab::host::{Host, Op};
+use ftlab::units::SimTime;
+
+use super::device::config;
 use super::machine::{Params, Planner};
-use super::{MLC, Random, mlc};
+use super::{MLC, REQUEST, Random, mlc};
+use crate::common::request;
 
 /// The closed form knows only L / D.
 #[derive(Clone, Copy)]
@@ -109,5 +116,55 @@ fn channels_without_a_planner_meet_the_closed_form() {
     for channels in [1, 2, 4, 8] {
         agrees(Planner::None, channels, LONG, &alone(channels));
         agrees(Planner::None, channels, SHORT, &alone(channels));
+    }
+}
+
+/// The second half of the same load on the device itself: requests a second, and merges a reclaim.
+fn on_the_device(params: &Params, requests: u32) -> (f64, f64) {
+    let mut device = assemble(DeviceSetup::new(&config(params), 1));
+    let mut stream = Stream::new(1, "sectors");
+    let bound = params.sectors() - REQUEST;
+    let mut done = Vec::new();
+    let mut write = |device: &mut Device| {
+        let first = stream.below(bound);
+        device.submit(device.now(), request(Op::Write, first, REQUEST as u32, 0));
+        while device.requests_in_flight() > 0 {
+            done.clear();
+            device.advance_until(SimTime::FOREVER, &mut done);
+        }
+    };
+    let so_far = |device: &Device| {
+        let counts = device.merger().expect("a log is merged").counts();
+        (device.now().0, counts.merges() - counts.along, counts.reclaims)
+    };
+    (0..requests / 2).for_each(|_| write(&mut device));
+    let half = so_far(&device);
+    (requests / 2..requests).for_each(|_| write(&mut device));
+    let whole = so_far(&device);
+    assert_eq!(device.audit(), Ok(()));
+    let rate = f64::from(requests - requests / 2) * 1e9 / (whole.0 - half.0) as f64;
+    (rate, (whole.1 - half.1) as f64 / (whole.2 - half.2) as f64)
+}
+
+/// The specification's form, without the small things, on the event-driven device in lock-step.
+#[test]
+fn the_device_meets_the_closed_form() {
+    let size = Size { rounds: 24, ..LONG };
+    for channels in [1, 2, 4, 8] {
+        for (planner, expected, share) in [
+            (Planner::Synchronised, synchronised(channels), 1),
+            (Planner::None, alone(channels), channels),
+        ] {
+            let params = mlc(channels, size.data_blocks, size.log_blocks, planner);
+            let requests = size.rounds * params.data_blocks * share;
+            let (rate, merges) = on_the_device(&params, requests);
+            let (iops, should) = (expected.iops(&params, false), expected.merges(&params, false));
+            println!(
+                "{planner:?}, {channels} channels: {rate:.2} requests a second, {iops:.2} expected; \
+                 {merges:.2} merges, {should:.2} expected"
+            );
+            assert!((rate / iops - 1.0).abs() < MARGIN);
+            assert!((merges / should - 1.0).abs() < MARGIN);
+        }
     }
 }

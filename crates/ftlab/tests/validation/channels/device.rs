@@ -17,7 +17,7 @@ use super::machine::{Machine, Params, Planner, Record};
 use crate::common::request;
 
 /// The configuration of a machine.
-fn config(params: &Params) -> Config {
+pub fn config(params: &Params) -> Config {
     let Params { channels, pages_per_block, data_blocks, log_blocks, times, throttle, .. } =
         *params;
     let planner = match params.planner {

@@ -34,7 +34,7 @@ pub struct Bench<P: Probe> {
 }
 
 /// A device; what it holds at the start are zeros.
-fn assemble<P: Probe>(setup: DeviceSetup, probe: P) -> Device<P, Versions> {
+pub fn assemble<P: Probe>(setup: DeviceSetup, probe: P) -> Device<P, Versions> {
     let geometry = setup.ftl.geometry.clone();
     let versions = Versions::new(geometry.physical_pages(), geometry.sectors_per_unit(), ());
     let mut device = assemble_with(setup, probe, versions);

@@ -4,6 +4,7 @@
 mod bench;
 mod by_hand;
 mod combinations;
+mod cuts;
 mod images;
 mod laws;
 mod schemes;
@@ -28,12 +29,16 @@ pub struct Small {
     pub log: u32,
     /// Whether transfers take time.
     pub bus: bool,
+    /// Of a read, a program and an erase, in nanoseconds.
+    pub times: [u64; 3],
 }
 
 /// The times of its cells, in nanoseconds: as different as can be told apart in a sum.
 pub const READ: u64 = 50_000;
 pub const PROGRAM: u64 = 600_000;
 pub const ERASE: u64 = 3_000_000;
+/// The thesis's MLC flash, transfer included.
+pub const MLC: [u64; 3] = [166_000, 906_000, 1_500_000];
 /// Bytes of a page of one channel.
 pub const PAGE: u64 = 4_096;
 
@@ -51,12 +56,14 @@ pub const ONE: Small = Small {
     data: 6,
     log: 2,
     bus: false,
+    times: [READ, PROGRAM, ERASE],
 };
 
 impl Small {
     pub fn config(&self) -> Config {
         let Small { mapping, planner, clocks, start, channels, planes, pages, data, log, .. } =
             *self;
+        let [read, program, erase] = self.times;
         let share = (u64::from(log) * 1_000_000).div_ceil(data.into());
         let mut sets = vec![
             format!("nand.channels={channels}"),
@@ -68,9 +75,9 @@ impl Small {
             format!("nand.page_size={PAGE}B"),
             "nand.cell=mlc".to_owned(),
             "nand.timing.policy=plain".to_owned(),
-            format!("nand.timing.read={READ}ns"),
-            format!("nand.timing.program={PROGRAM}ns"),
-            format!("nand.timing.erase={ERASE}ns"),
+            format!("nand.timing.read={read}ns"),
+            format!("nand.timing.program={program}ns"),
+            format!("nand.timing.erase={erase}ns"),
             "nand.bus.policy=page-time".to_owned(),
             format!("nand.bus.page={}", if self.bus { "7us" } else { "0ns" }),
             "cache.latency=0ns".to_owned(),
