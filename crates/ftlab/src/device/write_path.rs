@@ -78,11 +78,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let mut outlet = Outlet { now: *now, front, intake, contents, finished };
                 buffer.trim(found, |waiter| outlet.settle(waiter, &Spent::default()));
             }
-            self.admit_next_version(span.page);
-            self.ftl.trim(span.page);
             if laws::ON {
                 self.ledger.trimmed(span.page);
             }
+            self.admit_next_version(span.page);
+            self.ftl.trim(span.page);
         }
         self.relieve();
         self.admit_waiting();

@@ -60,11 +60,11 @@ impl Checker<'_, '_> {
         let (nand, ftl) = (&self.options.nand, &self.options.ftl);
         let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
         let is_static = matches!(ftl.placement.policy, PlacementChoice::Static(_));
-        let unit = ftl.mapping.unit.bytes(nand.page_size);
+        let shape = shape(self.options);
         let wrong = [
             (!is_static, "ftl.placement.policy", "\"static\"", "pages have to know their plane"),
             (
-                unit != nand.page_size,
+                shape.mapping_unit != shape.page_size,
                 UNIT,
                 "\"flash-page\"",
                 "pages of a log block are mapped as wholes",

@@ -54,9 +54,32 @@ struct Running {
     /// Blocks that have to be erased before anything else.
     spent: Vec<BlockId>,
     in_flight: u32,
+    /// Programs of copies that were not issued yet, in the order of their pages.
+    programs: VecDeque<CopyProgram>,
     erasing: bool,
     /// Whether it was begun for want of room.
     triggered: bool,
+}
+
+/// The program of a copy.
+#[derive(Clone, Copy, Debug)]
+struct CopyProgram {
+    id: CommandId,
+    /// Whether its page was read.
+    is_read: bool,
+}
+
+impl Running {
+    /// A page was read: which programs can be issued now. Planes that sense together may change the order of reads,
+    /// but pages of a block are programmed in theirs.
+    fn read(&mut self, program: CommandId) -> impl Iterator<Item = CommandId> + '_ {
+        let found = self.programs.iter_mut().find(|waiting| waiting.id == program);
+        found.expect("a copy under way").is_read = true;
+        std::iter::from_fn(move || {
+            self.programs.front().filter(|next| next.is_read)?;
+            Some(self.programs.pop_front()?.id)
+        })
+    }
 }
 
 /// What a plane waits for to begin.
@@ -262,6 +285,7 @@ impl Merger {
             erases_empty: job.erases_empty,
             spent: Vec::new(),
             in_flight: 0,
+            programs: VecDeque::new(),
             erasing: false,
             triggered,
         });
@@ -279,9 +303,11 @@ impl Merger {
         let run = self.planes[plane.at()].running.as_mut().expect("a command of a job");
         match (kind, source) {
             (Kind::Read, _) => {
-                let program = then.expect("a copy is read to be programmed");
-                on.contents.copy(page, on.flash.command(program).page);
-                on.flash.submit(on.now, program);
+                for program in run.read(then.expect("a copy is read to be programmed")) {
+                    let Command { page: to, source, .. } = *on.flash.command(program);
+                    on.contents.copy(source.expect("a copy has a source"), to);
+                    on.flash.submit(on.now, program);
+                }
                 return Step::Goes;
             }
             (Kind::Erase, _) => {
@@ -317,7 +343,7 @@ impl Merger {
                     && let Some(copy) = on.ftl.next_copy(fold)
                 {
                     run.in_flight += 1;
-                    begin_copy(copy, plane, self.setup.copyback, on);
+                    run.programs.extend(begin_copy(copy, plane, self.setup.copyback, on));
                 }
                 if run.in_flight > 0 {
                     return Step::Goes;
@@ -341,7 +367,7 @@ impl Merger {
                     run.next_move = on.ftl.geometry.place_of(copy.from).1 + 1;
                     run.in_flight += 1;
                     self.counts.moved += 1;
-                    begin_copy(copy, plane, self.setup.copyback, on);
+                    run.programs.extend(begin_copy(copy, plane, self.setup.copyback, on));
                 }
                 if run.in_flight > 0 {
                     return Step::Goes;
@@ -435,13 +461,13 @@ struct Owed {
     time: Nanos,
 }
 
-/// Reads a page and programs it elsewhere on its plane.
+/// Reads a page and programs it elsewhere on its plane. Returns the program, if it has to wait for that.
 fn begin_copy<P: Probe, C: Contents>(
     copy: PageCopy,
     plane: PlaneId,
     copyback: bool,
     on: &mut Ground<'_, P, C>,
-) {
+) -> Option<CopyProgram> {
     let PageCopy { from, to } = copy;
     let task = Task::Merge(plane);
     let kind = if copyback { Kind::Copyback } else { Kind::Program };
@@ -451,7 +477,8 @@ fn begin_copy<P: Probe, C: Contents>(
     if copyback {
         on.contents.copy(from, to);
         let id = on.flash.prepare(program);
-        return on.flash.submit(on.now, id);
+        on.flash.submit(on.now, id);
+        return None;
     }
     program.codewords = on.flash.bus().page_codewords();
     let program = on.flash.prepare(program);
@@ -461,6 +488,7 @@ fn begin_copy<P: Probe, C: Contents>(
     read.then = Some(program);
     let read = on.flash.prepare(read);
     on.flash.submit(on.now, read);
+    Some(CopyProgram { id: program, is_read: false })
 }
 
 fn begin_erase<P: Probe, C: Contents>(block: BlockId, plane: PlaneId, on: &mut Ground<'_, P, C>) {

@@ -70,7 +70,7 @@ impl Victim {
     fn write(&mut self) {
         let first = self.random.below(self.device.capacity_sectors() - SECTORS);
         self.requests += 1;
-        for page in first / SECTORS..=(first + SECTORS - 1) / SECTORS {
+        for page in first / SECTORS..=first.div_ceil(SECTORS) {
             let start = first.max(page * SECTORS) - page * SECTORS;
             let end = (first + SECTORS).min((page + 1) * SECTORS) - page * SECTORS;
             self.written += 1;

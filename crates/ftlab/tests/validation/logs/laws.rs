@@ -1,11 +1,12 @@
 //! What holds of every reclaim.
 
-use ftlab::device::{Device, assemble};
+use ftlab::device::{Device, assemble, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::host::{Host, Op};
+use ftlab::scheduler::{Activity, Kind, Probe};
 
 use super::{ERASE, ONE, PAGE, PROGRAM, READ, Small};
-use crate::common::{alone, request};
+use crate::common::{alone, closed_loop, request};
 
 const SECTORS: u64 = PAGE / 512;
 
@@ -113,4 +114,62 @@ fn thieves_never_outlast_the_trigger() {
             assert!(thefts > 20, "{small:?}: {thefts} of {reclaims}");
         }
     }
+}
+
+/// Notes whether a block was programmed out of order.
+struct Order {
+    /// By block: the next page.
+    next: Vec<u32>,
+    pages: u32,
+}
+
+impl Probe for Order {
+    fn cell(&mut self, activity: &Activity) {
+        let (block, page) = (activity.page.get() / self.pages, activity.page.get() % self.pages);
+        let next = &mut self.next[block as usize];
+        match activity.kind {
+            Kind::Program | Kind::Copyback => {
+                assert!(page >= *next, "{activity:?}, and {next} is next");
+                *next = page + 1;
+            }
+            Kind::Erase => *next = 0,
+            Kind::Read => {}
+        }
+    }
+}
+
+/// Planes that sense together change the order in which copies are read, not that in which they are programmed.
+#[test]
+fn merges_program_the_pages_of_a_block_in_order() {
+    let small = Small { planes: 4, pages: 12, data: 8, log: 3, bus: true, ..ONE };
+    let mut shared = 0;
+    for (mapping, rule) in [("log-block", "same-page"), ("fast", "any"), ("bast", "same-page")] {
+        let small = Small { mapping, planner: "cycle-stealing", ..small };
+        let setup = small.setup_with(&[
+            "nand.multi_plane.read=on",
+            &format!("nand.multi_plane.address={rule}"),
+            "ftl.gc.copies_in_flight=6",
+        ]);
+        let blocks = setup.ftl.geometry.blocks() as usize;
+        let order = Order { next: vec![0; blocks], pages: small.pages };
+        let mut device = assemble_with(setup, order, ());
+        let mut random = Stream::new(1, "pages");
+        let pages = device.capacity_sectors() / SECTORS;
+        let write = |_| request(Op::Write, random.below(pages) * SECTORS, SECTORS as u32, 0);
+        closed_loop(&mut device, 16, (0..3_000).map(write));
+        assert_eq!(device.audit(), Ok(()));
+        shared += device.flash().overlaps().multi_plane.iter().sum::<u64>();
+    }
+    assert!(shared > 100, "{shared} operations were shared");
+}
+
+/// Channels that work as one have larger pages, and map those as wholes.
+#[test]
+fn a_mapping_unit_below_the_page_of_a_gang_is_refused() {
+    let small = Small { channels: 2, planner: "synchronised", ..ONE };
+    assert!(small.load(&["ftl.mapping.unit=flash-page"]).is_ok());
+    let told = small.load(&["ftl.mapping.unit=4KiB"]).expect_err("pages have 8 KiB");
+    assert!(told.contains("set ftl.mapping.unit to \"flash-page\""), "{told}");
+    let alone = Small { planner: "none", ..small };
+    assert!(alone.load(&["ftl.mapping.unit=4KiB"]).is_ok());
 }

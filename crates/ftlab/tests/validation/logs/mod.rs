@@ -61,6 +61,11 @@ pub const ONE: Small = Small {
 
 impl Small {
     pub fn config(&self) -> Config {
+        self.load(&[]).unwrap_or_else(|error| panic!("{self:?}: {error}"))
+    }
+
+    /// With other options set as well; what is wrong with them.
+    fn load(&self, more: &[&str]) -> Result<Config, String> {
         let Small { mapping, planner, clocks, start, channels, planes, pages, data, log, .. } =
             *self;
         let [read, program, erase] = self.times;
@@ -94,11 +99,17 @@ impl Small {
             sets.push(format!("cache.capacity={}B", u64::from(room) * page));
             sets.extend(in_order.then(|| "cache.in_order=on".to_owned()));
         }
+        sets.extend(more.iter().map(|&set| set.to_owned()));
         let layers: Vec<Layer> = (1..).zip(&sets).map(|(at, set)| Layer::set(at, set)).collect();
-        Config::load(&layers).unwrap_or_else(|error| panic!("{self:?}: {error}"))
+        Config::load(&layers).map_err(|error| error.to_string())
     }
 
     pub fn setup(&self) -> DeviceSetup {
-        DeviceSetup::new(&self.config(), 1)
+        self.setup_with(&[])
+    }
+
+    pub fn setup_with(&self, more: &[&str]) -> DeviceSetup {
+        let config = self.load(more).unwrap_or_else(|error| panic!("{self:?}: {error}"));
+        DeviceSetup::new(&config, 1)
     }
 }
