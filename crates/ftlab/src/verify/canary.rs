@@ -47,11 +47,15 @@ pub enum Canary {
     WaitNotAccounted,
     /// The read of a merge is done and not given back.
     CommandKept,
+    /// A merge of blocks takes the first page from its data block, though a newer copy lies in the log.
+    NewerCopyForgotten,
+    /// A page that a throttle has left over is still looked for at its old place.
+    MovedNotMapped,
 }
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 20] = [
+    pub const ALL: [Canary; 22] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -72,6 +76,8 @@ impl Canary {
         Canary::EraseNotCounted,
         Canary::WaitNotAccounted,
         Canary::CommandKept,
+        Canary::NewerCopyForgotten,
+        Canary::MovedNotMapped,
     ];
 }
 

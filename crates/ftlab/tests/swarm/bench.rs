@@ -41,14 +41,19 @@ pub struct Met {
     pub past_one_bit: bool,
     pub folded: bool,
     pub in_place: bool,
+    pub log_merged: bool,
+    pub log_switched: bool,
+    pub log_moved: bool,
+    pub merged_along: bool,
 }
 
 impl Met {
     /// What there is to meet.
-    pub fn all(&self) -> [(&'static str, bool); 13] {
+    pub fn all(&self) -> [(&'static str, bool); 17] {
         let Met { collected, merged, shared_operations, cached, paused, .. } = *self;
         let Met { stalled, reloaded, failed, refused, .. } = *self;
         let Met { one_bit, past_one_bit, folded, in_place, .. } = *self;
+        let Met { log_merged, log_switched, log_moved, merged_along, .. } = *self;
         [
             ("collected", collected),
             ("merged", merged),
@@ -63,6 +68,10 @@ impl Met {
             ("written past the SLC cache", past_one_bit),
             ("folded", folded),
             ("programmed in place", in_place),
+            ("merged blocks of a log", log_merged),
+            ("switched a log block", log_switched),
+            ("moved what a throttle left over", log_moved),
+            ("merged along with another plane", merged_along),
         ]
     }
 }
@@ -90,6 +99,13 @@ impl Bench {
         let versions = if setup.ftl.mapping.translates() { versions } else { versions.in_place() };
         let mut device = assemble_with(setup, (), versions);
         canary.into_iter().for_each(|canary| device.plant(canary));
+        // What a device holds at the start are zeros.
+        if device.ftl().translates() {
+            let all = (0..device.ftl().logical_pages()).map(Lpn::new);
+            let held: Vec<_> =
+                all.filter_map(|page| Some((page, device.ftl().look_up(page)?))).collect();
+            device.contents_mut().hold(held.into_iter());
+        }
         Bench {
             reference: Reference::new(device.capacity_sectors()),
             device,
@@ -299,5 +315,10 @@ impl Bench {
         let folds = self.device.ftl_counts().by_purpose[ftlab::ftl::gc::Purpose::Fold as usize];
         met.folded |= folds.pages > 0;
         met.in_place |= !self.device.ftl().translates();
+        let counts = self.device.merger().map(|merger| *merger.counts()).unwrap_or_default();
+        met.log_merged |= counts.merges() > 0;
+        met.log_switched |= counts.switch + counts.partial > 0;
+        met.log_moved |= counts.moved > 0;
+        met.merged_along |= counts.along > 0;
     }
 }

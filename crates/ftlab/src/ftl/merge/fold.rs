@@ -8,6 +8,7 @@ use crate::ftl::mapping::hybrid::{DataBlock, LogTables, LogView, Page, Room, Spo
 use crate::ftl::streams::WriteStream;
 use crate::host::SectorMask;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
+use crate::verify::Canary;
 
 /// A merge that runs.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +150,11 @@ impl Ftl {
         while fold.next < pages {
             let spot = Spot { data: fold.data, offset: fold.next };
             fold.next += 1;
-            if let Some(from) = self.log().newest_at(spot) {
+            if let Some(newest) = self.log().newest_at(spot) {
+                let from = match self.plant.is(Canary::NewerCopyForgotten) && spot.offset == 0 {
+                    true => self.older_copy(spot).unwrap_or(newest),
+                    false => newest,
+                };
                 fold.copied += 1;
                 let to = self.geometry.page_at(fold.target, spot.offset);
                 self.log_mut().take(fold.target, spot.offset, spot.offset);
@@ -157,6 +162,13 @@ impl Ftl {
             }
         }
         None
+    }
+
+    /// What a data block holds of a page that was written again.
+    fn older_copy(&self, spot: Spot) -> Option<Ppn> {
+        let block = self.log().block_of(spot.data)?;
+        let at = self.geometry.page_at(block, spot.offset);
+        (self.spare.owner(at) == Some(self.log().page_at(spot))).then_some(at)
     }
 
     /// The next page of a log block that the throttle has left over; its new place is taken. None if nothing
@@ -194,6 +206,7 @@ impl Ftl {
     pub(super) fn moved(&mut self, copy: PageCopy) {
         self.copied(copy.to);
         let current = match self.spare.owner(copy.to) {
+            Some(_) if self.plant.is(Canary::MovedNotMapped) => true,
             Some(owner) => self.log_mut().relocate(owner, copy.from, copy.to),
             None => false,
         };
