@@ -23,7 +23,9 @@ pub fn load_any(data: &[u8]) {
     {
         try_out(&image);
     }
-    let sets = SMALL.iter().zip(1..).map(|(set, number)| Layer::set(number, set));
+    let mapping = format!("ftl.mapping.policy={}", MAPPINGS[data.len() % MAPPINGS.len()]);
+    let sets = SMALL.into_iter().chain([&*mapping]).zip(1..);
+    let sets = sets.map(|(set, number)| Layer::set(number, set));
     let layers: Vec<Layer> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
     let config = Config::load(&layers).expect("it is sound");
     let mut image = small(&config);
@@ -61,6 +63,9 @@ const SMALL: [&str; 7] = [
     "nand.pages_per_block=16",
     "ftl.over_provisioning=80%",
 ];
+
+/// Those that images know; which one a change meets is in the length of the data.
+const MAPPINGS: [&str; 5] = ["page", "log-block", "bast", "fast", "nftl"];
 
 /// Bytes of a change.
 const CHANGE: usize = 4;

@@ -166,10 +166,11 @@ fn merges_program_the_pages_of_a_block_in_order() {
 /// Channels that work as one have larger pages, and map those as wholes.
 #[test]
 fn a_mapping_unit_below_the_page_of_a_gang_is_refused() {
-    let small = Small { channels: 2, planner: "synchronised", ..ONE };
-    assert!(small.load(&["ftl.mapping.unit=flash-page"]).is_ok());
-    let told = small.load(&["ftl.mapping.unit=4KiB"]).expect_err("pages have 8 KiB");
+    let alone = Small { channels: 2, ..ONE };
+    let gang = Small { planner: "synchronised", ..alone };
+    let large = ["nand.page_size=8KiB", "ftl.mapping.unit=8KiB"];
+    assert_eq!(alone.load(&large).map(|_| ()), Ok(()));
+    let told = gang.load(&large).expect_err("its pages have 16 KiB");
     assert!(told.contains("set ftl.mapping.unit to \"flash-page\""), "{told}");
-    let alone = Small { planner: "none", ..small };
-    assert!(alone.load(&["ftl.mapping.unit=4KiB"]).is_ok());
+    assert!(gang.load(&["nand.page_size=8KiB", "ftl.mapping.unit=flash-page"]).is_ok());
 }
