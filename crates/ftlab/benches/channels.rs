@@ -83,6 +83,9 @@ fn own_clocks(requests: u64) {
     }
 }
 
+/// What is timed: its name, and a run of so many requests.
+type Scenario = (&'static str, fn(u64));
+
 /// Runs the scenarios named on the command line, or all. `cargo test` runs benches too, with
 /// `--test`: then small ones, to show that they work.
 fn main() {
@@ -90,7 +93,7 @@ fn main() {
     let small = cfg!(debug_assertions) || arguments.iter().any(|argument| argument == "--test");
     let named: Vec<&String> = arguments.iter().filter(|a| !a.starts_with("--")).collect();
     let requests = if small { 20_000 } else { 2_000_000 };
-    let scenarios: [(&str, fn(u64)); 3] =
+    let scenarios: [Scenario; 3] =
         [("lock-step", lock_step), ("by-commands", by_commands), ("own-clocks", own_clocks)];
     for (name, run) in scenarios {
         if named.is_empty() || named.iter().any(|wanted| *wanted == name) {
