@@ -146,14 +146,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.buffer.cycle_begun();
         let mut cycle = std::mem::take(&mut self.standstill.cycle);
         for &slot in pages {
-            self.batch.clear();
-            self.take(slot);
-            let is_partial = self.older_sectors_of(slot).is_some();
-            let page = self.buffer.page(slot).page;
+            let page = self.buffer.begin_write_back(slot);
+            self.contents.begin_write_back(slot);
+            let older = self.older_sectors_of(slot);
             let at = self.ftl.place_in_log(page).expect("the cycle has room");
-            self.fill_page(slot, at);
+            self.fill_page(slot, at, older);
             self.buffer.program_begun();
-            cycle.push(Written { slot, at, is_partial });
+            cycle.push(Written { slot, at, is_partial: older.is_some() });
         }
         let reads = cycle.iter().any(|written| written.is_partial);
         let (read, program) = self.flash.price_of_page();

@@ -177,7 +177,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.stream_of(SlotId::new(self.loads.get(program, 0)))
     }
 
-    pub(super) fn take(&mut self, slot: SlotId) {
+    fn take(&mut self, slot: SlotId) {
         let page = self.buffer.begin_write_back(slot);
         self.contents.begin_write_back(slot);
         self.ftl.prefetch(page);
@@ -284,7 +284,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn fill_place(&mut self, program: CommandId, first: Ppn) {
         for unit in 0..self.flash.command(program).units {
             let slot = SlotId::new(self.loads.get(program, unit));
-            self.fill_page(slot, Ppn::new(first.get() + unit));
+            let page = self.buffer.page(slot);
+            let whole_or_gone = page.flushing == self.ftl.full_page() || page.discard;
+            let older = if whole_or_gone { None } else { self.ftl.look_up(page.page) };
+            self.fill_page(slot, Ppn::new(first.get() + unit), older);
         }
         let mode = self.ftl.mode_at(first);
         let command = self.flash.command_mut(program);
@@ -293,13 +296,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Records what is programmed at `to`: a page of the buffer, and what it lacks of the older copy.
     #[inline(always)]
-    pub(super) fn fill_page(&mut self, slot: SlotId, to: Ppn) {
+    pub(super) fn fill_page(&mut self, slot: SlotId, to: Ppn, older: Option<Ppn>) {
         let page = self.buffer.page(slot);
-        let whole_or_gone = page.flushing == self.ftl.full_page() || page.discard;
-        let base = match whole_or_gone || self.plant.is(Canary::OlderSectorsLost) {
-            true => None,
-            false => self.ftl.look_up(page.page),
-        };
+        let base = older.filter(|_| !self.plant.is(Canary::OlderSectorsLost));
         let older = base.map(|at| self.ftl.sectors_at(at)).unwrap_or_default();
         self.ftl.record(to, page.page, page.flushing.and_also(older));
         let sectors = page.flushing;

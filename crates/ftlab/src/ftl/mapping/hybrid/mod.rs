@@ -99,11 +99,11 @@ impl LogView<'_> {
     pub fn shared(&self, spot: Spot, most: u32) -> Room {
         let tables = self.tables;
         let plane = tables.plane_of(spot.data);
-        let active = tables.active(plane).filter(|&active| !tables.is_full(active));
-        let oldest = tables.shared_logs(plane).next();
-        match (active, oldest) {
-            (Some(active), _) => Room::InLog(active, Page::Next),
-            (None, Some(oldest)) if tables.used_shared(plane) >= most => Room::After(oldest),
+        if let Some(active) = tables.active(plane).filter(|&active| !tables.is_full(active)) {
+            return Room::InLog(active, Page::Next);
+        }
+        match tables.shared_logs(plane).next() {
+            Some(oldest) if tables.used_shared(plane) >= most => Room::After(oldest),
             _ => Room::NewLog(None),
         }
     }
