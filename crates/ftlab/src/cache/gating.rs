@@ -10,6 +10,8 @@
 //! The thesis does not say what becomes of a request that is larger than the buffer: here it waits until
 //! the buffer is empty, passes through as a whole, and is acknowledged when it is on flash.
 //!
+//! In order are writes; a trim takes effect at once, ahead of older writes that wait here.
+//!
 //! What a gating buffer does with requests and versions is in `cache/buffer.rs`, what goes to flash
 //! together in `device/cycle.rs`.
 

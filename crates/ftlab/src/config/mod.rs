@@ -149,13 +149,13 @@ impl Config {
 /// A log maps whole flash pages, whose address tells where they go.
 fn adjust_to_log(options: &mut Options, reader: &mut Reader<'_>) {
     const UNIT: &str = "ftl.mapping.unit";
-    if !reader.user_changed(UNIT) {
+    if !reader.set_by_hand(UNIT) {
         options.ftl.mapping.unit = MapUnit::FlashPage;
         reader.origins.insert(UNIT, Origin::Adjusted("a log maps whole flash pages"));
     }
     const PLACEMENT: &str = "ftl.placement.policy";
     let is_static = matches!(options.ftl.placement.policy, PlacementChoice::Static(_));
-    if !is_static && !reader.user_changed(PLACEMENT) {
+    if !is_static && !reader.set_by_hand(PLACEMENT) {
         let stripe = StripeOptions { order: StripeOrder::CHANNELS_FIRST };
         options.ftl.placement.policy = PlacementChoice::Static(stripe);
         const WHY: Origin = Origin::Adjusted("a log needs pages that know their plane");
@@ -182,10 +182,12 @@ fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
         reader.origins.insert(CODEWORD, Origin::Adjusted("cut to the mapping unit"));
     }
     const CAPACITY: &str = "cache.capacity";
+    // Pages of channels that work as one are as many times larger.
+    let page = resolve::shape(options).page_size;
     if let WriteBufferChoice::Gating(gating) = &mut options.cache.policy
         && !reader.is_set_for(CAPACITY, "cache.policy")
     {
-        gating.dram.capacity = USUAL_CAPACITY.max(nand.page_size);
+        gating.dram.capacity = USUAL_CAPACITY.max(page);
         reader.origins.insert(CAPACITY, Origin::Adjusted("small, for a gating buffer"));
     }
 }

@@ -258,11 +258,16 @@ impl<'a> Reader<'a> {
     /// to something else than its default: who gives a configuration in full, as `ftlab config show`
     /// prints it, has not asked for anything.
     pub(super) fn user_changed(&self, path: &str) -> bool {
-        let by_hand = self.entries.get(path).is_some_and(|(layer, _)| {
-            matches!(self.layers[*layer].kind, LayerKind::File | LayerKind::Set)
-        });
+        let by_hand = self.set_by_hand(path);
         let default = self.catalog.option(path).and_then(|option| option.default);
         by_hand && self.sound(&[path]) && self.values.get(path).map(String::as_str) != default
+    }
+
+    /// Whether the user set the option by hand, in a file or with --set, to whatever.
+    pub(super) fn set_by_hand(&self, path: &str) -> bool {
+        self.entries.get(path).is_some_and(|(layer, _)| {
+            matches!(self.layers[*layer].kind, LayerKind::File | LayerKind::Set)
+        })
     }
 
     /// The paths of all options.

@@ -192,7 +192,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn program_by_planes_done(&mut self, id: CommandId, gate: Gate) {
         let Command { page: at, units, spent, .. } = *self.flash.command(id);
         let pool = self.ftl.pool(self.first_page_of(id));
-        if gate.prefix {
+        // In lock-step, too, all are done when the cycle is.
+        if gate.prefix || self.is_in_lock_step() {
             self.land(pool, Landed { at, spent, since: self.now });
         } else {
             for unit in 0..units {

@@ -31,6 +31,10 @@ pub(super) enum Motion {
 pub(super) struct Standstill {
     motion: Motion,
     held: Vec<Held>,
+    /// Whether one of those is a trim.
+    holds_trim: bool,
+    /// They are being taken up: nothing begins before all are.
+    releases: bool,
     /// The pages of a cycle that is done at once.
     cycle: Vec<Written>,
     /// How long that takes.
@@ -80,6 +84,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// be asked again.
     pub(super) fn comes_to_rest(&mut self) -> bool {
         match self.standstill.motion {
+            _ if self.standstill.releases => false,
             Motion::Writes | Motion::Merges => false,
             Motion::Goes | Motion::Stopping if self.flash.in_flight() > 0 => {
                 self.standstill.motion = Motion::Stopping;
@@ -101,13 +106,22 @@ impl<P: Probe, C: Contents> Device<P, C> {
         // What should have been written has gone.
         if self.is_stopping() {
             self.go_on();
+            self.write_back();
         }
     }
 
     /// Keeps a request that came during a cycle or merges. Says whether it does.
     pub(super) fn hold(&mut self, id: RequestId, op: Op) -> bool {
-        let holds = !self.standstill.is(Motion::Goes) && matches!(op, Op::Read | Op::Trim);
+        let standstill = &mut self.standstill;
+        // What is written after a trim must not be lost to it.
+        let holds = match op {
+            _ if standstill.is(Motion::Goes) => false,
+            Op::Read | Op::Trim => true,
+            Op::Write => standstill.holds_trim,
+            Op::Flush => false,
+        };
         if holds {
+            standstill.holds_trim |= op == Op::Trim;
             let stall_mark = self.stalled.time_until(self.now);
             self.standstill.held.push(Held { request: id, since: self.now, stall_mark });
         }
@@ -120,6 +134,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.standstill.held.is_empty() {
             return;
         }
+        self.standstill.holds_trim = false;
+        self.standstill.releases = true;
         let stalled = self.stalled.time_until(self.now);
         for Held { request: id, since, stall_mark } in std::mem::take(&mut self.standstill.held) {
             let waited = self.now - since;
@@ -127,9 +143,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let breakdown = self.intake.breakdown_mut(id);
             breakdown.gc += merging;
             breakdown.admission += Nanos(waited.0 - merging.0);
+            self.intake.start(id, self.now);
             let request = *self.intake.get(id).request();
             self.start(id, &request);
         }
+        self.standstill.releases = false;
     }
 
     /// Whether cycles are done at once: each page of one has a die for itself, and all take the same time.

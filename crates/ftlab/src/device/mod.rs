@@ -373,15 +373,15 @@ impl<C: Contents> Outlet<'_, C> {
         if self.intake.settle(id) {
             let elapsed = self.now - self.intake.get(id).started();
             let breakdown = self.intake.breakdown_mut(id);
-            // The time in which the device stood still for merges is on the request's account already.
-            let Breakdown { submission, front_end, link, gc: stood_still, .. } = *breakdown;
+            // The time in which the device stood still is on the request's account already.
+            let Breakdown { submission, front_end, link, admission, gc, .. } = *breakdown;
             let account = account(spent, elapsed);
             *breakdown = Breakdown {
                 submission,
                 front_end,
                 link,
-                admission: Nanos(account.admission.0.saturating_sub(stood_still.0)),
-                gc: account.gc + stood_still.min(account.admission),
+                admission: account.admission + admission,
+                gc: account.gc + gc,
                 ..account
             };
             self.finish(id);

@@ -235,12 +235,16 @@ impl<P: Probe> Flash<P> {
         Nanos(self.timing.erase(CellMode::Native).0 * u64::from(erases))
     }
 
-    /// Whether nobody sees single commands, and none needs time on a bus: then what only adds up can be
-    /// done at once.
+    /// Whether nobody sees single commands, none needs time on a bus, and a die does one thing at a time:
+    /// then what only adds up can be done at once.
     pub(crate) fn may_add_up(&self) -> bool {
         let bus = &self.bus;
         let free = bus.transfer(bus.page_codewords()) + bus.command() == Nanos::ZERO;
-        free && !P::ACTIVE && !verify::ON
+        let Abilities { multi_plane, cache, .. } = &self.abilities;
+        let kinds = [multi_plane.read, multi_plane.program, multi_plane.erase];
+        let together = self.geometry.planes_per_die() > 1 && kinds.contains(&true);
+        let one_by_one = !together && !cache.read && !cache.program;
+        free && one_by_one && !P::ACTIVE && !verify::ON
     }
 
     /// Accounts for merges that were done at once, and have kept a die busy for `time`.

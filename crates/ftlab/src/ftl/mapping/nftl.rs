@@ -37,7 +37,7 @@ impl Association for Nftl {
 /// The last block of the longest chain of a plane.
 fn longest_chain(view: &LogView<'_>, plane: PlaneId) -> Option<BlockId> {
     let tables = view.tables;
-    let chain = |log| tables.home_of(log).map(|data| tables.own_logs(data).count());
+    let chain = |log| tables.home_of(log).map(|data| tables.own_log_count(data));
     let longest = tables.homed_logs(plane).enumerate();
     let longest = longest.max_by_key(|&(age, log)| (chain(log), Reverse(age)));
     let data = longest.and_then(|(_, log)| tables.home_of(log))?;

@@ -50,6 +50,9 @@ impl Ftl {
         let mut mapped = 0;
         let data = tables.all_data_blocks().filter(|&data| tables.plane_of(data) == plane);
         for data in data {
+            if tables.own_logs(data).count() != tables.own_log_count(data) as usize {
+                return Err(format!("{data:?} has another number of log blocks than is counted"));
+            }
             for (offset, at) in tables.newer(data) {
                 let block = self.geometry.block_of(at);
                 let page = tables.page_at(Spot { data, offset });

@@ -258,13 +258,15 @@ impl Merger {
                 continue;
             }
             let view = on.ftl.log_view().expect("a mapping with a log");
-            if self.setup.planner.along(&view, job, other).is_empty() {
+            let along = self.setup.planner.along(&view, job, other);
+            let erases = along.erases_empty && view.empty_log(other).is_some();
+            if along.merges.is_empty() && !erases {
                 continue;
             }
             work.wanted = Some(Wanted::Along(job.clone()));
             self.busy += 1;
             if work.programs == 0 {
-                // It has something to do, so it can't be done at once.
+                // Nothing has stalled on it: if it is done at once, nobody has to be told.
                 let _ = self.begin(other, on);
             }
         }

@@ -23,6 +23,7 @@ impl LogTables {
             blocks_of,
             // Follows from what is written of each log block.
             homes: _,
+            chains: _,
             infos,
             lists,
             used: _,
@@ -166,8 +167,10 @@ impl LogTables {
                 return Err(Damage(format!("{block:?} begins a second chain")));
             }
         }
-        let reached = self.all_data_blocks().map(|data| self.own_logs(data).count() as u32);
-        match reached.sum::<u32>() == homed {
+        let lengths: Vec<u32> =
+            self.all_data_blocks().map(|data| self.own_logs(data).count() as u32).collect();
+        self.chains = lengths;
+        match self.chains.iter().sum::<u32>() == homed {
             true => Ok(()),
             false => Err(Damage::new("log blocks of a data block go round in a circle")),
         }

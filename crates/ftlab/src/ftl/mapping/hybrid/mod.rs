@@ -2,7 +2,7 @@
 //! are mapped one by one. When log blocks run out, some are *merged*: the newest copies of a data block's pages
 //! are brought together in one block, and what held them is erased.
 //!
-//! - A *switch merge* copies nothing: a log block holds the whole data block, each page at its own place.
+//! - A *switch merge* copies nothing: a log block holds all there is of the data block, each page at its own place.
 //! - A *partial merge* copies what is missing behind the last page of such a log block.
 //! - A *full merge* copies everything to an erased block.
 //!
@@ -113,7 +113,7 @@ impl LogView<'_> {
     pub fn own(&self, data: DataBlock, victim: impl FnOnce() -> Option<BlockId>) -> Room {
         let tables = self.tables;
         let full = tables.used(tables.plane_of(data)) >= tables.shares().log;
-        match victim().filter(|_| full) {
+        match full.then(victim).flatten() {
             Some(victim) => Room::After(victim),
             None => Room::NewLog(Some(data)),
         }

@@ -94,6 +94,8 @@ pub struct LogTables {
     pub(super) blocks_of: Vec<u32>,
     /// By data block: the log block of its own that was opened last, raw.
     pub(super) homes: Vec<u32>,
+    /// By data block: how many log blocks of its own there are.
+    pub(super) chains: Vec<u32>,
     pub(super) infos: Vec<Info>,
     /// The log blocks of each plane: by age, and those with a home by when they were last written.
     pub(super) lists: Lists,
@@ -123,6 +125,7 @@ impl LogTables {
             starts_full,
             blocks_of: vec![0; data_blocks as usize],
             homes: vec![0; data_blocks as usize],
+            chains: vec![0; data_blocks as usize],
             infos: vec![Info::default(); geometry.blocks() as usize],
             lists: Lists::new(planes as usize * LISTS, geometry.blocks()),
             used: vec![0; planes as usize * LISTS],
@@ -400,6 +403,12 @@ impl LogTables {
         })
     }
 
+    /// How many log blocks belong to a data block alone.
+    #[must_use]
+    pub fn own_log_count(&self, data: DataBlock) -> u32 {
+        self.chains[data.at()]
+    }
+
     /// The log blocks of a plane that take any page, the oldest first.
     pub fn shared_logs(&self, plane: PlaneId) -> impl Iterator<Item = BlockId> + '_ {
         self.lists.all(Self::list(plane, false))
@@ -443,6 +452,7 @@ impl LogTables {
         if let Some(data) = home {
             info.home = data.0 + 1;
             info.older = std::mem::replace(&mut self.homes[data.at()], block.to_raw());
+            self.chains[data.at()] += 1;
         }
         let list = Self::list(plane, home.is_some());
         self.lists.append(list, block);
@@ -473,6 +483,7 @@ impl LogTables {
         self.lists.unlink(list, block);
         self.used[list] -= 1;
         let Some(data) = home else { return };
+        self.chains[data.at()] -= 1;
         let older = self.infos[block.at()].older;
         let newer = self.own_logs(data).find(|log| self.infos[log.at()].older == block.to_raw());
         match newer {

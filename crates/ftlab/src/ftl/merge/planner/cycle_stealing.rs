@@ -4,7 +4,8 @@
 //!
 //! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, section 3.2.3. Where
 //! merges differ in cost (switch merges, data blocks that are not full) a plane merges fewer than k, so that it
-//! does not work longer.
+//! does not work longer. With clocks of its own a plane looks at its log when its own programs have ended, which may be
+//! later than the other began: then it is no longer in work, not done earlier.
 
 use crate::ftl::mapping::hybrid::LogView;
 use crate::ftl::merge::{Cost, Job};
