@@ -359,8 +359,8 @@ fn merges(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let text = format!(
         "{}, longest {}, p99 {}",
         count(merges.stalls),
-        or_none(stalls.max, |time| time.to_string()),
-        or_none(stalls.p99, |time| time.to_string())
+        or_none(stalls.max, |span| time(span.0 as f64)),
+        or_none(stalls.p99, |span| time(span.0 as f64))
     );
     line(out, "Stalls for merges", &text)
 }

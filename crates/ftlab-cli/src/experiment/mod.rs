@@ -147,6 +147,7 @@ impl Experiment {
         let clock = Clock::start();
         let steps = self.preparation.carry_out(seed, &mut ssd, &mut recording, watcher)?;
         preparation::refuse_ended(&ssd, &steps)?;
+        ssd.prepared();
         recording.measuring = true;
         let mut outcome = self.play(load, seed, &mut ssd, &mut recording, watcher)?;
         let spent = clock.stop();

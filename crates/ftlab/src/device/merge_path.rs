@@ -20,6 +20,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
         Some((merger, Ground { now: *now, ftl, flash, contents }))
     }
 
+    /// Merges of reclaims, and stalls, count from now on: the device was prepared for what is to be measured.
+    /// (What [`DeviceCounters`](crate::stats::DeviceCounters) hold is counted on.)
+    pub fn prepared(&mut self) {
+        if let Some(merger) = self.merger.as_deref_mut() {
+            merger.count_anew();
+        }
+    }
+
     /// What merges did so far, if there are any.
     pub fn merger(&self) -> Option<&Merger> {
         self.merger.as_deref()

@@ -166,6 +166,10 @@ fn steadiness(
              of the capacity, and enough blocks stayed free. The device was used before, but what its \
              collection costs is not in these figures."
         )),
+        Verdict::GcNeverStarted if report.merges.is_some() => Some(format!(
+            "No log block had to be emptied: the host wrote {written:.3} % of the capacity, and the log was \
+             not full. What merges cost is not in these figures."
+        )),
         Verdict::GcNeverStarted => Some(format!(
             "Garbage collection never started: the host wrote {written:.3} % of the capacity, and \
              enough blocks stayed free. Latencies and write amplification are those of a fresh \

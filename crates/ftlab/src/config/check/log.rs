@@ -153,7 +153,13 @@ impl Checker<'_, '_> {
                 "over-provisioning leaves {log} log blocks beside the {data} data blocks of a plane, and \
                  this mapping needs {least}"
             );
-            let needed = Ratio { ppm: Ratio::ONE.ppm.div_ceil(data) * least };
+            // More of a log leaves fewer blocks for data, unless the capacity says how many these are.
+            let beside = u64::from(Shares::BESIDE) + u64::from(least);
+            let left = match self.options.ftl.capacity {
+                Some(_) => data,
+                None => u32::try_from(blocks.saturating_sub(beside)).unwrap_or(data).clamp(1, data),
+            };
+            let needed = Ratio { ppm: (Ratio::ONE.ppm * least).div_ceil(left) };
             let remedy = format!("set ftl.over_provisioning to {} or more", text(&needed));
             self.fail(&paths[..4], message, remedy);
         } else if needed > blocks {

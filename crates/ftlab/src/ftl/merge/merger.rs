@@ -153,6 +153,12 @@ impl Merger {
         &self.stalls
     }
 
+    /// What is told of reclaims and stalls one by one is told from now on.
+    pub fn count_anew(&mut self) {
+        self.reclaims = Reclaims::default();
+        self.stalls = Latencies::default();
+    }
+
     /// Whether all planes go in step.
     #[inline]
     #[must_use]
