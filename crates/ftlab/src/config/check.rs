@@ -1,6 +1,7 @@
 //! Checks a config as a whole: what no option can be asked alone. Errors for what cannot work,
 //! warnings for what was probably not meant.
 
+mod gating;
 mod log;
 mod physical;
 
@@ -11,7 +12,6 @@ use super::resolve::{Counts, shape};
 use super::text::quoted;
 use super::usual::{times, transfer_time, usual_times};
 use super::value::Value;
-use crate::ftl::placement::PlacementChoice;
 use crate::host::arbitration::ArbitrationChoice;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
@@ -431,39 +431,6 @@ impl Checker<'_, '_> {
             paths.extend(GEOMETRY);
             let message = "the buffer holds the whole device: flash is hardly used".to_owned();
             self.warn(&paths, message, "write a smaller capacity".to_owned());
-        }
-    }
-
-    /// A gating buffer sorts pages by plane, and writes each by itself.
-    fn gating(&mut self) {
-        if self.options.cache.policy.gate().is_none() || self.is_physical() {
-            return;
-        }
-        let (nand, ftl) = (&self.options.nand, &self.options.ftl);
-        let wrong = [
-            (
-                !matches!(ftl.placement.policy, PlacementChoice::Static(_)),
-                "ftl.placement.policy",
-                "\"static\"",
-                "has to know the plane of a page beforehand",
-            ),
-            (
-                ftl.mapping.unit.bytes(nand.page_size) != nand.page_size,
-                "ftl.mapping.unit",
-                "\"flash-page\"",
-                "holds whole flash pages, of which each write is a version",
-            ),
-            (
-                self.options.pages_in_row() > 1,
-                "ftl.placement.rows",
-                "\"off\"",
-                "hands over the pages of its own flushes, not rows",
-            ),
-        ];
-        for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {
-            let message = format!("a gating buffer {why}");
-            let remedy = format!("set {path} to {value}, or cache.policy to \"lru\"");
-            self.fail(&[path, "cache.policy"], message, remedy);
         }
     }
 

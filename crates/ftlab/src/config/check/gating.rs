@@ -1,0 +1,39 @@
+//! What a gating buffer asks of the rest of the device.
+
+use super::Checker;
+use crate::ftl::placement::PlacementChoice;
+
+impl Checker<'_, '_> {
+    /// A gating buffer sorts pages by plane, and writes each by itself.
+    pub(super) fn gating(&mut self) {
+        if self.options.cache.policy.gate().is_none() || self.is_physical() {
+            return;
+        }
+        let (nand, ftl) = (&self.options.nand, &self.options.ftl);
+        let wrong = [
+            (
+                !matches!(ftl.placement.policy, PlacementChoice::Static(_)),
+                "ftl.placement.policy",
+                "\"static\"",
+                "has to know the plane of a page beforehand",
+            ),
+            (
+                ftl.mapping.unit.bytes(nand.page_size) != nand.page_size,
+                "ftl.mapping.unit",
+                "\"flash-page\"",
+                "holds whole flash pages, of which each write is a version",
+            ),
+            (
+                self.options.pages_in_row() > 1,
+                "ftl.placement.rows",
+                "\"off\"",
+                "hands over the pages of its own flushes, not rows",
+            ),
+        ];
+        for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {
+            let message = format!("a gating buffer {why}");
+            let remedy = format!("set {path} to {value}, or cache.policy to \"lru\"");
+            self.fail(&[path, "cache.policy"], message, remedy);
+        }
+    }
+}
