@@ -53,6 +53,11 @@ impl Plane {
         }
     }
 
+    /// The free block that is taken next, if that is known.
+    pub(super) fn next_free(&self) -> Option<BlockId> {
+        self.free.next_erased()
+    }
+
     /// The first `used` blocks are in use from the start.
     pub(super) fn restart(&mut self, used: u32) {
         self.free.restart(used);

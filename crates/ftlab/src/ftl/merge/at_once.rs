@@ -25,10 +25,8 @@ pub(super) fn carry_out<C: Contents>(
     };
     let mut spent = Vec::new();
     for (number, &data) in job.merges.iter().enumerate() {
-        if let Some(&next) = job.merges.get(number + 1) {
-            ftl.prefetch_fold(next);
-        }
         let Some(mut fold) = ftl.begin_fold(data) else { continue };
+        ftl.prefetch_folds(plane, &job.merges[number + 1..]);
         let mut each = |copy: PageCopy| {
             contents.copy(copy.from, copy.to);
             priced(copy);

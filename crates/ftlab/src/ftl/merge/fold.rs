@@ -138,9 +138,25 @@ impl Ftl {
         Some(Fold { data, target, inherits: false, next: 0, copied: 0 })
     }
 
-    /// Brings what the merge of a data block will touch closer to the processor.
-    pub(super) fn prefetch_fold(&self, data: DataBlock) {
-        self.log().prefetch_data(data);
+    /// Brings what the next merges of a plane will touch closer to the processor, step by step: what is
+    /// known of the third, where its newest copies lie of the second, and the blocks of the first.
+    pub(super) fn prefetch_folds(&self, plane: PlaneId, next: &[DataBlock]) {
+        let tables = self.log();
+        if let Some(&third) = next.get(2) {
+            tables.prefetch_data(third);
+        }
+        if let Some(&second) = next.get(1) {
+            tables.prefetch_newer(second);
+        }
+        let Some(&first) = next.first() else { return };
+        let old = tables.block_of(first).map(|block| self.geometry.page_at(block, 0));
+        let copies = tables.newer(first).map(|(_, at)| at);
+        copies.chain(old).for_each(|at| self.blocks.prefetch(&self.geometry, at));
+        if let Some(target) = self.planes[plane.at()].next_free() {
+            let first = self.geometry.page_at(target, 0);
+            self.blocks.prefetch(&self.geometry, first);
+            self.spare.prefetch_row(first, self.geometry.units_per_block());
+        }
     }
 
     /// The next copy that a merge needs; its place is taken.

@@ -170,6 +170,15 @@ impl FreeBlocks {
         first.map(|(_, _, block)| block)
     }
 
+    /// The erased block that is taken next in the order of erases, if none is left that was never used.
+    #[must_use]
+    pub fn next_erased(&self) -> Option<BlockId> {
+        match &self.erased {
+            ErasedBlocks::Queue(queue) if self.unused == 0 => queue.front().map(|next| next.2),
+            _ => None,
+        }
+    }
+
     /// The most worn of the erased blocks, among equals the one erased longest ago.
     fn take_most_worn(&mut self) -> Option<BlockId> {
         match &mut self.erased {

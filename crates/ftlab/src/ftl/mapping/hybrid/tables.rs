@@ -337,6 +337,14 @@ impl LogTables {
     pub fn prefetch_data(&self, data: DataBlock) {
         prefetch(&self.blocks_of, data.at());
         self.logged.prefetch(data);
+        self.changed.prefetch(data);
+    }
+
+    /// Brings the places of its newest copies closer, once it is known which pages have one in the log.
+    #[inline]
+    pub fn prefetch_newer(&self, data: DataBlock) {
+        let first = data.at() * self.pages.get() as usize;
+        self.logged.all(data).for_each(|offset| prefetch(&self.newest, first + offset as usize));
     }
 
     /// A block holds a data block from now on. The newest copies of its pages lie in it. Returns the
