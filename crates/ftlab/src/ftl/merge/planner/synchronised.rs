@@ -7,6 +7,7 @@
 //!
 //! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, section 3.2.1.
 
+use super::Alone;
 use crate::ftl::mapping::hybrid::LogView;
 use crate::ftl::merge::Job;
 use crate::image::keeps_nothing;
@@ -33,7 +34,7 @@ impl Policy for Synchronised {
 
 impl Synchronised {
     #[expect(clippy::unused_self, reason = "other planners have something to say")]
-    pub(super) fn along(&self, _: &LogView<'_>, _triggered: &Job, _plane: PlaneId) -> Job {
-        Job::default()
+    pub(super) fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
+        Alone.along(view, triggered, plane)
     }
 }
