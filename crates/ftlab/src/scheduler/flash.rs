@@ -205,7 +205,10 @@ impl<P: Probe> Flash<P> {
 
     /// The same, if it is the same for all pages.
     pub(crate) fn price_of_any_copy(&self) -> Option<Nanos> {
-        self.timing.native.is_flat().then(|| self.price_of_copy(Ppn::new(0), Ppn::new(0)))
+        self.timing.native.is_flat().then(|| {
+            let (read, program) = self.price_of_page();
+            read + program
+        })
     }
 
     /// How long reading and programming a page keeps the cells busy, where that is the same for all.

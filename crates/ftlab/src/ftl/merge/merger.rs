@@ -201,11 +201,10 @@ impl Merger {
     #[must_use]
     pub fn want_room(&mut self, now: SimTime, plane: PlaneId, page: Lpn) -> bool {
         let work = &mut self.planes[plane.at()];
+        work.stalled_since.get_or_insert(now);
         if work.running.is_some() || work.wanted.is_some() {
-            work.stalled_since.get_or_insert(now);
             return false;
         }
-        work.stalled_since.get_or_insert(now);
         work.wanted = Some(Wanted::Room(page));
         self.busy += 1;
         work.programs == 0
