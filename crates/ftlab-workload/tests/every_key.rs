@@ -43,6 +43,8 @@ const TOP: &[Row] = &[
     (Section::Phase, "size", NO_SIZE, "size = '4KiB'", "size = '8KiB'\nalign = '4KiB'"),
     (Section::Phase, "write_size", BOTH, "", "write_size = '8KiB'"),
     (Section::Phase, "unaligned", WRITES, "", "unaligned = '50%'"),
+    (Section::Phase, "inside", NO_SIZE, "size = '2KiB'\nalign = '4KiB'",
+        "size = '2KiB'\nalign = '4KiB'\ninside = '50%'"),
     (Section::Phase, "sequential_reads", BOTH, "", "sequential_reads = '50%'"),
     (Section::Phase, "sequential_writes", BOTH, "", "sequential_writes = '50%'"),
     (Section::Phase, "align", WRITES, "", "align = '64KiB'"),
@@ -93,6 +95,16 @@ const ADDRESSES: &[Row] = &[
         "address = { kind = 'hot-cold', scatter = true }"),
     (Section::Address, "scatter", WRITES, "address = { kind = 'histogram', weights = [9, 1] }",
         "address = { kind = 'histogram', weights = [9, 1], scatter = true }"),
+    (Section::Address, "drift", WRITES, "address = { kind = 'zipf', theta = 1 }",
+        "address = { kind = 'zipf', theta = 1, drift = { every = 50, by = '10%' } }"),
+    (Section::Address, "drift", WRITES, "address = { kind = 'hot-cold' }",
+        "address = { kind = 'hot-cold', drift = { every = 50, by = '10%' } }"),
+    (Section::Address, "drift", WRITES, "address = { kind = 'histogram', weights = [9, 1] }",
+        "address = { kind = 'histogram', weights = [9, 1], drift = { every = 50, by = '10%' } }"),
+    (Section::Drift, "every", WRITES, "address = { kind = 'zipf', theta = 1, drift = { every = 50, by = '10%' } }",
+        "address = { kind = 'zipf', theta = 1, drift = { every = 51, by = '10%' } }"),
+    (Section::Drift, "by", WRITES, "address = { kind = 'zipf', theta = 1, drift = { every = 50, by = '10%' } }",
+        "address = { kind = 'zipf', theta = 1, drift = { every = 50, by = '64KiB' } }"),
 ];
 
 #[rustfmt::skip]

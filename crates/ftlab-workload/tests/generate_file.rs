@@ -96,9 +96,12 @@ requests = 3
         panic!("{:?}", phases[0].arrivals)
     };
     assert_eq!((burst_period, burst_offset), (Nanos(1_200_000), Nanos(1_200_000)));
-    assert_eq!(phases[1].address, Addresses::Zipf { theta: 1.0, scatter: false });
+    assert_eq!(phases[1].address, Addresses::Zipf { theta: 1.0, scatter: false, drift: None });
     let curve = vec![Bucket { space: 10, accesses: 90 }, Bucket { space: 90, accesses: 10 }];
-    assert_eq!(phases[3].address, Addresses::Histogram { buckets: curve, scatter: false });
+    assert_eq!(
+        phases[3].address,
+        Addresses::Histogram { buckets: curve, scatter: false, drift: None }
+    );
     // The strided phase overlaps too little for its four streams on a tiny device, but fits here.
     Generator::new(&workload, 1 << 22, 1).unwrap_or_else(|problems| panic!("{problems}"));
 }

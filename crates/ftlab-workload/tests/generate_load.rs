@@ -110,6 +110,99 @@ fn hot_places_take_their_share() {
     }
 }
 
+/// Parts of pages of 8 sectors from each of their sectors, alike, and none beyond its page; whole pages and
+/// more stay aligned, and so do as many parts as `inside` leaves.
+#[test]
+fn small_requests_lie_inside_of_their_places() {
+    let requests = one_phase(
+        "writes = '100%'\nalign = '4KiB'\ninside = '80%'\nrequests = 60000\n\
+         size = [{ size = '1.5KiB' }, { size = '4KiB' }, { size = '16KiB' }]",
+    );
+    let mut starts = [0usize; 8];
+    let mut small = 0;
+    for request in &requests {
+        let start = request.lba.0 % 8;
+        if request.sectors < 8 {
+            starts[usize::try_from(start).unwrap()] += 1;
+            small += 1;
+        } else {
+            assert_eq!(start, 0, "{request:?}");
+        }
+    }
+    assert!((share(small, requests.len()) - 1.0 / 3.0).abs() < 0.007);
+    // Three sectors fit from 0 to 5; a sixth of 80 % starts at each, and the rest at 0.
+    for (start, &hits) in starts.iter().enumerate() {
+        let expected = match start {
+            0 => 0.2 + 0.8 / 6.0,
+            1..=5 => 0.8 / 6.0,
+            _ => 0.0,
+        };
+        assert!((share(hits, small) - expected).abs() < 0.012, "{start}: {hits}");
+    }
+}
+
+/// The places that are hit most, so many of them.
+fn hottest(requests: &[Arrival], many: usize) -> (BTreeSet<usize>, usize) {
+    let mut counts = vec![0usize; usize::try_from(CAPACITY / 8).unwrap()];
+    for request in requests {
+        counts[usize::try_from(request.lba.0 / 8).unwrap()] += 1;
+    }
+    let mut places: Vec<usize> = (0..counts.len()).collect();
+    places.sort_by_key(|&place| std::cmp::Reverse(counts[place]));
+    places.truncate(many);
+    let hits = places.iter().map(|&place| counts[place]).sum();
+    (places.into_iter().collect(), hits)
+}
+
+/// A hot tenth, half of which is replaced after every 20,000 requests: what was hot before is so no more
+/// after two steps, and the share of its accesses stays.
+#[test]
+fn a_hot_set_drifts_at_the_stated_pace() {
+    const EVERY: usize = 20_000;
+    for scatter in [false, true] {
+        let requests = one_phase(&format!(
+            "writes = '100%'\nsize = '4KiB'\nrequests = 100000\naddress = {{ kind = 'hot-cold', \
+             hot_space = '10%', hot_accesses = '90%', scatter = {scatter}, \
+             drift = {{ every = {EVERY}, by = '5%' }} }}"
+        ));
+        let places = usize::try_from(CAPACITY / 8).unwrap();
+        let hot = places / 10;
+        let sets: Vec<_> = requests.chunks(EVERY).map(|part| hottest(part, hot)).collect();
+        for (at, (set, hits)) in sets.iter().enumerate() {
+            // A hot place is hit 22 times between two steps, a cold one 0.3 times.
+            assert!((share(*hits, EVERY) - 0.9).abs() < 0.011, "{hits}");
+            let kept = |before: usize| set.intersection(&sets[before].0).count();
+            if at > 0 {
+                let replaced = hot - kept(at - 1);
+                assert!(replaced.abs_diff(places / 20) <= 8, "{scatter}: {replaced} replaced");
+            }
+            if at > 1 {
+                assert!(kept(at - 2) <= 8, "{scatter}: {} came back", kept(at - 2));
+            }
+        }
+    }
+}
+
+/// All but a thousandth of the writes go to the first place: it moves after exactly so many requests, reads
+/// among them, whose own popularity stays.
+#[test]
+fn drift_counts_requests_of_the_phase() {
+    let requests = one_phase(
+        "reads = '50%'\nwrites = '50%'\nsize = '4KiB'\nrequests = 4000\n\
+         address = { kind = 'zipf', theta = 10, scatter = false, drift = { every = 1000, by = '64KiB' } }\n\
+         read_address = { kind = 'zipf', theta = 10, scatter = false }",
+    );
+    for (step, part) in requests.chunks(1000).enumerate() {
+        let (reads, writes): (Vec<&Arrival>, Vec<&Arrival>) =
+            part.iter().partition(|request| request.op == Op::Read);
+        let at = |all: &[&Arrival], place: u64| {
+            share(all.iter().filter(|request| request.lba.0 == place * 8).count(), all.len())
+        };
+        let top = (CAPACITY / 8 - 16 * step as u64) % (CAPACITY / 8);
+        assert!(at(&writes, top) > 0.99 && at(&reads, 0) > 0.99, "step {step}");
+    }
+}
+
 #[test]
 fn a_histogram_is_followed() {
     let requests = one_phase(

@@ -4,6 +4,7 @@ use ftlab::engine::Stream;
 use ftlab::host::Op;
 use ftlab::units::{Amount, Bytes, Lba, Ratio, SECTOR_BYTES};
 
+use super::drift::Turn;
 use super::scatter::Scatter;
 use super::weighted::Weighted;
 use super::workload::{Addresses, Bucket, Phase};
@@ -77,6 +78,8 @@ pub(super) struct Placer {
 #[derive(Clone, Debug)]
 struct Habits {
     unaligned: u64,
+    /// Of requests that are smaller than their place.
+    inside: u64,
     /// Of reads, and of writes and trims.
     sequential: [u64; 2],
     /// Where the last request of either ended.
@@ -86,13 +89,49 @@ struct Habits {
 
 #[derive(Clone, Debug)]
 enum Way {
-    Ranked {
-        popularity: Popularity,
-        reads: Option<Popularity>,
-        pool: Pool,
-        scatter: Option<Scatter>,
-    },
+    Ranked { popularity: Moving, reads: Option<Box<Moving>>, pool: Pool, scatter: Option<Scatter> },
     Walk(Walk),
+}
+
+/// A popularity, and how far it has moved.
+#[derive(Clone, Debug)]
+struct Moving {
+    popularity: Popularity,
+    turn: Option<Turn>,
+}
+
+impl Moving {
+    /// Over `ranks` places of `align` sectors; `key` is where the address is given.
+    fn new(
+        address: &Addresses,
+        ranks: u64,
+        align: u64,
+        key: &'static str,
+    ) -> Result<Moving, Misfit> {
+        let popularity = Popularity::new(address, ranks)?;
+        let Some(drift) = address.drift() else { return Ok(Moving { popularity, turn: None }) };
+        let turn = Turn::new(&drift, ranks, align).ok_or_else(|| {
+            let message = format!("a drift by less than one of {ranks} places, or by all of them");
+            let remedy = "choose a `by` of one place at least, and less than all".to_owned();
+            (key, message, remedy)
+        })?;
+        Ok(Moving { popularity, turn: Some(turn) })
+    }
+
+    /// A request passes, whichever popularity it follows.
+    #[inline]
+    fn pass(&mut self) {
+        if let Some(turn) = &mut self.turn {
+            turn.pass();
+        }
+    }
+
+    /// The rank of a place in the order that it had at first.
+    #[inline]
+    fn rank(&self, stream: &mut Stream) -> u64 {
+        let rank = self.popularity.rank(stream);
+        self.turn.as_ref().map_or(rank, |turn| turn.place(rank))
+    }
 }
 
 impl Placer {
@@ -108,11 +147,13 @@ impl Placer {
             }
             _ => {
                 let pool = Pool::new(extent.places(), phase.overlap)?;
-                let popularity = Popularity::new(&phase.address, pool.ranks)?;
+                let moving = |address, key| Moving::new(address, pool.ranks, extent.align, key);
+                let popularity = moving(&phase.address, "address.drift")?;
                 let scatter = scatters(&phase.address).then(|| Scatter::new(extent.places()));
                 let reads = phase.read_address.as_ref();
-                let reads =
-                    reads.map(|address| Popularity::new(address, pool.ranks)).transpose()?;
+                let reads = reads
+                    .map(|address| moving(address, "read_address.drift").map(Box::new))
+                    .transpose()?;
                 Way::Ranked { popularity, reads, pool, scatter }
             }
         };
@@ -124,6 +165,10 @@ impl Placer {
     #[inline]
     pub fn place(&mut self, op: Op, stream: u32, sectors: u32) -> (Lba, u32) {
         let Extent { start, align, .. } = self.extent;
+        if let Way::Ranked { popularity, reads, .. } = &mut self.way {
+            popularity.pass();
+            reads.iter_mut().for_each(|reads| reads.pass());
+        }
         if let Some(habits) = &mut self.habits
             && let Some(at) = habits.go_on(op, sectors, self.extent)
         {
@@ -157,15 +202,21 @@ impl Habits {
         let ppm = |share: Ratio| u64::from(share.ppm);
         let sequential = [ppm(phase.sequential_reads), ppm(phase.sequential_writes)];
         let unaligned = ppm(phase.unaligned);
-        let any = unaligned > 0 || sequential != [0, 0];
-        any.then(|| Habits { unaligned, sequential, ends: [u64::MAX; 2], stream: stream("habit") })
+        let inside = ppm(phase.inside);
+        let any = unaligned > 0 || inside > 0 || sequential != [0, 0];
+        any.then(|| Habits {
+            unaligned,
+            inside,
+            sequential,
+            ends: [u64::MAX; 2],
+            stream: stream("habit"),
+        })
     }
 
     /// Where the last request of its kind ended, if this one goes on there.
     fn go_on(&mut self, op: Op, sectors: u32, extent: Extent) -> Option<u64> {
         let kind = usize::from(op != Op::Read);
-        let share = self.sequential[kind];
-        if share == 0 || self.stream.below(u64::from(Ratio::ONE.ppm)) >= share {
+        if !self.chance(self.sequential[kind]) {
             return None;
         }
         let at = self.ends[kind];
@@ -174,11 +225,21 @@ impl Habits {
         Some(at)
     }
 
+    /// Whether it is one of those whose share this is; nothing is drawn if there are none.
+    fn chance(&mut self, share: u64) -> bool {
+        share > 0 && self.stream.below(u64::from(Ratio::ONE.ppm)) < share
+    }
+
     /// Where a request to the place at `at` starts.
     fn start(&mut self, op: Op, at: u64, sectors: u32, extent: Extent) -> u64 {
-        let moved =
-            self.unaligned > 0 && self.stream.below(u64::from(Ratio::ONE.ppm)) < self.unaligned;
-        let shift = if moved { self.stream.below(extent.align) } else { 0 };
+        let room = extent.align.saturating_sub(u64::from(sectors));
+        let shift = if room > 0 && self.chance(self.inside) {
+            self.stream.below(room + 1)
+        } else if self.chance(self.unaligned) {
+            self.stream.below(extent.align)
+        } else {
+            0
+        };
         let at = (at + shift).min(extent.sectors - u64::from(sectors));
         self.ends[usize::from(op != Op::Read)] = at + u64::from(sectors);
         at

@@ -14,6 +14,8 @@ pub enum Section {
     Size,
     /// `phase.address`; which keys apply depends on `kind`.
     Address,
+    /// `drift` of an address.
+    Drift,
     /// `phase.arrivals`; which keys apply depends on `kind`.
     Arrivals,
 }
@@ -28,6 +30,7 @@ impl Section {
             Section::Region => "phase.region",
             Section::Size => "phase.size",
             Section::Address => "phase.address",
+            Section::Drift => "phase.address.drift",
             Section::Arrivals => "phase.arrivals",
         }
     }
@@ -183,6 +186,9 @@ pub const KEYS: &[Key] = keys![
     Phase."unaligned": Share, Value("\"0%\""),
         "The share of requests that start at any sector of their place instead of its first. For \
          places drawn by popularity.";
+    Phase."inside": Share, Value("\"0%\""),
+        "Of the requests smaller than `align`, the share that starts at any sector of its place from which it \
+         still ends within it: parts of pages, while larger requests stay aligned. For places drawn by popularity.";
     Phase."sequential_reads": Share, Value("\"0%\""),
         "The share of reads that start where the read before them ended. For places drawn by \
          popularity.";
@@ -242,6 +248,15 @@ pub const KEYS: &[Key] = keys![
         Depends("true for zipf, false otherwise"),
         "Whether places of like popularity are spread over the region, by a fixed permutation, \
          instead of lying side by side with the most popular first.";
+    Address."drift"("zipf", "hot-cold", "histogram"): Table, Depends("the order stays"),
+        "How the order of popularity moves, so that what was cold turns hot: { every = 10000, by = \"1%\" }.";
+
+    Drift."every": Count, Required,
+        "It moves after every so many requests of the phase that have an address.";
+    Drift."by": Amount, Required,
+        "How far it moves: so much of what is least popular comes to the top, and all other places lose as \
+         many ranks. Of a hot share of 20%, a twentieth is replaced by \"1%\". A share is one of the places \
+         that reads, or writes, can reach.";
 
     Arrivals."kind": Text, Required, "closed, poisson, clustered, constant or bursts.";
     Arrivals."queue_depth"("closed"): Count, Value("32"),

@@ -7,6 +7,7 @@
 
 mod address;
 mod arrivals;
+mod drift;
 mod fit;
 #[doc(hidden)]
 pub mod fuzz;
@@ -28,5 +29,7 @@ pub use ftlab::units::{Amount, RequestRate as Rate};
 pub use generator::Generator;
 pub use presets::{PRESETS, Preset, preset};
 pub use scatter::Scatter;
-pub use workload::{Addresses, Arrivals, Bucket, Duration, Mix, Phase, Region, Sizes, Workload};
+pub use workload::{
+    Addresses, Arrivals, Bucket, Drift, Duration, Mix, Phase, Region, Sizes, Workload,
+};
 pub use zipf::Zipf;

@@ -15,7 +15,7 @@ use super::keys::{
 use super::reader::{Fields, Given, Reader};
 use super::validate;
 use super::workload::{
-    Addresses, Arrivals, Bucket, Duration, Mix, Origin, Phase, Region, Sizes, Workload,
+    Addresses, Arrivals, Bucket, Drift, Duration, Mix, Origin, Phase, Region, Sizes, Workload,
 };
 
 /// The longest text that is read: a workload with a full histogram needs less.
@@ -139,6 +139,7 @@ impl Parser<'_> {
         let streams = self.reader.count(&fields, "streams", MAX_STREAMS);
         let overlap = self.reader.share(&fields, "overlap");
         let unaligned = self.reader.share(&fields, "unaligned");
+        let inside = self.reader.share(&fields, "inside");
         let sequential_reads = self.reader.share(&fields, "sequential_reads");
         let sequential_writes = self.reader.share(&fields, "sequential_writes");
         let address = self.addresses(&fields, "address");
@@ -158,6 +159,7 @@ impl Parser<'_> {
             size: size?,
             write_size: write_size?,
             unaligned: unaligned?,
+            inside: inside?,
             sequential_reads: sequential_reads?,
             sequential_writes: sequential_writes?,
             align: align?,
@@ -301,18 +303,20 @@ impl Parser<'_> {
             "zipf" => {
                 let theta = self.reader.number(&fields, "theta");
                 let scatter = self.scatter(&fields, kind);
-                Some(Addresses::Zipf { theta: theta?, scatter: scatter? })
+                let drift = self.drift(&fields);
+                Some(Addresses::Zipf { theta: theta?, scatter: scatter?, drift: drift? })
             }
             "hot-cold" => {
                 let space = self.reader.share(&fields, "hot_space");
                 let accesses = self.reader.share(&fields, "hot_accesses");
-                let scatter = self.scatter(&fields, kind);
-                Some(Addresses::HotCold { space: space?, accesses: accesses?, scatter: scatter? })
+                let (scatter, drift) = (self.scatter(&fields, kind), self.drift(&fields));
+                let (space, accesses) = (space?, accesses?);
+                Some(Addresses::HotCold { space, accesses, scatter: scatter?, drift: drift? })
             }
             _ => {
                 let buckets = self.histogram(&fields);
-                let scatter = self.scatter(&fields, kind);
-                Some(Addresses::Histogram { buckets: buckets?, scatter: scatter? })
+                let (scatter, drift) = (self.scatter(&fields, kind), self.drift(&fields));
+                Some(Addresses::Histogram { buckets: buckets?, scatter: scatter?, drift: drift? })
             }
         }
     }
@@ -322,6 +326,19 @@ impl Parser<'_> {
             true => self.reader.switch(fields, "scatter"),
             false => Some(scatters_by_default(kind)),
         }
+    }
+
+    fn drift(&mut self, fields: &Fields<'_, '_>) -> Option<Option<Drift>> {
+        let Some(value) = self.reader.value(fields, "drift") else { return Some(None) };
+        let DeValue::Table(table) = value.get_ref() else {
+            self.reader.mismatch(fields, "drift", &value);
+            return None;
+        };
+        let path = fields.path_of("drift");
+        let drift = self.reader.fields(table, Section::Drift, "", &path, value.span());
+        let every = self.reader.count(&drift, "every", u64::MAX);
+        let by = self.reader.amount(&drift, "by");
+        Some(Some(Drift { every: every?, by: by? }))
     }
 
     fn histogram(&mut self, fields: &Fields<'_, '_>) -> Option<Vec<Bucket>> {

@@ -121,6 +121,7 @@ fn shares(phase: &Phase) -> Option<Finding> {
         |address: &Addresses| matches!(address, Addresses::Sequential | Addresses::Strided { .. });
     let given = [
         ("unaligned", phase.unaligned),
+        ("inside", phase.inside),
         ("sequential_reads", phase.sequential_reads),
         ("sequential_writes", phase.sequential_writes),
     ];

@@ -59,6 +59,10 @@ pub struct Phase {
     /// Of the requests with a place, the share that starts at any sector of it.
     #[serde(skip_serializing_if = "is_zero")]
     pub unaligned: Ratio,
+    /// Of the requests smaller than `align`, the share that starts at any sector of its place at which it
+    /// still ends within it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub inside: Ratio,
     /// Of the reads, the share that starts where the one before it ended.
     #[serde(skip_serializing_if = "is_zero")]
     pub sequential_reads: Ratio,
@@ -179,6 +183,9 @@ pub enum Addresses {
         theta: f64,
         /// Whether popular places are spread over the region.
         scatter: bool,
+        /// How the order moves; none if it stays.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        drift: Option<Drift>,
     },
     /// A part of the region takes most accesses.
     HotCold {
@@ -188,6 +195,9 @@ pub enum Addresses {
         accesses: Ratio,
         /// Whether hot places are spread over the region.
         scatter: bool,
+        /// How the order moves; none if it stays.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        drift: Option<Drift>,
     },
     /// A measured curve.
     Histogram {
@@ -195,7 +205,32 @@ pub enum Addresses {
         buckets: Vec<Bucket>,
         /// Whether the places of a part are spread over the region.
         scatter: bool,
+        /// How the order moves; none if it stays.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        drift: Option<Drift>,
     },
+}
+
+/// How a popularity moves over its places as requests pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Drift {
+    /// After so many requests of the phase that have an address.
+    pub every: u64,
+    /// By so many places: those that are least popular come to the top, all others lose as many ranks.
+    pub by: Amount,
+}
+
+impl Addresses {
+    /// How the order of popularity moves; none if it stays, or if there is none.
+    #[must_use]
+    pub fn drift(&self) -> Option<Drift> {
+        match self {
+            Addresses::Zipf { drift, .. }
+            | Addresses::HotCold { drift, .. }
+            | Addresses::Histogram { drift, .. } => *drift,
+            Addresses::Uniform | Addresses::Sequential | Addresses::Strided { .. } => None,
+        }
+    }
 }
 
 /// A part of a histogram; both figures are relative to the other parts.
