@@ -9,7 +9,7 @@ mod common;
 
 use std::time::Duration;
 
-use ftlab::cache::{BufferSetup, Lru, WriteBuffer, WriteThrough};
+use ftlab::cache::{self, BufferSetup, Lru, Space, WriteBuffer, WriteThrough};
 use ftlab::device::{Device, DeviceSetup, HostSetup, assemble};
 use ftlab::engine::{Stream, prefetch};
 use ftlab::ftl::FtlSetup;
@@ -19,7 +19,7 @@ use ftlab::ftl::placement::{Dynamic, Placement};
 use ftlab::ftl::slc::SlcSetup;
 use ftlab::ftl::streams::{Single, Streams};
 use ftlab::ftl::wear::WearSetup;
-use ftlab::host::{Host, Op, Request};
+use ftlab::host::{Host, Op, Request, SectorMask};
 use ftlab::nand::timing::{Bus, OneBit, Plain, Prices, Rate, Timing, Transfers};
 use ftlab::nand::{Abilities, Geometry, Shape};
 use ftlab::scheduler::{Fifo, FlashSetup, PauseRule, Scheduler};
@@ -58,10 +58,18 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
     };
     let geometry = Geometry::new(shape);
     let latency = Nanos::from_micros(1);
+    let sizes = cache::Shape {
+        whole_page: SectorMask::range(0, geometry.sectors_per_unit()),
+        capacity: buffer_pages.unwrap_or(0),
+        logical_pages: logical,
+    };
     let buffer = match buffer_pages {
         None => BufferSetup {
             policy: WriteBuffer::None(WriteThrough::default()),
             capacity: None,
+            space: Space::Pages,
+            shape: sizes,
+            keeps_reads: false,
             write_back_above: 0,
             programs_in_flight: None,
             row: 1,
@@ -71,6 +79,9 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
         Some(pages) => BufferSetup {
             policy: WriteBuffer::Lru(Lru::default()),
             capacity: Some(pages),
+            space: Space::Pages,
+            shape: sizes,
+            keeps_reads: false,
             write_back_above: pages / 10 * 8,
             programs_in_flight: Some(2 * DIES),
             row: 1,

@@ -100,7 +100,8 @@ pub struct SeamInfo {
 }
 
 /// Declares a seam: the enum over its policies, the matching enum over their options for
-/// configurations, and a macro that dispatches a call to whichever policy is there.
+/// configurations, and a macro that dispatches a call to whichever policy is there. With `of Trait` after
+/// the name of that second enum, its `options` are the trait's view of whichever options are there.
 ///
 /// ```text
 /// seam! {
@@ -114,7 +115,33 @@ pub struct SeamInfo {
 macro_rules! seam {
     (
         $(#[doc = $doc:literal])+
-        pub enum $Seam:ident ($key:literal = $default:literal) as $Choice:ident, with $dispatch:ident {
+        pub enum $Seam:ident ($key:literal = $default:literal) as $Choice:ident of $Said:ident,
+            with $dispatch:ident
+        {
+            $($Variant:ident($Type:ty)),+ $(,)?
+        }
+    ) => {
+        $crate::policy::seam! {
+            $(#[doc = $doc])+
+            pub enum $Seam ($key = $default) as $Choice, with $dispatch {
+                $($Variant($Type)),+
+            }
+        }
+
+        impl $Choice {
+            /// The options of the policy that is chosen.
+            fn options(&self) -> &dyn $Said {
+                match self {
+                    $(Self::$Variant(options) => options),+
+                }
+            }
+        }
+    };
+    (
+        $(#[doc = $doc:literal])+
+        pub enum $Seam:ident ($key:literal = $default:literal) as $Choice:ident,
+            with $dispatch:ident
+        {
             $($Variant:ident($Type:ty)),+ $(,)?
         }
     ) => {

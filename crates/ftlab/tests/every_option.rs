@@ -40,6 +40,11 @@ const DEVICES: &[&[&str]] = &[
         "scheduler.suspend=program-and-erase",
     ],
     &["scheduler.policy=read-first", "scheduler.suspend=program-and-erase"],
+    // Pages that are packed, where there is room for what that keeps alive.
+    &["ftl.mapping.policy=reconstruction", "ftl.over_provisioning=200%"],
+    &["ftl.mapping.policy=reconstruction", "ftl.over_provisioning=200%", "cache.policy=prlru"],
+    // Clean pages.
+    &["cache.keep_reads=on"],
     // The bus holds writes up.
     &["cache.policy=none", "nand.bus.rate=20MB/s"],
     // The host runs ahead of collection, to the last block that it may have.

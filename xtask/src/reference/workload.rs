@@ -10,12 +10,13 @@ A workload file describes load to generate: a list of phases, each with its oper
 arrivals and an end. `ftlab run --workload FILE` runs one; a name from the list at the end works in place of a \
 file.";
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     Section::File,
     Section::Phase,
     Section::Region,
     Section::Size,
     Section::Address,
+    Section::Drift,
     Section::Arrivals,
 ];
 

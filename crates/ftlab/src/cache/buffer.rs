@@ -8,14 +8,20 @@
 
 mod audit;
 mod entry;
+mod kept;
+mod space;
 mod versions;
 mod write_back;
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
+pub use self::space::Space;
+
+use self::space::Fill;
 use self::versions::Versions;
 use super::WriteBuffer;
+use super::view::{BufferView, Eviction, Leaves, OnFlash, Shape};
 use crate::engine::{Handle, NumberHasher, Slab};
 use crate::host::{PageSpan, RequestId, SectorMask};
 use crate::image::{Damage, Reader, Writer};
@@ -24,14 +30,23 @@ use crate::units::{Lpn, Nanos};
 /// A handle to a page in the buffer.
 pub type SlotId = Handle<Page>;
 
+/// Slots by logical page.
+pub(super) type Index = HashMap<Lpn, SlotId, BuildHasherDefault<NumberHasher>>;
+
 /// What a buffer is made of.
 #[derive(Clone, Debug)]
 pub struct BufferSetup {
     /// What goes first.
     pub policy: WriteBuffer,
-    /// Pages (mapping units) that fit; none if pages are only staged.
+    /// What fits, in what `space` counts; none if pages are only staged.
     pub capacity: Option<u32>,
-    /// Write-back begins when more pages than this are dirty; otherwise only for room.
+    /// What the capacity counts.
+    pub space: Space,
+    /// Sizes that policies go by.
+    pub shape: Shape,
+    /// Whether pages that were read from flash stay as clean ones.
+    pub keeps_reads: bool,
+    /// Write-back begins when more than this is dirty, counted likewise; otherwise only for room.
     pub write_back_above: u32,
     /// Flash pages on their way to flash at once, at the most; none if every page goes at once.
     pub programs_in_flight: Option<u32>,
@@ -64,6 +79,13 @@ pub struct Page {
     pub dirty: SectorMask,
     /// Sectors on their way to flash.
     pub flushing: SectorMask,
+    /// Sectors that are the same on flash: kept from a read.
+    pub clean: SectorMask,
+    /// The page that goes to flash with it, on the same physical page; of the two only the one that had to go
+    /// knows the other.
+    pub packed_with: Option<SlotId>,
+    /// What is on its way comes from flash, to fill up a block: there is nothing of it here.
+    pub padding: bool,
     /// What is on its way was deallocated meanwhile and must not become current.
     pub discard: bool,
     /// What the host said of the write that came last, as far as streams go by that.
@@ -74,12 +96,38 @@ pub struct Page {
     flushing_waiters: Option<WaiterId>,
 }
 
+/// Whether a write has waited for its turn to come in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// It comes anew.
+    New,
+    /// It waited, and is the first to do so.
+    Waited,
+}
+
 impl Page {
+    /// Nothing of a page.
+    pub(super) fn of(page: Lpn) -> Page {
+        Page {
+            page,
+            dirty: SectorMask::EMPTY,
+            flushing: SectorMask::EMPTY,
+            clean: SectorMask::EMPTY,
+            packed_with: None,
+            padding: false,
+            discard: false,
+            tag: 0,
+            dirty_waiters: None,
+            flushing_waiters: None,
+        }
+    }
+
     /// The sectors that can be read from the buffer.
     #[inline]
     #[must_use]
     pub fn readable(&self) -> SectorMask {
-        if self.discard { self.dirty } else { self.dirty.and_also(self.flushing) }
+        let here = self.dirty.and_also(self.clean);
+        if self.discard || self.padding { here } else { here.and_also(self.flushing) }
     }
 
     /// Whether it stays where it is in the policy's order, though it is used: where write-backs go in that
@@ -123,6 +171,12 @@ pub struct BufferCounts {
     pub read_misses: u64,
     /// Pages written back.
     pub written_back: u64,
+    /// Programs that took two pages each onto one physical page: so many were saved.
+    pub packs: u64,
+    /// Pages read from flash and written again, to fill up a block.
+    pub padded: u64,
+    /// Clean pages that went without being written.
+    pub dropped: u64,
     /// Written pages that had to wait for room.
     pub waited: u64,
     /// Cycles of write-backs.
@@ -135,7 +189,7 @@ pub struct Buffer {
     setup: BufferSetup,
     pages: Slab<Page>,
     /// The slot of each page, of its newest version.
-    index: HashMap<Lpn, SlotId, BuildHasherDefault<NumberHasher>>,
+    index: Index,
     waiters: Slab<Waiter>,
     versions: Versions,
     /// Writes that wait for room, in order.
@@ -145,8 +199,17 @@ pub struct Buffer {
     behind: HashMap<Lpn, VecDeque<Waiting>, BuildHasherDefault<NumberHasher>>,
     /// Pages that a host flush wants written, whatever the policy says.
     drain: VecDeque<(SlotId, Lpn)>,
+    fill: Fill,
     /// Pages with dirty sectors that may be written back now.
     dirty: u32,
+    /// Pages that are clean, and may be dropped.
+    clean: u32,
+    /// What the policy has chosen, where it was asked before its turn.
+    chosen: Option<Eviction>,
+    /// A clean page was dropped for a write that waits.
+    made_room: bool,
+    /// Something that was read found no room.
+    wants_room: bool,
     /// Pages whose dirty sectors somebody waits for.
     awaited: u32,
     /// A request is in that is larger than the buffer. Nothing else is, and it is not acknowledged
@@ -156,6 +219,8 @@ pub struct Buffer {
     flushing: u32,
     /// Flash pages on their way.
     programs: u32,
+    /// Packs of two pages on their way.
+    packs: u32,
     counts: BufferCounts,
 }
 
@@ -172,11 +237,17 @@ impl Buffer {
             waiting: VecDeque::new(),
             behind: HashMap::default(),
             drain: VecDeque::new(),
+            fill: Fill::default(),
             dirty: 0,
+            clean: 0,
+            chosen: None,
+            made_room: false,
+            wants_room: false,
             awaited: 0,
             passing: false,
             flushing: 0,
             programs: 0,
+            packs: 0,
             counts: BufferCounts::default(),
         }
     }
@@ -237,6 +308,18 @@ impl Buffer {
         self.pages.in_use()
     }
 
+    /// Whole pages that fit.
+    #[must_use]
+    pub fn capacity_pages(&self) -> u32 {
+        self.setup.shape.capacity
+    }
+
+    /// Pages in the buffer that are not on flash as they are.
+    #[must_use]
+    pub fn pages_left(&self) -> usize {
+        self.pages_held() - self.clean as usize
+    }
+
     /// A page in the buffer.
     #[inline]
     #[must_use]
@@ -273,11 +356,40 @@ impl Buffer {
         !page.dirty.is_empty() && page.flushing.is_empty()
     }
 
+    /// Whether the policy knows of a page: it may be evicted.
+    fn is_listed(&self, slot: SlotId) -> bool {
+        let page = &self.pages[slot];
+        page.flushing.is_empty() && !(page.dirty.is_empty() && page.clean.is_empty())
+    }
+
+    /// What fits beside what is held.
+    #[inline]
+    fn free(&self) -> u32 {
+        self.setup.capacity.map_or(0, |capacity| capacity.saturating_sub(self.fill.held))
+    }
+
+    /// Whether so much more comes in now. What comes anew stays behind writes that wait already.
+    #[inline]
+    fn has_room(&self, more: u32, turn: Turn) -> bool {
+        let Some(capacity) = self.setup.capacity else { return true };
+        let passes = turn == Turn::Waited || self.waiting.is_empty();
+        self.fill.held + more <= capacity && (passes || more == 0)
+    }
+
+    /// Changes a page, and what is held with it.
+    #[inline]
+    fn change(&mut self, slot: SlotId, change: impl FnOnce(&mut Page)) {
+        let page = &mut self.pages[slot];
+        let before = self.setup.space.of_page(page);
+        change(page);
+        self.fill.held = self.fill.held - before + self.setup.space.of_page(page);
+    }
+
     /// Forgets the places of pages that have left, so that those to come are numbered from the first on:
     /// a host flush goes by their numbers. For a buffer that holds nothing.
     pub fn rest(&mut self) {
         let Buffer {
-            setup: _,
+            setup,
             pages,
             index,
             waiters,
@@ -285,18 +397,27 @@ impl Buffer {
             waiting,
             behind,
             drain,
+            fill,
             dirty,
+            clean,
+            chosen,
+            made_room,
+            wants_room,
             awaited,
             passing,
             flushing,
             programs,
+            packs,
             counts: _,
         } = self;
         let empty = index.is_empty() && waiting.is_empty() && behind.is_empty() && !*passing;
-        let counted = *dirty + *awaited + *flushing + *programs;
+        let counted = *dirty + *clean + *awaited + *flushing + *programs + *packs;
         assert!(empty && counted == 0, "a buffer at rest holds nothing");
+        (*fill, *chosen) = (Fill::default(), None);
+        (*made_room, *wants_room) = (false, false);
         (*pages, *waiters, *versions) = (Slab::default(), Slab::default(), Versions::default());
         drain.clear();
+        setup.policy.rest();
     }
 
     /// Writes what the policy remembers; of a buffer at rest, nothing else outlives.
@@ -314,83 +435,56 @@ impl Buffer {
 
     /// Counts a read of a page, and tells the policy if the page was there.
     #[inline]
-    pub fn note_read(&mut self, hit: Option<SlotId>) {
+    pub fn note_read(&mut self, hit: Option<SlotId>, flash: &dyn OnFlash) {
         match hit {
             Some(slot) => {
                 self.counts.read_hits += 1;
-                if self.may_write_back(slot) && !self.pages[slot].keeps_place(self.setup.gate) {
-                    self.setup.policy.read(slot);
+                if self.is_listed(slot) && !self.pages[slot].keeps_place(self.setup.gate) {
+                    self.unchoose(slot);
+                    let Buffer { setup, pages, index, packs, .. } = self;
+                    setup.policy.read(slot, &view(pages, index, setup.shape, *packs, flash));
                 }
             }
             None => self.counts.read_misses += 1,
         }
     }
 
-    /// Takes a page of a write in, or returns none if it has to wait.
+    fn make_candidate(&mut self, slot: SlotId, flash: &dyn OnFlash) {
+        let Buffer { setup, pages, index, packs, fill, dirty, clean, .. } = self;
+        match pages[slot].dirty {
+            SectorMask::EMPTY => *clean += 1,
+            sectors => {
+                *dirty += 1;
+                fill.dirty += setup.space.of(sectors);
+            }
+        }
+        setup.policy.inserted(slot, &view(pages, index, setup.shape, *packs, flash));
+    }
+
+    fn drop_candidate(&mut self, slot: SlotId, why: Leaves, flash: &dyn OnFlash) {
+        self.unchoose(slot);
+        let Buffer { setup, pages, index, packs, fill, dirty, clean, .. } = self;
+        match pages[slot].dirty {
+            SectorMask::EMPTY => *clean -= 1,
+            sectors => {
+                *dirty -= 1;
+                fill.dirty -= setup.space.of(sectors);
+            }
+        }
+        setup.policy.removed(slot, &view(pages, index, setup.shape, *packs, flash), why);
+    }
+
+    /// What was chosen before its turn is not, if it was used since, or has left.
     #[inline]
-    pub fn write(&mut self, span: PageSpan, tag: u8) -> Option<SlotId> {
-        if self.gathers() {
-            return Some(self.write_version(span, tag));
+    fn unchoose(&mut self, used: SlotId) {
+        let stale = match self.chosen {
+            None | Some(Eviction::Pad(_)) => false,
+            Some(Eviction::Page(slot)) => slot == used,
+            Some(Eviction::Pack { first, second }) => first == used || second == used,
+        };
+        if stale {
+            self.chosen = None;
         }
-        if let Some(slot) = self.find(span.page) {
-            if !self.acknowledges_early() {
-                return None;
-            }
-            self.counts.write_hits += 1;
-            let page = &mut self.pages[slot];
-            let was_dirty = !page.dirty.is_empty();
-            page.dirty = page.dirty.and_also(span.sectors);
-            page.tag = tag;
-            match (page.flushing.is_empty(), was_dirty) {
-                (true, true) if page.keeps_place(self.setup.gate) => {}
-                (true, true) => self.setup.policy.written(slot),
-                (true, false) => self.make_candidate(slot),
-                // It is listed again when its write-back is done.
-                (false, _) => {}
-            }
-            return Some(slot);
-        }
-        let full = |capacity| self.pages_held() >= capacity as usize;
-        if self.setup.capacity.is_some_and(full) {
-            return None;
-        }
-        Some(self.insert(span, tag))
-    }
-
-    /// A page comes in by itself, though there be an older version; there is [room](Self::let_in) for it.
-    #[cold]
-    fn write_version(&mut self, span: PageSpan, tag: u8) -> SlotId {
-        let older = self.find(span.page);
-        let slot = self.insert(span, tag);
-        self.versions.put(slot, older);
-        slot
-    }
-
-    #[inline(always)]
-    fn insert(&mut self, span: PageSpan, tag: u8) -> SlotId {
-        self.counts.write_misses += 1;
-        let slot = self.pages.insert(Page {
-            page: span.page,
-            dirty: span.sectors,
-            flushing: SectorMask::EMPTY,
-            discard: false,
-            tag,
-            dirty_waiters: None,
-            flushing_waiters: None,
-        });
-        self.index.insert(span.page, slot);
-        self.make_candidate(slot);
-        slot
-    }
-
-    fn make_candidate(&mut self, slot: SlotId) {
-        self.dirty += 1;
-        self.setup.policy.inserted(slot);
-    }
-
-    fn drop_candidate(&mut self, slot: SlotId) {
-        self.dirty -= 1;
-        self.setup.policy.removed(slot);
     }
 
     /// `request` waits until everything that the page holds now is on flash.
@@ -405,9 +499,13 @@ impl Buffer {
         *list = Some(self.waiters.insert(Waiter { request, next: list.take() }));
     }
 
-    /// A host flush: `request` waits for every page. Returns for how many.
+    /// A host flush: `request` waits for every page that is not on flash. Returns for how many.
     pub fn wait_for_all(&mut self, request: RequestId) -> u32 {
-        let slots = self.slots();
+        let mut slots = self.slots();
+        slots.retain(|&slot| {
+            let page = &self.pages[slot];
+            !page.dirty.is_empty() || !page.flushing.is_empty()
+        });
         for &slot in &slots {
             self.wait_for_page(slot, request);
             self.want_drained(slot);
@@ -434,21 +532,30 @@ impl Buffer {
 
     /// Deallocates a page, or a version of it: what is dirty is forgotten, what is on its way will be discarded. Requests
     /// that waited for the forgotten data are handed to `wake`.
-    pub fn trim(&mut self, slot: SlotId, wake: impl FnMut(RequestId)) {
-        let listed = self.may_write_back(slot);
-        if listed {
-            self.drop_candidate(slot);
+    pub fn trim(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
+        if self.is_listed(slot) {
+            self.drop_candidate(slot, Leaves::Deallocated, flash);
         }
-        let page = &mut self.pages[slot];
-        page.dirty = SectorMask::EMPTY;
-        let forgotten = page.dirty_waiters.take();
+        let forgotten = self.pages[slot].dirty_waiters.take();
         self.awaited -= u32::from(forgotten.is_some());
-        if page.flushing.is_empty() {
-            let number = page.page;
-            self.remove(slot, number);
+        self.change(slot, |page| (page.dirty, page.clean) = Default::default());
+        if self.pages[slot].flushing.is_empty() {
+            self.remove(slot);
         } else {
-            page.discard = true;
+            self.pages[slot].discard = true;
         }
         self.wake_all(forgotten, wake);
     }
+}
+
+/// The view of a policy, taken apart from it.
+#[inline]
+fn view<'a>(
+    pages: &'a Slab<Page>,
+    index: &'a Index,
+    shape: Shape,
+    packs_under_way: u32,
+    flash: &'a dyn OnFlash,
+) -> BufferView<'a> {
+    BufferView { pages, index, shape, packs_under_way, flash }
 }

@@ -15,13 +15,13 @@
 //! What a gating buffer does with requests and versions is in `cache/buffer.rs`, what goes to flash
 //! together in `device/cycle.rs`.
 
-use super::SlotId;
 use super::order::Order;
+use super::{BufferView, Dram, Eviction, Gate, Leaves, OfBuffer, SlotId, Space};
 use crate::config::declare::options;
 use crate::config::{DramOptions, Switch};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
-use crate::units::Bytes;
+use crate::units::{Bytes, Ratio};
 
 /// What it holds if nobody says otherwise: eight pages of the thesis's flash. The thesis finds little
 /// beyond as many pages as there are channels.
@@ -57,21 +57,46 @@ impl Policy for Gating {
     keeps_nothing!(Gating { order });
 }
 
+impl OfBuffer for GatingOptions {
+    fn dram(&self) -> Option<Dram<'_>> {
+        Some(Dram {
+            options: &self.dram,
+            space: Space::Pages,
+            keeps_reads: false,
+            write_back_start: Ratio::ONE,
+            programs_per_die: None,
+        })
+    }
+
+    fn gate(&self) -> Option<Gate> {
+        let in_order = self.in_order.is_on();
+        Some(Gate { barrier: in_order, prefix: in_order })
+    }
+}
+
 impl Gating {
-    pub(super) fn inserted(&mut self, slot: SlotId) {
+    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.push_newest(slot);
     }
 
     /// A page is never written again: that makes a further version.
-    pub(super) fn written(&mut self, _slot: SlotId) {}
+    pub(super) fn written(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
-    pub(super) fn read(&mut self, _slot: SlotId) {}
+    pub(super) fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
-    pub(super) fn removed(&mut self, slot: SlotId) {
+    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
         self.order.remove(slot);
     }
 
-    pub(super) fn choose(&self) -> Option<SlotId> {
+    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+        self.order.oldest().map(Eviction::Page)
+    }
+
+    pub(super) fn unfinished(&self) -> bool {
+        false
+    }
+
+    pub(super) fn first(&self) -> Option<SlotId> {
         self.order.oldest()
     }
 

@@ -1,7 +1,7 @@
 //! LRU: the page that was read or written longest ago goes first.
 
-use super::SlotId;
 use super::order::Order;
+use super::{BufferView, Eviction, Leaves, SlotId};
 use crate::config::BufferOptions;
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
@@ -26,26 +26,34 @@ impl Policy for Lru {
 }
 
 impl Lru {
-    pub(super) fn inserted(&mut self, slot: SlotId) {
+    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.push_newest(slot);
     }
 
     #[inline]
-    pub(super) fn written(&mut self, slot: SlotId) {
+    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.remove(slot);
         self.order.push_newest(slot);
     }
 
     #[inline]
-    pub(super) fn read(&mut self, slot: SlotId) {
-        self.written(slot);
+    pub(super) fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        self.written(slot, view);
     }
 
-    pub(super) fn removed(&mut self, slot: SlotId) {
+    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
         self.order.remove(slot);
     }
 
-    pub(super) fn choose(&self) -> Option<SlotId> {
+    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+        self.order.oldest().map(Eviction::Page)
+    }
+
+    pub(super) fn unfinished(&self) -> bool {
+        false
+    }
+
+    pub(super) fn first(&self) -> Option<SlotId> {
         self.order.oldest()
     }
 

@@ -4,27 +4,73 @@
 //! which page goes to flash next, and the core writes it back. Without a write buffer a page is staged
 //! here just until it is programmed, and the host is told then.
 
+mod ad_lru;
+mod aged;
+mod bit_tree;
+mod block_options;
+mod blocks;
+mod bplru;
 mod buffer;
+mod cflru;
+mod ex_lru;
+mod fab;
+mod fifo;
 mod gating;
+mod ghosts;
+mod line;
 mod lru;
+mod lru_wsr;
+mod marks;
 mod none;
 mod order;
-
-pub use buffer::{Buffer, BufferCounts, BufferSetup, Gate, Page, SlotId, Waiting};
+mod prlru;
+mod prlru_adaptive;
+mod queues;
+mod shadows;
+#[cfg(test)]
+mod tests;
+mod two_q;
+mod two_qw_clock;
+mod view;
+pub use ad_lru::AdLru;
+pub use block_options::BlockOptions;
+pub use bplru::Bplru;
+pub use buffer::{Buffer, BufferCounts, BufferSetup, Gate, Page, SlotId, Space, Turn, Waiting};
+pub use cflru::Cflru;
+pub use ex_lru::ExLru;
+pub use fab::Fab;
+pub use fifo::Fifo;
 pub use gating::{Gating, GatingOptions, USUAL_CAPACITY};
 pub use lru::Lru;
+pub use lru_wsr::LruWsr;
 pub use none::WriteThrough;
+pub use prlru::{Pack, Prlru, PrlruOptions, Rules};
+pub use prlru_adaptive::{AdaptiveRules, PrlruAdaptive, PrlruAdaptiveOptions};
+pub use two_q::TwoQ;
+pub use two_qw_clock::{ClockShape, TwoQwClock};
+pub use view::{BufferView, Eviction, Leaves, OnFlash, Shape};
 
-use crate::config::DramOptions;
+use crate::config::{BufferOptions, DramOptions, Switch};
 use crate::policy::seam;
 use crate::units::Ratio;
 
 seam! {
     /// Says which page of the buffer is written back next.
-    pub enum WriteBuffer ("cache.policy" = "none") as WriteBufferChoice, with buffer_policy {
+    pub enum WriteBuffer ("cache.policy" = "none") as WriteBufferChoice of OfBuffer, with buffer_policy {
         None(WriteThrough),
         Lru(Lru),
         Gating(Gating),
+        Fifo(Fifo),
+        Cflru(Cflru),
+        LruWsr(LruWsr),
+        Fab(Fab),
+        Bplru(Bplru),
+        AdLru(AdLru),
+        TwoQ(TwoQ),
+        TwoQwClock(TwoQwClock),
+        ExLru(ExLru),
+        Prlru(Prlru),
+        PrlruAdaptive(PrlruAdaptive),
     }
 }
 
@@ -33,37 +79,61 @@ seam! {
 pub struct Dram<'a> {
     /// Its size.
     pub options: &'a DramOptions,
+    /// What the size counts.
+    pub space: Space,
+    /// Whether pages that were read from flash stay.
+    pub keeps_reads: bool,
     /// The share of it above which what is dirty is written back.
     pub write_back_start: Ratio,
     /// Programs under way at once, as a mean over the dies; none if it is one for each plane.
     pub programs_per_die: Option<u32>,
 }
 
+/// What the options of a policy say of the buffer that it orders.
+pub trait OfBuffer {
+    /// The DRAM of the buffer, if the policy has one.
+    fn dram(&self) -> Option<Dram<'_>>;
+
+    /// How write-backs begin, if they do so by planes.
+    fn gate(&self) -> Option<Gate> {
+        None
+    }
+
+    /// Whether it ever packs two pages into one, which takes a mapping that knows of fragments.
+    fn packs(&self) -> bool {
+        false
+    }
+}
+
+impl OfBuffer for BufferOptions {
+    fn dram(&self) -> Option<Dram<'_>> {
+        Some(Dram {
+            options: &self.dram,
+            space: self.space,
+            keeps_reads: self.keep_reads == Switch::On,
+            write_back_start: self.write_back_start,
+            programs_per_die: Some(self.programs_per_die),
+        })
+    }
+}
+
 impl WriteBufferChoice {
     /// The DRAM of the buffer, if the policy has one.
     #[must_use]
     pub fn dram(&self) -> Option<Dram<'_>> {
-        match self {
-            WriteBufferChoice::None(_) => None,
-            WriteBufferChoice::Lru(buffer) => Some(Dram {
-                options: &buffer.dram,
-                write_back_start: buffer.write_back_start,
-                programs_per_die: Some(buffer.programs_per_die),
-            }),
-            WriteBufferChoice::Gating(gating) => Some(Dram {
-                options: &gating.dram,
-                write_back_start: Ratio::ONE,
-                programs_per_die: None,
-            }),
-        }
+        self.options().dram()
     }
 
     /// How write-backs begin, if they do so by planes.
     #[must_use]
     pub fn gate(&self) -> Option<Gate> {
-        let WriteBufferChoice::Gating(gating) = self else { return None };
-        let in_order = gating.in_order.is_on();
-        Some(Gate { barrier: in_order, prefix: in_order })
+        self.options().gate()
+    }
+
+    /// Whether it packs two pages into one.
+    #[must_use]
+    pub fn packs(&self) -> bool {
+        self.options().packs()
     }
 }
 
@@ -81,38 +151,68 @@ impl WriteBuffer {
         matches!(self, WriteBuffer::Gating(_))
     }
 
-    /// A page came in, or has new data again after a write-back: it may be written back.
+    /// A page may be evicted from now on: it came in, has new data after a write-back, or was read and
+    /// stays.
     #[inline]
-    pub fn inserted(&mut self, slot: SlotId) {
-        buffer_policy!(self, policy => policy.inserted(slot));
+    pub fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        buffer_policy!(self, policy => policy.inserted(slot, view));
     }
 
-    /// A page that may be written back was written again.
+    /// A page that may be evicted was written: again, or for the first time since it was read.
     #[inline]
-    pub fn written(&mut self, slot: SlotId) {
-        buffer_policy!(self, policy => policy.written(slot));
+    pub fn written(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        buffer_policy!(self, policy => policy.written(slot, view));
     }
 
-    /// A page that may be written back was read.
+    /// A page that may be evicted was read.
     #[inline]
-    pub fn read(&mut self, slot: SlotId) {
-        buffer_policy!(self, policy => policy.read(slot));
+    pub fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        buffer_policy!(self, policy => policy.read(slot, view));
     }
 
-    /// A page may no longer be written back: its write-back begins, or it was deallocated.
+    /// A page may no longer be evicted. What is known of it is still as it was.
     #[inline]
-    pub fn removed(&mut self, slot: SlotId) {
-        buffer_policy!(self, policy => policy.removed(slot));
+    pub fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
+        buffer_policy!(self, policy => policy.removed(slot, view, why));
     }
 
-    /// The page to write back next.
+    /// What is evicted next. It is, unless it is used or leaves in another way before: then the policy is asked
+    /// again, and what it did for the choice stays done.
     #[inline]
     #[must_use]
-    pub fn choose(&self) -> Option<SlotId> {
-        buffer_policy!(self, policy => policy.choose())
+    pub fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
+        buffer_policy!(self, policy => policy.choose(view))
     }
 
-    /// The page to write back after `slot`, which may be written back itself.
+    /// The device came to rest, and may be switched off: what is not saved is forgotten.
+    pub fn rest(&mut self) {
+        if let WriteBuffer::PrlruAdaptive(policy) = self {
+            policy.rest();
+        }
+    }
+
+    /// Whether what is evicted is a block of pages at a time.
+    #[inline]
+    #[must_use]
+    pub fn evicts_blocks(&self) -> bool {
+        matches!(self, WriteBuffer::Fab(_) | WriteBuffer::Bplru(_))
+    }
+
+    /// Whether an eviction that was begun consists of more: it goes on though there be room.
+    #[inline]
+    #[must_use]
+    pub fn unfinished(&self) -> bool {
+        buffer_policy!(self, policy => policy.unfinished())
+    }
+
+    /// The first of all pages that may be evicted, about in the order in which they would be.
+    #[inline]
+    #[must_use]
+    pub fn first(&self) -> Option<SlotId> {
+        buffer_policy!(self, policy => policy.first())
+    }
+
+    /// The page after `slot` in that order.
     #[inline]
     #[must_use]
     pub fn after(&self, slot: SlotId) -> Option<SlotId> {

@@ -1,8 +1,8 @@
 //! No write buffer: a page is written back as soon as it came in, and the host is told when it is on
 //! flash.
 
-use super::SlotId;
 use super::order::Order;
+use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -25,20 +25,34 @@ impl Policy for WriteThrough {
     keeps_nothing!(WriteThrough { order });
 }
 
+impl OfBuffer for NoOptions {
+    fn dram(&self) -> Option<Dram<'_>> {
+        None
+    }
+}
+
 impl WriteThrough {
-    pub(super) fn inserted(&mut self, slot: SlotId) {
+    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.push_newest(slot);
     }
 
-    pub(super) fn written(&mut self, _slot: SlotId) {}
+    pub(super) fn written(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
-    pub(super) fn read(&mut self, _slot: SlotId) {}
+    pub(super) fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
-    pub(super) fn removed(&mut self, slot: SlotId) {
+    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
         self.order.remove(slot);
     }
 
-    pub(super) fn choose(&self) -> Option<SlotId> {
+    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+        self.order.oldest().map(Eviction::Page)
+    }
+
+    pub(super) fn unfinished(&self) -> bool {
+        false
+    }
+
+    pub(super) fn first(&self) -> Option<SlotId> {
         self.order.oldest()
     }
 

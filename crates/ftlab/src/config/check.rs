@@ -1,8 +1,10 @@
 //! Checks a config as a whole: what no option can be asked alone. Errors for what cannot work,
 //! warnings for what was probably not meant.
 
+mod cache;
 mod gating;
 mod log;
+mod packing;
 mod physical;
 
 use super::options::{Cell, MOST_COPIES, Options};
@@ -12,6 +14,7 @@ use super::resolve::{Counts, shape};
 use super::text::quoted;
 use super::usual::{times, transfer_time, usual_times};
 use super::value::Value;
+use crate::ftl::mapping::MappingChoice;
 use crate::host::arbitration::ArbitrationChoice;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
@@ -20,6 +23,8 @@ use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 
 /// Mapping units that a device can have: 32-bit indices, with room for marks.
 const MOST_UNITS: u64 = (1 << 31) - 1;
+/// The same where two pages may share one: the spare area marks that in one bit more.
+const MOST_UNITS_PACKED: u64 = (1 << 30) - 1;
 /// Blocks of a plane that must be left over, so that collection gains something.
 const SPARE_BLOCKS: u64 = 1;
 
@@ -35,7 +40,9 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.physical();
     checker.log();
     checker.cache();
+    checker.order_in_lock_step();
     checker.gating();
+    checker.packing();
     checker.slc_cache();
     checker.cell_times();
     checker.bus();
@@ -236,13 +243,16 @@ impl Checker<'_, '_> {
         let Some(counts) = Counts::of(&shape) else {
             return; // Reported with the pages; there is nothing to count.
         };
-        if counts.units > MOST_UNITS {
+        let packs = matches!(self.options.ftl.mapping.policy, MappingChoice::Reconstruction(_));
+        let most = if packs { MOST_UNITS_PACKED } else { MOST_UNITS };
+        if counts.units > most {
             let message = format!(
-                "the device has {} mapping units of {}; the most is {MOST_UNITS}",
+                "the device has {} mapping units of {}; the most is {most}{}",
                 counts.units,
-                shape.mapping_unit.print()
+                shape.mapping_unit.print(),
+                if packs { " where pages are packed (ftl.mapping.policy)" } else { "" }
             );
-            let remedy = match counts.units / counts.units_per_page <= MOST_UNITS {
+            let remedy = match counts.units / counts.units_per_page <= most {
                 true => {
                     "map whole flash pages (ftl.mapping.unit = \"flash-page\"), or use fewer \
                      blocks, chips or channels"
@@ -393,45 +403,8 @@ impl Checker<'_, '_> {
         blocks.saturating_sub(own + u64::try_from(bad).unwrap_or(blocks))
     }
 
-    /// Blocks of a plane that a device keeps back because operations on it can fail.
-    fn kept_back(&self, counts: &Counts) -> u64 {
-        let nand = &self.options.nand;
-        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
-        if !nand.faults.can_fail() && !limited {
-            return 0;
-        }
-        let drain = self.options.cache.policy.dram().map_or(0, |buffer| {
-            let page = nand.page_size.0.max(1);
-            let row = u64::from(self.options.pages_in_row());
-            let of_dies = |each| self.dies(counts) * u64::from(each) * row;
-            let programs = buffer.programs_per_die.map_or(counts.planes, of_dies);
-            buffer.options.capacity.0.div_ceil(page) + programs
-        });
-        1 + drain.div_ceil(counts.planes * u64::from(nand.pages_per_block))
-    }
-
     fn dies(&self, counts: &Counts) -> u64 {
         counts.planes / u64::from(self.options.nand.planes_per_die).max(1)
-    }
-
-    fn cache(&mut self) {
-        let Some(buffer) = self.options.cache.policy.dram() else { return };
-        let (page, capacity) = (shape(self.options).page_size, buffer.options.capacity);
-        if capacity < page {
-            let message =
-                format!("{} do not hold one flash page of {}", capacity.print(), page.print());
-            let remedy = format!("write {} or more", text(&page));
-            self.fail(&["cache.capacity", "nand.page_size"], message, remedy);
-        }
-        let shape = shape(self.options);
-        let Some(counts) = Counts::of(&shape) else { return };
-        let logical = counts.logical(self.options.ftl.over_provisioning);
-        if capacity.0 / shape.mapping_unit.0 >= logical {
-            let mut paths = vec!["cache.capacity", "ftl.over_provisioning"];
-            paths.extend(GEOMETRY);
-            let message = "the buffer holds the whole device: flash is hardly used".to_owned();
-            self.warn(&paths, message, "write a smaller capacity".to_owned());
-        }
     }
 
     fn slc_cache(&mut self) {

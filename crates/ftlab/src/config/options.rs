@@ -4,7 +4,7 @@
 use super::declare::{choices, options};
 use super::text::{nearest, quoted, shown};
 use super::value::{Kind, Value, ValueError};
-use crate::cache::WriteBufferChoice;
+use crate::cache::{Space, WriteBufferChoice};
 use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::merge::MergeOptions;
@@ -442,6 +442,11 @@ options! {
 options! {
     /// A buffer that absorbs writes.
     pub struct BufferOptions at "cache" with { dram: DramOptions } {
+        /// What `cache.capacity` counts.
+        space: Space = "pages", source "frames of DRAM; SSDsim counts sectors";
+        /// Whether pages that were read from flash stay in the buffer, clean, for as long as nothing else
+        /// needs the room.
+        keep_reads: Switch = "off", source "a write buffer; on: a cache of reads and writes";
         /// Share of the buffer above which dirty pages are written back in the background. At 100%
         /// they are written only when room is needed.
         write_back_start: Ratio = "80%", in "0%"..="100%", source "assumed";

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use super::cycle::Cycles;
 use super::idle::{Chore, Idle};
 use super::lock_step::Standstill;
+use super::read_path::Fetched;
 use super::stalled::Stalled;
 use super::{Contents, Device};
-use crate::cache::{Buffer, BufferSetup, Gate};
+use crate::cache::{Buffer, BufferSetup, Gate, Shape, Space};
 use crate::config::{Config, GcOptions, MOST_COPIES, NandOptions, StreamMap};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
@@ -15,7 +16,7 @@ use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
 use crate::host::arbitration::one_each;
-use crate::host::{FrontEnd, FrontEndSetup, Intake, Queues};
+use crate::host::{FrontEnd, FrontEndSetup, Intake, Queues, SectorMask};
 use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{Abilities, CacheOps, Faults, Geometry, MultiPlane, PauseCost};
 use crate::policy::Parts;
@@ -222,10 +223,19 @@ fn buffer(parts: &Parts<'_>) -> BufferSetup {
     let latency = cache.latency;
     let row = parts.config.pages_in_row();
     let gate = gate(parts);
+    let whole_page = parts.geometry.sectors_per_unit();
+    let shape = |capacity| Shape {
+        whole_page: SectorMask::range(0, whole_page),
+        capacity,
+        logical_pages: parts.logical_pages,
+    };
     let Some(dram) = cache.policy.dram() else {
         return BufferSetup {
             policy,
             capacity: None,
+            space: Space::Pages,
+            shape: shape(0),
+            keeps_reads: false,
             write_back_above: 0,
             programs_in_flight: None,
             row,
@@ -236,14 +246,21 @@ fn buffer(parts: &Parts<'_>) -> BufferSetup {
     // More than all logical pages never come in.
     let pages = dram.options.capacity.0 / parts.geometry.shape().mapping_unit.0;
     let pages = u32::try_from(pages).unwrap_or(u32::MAX).min(parts.logical_pages);
+    let capacity = match dram.space {
+        Space::Pages => pages,
+        Space::Sectors => pages.saturating_mul(whole_page),
+    };
     let of_dies = |each: u32| (parts.geometry.dies() * each).saturating_mul(row);
     let of_planes = parts.geometry.planes();
     let programs = dram.programs_per_die.filter(|_| gate.is_none()).map_or(of_planes, of_dies);
-    let above = dram.write_back_start.of(u64::from(pages));
+    let above = dram.write_back_start.of(u64::from(capacity));
     BufferSetup {
         policy,
-        capacity: Some(pages),
-        write_back_above: u32::try_from(above).unwrap_or(pages),
+        capacity: Some(capacity),
+        space: dram.space,
+        shape: shape(pages),
+        keeps_reads: dram.keeps_reads,
+        write_back_above: u32::try_from(above).unwrap_or(capacity),
         programs_in_flight: Some(programs),
         row,
         gate,
@@ -255,8 +272,9 @@ fn buffer(parts: &Parts<'_>) -> BufferSetup {
 /// that the buffer holds, and those that were put together before and wait for a place.
 #[must_use]
 pub fn drain_pages(buffer: &BufferSetup, geometry: &Geometry) -> u32 {
+    // Counted by sectors, it may hold one of each page.
     let Some(pages) = buffer.capacity else { return 0 };
-    let together = pages.div_ceil(geometry.units_per_page());
+    let together = pages.min(buffer.shape.logical_pages).div_ceil(geometry.units_per_page());
     together + buffer.programs_in_flight.unwrap_or(pages).min(pages)
 }
 
@@ -306,6 +324,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         standstill: Standstill::default(),
         flash,
         contents,
+        fetched: Fetched::default(),
         loads: Cargo::new(units_per_page),
         from_buffer: VecDeque::new(),
         idle: Idle::new(|chore| match chore {

@@ -4,6 +4,7 @@
 //! movement of data at the moment at which it happens. The default does nothing and costs nothing.
 
 use crate::cache::SlotId;
+use crate::ftl::Fragments;
 use crate::host::{Completion, Request, RequestId, SectorMask};
 use crate::scheduler::CommandId;
 use crate::units::{Lpn, Ppn};
@@ -26,11 +27,14 @@ pub struct FlashRead {
 pub struct PageProgram {
     /// The page of the buffer from which its new sectors come.
     pub slot: SlotId,
+    /// The logical page.
+    pub page: Lpn,
     /// The new sectors.
     pub sectors: SectorMask,
-    /// The older copy from which the other sectors come, if there is one.
-    pub base: Option<Ppn>,
-    /// Where it is programmed.
+    /// The parts of the page on flash from which others come, if there are any. New sectors come before those
+    /// of the first part, these before those of the second.
+    pub base: Fragments,
+    /// Where it is programmed. Another page may be programmed there, too, by the same program.
     pub to: Ppn,
 }
 
@@ -56,13 +60,19 @@ pub trait Contents {
     fn write(&mut self, _request: &Request, _page: Lpn, _sectors: SectorMask, _slot: SlotId) {}
     /// A read takes sectors of a page from the buffer.
     fn read_buffer(&mut self, _: RequestId, _page: Lpn, _sectors: SectorMask, _slot: SlotId) {}
-    /// What is dirty in a page of the buffer is on its way to flash from now on.
-    fn begin_write_back(&mut self, _slot: SlotId) {}
+    /// Sectors that were read from flash for a request stay in the buffer.
+    fn keep(&mut self, _read: &FlashRead, _slot: SlotId) {}
+    /// These sectors of a page of the buffer are on their way to flash from now on; others that are there are
+    /// forgotten.
+    fn begin_write_back(&mut self, _slot: SlotId, _sectors: SectorMask) {}
+    /// A page of which nothing is in the buffer is on its way from flash to flash: to be ended as a
+    /// write-back.
+    fn pad(&mut self, _page: Lpn, _slot: SlotId) {}
     /// A page is programmed.
     fn program(&mut self, _program: &PageProgram) {}
     /// A write-back is done; `left` says that the page left the buffer.
     fn end_write_back(&mut self, _slot: SlotId, _left: bool) {}
-    /// What is dirty in a page of the buffer is forgotten.
+    /// What is in a page of the buffer and not on its way is forgotten.
     fn trim(&mut self, _slot: SlotId) {}
     /// Collection copies a page.
     fn copy(&mut self, _from: Ppn, _to: Ppn) {}

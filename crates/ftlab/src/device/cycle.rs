@@ -12,7 +12,7 @@
 
 use super::lock_step::Motion;
 use super::{Contents, Device};
-use crate::cache::{Gate, SlotId};
+use crate::cache::{Eviction, Gate, SlotId};
 use crate::scheduler::{Command, CommandId, Probe, Spent};
 use crate::units::{Lpn, Ppn, SimTime};
 
@@ -149,7 +149,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.buffer.cycle_begun();
         let mut leader = None;
         for &slot in chosen {
-            let program = self.fill_program(slot, leader);
+            let program = self.fill_program(Eviction::Page(slot), leader);
             leader = leader.or(Some(program));
             self.cycles.members.push(Member { slot, program, landed: None });
         }
@@ -183,7 +183,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let chosen = self.choose_by_planes(gate);
         let before = self.cycles.under_way;
-        chosen.iter().for_each(|&slot| self.begin_write_back(slot));
+        chosen.iter().for_each(|&slot| self.begin_write_back(Eviction::Page(slot)));
         self.cycles.chosen = chosen;
         self.cycles.under_way < before
     }

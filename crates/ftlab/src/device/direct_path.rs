@@ -105,7 +105,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         read.units = 1;
         read.codewords = self.flash.bus().codewords_of(sectors);
         let read = self.flash.prepare(read);
-        self.buffer.note_read(None);
+        self.buffer.note_read(None, &self.ftl);
         self.intake.wait_for_one(id);
         self.contents.plan_read(read, FlashRead { request: id, page, at, sectors });
         self.flash.submit(self.now, read);

@@ -139,12 +139,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Command { units, spent, .. } = *self.flash.command(program);
         let first = self.first_page_of(program);
         for unit in 0..units {
+            // Pages that were not acknowledged are never packed.
             let slot = SlotId::new(self.loads.get(program, unit));
             let page = self.buffer.page(slot).page;
-            let Device { buffer, front, intake, finished, contents, now, .. } = self;
+            let Device { buffer, ftl, front, intake, finished, contents, now, .. } = self;
             contents.end_write_back(slot, true);
             let mut outlet = Outlet { now: *now, front, intake, contents, finished };
-            buffer.give_up(slot, |waiter| outlet.refuse(waiter, &spent));
+            buffer.give_up(slot, ftl, |waiter| outlet.refuse(waiter, &spent));
             self.admit_next_version(page);
         }
         self.buffer.program_ended();

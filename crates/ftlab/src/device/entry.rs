@@ -2,7 +2,7 @@
 //! and in order of arrival.
 
 use super::{Contents, Device};
-use crate::cache::Waiting;
+use crate::cache::{Turn, Waiting};
 use crate::host::{Pages, Request, RequestId};
 use crate::scheduler::Probe;
 
@@ -32,7 +32,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return false;
         }
         for span in pages {
-            let entered = self.write_page(id, span);
+            let entered = self.write_page(id, span, Turn::Waited);
             debug_assert!(entered, "there was room for all of them");
         }
         true

@@ -47,6 +47,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What lies in DRAM can't be written any more. The device still serves reads, but can't be saved.
     pub fn rest(&mut self, done: &mut Vec<Completion>) -> Result<(), LeftInDram> {
         self.idle(done);
+        for slot in self.buffer.all_clean() {
+            self.contents.trim(slot);
+            self.buffer.forget_clean(slot, &self.ftl);
+        }
         if self.buffer.pages_held() > 0 {
             let before = done.len();
             self.submit(self.now, FLUSH);
@@ -92,6 +96,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             standstill,
             flash,
             contents: _,
+            fetched: _,
             loads: _,
             stalled,
             // Only what is under way.

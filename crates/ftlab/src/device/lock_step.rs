@@ -164,13 +164,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.buffer.cycle_begun();
         let mut cycle = std::mem::take(&mut self.standstill.cycle);
         for &slot in pages {
-            let page = self.buffer.begin_write_back(slot);
-            self.contents.begin_write_back(slot);
-            let older = self.older_sectors_of(slot);
+            let page = self.buffer.begin_write_back(slot, &self.ftl);
+            self.contents.begin_write_back(slot, self.buffer.page(slot).flushing);
+            let is_partial = self.older_parts_of(slot).iter().any(Option::is_some);
             let at = self.ftl.place_in_log(page).expect("the cycle has room");
-            self.fill_page(slot, at, older);
+            self.fill_page(slot, at);
             self.buffer.program_begun();
-            cycle.push(Written { slot, at, is_partial: older.is_some() });
+            cycle.push(Written { slot, at, is_partial });
         }
         let reads = cycle.iter().any(|written| written.is_partial);
         let (read, program) = self.flash.price_of_page();

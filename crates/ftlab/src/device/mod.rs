@@ -33,6 +33,7 @@ use self::cycle::Cycles;
 use self::direct_path::Direct;
 use self::idle::{Chore, Idle};
 use self::lock_step::Standstill;
+use self::read_path::Fetched;
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, SlotId};
 use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
@@ -69,7 +70,9 @@ pub struct Device<P = (), C = ()> {
     standstill: Standstill,
     flash: Flash<P>,
     contents: C,
-    /// By program of a write-back: the slots of its pages.
+    /// What is being read and stays in the buffer then.
+    fetched: Fetched,
+    /// By program of a write-back: the slots of its pages, of a pack the one that knows the other.
     loads: Cargo,
     /// Programs that wait for a free page.
     stalled: Stalled,
@@ -246,6 +249,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.contents.read_flash(id);
                 let spent = self.flash.command(id).spent;
                 self.outlet().settle(request, &spent);
+                if self.buffer.keeps_reads() {
+                    self.keep_what_was_read(id);
+                }
             }
             Task::HostWrite(request) => self.programmed_in_place(request, id),
             Task::WriteBack => self.write_back_command_done(id),

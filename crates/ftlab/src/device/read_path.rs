@@ -1,14 +1,43 @@
 //! A read on its way down: the buffer, then the mapping, then flash.
 
 use super::{Contents, Device, FlashRead};
-use crate::host::{PageSpan, Pages, Request, RequestId};
+use crate::cache::Turn;
+use crate::ftl::Fragment;
+use crate::host::{PageSpan, Pages, Request, RequestId, SectorMask};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::units::Ppn;
 use crate::verify::Canary;
 
 /// A flash read that is being put together: neighbours on one flash page are sensed once.
 struct Gathering {
     command: CommandId,
     flash_page: u32,
+}
+
+/// What flash commands in flight read, where that stays in the buffer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fetched {
+    by_command: Vec<Vec<FlashRead>>,
+}
+
+impl Fetched {
+    fn plan(&mut self, command: CommandId, read: FlashRead) {
+        if command.at() >= self.by_command.len() {
+            self.by_command.resize_with(command.at() + 1, Vec::new);
+        }
+        self.by_command[command.at()].push(read);
+    }
+
+    fn take(&mut self, command: CommandId) -> Vec<FlashRead> {
+        self.by_command.get_mut(command.at()).map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Keeps the memory of an empty list for the next command of that number.
+    fn give_back(&mut self, command: CommandId, list: Vec<FlashRead>) {
+        if let Some(place) = self.by_command.get_mut(command.at()) {
+            *place = list;
+        }
+    }
 }
 
 impl<P: Probe, C: Contents> Device<P, C> {
@@ -35,12 +64,51 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             version = self.buffer.older(slot).filter(|_| !missing.is_empty());
         }
-        self.buffer.note_read(slot.filter(|_| missing.is_empty()));
+        self.buffer.note_read(slot.filter(|_| missing.is_empty()), &self.ftl);
         if missing.is_empty() {
             return;
         }
         // A page that was never written reads as zeros, straight from the map.
         let Some(at) = self.ftl.look_up_for_host(span.page) else { return };
+        let wanted = PageSpan { page: span.page, sectors: missing };
+        match self.ftl.packs() {
+            false => self.read_from(id, at, wanted, gathering),
+            true => self.read_fragments(id, wanted, gathering),
+        }
+    }
+
+    /// Reads sectors of a page from each of its parts that holds some. What no part holds was never written
+    /// and comes with the last one that is read.
+    fn read_fragments(
+        &mut self,
+        id: RequestId,
+        wanted: PageSpan,
+        gathering: &mut Option<Gathering>,
+    ) {
+        let [newer, older] = self.ftl.fragments(wanted.page);
+        let Some(newer) = newer else { return };
+        let older = older.filter(|older| !wanted.sectors.within(older.sectors).is_empty());
+        let of_newer = match older {
+            Some(_) => wanted.sectors.within(newer.sectors),
+            None => wanted.sectors,
+        };
+        let rest = wanted.sectors.without(of_newer);
+        for (part, sectors) in [(Some(newer), of_newer), (older, rest)] {
+            if let Some(part) = part.filter(|_| !sectors.is_empty()) {
+                self.read_from(id, part.at, PageSpan { sectors, ..wanted }, gathering);
+            }
+        }
+    }
+
+    /// Reads sectors of a page that lie at `at`.
+    #[inline]
+    fn read_from(
+        &mut self,
+        id: RequestId,
+        at: Ppn,
+        wanted: PageSpan,
+        gathering: &mut Option<Gathering>,
+    ) {
         let flash_page = self.flash.geometry().flash_page_of(at);
         let command = match gathering {
             Some(open) if open.flash_page == flash_page => open.command,
@@ -55,11 +123,67 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 command
             }
         };
-        let codewords = self.flash.bus().codewords_of(missing);
+        let codewords = self.flash.bus().codewords_of(wanted.sectors);
+        // Parts of two pages on one physical page are counted by their sectors' usual places: they fill no
+        // more than is there.
+        let whole = self.flash.bus().page_codewords();
         let open = self.flash.command_mut(command);
         open.units += 1;
-        open.codewords += codewords;
-        let read = FlashRead { request: id, page: span.page, at, sectors: missing };
+        open.codewords = (open.codewords + codewords).min(whole);
+        let PageSpan { page, sectors } = wanted;
+        let read = FlashRead { request: id, page, at, sectors };
         self.contents.plan_read(command, read);
+        if self.buffer.keeps_reads() {
+            self.fetched.plan(command, read);
+        }
+    }
+
+    /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
+    /// current on flash, as far as there is room.
+    pub(super) fn keep_what_was_read(&mut self, command: CommandId) {
+        let mut reads = self.fetched.take(command);
+        for read in reads.drain(..) {
+            self.keep_read(&read);
+        }
+        self.fetched.give_back(command, reads);
+        self.write_back();
+    }
+
+    fn keep_read(&mut self, read: &FlashRead) {
+        let current = PageSpan { page: read.page, sectors: self.still_current(read) };
+        let sectors = match self.plant.is(Canary::StaleReadKept) {
+            true => read.sectors,
+            false => self.buffer.worth_keeping(current),
+        };
+        if sectors.is_empty() {
+            return;
+        }
+        let span = PageSpan { page: read.page, sectors };
+        loop {
+            if let Some(slot) = self.buffer.keep(span, &self.ftl) {
+                return self.contents.keep(&FlashRead { sectors, ..*read }, slot);
+            }
+            match self.buffer.next_clean(Turn::New, &self.ftl) {
+                Some(clean) => self.drop_clean(clean),
+                None => return self.buffer.turn_away(),
+            }
+        }
+    }
+
+    /// The sectors of what was read that nothing newer on flash holds by now. The page may have got a
+    /// newer part meanwhile, beside what is left of the one that was read.
+    fn still_current(&self, read: &FlashRead) -> SectorMask {
+        let parts = self.ftl.fragments(read.page);
+        let (mut lies_there, mut elsewhere) = (false, SectorMask::EMPTY);
+        for Fragment { at, sectors } in parts.into_iter().flatten() {
+            match at == read.at {
+                true => lies_there = true,
+                false => elsewhere = elsewhere.and_also(sectors),
+            }
+        }
+        match lies_there {
+            true => read.sectors.without(elsewhere),
+            false => SectorMask::EMPTY,
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! its die begins. It never waits for more to become dirty.
 
 use super::{Contents, Device};
-use crate::cache::SlotId;
+use crate::cache::Eviction;
 use crate::ftl::placement::Mate;
 use crate::ftl::streams::WriteStream;
 use crate::nand::{CellMode, Row};
@@ -23,10 +23,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Begins the write-back of `first` and of as many further flash pages as fit into its row. All of
     /// them wait until the reads that partial pages need are done.
     #[inline(never)]
-    pub(super) fn begin_row(&mut self, first: SlotId) {
-        let home = self.buffer.page(first).page;
-        let stream = self.stream_of(first);
+    pub(super) fn begin_row(&mut self, first: Eviction) {
         let leader = self.fill_program(first, None);
+        let (home, stream) = (self.first_page_of(leader), self.stream_of_program(leader));
         let mut last = leader;
         for number in 1..self.buffer.row() {
             let Some(next) = self.next_of_row(home, stream, number) else { continue };
@@ -40,14 +39,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// The first page of another flash page of a row.
-    fn next_of_row(&self, home: Lpn, stream: WriteStream, number: u32) -> Option<SlotId> {
+    fn next_of_row(&mut self, home: Lpn, stream: WriteStream, number: u32) -> Option<Eviction> {
         match self.ftl.mate(home, number) {
             Mate::Any => self.companion(stream),
             Mate::Group(first) => {
                 let page = |unit| Some(Lpn::new(first.get().checked_add(unit)?));
                 let pages = (0..self.units_per_page).filter_map(page);
                 let mut dirty = pages.filter_map(|page| self.buffer.find_dirty(page));
-                dirty.find(|&slot| self.stream_of(slot) == stream)
+                dirty.find(|&slot| self.stream_of(slot) == stream).map(Eviction::Page)
             }
             Mate::Nothing => None,
         }

@@ -2,9 +2,10 @@
 //! what is on flash, placed, programmed and committed.
 
 use super::{Contents, Device, Outlet, PREFETCH_DISTANCE, PageProgram};
-use crate::cache::{SlotId, Waiting};
+use crate::cache::{Eviction, Page, SlotId, Turn, Waiting};
 use crate::ftl::streams::WriteStream;
-use crate::host::{PageSpan, Pages, Request, RequestId};
+use crate::ftl::{Fragment, Fragments};
+use crate::host::{PageSpan, Pages, Request, RequestId, SectorMask};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
 use crate::units::{Lpn, Nanos, PlaneId, Ppn};
 use crate::verify::{self as laws, Canary};
@@ -19,7 +20,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return self.write_back();
         }
         for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
-            if !self.write_page(id, span) {
+            if !self.write_page(id, span, Turn::New) {
                 self.intake.wait_for_one(id);
                 let stall_mark = self.stalled.time_until(self.now);
                 self.buffer.wait_for_room(Waiting { request: id, span, stall_mark }, 1);
@@ -29,10 +30,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Puts a page of a write into the buffer, if there is room.
-    pub(super) fn write_page(&mut self, id: RequestId, span: PageSpan) -> bool {
+    pub(super) fn write_page(&mut self, id: RequestId, span: PageSpan, turn: Turn) -> bool {
+        let tag = self.ftl.streams().tag_of(self.intake.get(id).request().stream);
+        let Some(slot) = self.let_page_in(span, tag, turn) else { return false };
         let request = self.intake.get(id).request();
-        let tag = self.ftl.streams().tag_of(request.stream);
-        let Some(slot) = self.buffer.write(span, tag) else { return false };
         self.contents.write(request, span.page, span.sectors, slot);
         if laws::ON {
             self.ledger.written(span.page);
@@ -44,13 +45,26 @@ impl<P: Probe, C: Contents> Device<P, C> {
         true
     }
 
+    /// Puts a page of a write into the buffer. Clean pages make room, where it is for them to go.
+    #[inline]
+    fn let_page_in(&mut self, span: PageSpan, tag: u8, turn: Turn) -> Option<SlotId> {
+        loop {
+            let entered = self.buffer.write(span, tag, turn, &self.ftl);
+            if entered.is_some() || !self.buffer.keeps_reads() {
+                return entered;
+            }
+            let clean = self.buffer.next_clean(turn, &self.ftl)?;
+            self.drop_clean(clean);
+        }
+    }
+
     /// Lets writes in that waited for room.
     pub(super) fn admit_waiting(&mut self) {
         while let Some(waiting) = self.buffer.first_waiting() {
             let Waiting { request, span, .. } = waiting;
             let entered = match self.buffer.gathers() {
                 true => self.let_in(request),
-                false => self.write_page(request, span),
+                false => self.write_page(request, span, Turn::Waited),
             };
             if !entered {
                 return;
@@ -69,14 +83,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
             if span.sectors != whole {
                 continue;
             }
-            let Device { buffer, front, intake, finished, contents, now, .. } = self;
+            let Device { buffer, ftl, front, intake, finished, contents, now, .. } = self;
             let mut next = buffer.find(span.page);
             while let Some(found) = next {
                 next = buffer.older(found);
                 contents.trim(found);
                 // A write that was still on its way to flash is done: there is nothing to keep.
                 let mut outlet = Outlet { now: *now, front, intake, contents, finished };
-                buffer.trim(found, |waiter| outlet.settle(waiter, &Spent::default()));
+                buffer.trim(found, ftl, |waiter| outlet.settle(waiter, &Spent::default()));
             }
             if laws::ON {
                 self.ledger.trimmed(span.page);
@@ -94,17 +108,28 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if let Some(gate) = self.cycles.gate() {
             return self.write_back_by_planes(gate);
         }
-        while let Some(first) = self.buffer.due() {
-            match self.buffer.row() {
-                1 => self.begin_write_back(first),
-                _ => self.begin_row(first),
+        loop {
+            while let Some(first) = self.buffer.due(&self.ftl) {
+                match first {
+                    Eviction::Page(slot) if self.buffer.page(slot).dirty.is_empty() => {
+                        self.drop_clean(slot);
+                    }
+                    // What room is left is for what is nowhere else.
+                    Eviction::Pad(_) if self.ftl.is_read_only() => {}
+                    _ if self.buffer.row() > 1 => self.begin_row(first),
+                    _ => self.begin_write_back(first),
+                }
             }
+            if !self.buffer.made_room() {
+                return;
+            }
+            self.admit_waiting();
         }
     }
 
     /// Takes `first` and the pages that may share a flash page with it out of the candidates, and
     /// starts their program, after the reads that partial pages need.
-    pub(super) fn begin_write_back(&mut self, first: SlotId) {
+    pub(super) fn begin_write_back(&mut self, first: Eviction) {
         let program = self.fill_program(first, None);
         if self.flash.command(program).waits_for == 0 {
             self.issue(program);
@@ -114,7 +139,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Makes a program of `first` and the pages that may share a flash page with it, and reads what is
     /// missing of them. For those reads the `leader` of its row waits; without one, the program itself.
     #[inline(always)]
-    pub(super) fn fill_program(&mut self, first: SlotId, leader: Option<CommandId>) -> CommandId {
+    pub(super) fn fill_program(&mut self, first: Eviction, leader: Option<CommandId>) -> CommandId {
         let task = Task::WriteBack;
         let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
         program.codewords = self.flash.bus().page_codewords();
@@ -132,37 +157,39 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Fills the batch with `first` and companions, and begins the write-back of each.
-    fn take_together(&mut self, first: SlotId) {
+    fn take_together(&mut self, first: Eviction) {
         self.batch.clear();
-        let group = self.ftl.group(self.buffer.page(first).page);
         if self.units_per_page == 1 {
-            return self.take(first);
+            self.take(first);
+            return;
         }
-        let stream = self.stream_of(first);
-        self.take(first);
-        if let Some(group) = group {
+        let slot = self.take(first);
+        let (page, stream) = (self.buffer.page(slot).page, self.stream_of(slot));
+        if let Some(group) = self.ftl.group(page) {
             for page in (group.get()..group.get() + self.units_per_page).map(Lpn::new) {
                 let slot = self.buffer.find_dirty(page);
                 if let Some(slot) = slot.filter(|&slot| self.stream_of(slot) == stream) {
-                    self.take(slot);
+                    self.take(Eviction::Page(slot));
                 }
             }
             return;
         }
         while (self.batch.len() as u32) < self.units_per_page {
-            let Some(slot) = self.companion(stream) else { break };
-            self.take(slot);
+            let Some(next) = self.companion(stream) else { break };
+            self.take(next);
         }
     }
 
-    /// Another page that may share a flash page with those of `stream`: the policy's next, looked for
-    /// among the first few if there are several streams.
-    pub(super) fn companion(&self, stream: WriteStream) -> Option<SlotId> {
-        if self.ftl.streams().host_streams() == 1 {
-            return self.buffer.candidates().next();
+    /// What else may share a flash page with pages of `stream`: the policy's next, looked for among the
+    /// first few if there are several streams. Nothing that begins another block, or drops a clean page.
+    pub(super) fn companion(&mut self, stream: WriteStream) -> Option<Eviction> {
+        if self.ftl.streams().host_streams() > 1 {
+            let mut near = self.buffer.candidates().take(COMPANIONS);
+            return near.find(|&slot| self.stream_of(slot) == stream).map(Eviction::Page);
         }
-        let mut near = self.buffer.candidates().take(COMPANIONS);
-        near.find(|&slot| self.stream_of(slot) == stream)
+        let next = self.buffer.choose_companion(&self.ftl)?;
+        let pads = matches!(next, Eviction::Pad(_));
+        (!pads || !self.ftl.is_read_only()).then_some(next)
     }
 
     /// The stream to which a page of the buffer belongs as things stand.
@@ -177,9 +204,53 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.stream_of(SlotId::new(self.loads.get(program, 0)))
     }
 
-    fn take(&mut self, slot: SlotId) {
-        let page = self.buffer.begin_write_back(slot);
-        self.contents.begin_write_back(slot);
+    /// Begins what the policy wants evicted. Returns the slot that stands for it in its program.
+    #[inline]
+    fn take(&mut self, out: Eviction) -> SlotId {
+        let slot = match out {
+            Eviction::Page(slot) => {
+                self.take_page(slot);
+                slot
+            }
+            Eviction::Pack { first, second } => self.take_pack(first, second),
+            Eviction::Pad(page) => {
+                let slot = self.buffer.pad(page);
+                self.contents.pad(page, slot);
+                self.prepare_tables(page);
+                slot
+            }
+        };
+        self.batch.push(slot);
+        slot
+    }
+
+    #[inline]
+    fn take_page(&mut self, slot: SlotId) {
+        let page = self.buffer.begin_write_back(slot, &self.ftl);
+        self.contents.begin_write_back(slot, self.buffer.page(slot).flushing);
+        self.prepare_tables(page);
+    }
+
+    /// Two pages that are to share a physical page. Those of different streams go by themselves: the second
+    /// stays.
+    #[inline(never)]
+    fn take_pack(&mut self, first: SlotId, second: SlotId) -> SlotId {
+        if self.stream_of(first) != self.stream_of(second) {
+            self.take_page(first);
+            return first;
+        }
+        self.buffer.begin_pack(first, second, &self.ftl);
+        for slot in [first, second] {
+            let &Page { page, flushing, .. } = self.buffer.page(slot);
+            self.contents.begin_write_back(slot, flushing);
+            self.prepare_tables(page);
+        }
+        first
+    }
+
+    /// Brings what a write-back will touch closer to the processor.
+    #[inline]
+    fn prepare_tables(&mut self, page: Lpn) {
         self.ftl.prefetch(page);
         self.recent.push_back(page);
         if self.recent.len() > PREFETCH_DISTANCE
@@ -187,31 +258,41 @@ impl<P: Probe, C: Contents> Device<P, C> {
         {
             self.ftl.prefetch_overwrite(page);
         }
-        self.batch.push(slot);
     }
 
-    /// Where the sectors of a page lie that are on flash and not in the buffer, if there are any.
+    /// A clean page leaves the buffer.
+    pub(super) fn drop_clean(&mut self, slot: SlotId) {
+        self.contents.trim(slot);
+        self.buffer.drop_clean(slot, &self.ftl);
+    }
+
+    /// What of a page lies on flash and has to be read before it is programmed: the parts that hold
+    /// sectors which are not on their way.
     #[inline]
-    pub(super) fn older_sectors_of(&self, slot: SlotId) -> Option<Ppn> {
+    pub(super) fn older_parts_of(&self, slot: SlotId) -> Fragments {
         let page = self.buffer.page(slot);
-        if page.flushing == self.ftl.full_page() {
-            return None;
+        let whole = page.flushing == self.ftl.full_page() && !page.padding;
+        if whole || page.packed_with.is_some() {
+            return [None, None];
         }
-        let at = self.ftl.look_up(page.page)?;
-        (!page.flushing.covers(self.ftl.sectors_at(at))).then_some(at)
+        let missing = |part: Option<Fragment>| {
+            part.filter(|part| page.padding || !page.flushing.covers(part.sectors))
+        };
+        self.ftl.fragments(page.page).map(missing)
     }
 
     /// A page that holds sectors on flash which it does not hold in the buffer is read first.
     fn merge_if_partial(&mut self, slot: SlotId, program: CommandId) {
-        let Some(at) = self.older_sectors_of(slot) else { return };
-        let mut read = Command::new(Kind::Read, Origin::Merge, Task::WriteBack, at);
-        read.units = 1;
-        read.codewords = self.flash.bus().codewords_per_unit();
-        read.mode = self.ftl.mode_at(at);
-        read.then = Some(program);
-        self.flash.command_mut(program).waits_for += 1;
-        let read = self.flash.prepare(read);
-        self.flash.submit(self.now, read);
+        for part in self.older_parts_of(slot).into_iter().flatten() {
+            let mut read = Command::new(Kind::Read, Origin::Merge, Task::WriteBack, part.at);
+            read.units = 1;
+            read.codewords = self.flash.bus().codewords_per_unit();
+            read.mode = self.ftl.mode_at(part.at);
+            read.then = Some(program);
+            self.flash.command_mut(program).waits_for += 1;
+            let read = self.flash.prepare(read);
+            self.flash.submit(self.now, read);
+        }
     }
 
     /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
@@ -284,10 +365,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn fill_place(&mut self, program: CommandId, first: Ppn) {
         for unit in 0..self.flash.command(program).units {
             let slot = SlotId::new(self.loads.get(program, unit));
-            let page = self.buffer.page(slot);
-            let whole_or_gone = page.flushing == self.ftl.full_page() || page.discard;
-            let older = if whole_or_gone { None } else { self.ftl.look_up(page.page) };
-            self.fill_page(slot, Ppn::new(first.get() + unit), older);
+            let at = Ppn::new(first.get() + unit);
+            match self.buffer.page(slot).packed_with {
+                None => self.fill_page(slot, at),
+                Some(second) => self.fill_pack([slot, second], at),
+            }
         }
         let mode = self.ftl.mode_at(first);
         let command = self.flash.command_mut(program);
@@ -296,13 +378,42 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Records what is programmed at `to`: a page of the buffer, and what it lacks of the older copy.
     #[inline(always)]
-    pub(super) fn fill_page(&mut self, slot: SlotId, to: Ppn, older: Option<Ppn>) {
+    pub(super) fn fill_page(&mut self, slot: SlotId, to: Ppn) {
         let page = self.buffer.page(slot);
-        let base = older.filter(|_| !self.plant.is(Canary::OlderSectorsLost));
-        let older = base.map(|at| self.ftl.sectors_at(at)).unwrap_or_default();
-        self.ftl.record(to, page.page, page.flushing.and_also(older));
-        let sectors = page.flushing;
-        self.contents.program(&PageProgram { slot, sectors, base, to });
+        let whole = page.flushing == self.ftl.full_page() && !page.padding;
+        if whole || page.discard {
+            let &Page { page, flushing: sectors, padding, .. } = page;
+            self.ftl.record(to, page, sectors);
+            let sectors = if padding { SectorMask::EMPTY } else { sectors };
+            let program = PageProgram { slot, page, sectors, base: [None, None], to };
+            return self.contents.program(&program);
+        }
+        self.fill_partial_page(slot, to);
+    }
+
+    /// The same, for a page that may be on flash in part.
+    fn fill_partial_page(&mut self, slot: SlotId, to: Ppn) {
+        let &Page { page, flushing, padding, .. } = self.buffer.page(slot);
+        let lost = self.plant.is(Canary::OlderSectorsLost);
+        let base = if lost { [None, None] } else { self.ftl.fragments(page) };
+        let sectors = if padding { SectorMask::EMPTY } else { flushing };
+        let older = base.into_iter().flatten().map(|part| part.sectors);
+        let all = older.fold(sectors, SectorMask::and_also);
+        self.ftl.record(to, page, all);
+        self.contents.program(&PageProgram { slot, page, sectors, base, to });
+    }
+
+    /// Records what is programmed at `to`: what is on its way of two pages.
+    #[inline(never)]
+    fn fill_pack(&mut self, slots: [SlotId; 2], to: Ppn) {
+        let parts = slots.map(|slot| {
+            let page = self.buffer.page(slot);
+            (page.page, page.flushing)
+        });
+        self.ftl.record_pack(to, parts);
+        for (slot, (page, sectors)) in slots.into_iter().zip(parts) {
+            self.contents.program(&PageProgram { slot, page, sectors, base: [None, None], to });
+        }
     }
 
     /// Hands a program that is placed to the flash.
@@ -384,8 +495,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A page is on flash and becomes the current copy.
     #[inline]
     pub(super) fn make_current(&mut self, slot: SlotId, at: Ppn, spent: &Spent) {
-        let page = self.buffer.page(slot);
-        let (page, discard) = (page.page, page.discard);
+        let &Page { page, discard, packed_with, .. } = self.buffer.page(slot);
+        if let Some(second) = packed_with {
+            return self.make_pack_current([slot, second], at, spent);
+        }
         if !discard || self.plant.is(Canary::TrimForgotten) {
             self.ftl.commit(page, at);
         }
@@ -393,12 +506,26 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.admit_next_version(page);
     }
 
+    /// Parts of two pages are on flash, on one physical page.
+    #[inline(never)]
+    fn make_pack_current(&mut self, slots: [SlotId; 2], at: Ppn, spent: &Spent) {
+        let forgets = self.plant.is(Canary::PartnerNotMapped);
+        for slot in slots {
+            let &Page { page, discard, .. } = self.buffer.page(slot);
+            let lost = forgets && slot == slots[1];
+            if !discard && !lost {
+                self.ftl.commit_fragment(page, at);
+            }
+            self.end_write_back(slot, spent);
+        }
+    }
+
     fn end_write_back(&mut self, slot: SlotId, spent: &Spent) {
-        let Device { buffer, front, intake, finished, contents, now, .. } = self;
+        let Device { buffer, ftl, front, intake, finished, contents, now, .. } = self;
         let left = buffer.page(slot).dirty.is_empty();
         contents.end_write_back(slot, left);
         let mut outlet = Outlet { now: *now, front, intake, contents, finished };
-        buffer.end_write_back(slot, |waiter| outlet.settle(waiter, spent));
+        buffer.end_write_back(slot, ftl, |waiter| outlet.settle(waiter, spent));
     }
 
     /// A version of a page has left the staging area: the write that waited for that comes in.
@@ -412,7 +539,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 continue;
             }
             let Waiting { request, span, .. } = waiting;
-            let admitted = self.write_page(request, span);
+            let admitted = self.write_page(request, span, Turn::Waited);
             debug_assert!(admitted, "nothing else can have come in");
             let last = self.intake.settle(request);
             debug_assert!(!last, "it waits for its program now");

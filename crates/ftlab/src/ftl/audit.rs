@@ -15,16 +15,19 @@ impl Ftl {
             valid += self.audit_block(block)?;
         }
         if mapped != valid {
-            return Err(format!("{mapped} pages are mapped, but {valid} are valid on flash"));
+            return Err(format!("{mapped} pages are mapped to, but {valid} are valid on flash"));
         }
         (0..self.geometry.planes()).map(PlaneId::new).try_for_each(|plane| self.audit_plane(plane))
     }
 
-    /// Every mapped page names a valid copy of its own. Returns how many are mapped.
+    /// Every mapped page names a valid copy of its own. Returns how many physical pages are mapped to.
     fn audit_mapping(&self) -> Result<u64, String> {
         let mut mapped = 0;
         if !self.translates() {
             return Ok(mapped);
+        }
+        if self.packs() {
+            return self.audit_fragments();
         }
         for page in (0..self.logical_pages).map(Lpn::new) {
             let Some(at) = self.mapping.look_up(page) else { continue };

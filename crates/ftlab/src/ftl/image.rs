@@ -21,6 +21,8 @@ impl Ftl {
             logical_pages: _,
             thresholds: _,
             triggers: _,
+            // Follows from the places.
+            pack_room: _,
             // Follows from owners and valid bits; what else the policy knows is a part of its own.
             mapping: _,
             placement: _,
@@ -49,8 +51,9 @@ impl Ftl {
         } = self;
         to.write(Part::Blocks, |out| {
             // What invalid pages hold matters to nobody any more.
-            blocks.save(geometry, out, |block, out| {
-                spare.save(blocks.valid_pages(geometry, block), out);
+            blocks.save(geometry, out, |block, out| match self.packs() {
+                true => self.save_fragments(block, out),
+                false => spare.save(blocks.valid_pages(geometry, block), out),
             });
         });
         to.write(Part::Planes, |out| {
@@ -86,6 +89,9 @@ impl Ftl {
             tables.begin_load();
         }
         from.read(Part::Blocks, resume.random, |from| {
+            if self.packs() {
+                return self.load_fragments(from);
+            }
             self.load_blocks(from)?;
             self.load_mapping()
         })?;
@@ -95,6 +101,7 @@ impl Ftl {
         from.read(Part::Closed, resume.random, |from| self.load_closed(from, &left_over, resume))?;
         self.note_streams(resume);
         self.recount_losses();
+        self.refresh_pack_room();
         (0..self.geometry.planes()).map(PlaneId::new).for_each(|at| self.refresh_writable(at));
         Ok(())
     }
@@ -134,10 +141,10 @@ impl Ftl {
     }
 
     /// Every page lies where the placement would put it, unless the device came to its end: then it
-    /// wrote to wherever there was room.
+    /// wrote to wherever there was room. A page that shares another one's place goes where that is.
     fn check_places(&self) -> Result<(), Damage> {
         let Ftl { geometry, placement, blocks, spare, .. } = self;
-        if self.must_end().is_some() || placement.pools() == 1 {
+        if self.must_end().is_some() || placement.pools() == 1 || self.packs() {
             return Ok(());
         }
         for block in (0..geometry.blocks()).map(BlockId::new) {
@@ -364,12 +371,5 @@ impl Ftl {
                 }
             }
         }
-    }
-
-    /// Logical pages that lie on flash.
-    #[must_use]
-    pub fn mapped_pages(&self) -> u64 {
-        let blocks = (0..self.geometry.blocks()).map(BlockId::new);
-        blocks.map(|block| u64::from(self.blocks.valid(block))).sum()
     }
 }

@@ -7,6 +7,7 @@
 mod audit;
 mod blocks;
 mod cargo;
+mod fragments;
 pub mod gc;
 mod image;
 pub mod mapping;
@@ -21,9 +22,11 @@ pub mod wear;
 
 pub use blocks::{BlockState, Blocks};
 pub use cargo::Cargo;
+pub use fragments::{Fragment, Fragments, OwnerPart};
 pub use plane::Plane;
 pub use spare::Spare;
 
+use fragments::PackRoom;
 use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
 use mapping::Mapping;
 use placement::{Mate, Placement, Writable};
@@ -99,6 +102,8 @@ pub struct Ftl {
     mapping: Mapping,
     blocks: Blocks,
     spare: Spare,
+    /// Nothing unless pages are packed.
+    pack_room: PackRoom,
     placement: Placement,
     streams: Streams,
     victim: Victim,
@@ -157,6 +162,10 @@ impl Ftl {
         });
         // Where nothing is translated, nobody asks who owns a page.
         let owned_pages = if setup.mapping.translates() { geometry.physical_pages() } else { 0 };
+        let pack_room = match setup.mapping.packs() {
+            true => PackRoom::new(setup.placement.pools()),
+            false => PackRoom::default(),
+        };
         let mut ftl = Ftl {
             blocks: Blocks::new(&geometry).with_cells_of(bits, &geometry),
             spare: Spare::new(owned_pages, geometry.sectors_per_unit()),
@@ -164,6 +173,7 @@ impl Ftl {
             writable: vec![everywhere; setup.streams.host_streams() as usize],
             logical_pages: setup.logical_pages,
             mapping: setup.mapping,
+            pack_room,
             placement: setup.placement,
             streams: setup.streams,
             victim: setup.victim,
@@ -182,6 +192,7 @@ impl Ftl {
             geometry,
         };
         ftl.mark_factory_bad();
+        ftl.refresh_pack_room();
         if ftl.mapping.log().is_some_and(|(tables, _)| tables.starts_full()) {
             ftl.fill_data_blocks();
         }
@@ -239,7 +250,7 @@ impl Ftl {
         self.spare.full()
     }
 
-    /// Where the current copy of a page lies.
+    /// Where the current copy of a page lies; of a page in [`fragments`](Self::fragments), the newest.
     #[inline]
     #[must_use]
     pub fn look_up(&self, page: Lpn) -> Option<Ppn> {
@@ -257,18 +268,21 @@ impl Ftl {
         at
     }
 
-    /// The sectors that the copy at `at` holds.
+    /// The sectors that the copy at `at` holds, where it holds one page.
     #[inline]
     #[must_use]
     pub fn sectors_at(&self, at: Ppn) -> SectorMask {
         self.spare.sectors(at)
     }
 
-    /// The page whose data is programmed at `at`.
+    /// The page whose data is programmed at `at`, the first if there are two.
     #[inline]
     #[must_use]
     pub fn owner_of(&self, at: Ppn) -> Option<Lpn> {
-        self.spare.owner(at)
+        match self.packs() {
+            true => self.first_owner(at),
+            false => self.spare.owner(at),
+        }
     }
 
     /// Brings the mapping entry of a page closer to the processor.
@@ -320,6 +334,9 @@ impl Ftl {
     /// Records on flash what a placed page of the host is programmed with.
     #[inline]
     pub fn record(&mut self, at: Ppn, page: Lpn, sectors: SectorMask) {
+        if self.mapping.packs() {
+            self.spare.release(at);
+        }
         self.spare.record(at, page, sectors);
         self.streams.wrote(page);
     }
@@ -374,6 +391,9 @@ impl Ftl {
     /// [`programmed_for_host`](Self::programmed_for_host), which closes the block.
     #[inline]
     pub fn commit(&mut self, page: Lpn, at: Ppn) {
+        if self.mapping.packs() {
+            return self.commit_gathered(page, at);
+        }
         let old = self.mapping.commit(page, at);
         let (block, unit) = self.geometry.place_of(at);
         self.blocks.set_valid(block, unit);
@@ -384,8 +404,11 @@ impl Ftl {
         }
     }
 
-    /// Deallocates a page. Returns where it lay.
+    /// Deallocates a page. Returns where it, or its newest part, lay.
     pub fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+        if self.mapping.packs() {
+            return self.trim_fragments(page);
+        }
         let old = self.mapping.trim(page)?;
         self.counts.trimmed += 1;
         self.invalidate(old);

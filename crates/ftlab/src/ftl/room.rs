@@ -86,7 +86,7 @@ impl Ftl {
     #[inline]
     pub(in crate::ftl) fn place_copy(&mut self, plane: PlaneId, from: Ppn) -> Option<Ppn> {
         let source = self.blocks.stream(self.geometry.block_of(from));
-        let page = self.spare.owner(from)?;
+        let page = self.owner_of(from)?;
         // What leaves the cache counts as written by the host just now.
         let source = match source == WriteStream::SLC {
             true => self.streams.host_stream(page, 0),

@@ -2,6 +2,7 @@
 //! sectors were ever written. It is what a real device finds on flash after a power cut, and what
 //! collection needs to know.
 
+use super::fragments::OwnerPart;
 use crate::engine::prefetch;
 use crate::host::SectorMask;
 use crate::image::{Damage, Reader, Writer};
@@ -9,6 +10,10 @@ use crate::units::{Lpn, Ppn};
 
 /// Marks an owner whose page holds only some sectors; their mask is then kept beside.
 const PARTIAL: u32 = 1 << 31;
+
+/// With [`PARTIAL`], marks a page that two logical pages share: the rest of the word is the number of its
+/// record. Only for mappings that pack pages; their logical pages are numbered below the mark.
+const SHARED: u32 = PARTIAL | 1 << 30;
 
 /// How many owners ahead of collection their memory is asked for: a few cache lines.
 const PREFETCH_DISTANCE: usize = 48;
@@ -25,6 +30,10 @@ pub struct Spare {
     full: SectorMask,
     /// Whether any page was ever partial.
     any_partial: bool,
+    /// What the pages that two logical pages share were programmed with.
+    shared: Vec<[OwnerPart; 2]>,
+    /// Records that belong to no page.
+    free: Vec<u32>,
 }
 
 impl Spare {
@@ -38,6 +47,8 @@ impl Spare {
             mask_bytes,
             full: SectorMask::range(0, sectors),
             any_partial: false,
+            shared: Vec::new(),
+            free: Vec::new(),
         }
     }
 
@@ -62,6 +73,51 @@ impl Spare {
         self.masks[start..start + self.mask_bytes].copy_from_slice(&bytes[..self.mask_bytes]);
     }
 
+    /// Records what a page is programmed with, of two logical pages.
+    pub(super) fn record_pack(&mut self, at: Ppn, parts: [OwnerPart; 2]) {
+        self.release(at);
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.shared[number as usize] = parts;
+                number
+            }
+            None => {
+                self.shared.push(parts);
+                self.shared.len() as u32 - 1
+            }
+        };
+        self.owners[at.at()] = number | SHARED;
+    }
+
+    /// Before a page is recorded anew, where pages may be shared: its record is free.
+    pub(super) fn release(&mut self, at: Ppn) {
+        self.free.extend(self.record_of(at));
+    }
+
+    /// The number of the record of a shared page.
+    #[inline]
+    fn record_of(&self, at: Ppn) -> Option<u32> {
+        let word = self.owners[at.at()];
+        (word & SHARED == SHARED).then_some(word & !SHARED)
+    }
+
+    /// What a page was last programmed with, of each logical page in it. Only where pages may be shared.
+    #[must_use]
+    pub(super) fn parts(&self, at: Ppn) -> [Option<OwnerPart>; 2] {
+        match self.record_of(at) {
+            Some(number) => self.shared[number as usize].map(Some),
+            None => [self.owner(at).map(|page| (page, self.sectors(at))), None],
+        }
+    }
+
+    /// The sectors that a page was programmed with of one of its owners. Only where pages may be shared.
+    #[must_use]
+    pub(super) fn sectors_of(&self, at: Ppn, page: Lpn) -> SectorMask {
+        let mut parts = self.parts(at).into_iter().flatten();
+        let part = parts.find(|&(owner, _)| owner == page);
+        part.map_or(SectorMask::EMPTY, |(_, sectors)| sectors)
+    }
+
     /// Whether any page was ever programmed in part.
     #[inline]
     pub(super) fn any_partial(&self) -> bool {
@@ -79,14 +135,14 @@ impl Spare {
         }
     }
 
-    /// The logical page that was last programmed there.
+    /// The logical page that was last programmed there, of a page that is not shared.
     #[inline]
     #[must_use]
     pub fn owner(&self, at: Ppn) -> Option<Lpn> {
         Lpn::from_raw(self.owners[at.at()] & !PARTIAL)
     }
 
-    /// The sectors that a programmed page holds.
+    /// The sectors that a programmed page holds, of a page that is not shared.
     #[inline]
     #[must_use]
     pub fn sectors(&self, at: Ppn) -> SectorMask {
@@ -101,7 +157,8 @@ impl Spare {
 
     /// Writes what these pages were programmed with.
     pub(super) fn save(&self, pages: impl Iterator<Item = Ppn> + Clone, out: &mut Writer) {
-        let Spare { owners, masks: _, mask_bytes, full: _, any_partial: _ } = self;
+        let Spare { owners, masks: _, mask_bytes, full: _, any_partial: _, shared: _, free: _ } =
+            self;
         let mut before = 0;
         for at in pages.clone() {
             // Neighbours mostly belong to neighbours.

@@ -65,7 +65,7 @@ const SMALL: [&str; 7] = [
 ];
 
 /// Those that images know; which one a change meets is in the length of the data.
-const MAPPINGS: [&str; 5] = ["page", "log-block", "bast", "fast", "nftl"];
+const MAPPINGS: [&str; 6] = ["page", "log-block", "bast", "fast", "nftl", "reconstruction"];
 
 /// Bytes of a change.
 const CHANGE: usize = 4;

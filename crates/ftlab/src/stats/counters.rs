@@ -5,6 +5,7 @@ use crate::cache::BufferCounts;
 use crate::device::{Contents, Device};
 use crate::ftl::FtlCounts;
 use crate::ftl::gc::PurposeCounts;
+use crate::ftl::mapping::Reconstruction;
 use crate::ftl::merge::MergeCounts;
 use crate::ftl::slc::SlcCounts;
 use crate::host::Host;
@@ -22,6 +23,8 @@ pub struct DeviceCounters {
     pub slc: SlcCounts,
     /// What merges did; nothing without a log.
     pub merges: MergeCounts,
+    /// Packs that became current; none where pages are not packed.
+    pub packs: u64,
     /// What the write buffer did.
     pub buffer: BufferCounts,
     /// Flash commands done, by origin and kind.
@@ -44,6 +47,7 @@ impl DeviceCounters {
             ftl: *device.ftl_counts(),
             slc: device.ftl().slc_counts().copied().unwrap_or_default(),
             merges: device.merger().map(|merger| *merger.counts()).unwrap_or_default(),
+            packs: device.ftl().rmap().map(Reconstruction::packs).unwrap_or_default(),
             buffer: *device.buffer_counts(),
             commands: *device.flash().done(),
             overlaps: *device.flash().overlaps(),
@@ -108,6 +112,9 @@ impl DeviceCounters {
             written_back: f(a.written_back, b.written_back),
             waited: f(a.waited, b.waited),
             cycles: f(a.cycles, b.cycles),
+            packs: f(a.packs, b.packs),
+            padded: f(a.padded, b.padded),
+            dropped: f(a.dropped, b.dropped),
         };
         let mut commands = self.commands;
         for (row, others) in commands.iter_mut().zip(&other.commands) {
@@ -130,6 +137,7 @@ impl DeviceCounters {
             ftl,
             slc,
             merges,
+            packs: f(self.packs, other.packs),
             buffer,
             commands,
             overlaps,

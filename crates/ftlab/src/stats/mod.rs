@@ -14,6 +14,7 @@ mod latencies;
 mod merges;
 mod notes;
 mod queues;
+mod reconstruction;
 mod recorder;
 mod report;
 mod slc;
@@ -31,6 +32,7 @@ pub use latencies::Latencies;
 pub use merges::{Merges, PerReclaim};
 pub use notes::{Arriving, Circumstances, phase_called};
 pub use queues::{Fairness, QueueReport};
+pub use reconstruction::{PageReconstruction, RmapMemory};
 pub use recorder::{PhaseStats, Recorder, Unmeasured};
 pub use report::{
     Cache, Commands, FlashCommands, Gc, HostReport, LatencyReport, OpReport, PhaseSummary, Report,

@@ -6,6 +6,7 @@ use super::health::Health;
 use super::host::PARTS;
 use super::merges::Merges;
 use super::queues::{Fairness, QueueReport};
+use super::reconstruction::PageReconstruction;
 use super::slc::SlcCache;
 use super::steady::SteadyReport;
 use crate::scheduler::{Kind, Overlaps};
@@ -42,6 +43,8 @@ pub struct Report {
     pub slc_cache: Option<SlcCache>,
     /// Merges; null if the mapping has no log.
     pub merges: Option<Merges>,
+    /// Pages in pieces; null if the mapping packs no pages.
+    pub reconstruction: Option<PageReconstruction>,
     /// How busy the device was.
     pub utilisation: Utilisation,
     /// Flash commands by origin.
@@ -269,11 +272,17 @@ pub struct Cache {
     pub read_hit_ratio: Option<f64>,
     /// Pages written back to flash.
     pub written_back_pages: u64,
+    /// Programs that put parts of two pages onto one physical page: so many programs were saved.
+    pub packed_programs: u64,
+    /// Pages read from flash and written again, to fill up a block.
+    pub padded_pages: u64,
+    /// Clean pages that went without being written.
+    pub dropped_pages: u64,
     /// Written pages that had to wait for room.
     pub waited_pages: u64,
     /// Cycles of write-backs, where the next one begins only when the last has ended; null elsewhere.
     pub write_cycles: Option<u64>,
-    /// Pages that were in the buffer at the end.
+    /// Pages that were in the buffer at the end, and not on flash.
     pub left_pages: u64,
 }
 

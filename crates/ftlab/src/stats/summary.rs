@@ -5,6 +5,7 @@ use super::host::{HostStats, OpStats};
 use super::merges::merges;
 use super::notes;
 use super::queues;
+use super::reconstruction::page_reconstruction;
 use super::report::{
     Cache, Commands, FlashCommands, FlashOverlaps, Gc, GcPurpose, GcPurposes, HostReport,
     LatencyReport, OpReport, PhaseSummary, Report, SCHEMA_VERSION, Spread, TimeShares, Utilisation,
@@ -63,6 +64,7 @@ pub(super) fn build<P: Probe, C: Contents>(
         cache: device.buffer().acknowledges_early().then(|| cache(&counters, device)),
         slc_cache: device.ftl().slc_counts().map(|_| slc_cache(&counters)),
         merges: device.merger().map(|merger| merges(&counters, merger)),
+        reconstruction: device.ftl().rmap().map(|map| page_reconstruction(&counters, device, map)),
         utilisation: Utilisation {
             channels_ratio: spread(&counters.channel_busy, counters.span),
             dies_ratio: spread(&counters.die_busy, counters.span),
@@ -226,9 +228,12 @@ fn cache<P: Probe, C: Contents>(counters: &DeviceCounters, device: &Device<P, C>
         read_miss_pages: counts.read_misses,
         read_hit_ratio: hits(counts.read_hits, counts.read_misses),
         written_back_pages: counts.written_back,
+        packed_programs: counts.packs,
+        padded_pages: counts.padded,
+        dropped_pages: counts.dropped,
         waited_pages: counts.waited,
         write_cycles: device.buffer().gate().filter(|gate| gate.barrier).map(|_| counts.cycles),
-        left_pages: device.buffer().pages_held() as u64,
+        left_pages: device.buffer().pages_left() as u64,
     }
 }
 

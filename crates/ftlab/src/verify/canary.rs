@@ -51,11 +51,19 @@ pub enum Canary {
     NewerCopyForgotten,
     /// A page that a throttle has left over is still looked for at its old place.
     MovedNotMapped,
+    /// A copy of a page that two logical pages share notes the first of them alone.
+    SecondOwnerForgotten,
+    /// A shared page is given up as soon as one of its two owners leaves.
+    SharedPageFreedEarly,
+    /// Of two pages that were packed, the second is still looked for where it lay.
+    PartnerNotMapped,
+    /// What was read from flash is kept, though something newer was written meanwhile.
+    StaleReadKept,
 }
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 22] = [
+    pub const ALL: [Canary; 26] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -78,6 +86,10 @@ impl Canary {
         Canary::CommandKept,
         Canary::NewerCopyForgotten,
         Canary::MovedNotMapped,
+        Canary::SecondOwnerForgotten,
+        Canary::SharedPageFreedEarly,
+        Canary::PartnerNotMapped,
+        Canary::StaleReadKept,
     ];
 }
 

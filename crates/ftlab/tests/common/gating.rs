@@ -1,6 +1,6 @@
 //! Write-backs that begin by planes, described for tests; random devices with them.
 
-use ftlab::cache::Gate;
+use ftlab::cache::{Gate, Space};
 use ftlab::nand::MultiPlane;
 use ftlab::units::Bytes;
 use proptest::prelude::*;
@@ -37,6 +37,8 @@ pub fn any_buffer() -> impl Strategy<Value = BufferSpec> {
     let gathering = (1u32..=24, select(vec![OWN, LOCK_STEP, IN_ORDER]))
         .prop_map(|(capacity, gate)| buffer(capacity, gate));
     let absorbing = (1u32..=24, 0u32..=24).prop_map(|(capacity, above)| BufferSpec {
+        space: Space::Pages,
+        keeps_reads: false,
         write_back_above: above.min(capacity),
         gate: Some(LOCK_STEP),
         ..lru(capacity)

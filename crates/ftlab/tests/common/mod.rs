@@ -2,6 +2,7 @@
 //! descriptions can work, random ones, and two ways of driving a device.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
+pub mod buffering;
 pub mod caching;
 mod drive;
 pub mod failing;
@@ -9,11 +10,11 @@ pub mod gating;
 pub mod logs;
 pub mod random;
 
+pub use buffering::{BufferSpec, NO_BUFFER, lru};
 pub use caching::{NO_CACHE, SlcSpec};
 pub use drive::*;
 pub use logs::{LogSpec, NO_LOG};
 
-use ftlab::cache::{BufferSetup, Gate, Gating, Lru, WriteBuffer, WriteThrough};
 use ftlab::config::StreamMap;
 use ftlab::device::{DeviceSetup, HostSetup, drain_pages};
 use ftlab::ftl::FtlSetup;
@@ -21,7 +22,7 @@ use ftlab::ftl::gc::{
     self, CostBenefit, DChoices, Greedy, Random, RandomGreedy, Thresholds, Triggers, Victim,
     WindowedGreedy,
 };
-use ftlab::ftl::mapping::{Mapping, PageMap, Physical};
+use ftlab::ftl::mapping::{Mapping, PageMap, Physical, Reconstruction};
 use ftlab::ftl::placement::{Dynamic, Level, PartlyDynamic, Placement, StaticStripe};
 use ftlab::ftl::streams::{
     ByHostStream, CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, SepBit,
@@ -78,7 +79,7 @@ kinds! {
         ReadFirstBounded = "read-first-bounded"
     }
     MappingKind {
-        Page = "page", Physical = "physical",
+        Page = "page", Physical = "physical", Reconstruction = "reconstruction",
         LogBlock = "log-block", Bast = "bast", Fast = "fast", Nftl = "nftl"
     }
     PlannerKind {
@@ -101,7 +102,22 @@ kinds! {
         Fifo = "fifo",
         Random = "random"
     }
-    WriteBufferKind { None = "none", Lru = "lru", Gating = "gating" }
+    WriteBufferKind {
+        None = "none",
+        Lru = "lru",
+        Gating = "gating",
+        Fifo = "fifo",
+        Cflru = "cflru",
+        LruWsr = "lru-wsr",
+        Fab = "fab",
+        Bplru = "bplru",
+        AdLru = "ad-lru",
+        TwoQ = "2q",
+        TwoQwClock = "2qw-clock",
+        ExLru = "exlru",
+        Prlru = "prlru",
+        PrlruAdaptive = "prlru-adaptive"
+    }
     LevellingKind { None = "none", Threshold = "threshold", Bet = "bet" }
     SlcKind { None = "none", Static = "static", Dynamic = "dynamic", Hybrid = "hybrid" }
     EnduranceKind { Unlimited = "unlimited", Fixed = "fixed", Weibull = "weibull" }
@@ -179,18 +195,6 @@ impl HostSpec {
             }),
         }
     }
-}
-
-/// A write buffer, described.
-#[derive(Clone, Debug)]
-pub struct BufferSpec {
-    pub policy: WriteBufferKind,
-    pub capacity: Option<u32>,
-    pub write_back_above: u32,
-    /// Without a gate.
-    pub programs_in_flight: Option<u32>,
-    pub gate: Option<Gate>,
-    pub latency: Nanos,
 }
 
 /// A device, described: change what matters of [`Spec::small`].
@@ -316,28 +320,6 @@ pub const ONE_BIT: OneBit =
 /// DRAM takes this long.
 pub const DRAM: Nanos = Nanos(1_500);
 
-/// No write buffer.
-pub const NO_BUFFER: BufferSpec = BufferSpec {
-    policy: WriteBufferKind::None,
-    capacity: None,
-    write_back_above: 0,
-    programs_in_flight: None,
-    gate: None,
-    latency: DRAM,
-};
-
-/// A write-back buffer of so many pages that writes back when it is full.
-pub fn lru(capacity: u32) -> BufferSpec {
-    BufferSpec {
-        policy: WriteBufferKind::Lru,
-        capacity: Some(capacity),
-        write_back_above: capacity,
-        programs_in_flight: Some(8),
-        gate: None,
-        latency: DRAM,
-    }
-}
-
 impl Spec {
     /// One channel, one die, one plane; flash pages of 4 KiB that are the mapping unit.
     pub fn small() -> Spec {
@@ -415,27 +397,6 @@ impl Spec {
         self.geometry().sectors_per_unit()
     }
 
-    fn buffer_setup(&self) -> BufferSetup {
-        let together = self.abilities.multi_plane.program && self.rows;
-        let row = if together { self.shape.planes_per_die } else { 1 };
-        let gate = self.buffer.gate;
-        let of_planes = self.buffer.capacity.map(|_| self.geometry().planes());
-        let of_dies = self.buffer.programs_in_flight.map(|programs| programs * row);
-        BufferSetup {
-            policy: match self.buffer.policy {
-                WriteBufferKind::None => WriteBuffer::None(WriteThrough::default()),
-                WriteBufferKind::Lru => WriteBuffer::Lru(Lru::default()),
-                WriteBufferKind::Gating => WriteBuffer::Gating(Gating::default()),
-            },
-            capacity: self.buffer.capacity,
-            write_back_above: self.buffer.write_back_above,
-            programs_in_flight: if gate.is_some() { of_planes } else { of_dies },
-            row,
-            gate,
-            latency: self.buffer.latency,
-        }
-    }
-
     /// The device in the form in which it is assembled.
     pub fn setup(&self) -> DeviceSetup {
         let geometry = self.geometry();
@@ -463,6 +424,9 @@ impl Spec {
                 mapping: match self.mapping {
                     MappingKind::Page => Mapping::Page(PageMap::new(self.logical_pages)),
                     MappingKind::Physical => Mapping::Physical(Physical),
+                    MappingKind::Reconstruction => {
+                        Mapping::Reconstruction(Reconstruction::new(self.logical_pages, u32::MAX))
+                    }
                     log => self.log.mapping(log, &geometry),
                 },
                 placement: match self.placement {

@@ -1,5 +1,6 @@
 //! Random devices that can work, and random things to do with them.
 
+use ftlab::cache::Space;
 use ftlab::ftl::gc::{Background, Scope, Thresholds, Triggers};
 use ftlab::host::Op;
 use ftlab::nand::{Abilities, AddressRule, MultiPlane, Shape};
@@ -72,17 +73,27 @@ pub fn triggers() -> impl Strategy<Value = Triggers> {
 fn buffer() -> impl Strategy<Value = BufferSpec> {
     let programs = prop_oneof![(1u32..=4).prop_map(Some), Just(None)];
     let latency = select(vec![Nanos::ZERO, DRAM]);
-    let lru = (1u32..=24, 0u32..=24, programs, latency).prop_map(
-        |(capacity, above, programs_in_flight, latency)| BufferSpec {
-            policy: WriteBufferKind::Lru,
-            capacity: Some(capacity),
-            write_back_above: above.min(capacity),
-            programs_in_flight,
-            gate: None,
-            latency,
+    let counted = (1u32..=24, 0u32..=24, select(vec![Space::Pages, Space::Sectors]));
+    // Gating buffers have devices of their own.
+    let with_dram =
+        |kind: &WriteBufferKind| !matches!(kind, WriteBufferKind::None | WriteBufferKind::Gating);
+    let policies: Vec<_> = WriteBufferKind::ALL.iter().copied().filter(with_dram).collect();
+    let kept = (select(policies), any::<bool>());
+    let buffered = (counted, kept, programs, latency).prop_map(
+        |((capacity, above, space), (policy, keeps_reads), programs_in_flight, latency)| {
+            BufferSpec {
+                policy,
+                capacity: Some(capacity),
+                space,
+                keeps_reads,
+                write_back_above: above.min(capacity),
+                programs_in_flight,
+                gate: None,
+                latency,
+            }
         },
     );
-    prop_oneof![1 => Just(NO_BUFFER), 2 => lru]
+    prop_oneof![1 => Just(NO_BUFFER), 2 => buffered]
 }
 
 /// Half of the devices have no front end, the others have everything that one can have.
@@ -164,6 +175,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
                     bus: BytesPerSec(200_000_000),
                     ..Spec::small()
                 };
+                let spec = spec.fit_for_packing();
                 // Many streams leave nothing of a few blocks.
                 let spec = match spec.most_logical_pages() {
                     0 => Spec { streams: StreamsKind::Single, copy_streams: 1, ..spec },

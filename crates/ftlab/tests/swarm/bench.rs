@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use ftlab::cache::Space;
 use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, assemble_with};
 use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request, SectorMask};
@@ -45,15 +46,22 @@ pub struct Met {
     pub log_switched: bool,
     pub log_moved: bool,
     pub merged_along: bool,
+    pub packed: bool,
+    pub split: bool,
+    pub moved_shared: bool,
+    pub padded: bool,
+    pub dropped_clean: bool,
+    pub by_sectors: bool,
 }
 
 impl Met {
     /// What there is to meet.
-    pub fn all(&self) -> [(&'static str, bool); 17] {
+    pub fn all(&self) -> [(&'static str, bool); 23] {
         let Met { collected, merged, shared_operations, cached, paused, .. } = *self;
         let Met { stalled, reloaded, failed, refused, .. } = *self;
         let Met { one_bit, past_one_bit, folded, in_place, .. } = *self;
         let Met { log_merged, log_switched, log_moved, merged_along, .. } = *self;
+        let Met { packed, split, moved_shared, padded, dropped_clean, by_sectors, .. } = *self;
         [
             ("collected", collected),
             ("merged", merged),
@@ -72,6 +80,12 @@ impl Met {
             ("switched a log block", log_switched),
             ("moved what a throttle left over", log_moved),
             ("merged along with another plane", merged_along),
+            ("packed", packed),
+            ("split a page", split),
+            ("collected where pages are shared", moved_shared),
+            ("padded a block", padded),
+            ("dropped a clean page", dropped_clean),
+            ("written back by sectors", by_sectors),
         ]
     }
 }
@@ -250,23 +264,32 @@ impl Bench {
     fn judge_flash(&self, begun: u64) -> Result<(), String> {
         let pages = self.device.capacity_sectors() / self.per_page;
         for page in (0..pages as u32).map(Lpn::new) {
-            let at = self.device.ftl().look_up(page);
-            let held = at.map(|at| self.device.contents().on_flash(at).expect("programmed"));
             let ftl = self.device.ftl();
-            let noting = at.filter(|_| ftl.translates());
-            let noted = noting.map_or(SectorMask::EMPTY, |at| ftl.sectors_at(at));
+            let (parts, held) = match ftl.translates() {
+                true => {
+                    let parts = ftl.fragments(page);
+                    (parts, self.device.contents().read_parts(page, parts))
+                }
+                false => {
+                    let at = ftl.look_up(page).expect("every page has its place");
+                    let held = self.device.contents().on_flash(at).expect("it holds something");
+                    ([None, None], held.1.to_vec())
+                }
+            };
+            let noted = parts.iter().flatten().map(|part| part.sectors);
+            let noted = noted.fold(SectorMask::EMPTY, SectorMask::and_also);
             let first = u64::from(page.get()) * self.per_page;
             for sector in 0..self.per_page {
-                let version = held.map_or(0, |(_, versions)| versions[sector as usize]);
+                let version = held[sector as usize];
                 if ftl.translates()
                     && version != 0
                     && !noted.sectors().any(|noted| u64::from(noted) == sector)
                 {
-                    return Err(format!("{at:?} holds sector {sector}, which is not noted"));
+                    return Err(format!("{parts:?} hold sector {sector}, which is not noted"));
                 }
                 self.reference
                     .check(first + sector, version, begun)
-                    .map_err(|error| format!("after a flush, on flash at {at:?}: {error}"))?;
+                    .map_err(|error| format!("after a flush, on flash at {parts:?}: {error}"))?;
             }
         }
         Ok(())
@@ -320,5 +343,21 @@ impl Bench {
         met.log_switched |= counts.switch + counts.partial > 0;
         met.log_moved |= counts.moved > 0;
         met.merged_along |= counts.along > 0;
+        self.note_packing();
+    }
+
+    /// What packing, and buffers that pad or keep what was read, add to that.
+    fn note_packing(&mut self) {
+        let counts = self.device.buffer_counts();
+        let pieces = self.device.ftl().rmap().map(|map| map.most()).unwrap_or_default();
+        let met = &mut self.met;
+        met.packed |= counts.packs > 0;
+        met.split |= pieces.fragmented > 0;
+        met.moved_shared |= pieces.shared > 0 && self.device.ftl_counts().gc_pages > 0;
+        met.padded |= counts.padded > 0;
+        met.dropped_clean |= counts.dropped > 0;
+        let dram = self.config.options.cache.policy.dram();
+        let by_sectors = dram.is_some_and(|dram| dram.space == Space::Sectors);
+        met.by_sectors |= by_sectors && counts.written_back > 0;
     }
 }

@@ -38,6 +38,8 @@ const SMALL: &[(&str, &[&str])] = &[
             "bast",
             "fast",
             "nftl",
+            "reconstruction",
+            "reconstruction",
         ],
     ),
     ("ftl.capacity", &["none", "1MiB", "1MiB", "3MiB"]),
@@ -56,6 +58,55 @@ const SMALL: &[(&str, &[&str])] = &[
     ("ftl.slc_cache.most_borrowed", &["1", "2", "5", "1000000"]),
     ("cache.capacity", &["4KiB", "16KiB", "64KiB", "256KiB"]),
 ];
+
+/// Options that show something only together, with values to choose from.
+type Together = &'static [(&'static str, &'static [&'static str])];
+
+/// What would hardly ever meet by chance: pages are packed only where the mapping, the placement and the
+/// buffer are for it, and pages get second parts only where capacity is to spare and nothing fails; blocks
+/// are padded, and reads kept, only in small buffers; few loads meet a pause, or a throttle.
+const TOGETHER: [Together; 5] = [
+    &[
+        ("ftl.mapping.policy", &["reconstruction"]),
+        ("ftl.mapping.entries", &["15%", "100%"]),
+        ("ftl.mapping.unit", &["4KiB", "flash-page"]),
+        ("ftl.placement.policy", &["dynamic"]),
+        ("ftl.over_provisioning", &["100%", "200%", "300%"]),
+        ("nand.blocks_per_plane", &["24"]),
+        ("nand.page_size", &["4KiB", "8KiB", "16KiB"]),
+        ("nand.endurance.policy", &["unlimited"]),
+        ("nand.faults.factory_bad", &["0%"]),
+        ("nand.faults.program_failures", &["0"]),
+        ("nand.faults.erase_failures", &["0"]),
+        ("ftl.slc_cache.policy", &["none"]),
+        ("cache.policy", &["prlru"]),
+        ("cache.pack", &["tail", "after-temperature"]),
+        ("cache.keep_reads", &["on", "off"]),
+        ("cache.capacity", &["32KiB", "64KiB"]),
+    ],
+    &[
+        ("ftl.mapping.policy", &["reconstruction"]),
+        ("ftl.mapping.entries", &["15%", "100%"]),
+        ("ftl.mapping.unit", &["4KiB", "flash-page"]),
+        ("ftl.placement.policy", &["dynamic"]),
+        ("ftl.over_provisioning", &["100%", "200%", "300%"]),
+        ("nand.blocks_per_plane", &["24"]),
+        ("nand.page_size", &["4KiB", "8KiB", "16KiB"]),
+        ("cache.policy", &["prlru-adaptive"]),
+        ("cache.keep_reads", &["on", "off"]),
+        ("cache.capacity", &["32KiB", "64KiB"]),
+    ],
+    &[("cache.policy", &["bplru"]), ("cache.capacity", &["16KiB", "64KiB"])],
+    &[("scheduler.policy", &["read-first"]), ("scheduler.suspend", &["program-and-erase"])],
+    &[
+        ("ftl.mapping.policy", &["bast", "fast", "nftl"]),
+        ("ftl.merge.throttle", &["1", "2"]),
+        ("cache.policy", &["none"]),
+    ],
+];
+
+/// In so many of a hundred devices some of these meet.
+const MEETINGS: u64 = 40;
 
 /// Free texts, which change nothing.
 const TEXTS: [&str; 3] = ["device.name", "device.description", "device.source"];
@@ -81,13 +132,28 @@ pub fn load(settings: &Settings) -> Result<Config, Vec<Problem>> {
 pub fn device(stream: &mut Stream) -> Settings {
     let mut refused = 0;
     loop {
-        let settings = draw(stream, Settings::new(), &[]);
+        let together = together(stream);
+        let fixed: Vec<_> = together.keys().copied().collect();
+        let settings = draw(stream, together, &fixed);
         if let Some(settings) = mend(stream, settings).filter(is_small) {
             return settings;
         }
         refused += 1;
         assert!(refused < 1_000, "nearly every draw is refused: widen what is drawn");
     }
+}
+
+/// Options that show something only together, now and then.
+fn together(stream: &mut Stream) -> Settings {
+    if stream.below(100) >= MEETINGS {
+        return Settings::new();
+    }
+    let options = TOGETHER[stream.below(TOGETHER.len() as u64) as usize];
+    let value = |path: &str, text: &str| match all_options().iter().find(|o| o.path == path) {
+        Some(option) if option.kind == Kind::Count => text.to_owned(),
+        _ => quoted(text),
+    };
+    options.iter().map(|&(path, values)| (path, value(path, pick(stream, values)))).collect()
 }
 
 /// Another device for the same flash: `kept` options stay as they are, the others are drawn anew.

@@ -45,6 +45,8 @@ pub struct Bench {
     write_through: bool,
     /// Requests that were refused.
     refused: u32,
+    /// Where power may be cut at any moment: when the last flush that is done began.
+    flushed: Option<u64>,
 }
 
 impl Bench {
@@ -71,7 +73,18 @@ impl Bench {
             next_tag: 1,
             write_through: spec.buffer.policy == WriteBufferKind::None,
             refused: 0,
+            flushed: None,
         }
+    }
+
+    /// Power may be cut at any moment from now on.
+    pub fn expect_cuts(&mut self) {
+        self.flushed = Some(0);
+    }
+
+    /// What a power cut now would leave holds everything that was flushed.
+    pub fn cut(&self) -> Result<(), String> {
+        self.check_flash(self.flushed.expect("cuts are expected"))
     }
 
     /// The device is saved, and its state and data are taken up by another one, of the same shape.
@@ -88,7 +101,7 @@ impl Bench {
         Ok(Bench { device, write_through, ..bench })
     }
 
-    fn submit(&mut self, op: Op, range: Range<u64>) {
+    pub fn submit(&mut self, op: Op, range: Range<u64>) {
         let tag = self.next_tag;
         self.next_tag += 1;
         // A device that has come to its end changes nothing any more.
@@ -119,7 +132,7 @@ impl Bench {
     }
 
     /// Lets the device run until something completes or `limit` comes, and checks what completed.
-    fn advance(&mut self, limit: SimTime) -> Result<Advanced, String> {
+    pub fn advance(&mut self, limit: SimTime) -> Result<Advanced, String> {
         let mut done = Vec::new();
         let advanced = self.device.advance_until(limit, &mut done);
         let finished = self.device.contents_mut().take_finished();
@@ -144,10 +157,14 @@ impl Bench {
             Op::Write | Op::Trim => {
                 let oldest = self.flying.values().map(|flying| flying.begun).min();
                 let changed = self.changes(op, &range);
-                self.reference.end(changed, begun, oldest.unwrap_or(u64::MAX));
+                let oldest = oldest.unwrap_or(u64::MAX);
+                self.reference.end(changed, begun, oldest.min(self.flushed.unwrap_or(u64::MAX)));
             }
             Op::Read => self.reference.check_read(&range, found, begun)?,
-            Op::Flush => self.check_flash(begun)?,
+            Op::Flush => {
+                self.check_flash(begun)?;
+                self.flushed = self.flushed.map(|before| before.max(begun));
+            }
         }
         Ok(())
     }
@@ -157,21 +174,21 @@ impl Bench {
     fn check_flash(&self, begun: u64) -> Result<(), String> {
         let pages = self.device.capacity_sectors() / self.per_page;
         for page in (0..pages as u32).map(Lpn::new) {
-            let at = self.device.ftl().look_up(page);
-            let held = at.map(|at| self.device.contents().on_flash(at).expect("programmed"));
+            let parts = self.device.ftl().fragments(page);
+            let held = self.device.contents().read_parts(page, parts);
             let first = u64::from(page.get()) * self.per_page;
             for sector in 0..self.per_page {
-                let version = held.map_or(0, |(_, versions)| versions[sector as usize]);
+                let version = held[sector as usize];
                 self.reference
                     .check(first + sector, version, begun)
-                    .map_err(|error| format!("on flash at {at:?}: {error}"))?;
+                    .map_err(|error| format!("on flash at {parts:?}: {error}"))?;
             }
         }
         Ok(())
     }
 
     /// The translation layer's promises, and: the mapping names only pages whose program is done.
-    fn audit(&mut self) -> Result<(), String> {
+    pub fn audit(&mut self) -> Result<(), String> {
         self.device.ftl().audit()?;
         let now = self.device.now();
         for page in (0..self.device.ftl().logical_pages()).map(Lpn::new) {
@@ -193,7 +210,7 @@ impl Bench {
         self.finish()
     }
 
-    fn steps(&mut self, depth: usize, steps: &[Step]) -> Result<(), String> {
+    pub fn steps(&mut self, depth: usize, steps: &[Step]) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         for (number, step) in steps.iter().enumerate() {
             while self.device.requests_in_flight() >= depth {
@@ -213,7 +230,7 @@ impl Bench {
     }
 
     /// Everything done, then everything flushed, then everything read.
-    fn finish(&mut self) -> Result<(), String> {
+    pub fn finish(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         self.drain()?;
         self.submit(Op::Flush, 0..0);

@@ -178,6 +178,7 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
         "ftl.mapping.policy" => match MappingKind::named(name)? {
             MappingKind::Physical => Spec { buffer: NO_BUFFER, ..base }.physical(),
             MappingKind::Page => base,
+            MappingKind::Reconstruction => Spec { mapping: MappingKind::Reconstruction, ..base },
             log => base.with_log(log, 4),
         },
         "ftl.merge.planner" => {
@@ -200,7 +201,12 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
         "cache.policy" => match WriteBufferKind::named(name)? {
             WriteBufferKind::None => Spec { buffer: NO_BUFFER, ..base },
             WriteBufferKind::Gating => gating::by_planes(base, gating::buffer(64, gating::OWN)),
-            policy => Spec { buffer: BufferSpec { policy, ..lru(64) }, ..base },
+            // Without clean pages it is LRU.
+            policy @ WriteBufferKind::Cflru => {
+                let buffer = BufferSpec { policy, keeps_reads: true, ..lru(64) };
+                Spec { buffer, ..base }
+            }
+            policy => Spec { buffer: BufferSpec { policy, ..lru(64) }, ..base }.fit_for_packing(),
         },
         "ftl.slc_cache.policy" => {
             let policy = SlcKind::named(name)?;

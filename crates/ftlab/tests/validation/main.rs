@@ -18,6 +18,7 @@ mod logs;
 mod misuse;
 mod mqsim;
 mod overtaking;
+mod packing;
 mod physical;
 mod queueing;
 mod reference;

@@ -3,6 +3,7 @@
 
 use ftlab::cache::SlotId;
 use ftlab::device::{Contents, FlashRead, FlashWrite, PageProgram};
+use ftlab::ftl::Fragments;
 use ftlab::host::{Completion, Request, RequestId, SectorMask};
 use ftlab::scheduler::CommandId;
 use ftlab::units::{Lpn, Ppn};
@@ -39,6 +40,8 @@ struct Slot {
     page: Option<Lpn>,
     dirty: Sectors,
     flushing: Sectors,
+    /// It is on its way, though it be as padding, of which the buffer holds nothing.
+    leaves: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -55,7 +58,10 @@ pub type Found = Vec<(u64, Version)>;
 pub struct Versions<O = ()> {
     per_page: u32,
     slots: Vec<Slot>,
-    flash: Vec<Option<Programmed>>,
+    /// By physical page: what was programmed for each logical page that has a part there.
+    flash: Vec<Vec<Programmed>>,
+    /// Where the last program of the buffer went.
+    programmed_last: Option<Ppn>,
     planned: Vec<Vec<FlashRead>>,
     planned_writes: Vec<Option<FlashWrite>>,
     /// Whether there is no translation: every page holds what was last written to it, zeros at first.
@@ -89,7 +95,8 @@ impl<O: Onlooker> Versions<O> {
         Versions {
             per_page,
             slots: Vec::new(),
-            flash: vec![None; physical_pages as usize],
+            flash: vec![Vec::new(); physical_pages as usize],
+            programmed_last: None,
             planned: Vec::new(),
             planned_writes: Vec::new(),
             in_place: false,
@@ -105,7 +112,7 @@ impl<O: Onlooker> Versions<O> {
     pub fn in_place(self) -> Versions<O> {
         let empty =
             |at| Programmed { page: Lpn::new(at), sectors: vec![0; self.per_page as usize] };
-        let flash = (0..self.flash.len() as u32).map(|at| Some(empty(at))).collect();
+        let flash = (0..self.flash.len() as u32).map(|at| vec![empty(at)]).collect();
         Versions { in_place: true, flash, ..self }
     }
 
@@ -123,7 +130,18 @@ impl<O: Onlooker> Versions<O> {
 
     /// The versions at a physical page, and the logical page for which they were programmed.
     pub fn on_flash(&self, at: Ppn) -> Option<(Lpn, &[Version])> {
-        self.flash[at.at()].as_ref().map(|page| (page.page, &page.sectors[..]))
+        self.flash[at.at()].first().map(|page| (page.page, &page.sectors[..]))
+    }
+
+    /// What these parts of a page hold.
+    pub fn read_parts(&self, page: Lpn, parts: Fragments) -> Vec<Version> {
+        let mut sectors = vec![0; self.per_page as usize];
+        for part in parts.iter().flatten() {
+            let held = part_of(&self.flash[part.at.at()], page);
+            let held = held.unwrap_or_else(|| panic!("{page:?} is not at {:?}", part.at));
+            part.sectors.sectors().for_each(|s| sectors[s as usize] = held[s as usize]);
+        }
+        sectors
     }
 
     fn lba(&self, page: Lpn, sector: u32) -> u64 {
@@ -132,9 +150,14 @@ impl<O: Onlooker> Versions<O> {
 
     fn program_at(&mut self, to: Ppn, page: Lpn, sectors: Vec<Version>) {
         let place = &mut self.flash[to.at()];
-        assert!(place.is_none(), "{to:?} is programmed twice without an erase");
-        *place = Some(Programmed { page, sectors });
+        assert!(place.is_empty(), "{to:?} is programmed twice without an erase");
+        place.push(Programmed { page, sectors });
     }
+}
+
+/// What a physical page was programmed with for a logical one.
+fn part_of(parts: &[Programmed], page: Lpn) -> Option<&Vec<Version>> {
+    parts.iter().find(|part| part.page == page).map(|part| &part.sectors)
 }
 
 impl<O: Onlooker> Contents for Versions<O> {
@@ -156,25 +179,51 @@ impl<O: Onlooker> Contents for Versions<O> {
         }
     }
 
-    fn begin_write_back(&mut self, slot: SlotId) {
+    fn keep(&mut self, read: &FlashRead, slot: SlotId) {
+        let found = part_of(&self.flash[read.at.at()], read.page)
+            .expect("what was read holds the page")
+            .clone();
+        let slot = entry(&mut self.slots, slot.at());
+        assert!(slot.page.is_none_or(|known| known == read.page), "a read in the slot of another");
+        slot.page = Some(read.page);
+        read.sectors.sectors().for_each(|s| set(&mut slot.dirty, s, found[s as usize]));
+    }
+
+    fn begin_write_back(&mut self, slot: SlotId, sectors: SectorMask) {
         let slot = &mut self.slots[slot.at()];
         assert!(slot.flushing.is_empty(), "a page has one write-back at a time");
+        slot.leaves = true;
         slot.flushing = std::mem::take(&mut slot.dirty);
+        slot.flushing.retain(|&(sector, _)| sectors.0 >> sector & 1 != 0);
+    }
+
+    fn pad(&mut self, page: Lpn, slot: SlotId) {
+        let slot = entry(&mut self.slots, slot.at());
+        assert!(slot.page.is_none(), "{page:?} in the slot of another");
+        (slot.page, slot.leaves) = (Some(page), true);
     }
 
     fn program(&mut self, program: &PageProgram) {
         let slot = &self.slots[program.slot.at()];
         let page = slot.page.expect("a slot that is written back holds a page");
+        assert_eq!(page, program.page, "a page is programmed under another number");
         let held = slot.flushing.iter().fold(0, |mask, &(sector, _)| mask | 1u128 << sector);
         assert_eq!(program.sectors.0, held, "what is programmed is what is on its way");
         let mut sectors = vec![0; self.per_page as usize];
-        if let Some(base) = program.base.filter(|_| self.fault != Some(Fault::LoseBase)) {
-            let older = self.flash[base.at()].as_ref().expect("the older copy is on flash");
-            assert_eq!(older.page, page, "the older copy is of the same page");
-            sectors.clone_from(&older.sectors);
+        let parts = program.base.iter().rev().flatten();
+        for part in parts.filter(|_| self.fault != Some(Fault::LoseBase)) {
+            let older = part_of(&self.flash[part.at.at()], page)
+                .expect("the older copy is of the same page");
+            part.sectors.sectors().for_each(|s| sectors[s as usize] = older[s as usize]);
         }
         for &(sector, version) in &slot.flushing {
             sectors[sector as usize] = version;
+        }
+        if self.programmed_last.replace(program.to) == Some(program.to) {
+            // The other half of a pack.
+            let parts = &mut self.flash[program.to.at()];
+            assert!(parts.len() == 1 && parts[0].page != page, "{parts:?} and {page:?}");
+            return parts.push(Programmed { page, sectors });
         }
         self.program_at(program.to, page, sectors);
         self.onlooker.issued(program.to);
@@ -183,6 +232,7 @@ impl<O: Onlooker> Contents for Versions<O> {
     fn end_write_back(&mut self, slot: SlotId, left: bool) {
         let slot = &mut self.slots[slot.at()];
         slot.flushing.clear();
+        slot.leaves = false;
         assert_eq!(left, slot.dirty.is_empty(), "a page stays while it is dirty");
         if left {
             slot.page = None;
@@ -192,26 +242,28 @@ impl<O: Onlooker> Contents for Versions<O> {
     fn trim(&mut self, slot: SlotId) {
         let slot = &mut self.slots[slot.at()];
         slot.dirty.clear();
-        if slot.flushing.is_empty() {
+        if !slot.leaves {
             slot.page = None;
         }
     }
 
     fn copy(&mut self, from: Ppn, to: Ppn) {
-        let Programmed { page, mut sectors } =
-            self.flash[from.at()].clone().expect("collection copies what is on flash");
+        let mut parts = self.flash[from.at()].clone();
+        assert!(!parts.is_empty(), "collection copies what is on flash");
         self.copies += 1;
         if let Some(Fault::LoseCopies(each)) = self.fault
             && self.copies.is_multiple_of(each)
         {
-            sectors.fill(0);
+            parts.iter_mut().for_each(|part| part.sectors.fill(0));
         }
-        self.program_at(to, page, sectors);
+        assert!(self.flash[to.at()].is_empty(), "{to:?} is programmed twice without an erase");
+        self.flash[to.at()] = parts;
         self.onlooker.issued(to);
     }
 
     fn erase(&mut self, first: Ppn, units: u32) {
-        self.flash[first.at()..first.at() + units as usize].fill(None);
+        self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
+        self.programmed_last = None;
     }
 
     fn plan_read(&mut self, command: CommandId, read: FlashRead) {
@@ -225,15 +277,14 @@ impl<O: Onlooker> Contents for Versions<O> {
             if self.fault == Some(Fault::ReadNeighbour) && at > 0 {
                 at -= 1;
             }
-            let Some(page) = &self.flash[at] else {
-                assert!(self.fault.is_some(), "{:?} is read, and it is erased", read.at);
+            let wrong = self.flash[at].first().filter(|_| self.fault.is_some());
+            let wrong = wrong.map(|page| &page.sectors);
+            let Some(held) = part_of(&self.flash[at], read.page).or(wrong) else {
+                assert!(self.fault.is_some(), "{:?} is read, and not there", read);
                 continue;
             };
-            if self.fault.is_none() {
-                assert_eq!(page.page, read.page, "{:?} holds another page", read.at);
-            }
             for sector in read.sectors.sectors() {
-                let version = page.sectors[sector as usize];
+                let version = held[sector as usize];
                 let lba = self.lba(read.page, sector);
                 entry(&mut self.found, read.request.at()).push((lba, version));
             }
@@ -250,7 +301,7 @@ impl<O: Onlooker> Contents for Versions<O> {
     fn write_flash(&mut self, command: CommandId) {
         let FlashWrite { request, at, sectors, .. } =
             self.planned_writes[command.at()].take().expect("what is programmed was planned");
-        let page = self.flash[at.at()].as_mut().expect("every page is there");
+        let page = self.flash[at.at()].first_mut().expect("every page is there");
         sectors.sectors().for_each(|sector| page.sectors[sector as usize] = request.tag);
     }
 

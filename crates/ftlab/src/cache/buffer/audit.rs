@@ -1,6 +1,8 @@
 //! What must hold of a buffer at any moment.
 
-use super::{Buffer, SlotId};
+use super::space::Fill;
+use super::{Buffer, SlotId, Waiting};
+use crate::host::SectorMask;
 
 impl Buffer {
     /// Checks that pages and counts agree, and that the policy knows exactly the pages that may be
@@ -10,7 +12,8 @@ impl Buffer {
     /// The first disagreement, in words.
     pub fn audit(&self) -> Result<(), String> {
         let held = self.pages_held();
-        let full = self.setup.capacity.is_some_and(|capacity| held > capacity as usize);
+        self.audit_fill()?;
+        let full = self.setup.capacity.is_some_and(|capacity| self.fill.held > capacity);
         if full && !self.passing {
             return Err(format!("{held} pages are in a buffer for {:?}", self.setup.capacity));
         }
@@ -22,12 +25,15 @@ impl Buffer {
             |what: &dyn Fn(SlotId) -> bool| slots.iter().filter(|&&slot| what(slot)).count() as u32;
         let dirty = count(&|slot| self.may_write_back(slot));
         let flushing = count(&|slot| !self.pages[slot].flushing.is_empty());
-        let listed = self.candidates().take(held + 1).count() as u32;
-        if (dirty, flushing, listed) != (self.dirty, self.flushing, dirty) {
+        let clean = count(&|slot| self.is_listed(slot)) - dirty;
+        let listed = self.listed().take(held + 1).count() as u32;
+        if (dirty, flushing, clean, listed)
+            != (self.dirty, self.flushing, self.clean, dirty + clean)
+        {
             return Err(format!(
-                "{dirty} pages of the buffer are dirty and {flushing} under way; counted are {} and \
-                 {}, and the policy has {listed}",
-                self.dirty, self.flushing
+                "{dirty} pages of the buffer are dirty, {clean} clean and {flushing} under way; counted are \
+                 {}, {} and {}, and the policy has {listed}",
+                self.dirty, self.clean, self.flushing
             ));
         }
         let awaited = count(&|slot| self.pages[slot].dirty_waiters.is_some());
@@ -41,6 +47,27 @@ impl Buffer {
             return Err("a page of the buffer is found under another number".to_owned());
         }
         slots.iter().try_for_each(|&slot| self.audit_version(slot))
+    }
+
+    /// What is held, dirty and on its way adds up.
+    fn audit_fill(&self) -> Result<(), String> {
+        let space = self.setup.space;
+        let each = |waiting: &Waiting| space.of(waiting.span.sectors);
+        let wanted = self.waiting.iter().map(each).sum();
+        let mut fill = Fill { wanted, ..Fill::default() };
+        for slot in self.slots() {
+            let page = &self.pages[slot];
+            fill.held += space.of_page(page);
+            match page.flushing {
+                SectorMask::EMPTY if page.dirty.is_empty() => {}
+                SectorMask::EMPTY => fill.dirty += space.of(page.dirty),
+                _ => fill.flushing += space.of_flushing(page),
+            }
+        }
+        match fill == self.fill {
+            true => Ok(()),
+            false => Err(format!("the buffer holds {fill:?}, counted is {:?}", self.fill)),
+        }
     }
 
     /// Versions of a page know each other, and only the oldest is on its way to flash.

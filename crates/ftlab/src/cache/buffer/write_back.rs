@@ -1,15 +1,16 @@
 //! Pages on their way to flash: when one is due, what begins and ends with its program, and who is told.
 
-use super::{Buffer, SlotId, Waiter, WaiterId};
+use super::super::view::{Eviction, Leaves, OnFlash};
+use super::{Buffer, Page, SlotId, Waiter, WaiterId, view};
 use crate::host::{RequestId, SectorMask};
 use crate::units::Lpn;
 
 impl Buffer {
-    /// The page that should be written back now, if any should.
+    /// What should leave the buffer now, if anything should.
     #[inline]
     #[must_use]
-    pub fn due(&mut self) -> Option<SlotId> {
-        if self.dirty == 0
+    pub fn due(&mut self, flash: &dyn OnFlash) -> Option<Eviction> {
+        if self.dirty + self.clean == 0 && !self.setup.policy.unfinished()
             || self
                 .setup
                 .programs_in_flight
@@ -20,14 +21,56 @@ impl Buffer {
         while let Some(&(slot, page)) = self.drain.front() {
             self.drain.pop_front();
             if self.find_dirty(page) == Some(slot) && self.pages[slot].dirty_waiters.is_some() {
-                return Some(slot);
+                return Some(Eviction::Page(slot));
             }
         }
-        let for_room = self.waiting.len() > self.flushing as usize;
-        if for_room || self.dirty > self.setup.write_back_above {
-            return self.setup.policy.choose();
+        // Room that is free, or will be, is for those who wait.
+        let for_room = self.fill.wanted > self.fill.flushing + self.free() || self.wants_room;
+        if for_room || self.setup.policy.unfinished() {
+            self.wants_room = false;
+            return self.choose(flash);
         }
-        None
+        match self.fill.dirty > self.setup.write_back_above {
+            true => self.choose_dirty(flash),
+            false => None,
+        }
+    }
+
+    /// What leaves the buffer next where nobody needs room: clean pages stay.
+    fn choose_dirty(&mut self, flash: &dyn OnFlash) -> Option<Eviction> {
+        let next = self.choose(flash)?;
+        match next {
+            Eviction::Page(slot) if self.pages[slot].dirty.is_empty() => {
+                self.chosen = Some(next);
+                self.candidates().next().map(Eviction::Page)
+            }
+            _ => Some(next),
+        }
+    }
+
+    /// What may go along with an eviction that was begun: of a policy that evicts blocks, more of the same.
+    #[inline]
+    pub fn choose_companion(&mut self, flash: &dyn OnFlash) -> Option<Eviction> {
+        let policy = &self.setup.policy;
+        if self.dirty == 0 && !policy.unfinished() || policy.evicts_blocks() && !policy.unfinished()
+        {
+            return None;
+        }
+        self.choose_dirty(flash)
+    }
+
+    /// What leaves the buffer next, whether or not it is due.
+    #[inline]
+    pub fn choose(&mut self, flash: &dyn OnFlash) -> Option<Eviction> {
+        if let Some(chosen) = self.chosen.take() {
+            // What was to be padding may have come in since, or been deallocated.
+            let comes_late = |page| self.find(page).is_some() || !flash.holds(page);
+            if !matches!(chosen, Eviction::Pad(page) if comes_late(page)) {
+                return Some(chosen);
+            }
+        }
+        let Buffer { setup, pages, index, packs, .. } = self;
+        setup.policy.choose(&view(pages, index, setup.shape, *packs, flash))
     }
 
     /// Whether write-backs should begin, where they begin by planes: because somebody waits for room, or
@@ -36,7 +79,7 @@ impl Buffer {
     #[must_use]
     pub fn is_due(&self) -> bool {
         let wanted = !self.waiting.is_empty() || self.awaited > 0;
-        self.dirty > 0 && (wanted || self.dirty > self.setup.write_back_above)
+        self.dirty > 0 && (wanted || self.fill.dirty > self.setup.write_back_above)
     }
 
     /// A cycle of write-backs begins.
@@ -44,23 +87,65 @@ impl Buffer {
         self.counts.cycles += 1;
     }
 
-    /// The pages that may be written back, in the order in which the policy would have it done.
+    /// The dirty pages that may be written back, in the order in which the policy would have it done.
     #[inline]
     pub fn candidates(&self) -> impl Iterator<Item = SlotId> {
-        let policy = &self.setup.policy;
-        std::iter::successors(policy.choose(), |&slot| policy.after(slot))
+        self.listed().filter(|&slot| !self.pages[slot].dirty.is_empty())
     }
 
-    /// Begins the write-back of what is dirty in a slot. Returns its logical page.
+    /// All pages that the policy knows of, in its order.
     #[inline]
-    pub fn begin_write_back(&mut self, slot: SlotId) -> Lpn {
-        self.drop_candidate(slot);
+    pub(super) fn listed(&self) -> impl Iterator<Item = SlotId> {
+        let policy = &self.setup.policy;
+        std::iter::successors(policy.first(), |&slot| policy.after(slot))
+    }
+
+    /// Begins the write-back of what is dirty in a slot, and of what is clean, too, which saves reading it.
+    /// Returns its logical page.
+    #[inline]
+    pub fn begin_write_back(&mut self, slot: SlotId, flash: &dyn OnFlash) -> Lpn {
+        self.begin(slot, flash, |page| page.dirty.and_also(page.clean))
+    }
+
+    /// Begins the write-back of what is dirty in two slots, onto one physical page.
+    #[inline]
+    pub fn begin_pack(&mut self, first: SlotId, second: SlotId, flash: &dyn OnFlash) {
+        self.counts.packs += 1;
+        self.begin(first, flash, |page| page.dirty);
+        self.begin(second, flash, |page| page.dirty);
+        self.pages[first].packed_with = Some(second);
+        self.packs += 1;
+    }
+
+    #[inline(always)]
+    fn begin(
+        &mut self,
+        slot: SlotId,
+        flash: &dyn OnFlash,
+        what: impl FnOnce(&Page) -> SectorMask,
+    ) -> Lpn {
+        self.drop_candidate(slot, Leaves::WrittenBack, flash);
         self.flushing += 1;
-        let page = &mut self.pages[slot];
-        self.awaited -= u32::from(page.dirty_waiters.is_some());
-        page.flushing = std::mem::take(&mut page.dirty);
-        page.flushing_waiters = page.dirty_waiters.take();
+        self.awaited -= u32::from(self.pages[slot].dirty_waiters.is_some());
+        self.change(slot, |page| {
+            page.flushing = what(page);
+            (page.dirty, page.clean) = Default::default();
+            page.flushing_waiters = page.dirty_waiters.take();
+        });
+        let page = &self.pages[slot];
+        self.fill.flushing += self.setup.space.of_flushing(page);
         page.page
+    }
+
+    /// A page of which nothing is here is read, and written again.
+    pub fn pad(&mut self, page: Lpn) -> SlotId {
+        debug_assert!(self.find(page).is_none(), "{page:?} is in the buffer");
+        let flushing = self.setup.shape.whole_page;
+        let slot = self.pages.insert(Page { flushing, padding: true, ..Page::of(page) });
+        self.index.insert(page, slot);
+        self.flushing += 1;
+        self.counts.padded += 1;
+        slot
     }
 
     /// Flash pages on their way.
@@ -83,28 +168,35 @@ impl Buffer {
     /// The write-back of a page is done. The page leaves, unless it was written meanwhile; requests
     /// that waited for it are handed to `wake`.
     #[inline]
-    pub fn end_write_back(&mut self, slot: SlotId, wake: impl FnMut(RequestId)) {
+    pub fn end_write_back(
+        &mut self,
+        slot: SlotId,
+        flash: &dyn OnFlash,
+        wake: impl FnMut(RequestId),
+    ) {
         self.counts.written_back += 1;
-        self.leave_flushing(slot, wake);
+        self.leave_flushing(slot, flash, wake);
     }
 
     /// The write-back of a page that was not acknowledged will never be done: it leaves.
-    pub fn give_up(&mut self, slot: SlotId, wake: impl FnMut(RequestId)) {
-        self.leave_flushing(slot, wake);
+    pub fn give_up(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
+        self.leave_flushing(slot, flash, wake);
     }
 
     #[inline]
-    fn leave_flushing(&mut self, slot: SlotId, wake: impl FnMut(RequestId)) {
+    fn leave_flushing(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
         self.flushing -= 1;
-        let page = &mut self.pages[slot];
-        page.flushing = SectorMask::EMPTY;
-        page.discard = false;
-        let next = page.flushing_waiters.take();
-        let (number, left) = (page.page, page.dirty.is_empty());
-        if left {
-            self.remove(slot, number);
+        self.fill.flushing -= self.setup.space.of_flushing(&self.pages[slot]);
+        self.packs -= u32::from(self.pages[slot].packed_with.is_some());
+        let next = self.pages[slot].flushing_waiters.take();
+        if self.pages[slot].dirty.is_empty() {
+            self.remove(slot);
         } else {
-            self.make_candidate(slot);
+            self.change(slot, |page| {
+                page.flushing = SectorMask::EMPTY;
+                (page.discard, page.padding, page.packed_with) = (false, false, None);
+            });
+            self.make_candidate(slot, flash);
             if self.pages[slot].dirty_waiters.is_some() {
                 self.want_drained(slot);
             }
@@ -114,7 +206,9 @@ impl Buffer {
 
     /// A page leaves, or a version of it.
     #[inline]
-    pub(super) fn remove(&mut self, slot: SlotId, page: Lpn) {
+    pub(super) fn remove(&mut self, slot: SlotId) {
+        let Page { page, .. } = self.pages[slot];
+        self.fill.held -= self.setup.space.of_page(&self.pages[slot]);
         self.pages.release(slot);
         if !self.gathers() {
             self.index.remove(&page);

@@ -3,7 +3,8 @@
 
 use super::super::{BlockState, Ftl};
 use super::{Background, Purpose, VictimView};
-use crate::units::{BlockId, PlaneId};
+use crate::host::SectorMask;
+use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
 
 /// When a plane collects, in free blocks.
@@ -103,6 +104,45 @@ pub struct Wanted {
 }
 
 impl Ftl {
+    /// Records on flash what a placed copy of the page at `from` is programmed with.
+    #[inline]
+    pub(super) fn record_collected(&mut self, from: Ppn, to: Ppn) {
+        if self.packs() {
+            return self.record_copy_of_parts(from, to);
+        }
+        let page = self.spare.owner(from).expect("a page that was valid has an owner");
+        let sectors = match self.plant.is(Canary::SectorsForgotten) {
+            true => SectorMask::EMPTY,
+            false => self.spare.sectors(from),
+        };
+        self.spare.record(to, page, sectors);
+    }
+
+    /// The copy of the page at `from` is programmed at `to`: it is the current one from now on, unless the
+    /// page lies elsewhere by now.
+    #[inline]
+    pub(super) fn copied_page(&mut self, from: Ppn, to: Ppn) {
+        let forgotten = self.plant.is(Canary::CopyNotMapped);
+        if forgotten || self.relocate(from, to) {
+            let (block, place) = self.geometry.place_of(to);
+            self.blocks.set_valid(block, place);
+            let (block, place) = self.geometry.place_of(from);
+            self.blocks.clear_valid(block, place);
+        } else {
+            self.counts.gc_stale += 1;
+        }
+    }
+
+    /// False if the page at `from` lies neither there nor, from now on, at `to`.
+    #[inline]
+    fn relocate(&mut self, from: Ppn, to: Ppn) -> bool {
+        if self.packs() {
+            return self.relocate_parts(from, to);
+        }
+        let page = self.spare.owner(to).expect("a copy has an owner");
+        self.mapping.relocate(page, from, to)
+    }
+
     /// Notes that a block is being collected, and what that will yield.
     pub(super) fn begin_collection(&mut self, plane: PlaneId, wanted: Wanted) {
         let Wanted { block: victim, purpose } = wanted;
@@ -303,6 +343,7 @@ impl Ftl {
             }
         } else {
             self.blocks.retire(run.victim);
+            self.refresh_pack_room();
             self.refresh_writable(plane);
         }
     }

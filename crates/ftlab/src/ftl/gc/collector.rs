@@ -14,7 +14,6 @@ use crate::device::Contents;
 use crate::nand::CellMode;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, PlaneId, Ppn, SimTime};
-use crate::verify::Canary;
 
 /// The copies that are under way, over all planes.
 #[derive(Clone, Debug)]
@@ -426,16 +425,7 @@ impl Collector {
         for unit in 0..units {
             let from = self.source(id, unit);
             let to = Ppn::new(first.get() + unit);
-            let page = on.ftl.spare.owner(to).expect("a copy has an owner");
-            let forgotten = on.ftl.plant.is(Canary::CopyNotMapped);
-            if forgotten || on.ftl.mapping.relocate(page, from, to) {
-                let (block, place) = on.ftl.geometry.place_of(to);
-                on.ftl.blocks.set_valid(block, place);
-                let (block, place) = on.ftl.geometry.place_of(from);
-                on.ftl.blocks.clear_valid(block, place);
-            } else {
-                on.ftl.counts.gc_stale += 1;
-            }
+            on.ftl.copied_page(from, to);
         }
         on.ftl.counts.gc_pages += u64::from(units);
         on.ftl.programmed(first, units);

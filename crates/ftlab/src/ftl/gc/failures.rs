@@ -4,10 +4,8 @@
 use super::super::{BlockState, Ftl};
 use super::{Collector, Ground, Purpose, VictimView, Wanted};
 use crate::device::Contents;
-use crate::host::SectorMask;
 use crate::scheduler::{Command, CommandId, Probe};
 use crate::units::{BlockId, PlaneId, Ppn};
-use crate::verify::Canary;
 
 impl Ftl {
     /// Whether a plane has room for the valid pages of one of its blocks.
@@ -81,12 +79,7 @@ impl Collector {
         for unit in 0..on.flash.command(program).units {
             let from = self.source(program, unit);
             let to = Ppn::new(first.get() + unit);
-            let page = on.ftl.spare.owner(from).expect("a page that was valid has an owner");
-            let sectors = match on.ftl.plant.is(Canary::SectorsForgotten) {
-                true => SectorMask::EMPTY,
-                false => on.ftl.spare.sectors(from),
-            };
-            on.ftl.spare.record(to, page, sectors);
+            on.ftl.record_collected(from, to);
             on.contents.copy(from, to);
         }
         on.flash.command_mut(program).page = first;

@@ -8,6 +8,8 @@ mod cost_benefit;
 mod d_choices;
 mod failures;
 mod fifo;
+#[cfg(test)]
+mod fragments;
 mod greedy;
 mod lists;
 mod pool;

@@ -8,6 +8,7 @@ mod log_block;
 mod nftl;
 mod page;
 mod physical;
+mod reconstruction;
 
 pub use bast::Bast;
 pub use fast::Fast;
@@ -15,6 +16,7 @@ pub use log_block::FullyAssociative;
 pub use nftl::Nftl;
 pub use page::PageMap;
 pub use physical::Physical;
+pub use reconstruction::{Pieces, Places, Reconstruction, ReconstructionOptions};
 
 use self::hybrid::{LogMap, LogOptions, LogTables, RoomOf};
 use crate::policy::seam;
@@ -25,6 +27,7 @@ seam! {
     pub enum Mapping ("ftl.mapping.policy" = "page") as MappingChoice, with mapping_policy {
         Page(PageMap),
         Physical(Physical),
+        Reconstruction(Reconstruction),
         LogBlock(LogMap<FullyAssociative>),
         Bast(LogMap<Bast>),
         Fast(LogMap<Fast>),
@@ -37,7 +40,9 @@ impl MappingChoice {
     #[must_use]
     pub fn log(&self) -> Option<&LogOptions> {
         match self {
-            MappingChoice::Page(_) | MappingChoice::Physical(_) => None,
+            MappingChoice::Page(_)
+            | MappingChoice::Physical(_)
+            | MappingChoice::Reconstruction(_) => None,
             MappingChoice::LogBlock(options)
             | MappingChoice::Bast(options)
             | MappingChoice::Fast(options)
@@ -58,7 +63,27 @@ impl Mapping {
     #[inline]
     #[must_use]
     pub fn has_log(&self) -> bool {
-        !matches!(self, Mapping::Page(_) | Mapping::Physical(_))
+        !matches!(self, Mapping::Page(_) | Mapping::Physical(_) | Mapping::Reconstruction(_))
+    }
+
+    /// Whether two logical pages may be written into one physical page.
+    #[inline]
+    #[must_use]
+    pub fn packs(&self) -> bool {
+        self.rmap().is_some()
+    }
+
+    /// The table of a mapping under which logical pages may lie in fragments.
+    #[inline]
+    #[must_use]
+    pub fn rmap(&self) -> Option<&Reconstruction> {
+        if let Mapping::Reconstruction(map) = self { Some(map) } else { None }
+    }
+
+    /// The same, to be changed by the core.
+    #[inline]
+    pub(in crate::ftl) fn rmap_mut(&mut self) -> Option<&mut Reconstruction> {
+        if let Mapping::Reconstruction(map) = self { Some(map) } else { None }
     }
 
     /// The tables of a mapping with a log, and how it decides where a page goes.
@@ -66,7 +91,7 @@ impl Mapping {
     #[must_use]
     pub fn log(&self) -> Option<(&LogTables, RoomOf)> {
         match self {
-            Mapping::Page(_) | Mapping::Physical(_) => None,
+            Mapping::Page(_) | Mapping::Physical(_) | Mapping::Reconstruction(_) => None,
             Mapping::LogBlock(map) => Some(map.log()),
             Mapping::Bast(map) => Some(map.log()),
             Mapping::Fast(map) => Some(map.log()),
@@ -78,7 +103,7 @@ impl Mapping {
     #[inline]
     pub(in crate::ftl) fn log_mut(&mut self) -> Option<&mut LogTables> {
         match self {
-            Mapping::Page(_) | Mapping::Physical(_) => None,
+            Mapping::Page(_) | Mapping::Physical(_) | Mapping::Reconstruction(_) => None,
             Mapping::LogBlock(map) => Some(map.log_mut()),
             Mapping::Bast(map) => Some(map.log_mut()),
             Mapping::Fast(map) => Some(map.log_mut()),
@@ -86,20 +111,20 @@ impl Mapping {
         }
     }
 
-    /// Where the current copy of a page lies, if it was ever written.
+    /// Where the current copy of a page lies, if it was ever written; the newer part of it, if it is in two.
     #[inline]
     #[must_use]
     pub fn look_up(&self, page: Lpn) -> Option<Ppn> {
         mapping_policy!(self, map => map.look_up(page))
     }
 
-    /// The page lies at `at` from now on. Returns where it lay before.
+    /// The whole page lies at `at` from now on. Returns where it, or its newer part, lay before.
     #[inline]
     pub fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
         mapping_policy!(self, map => map.commit(page, at))
     }
 
-    /// The copy at `from` was moved to `to`. False if the page lies elsewhere by now: then nothing
+    /// The copy, or part, at `from` was moved to `to`. False if the page lies elsewhere by now: then nothing
     /// changes, and the copy at `to` is stale.
     #[inline]
     #[must_use]
@@ -107,7 +132,7 @@ impl Mapping {
         mapping_policy!(self, map => map.relocate(page, from, to))
     }
 
-    /// Forgets the page. Returns where it lay.
+    /// Forgets the page. Returns where it, or its newer part, lay.
     #[inline]
     pub fn trim(&mut self, page: Lpn) -> Option<Ppn> {
         mapping_policy!(self, map => map.trim(page))

@@ -110,6 +110,12 @@ impl Demand<'_> {
         let open = self.streams.open_blocks() - 1;
         share / (block - page + 1) + 1 + self.reserve + open
     }
+
+    /// The units that a plane of so many good blocks may hold beyond its share, by the same count.
+    fn spare_units(&self, good: u32) -> u32 {
+        let (block, page) = (self.geometry.units_per_block(), self.geometry.units_per_page());
+        good.saturating_sub(self.least_blocks()) * (block - page + 1)
+    }
 }
 
 impl Life {
@@ -169,13 +175,21 @@ impl Life {
 impl Ftl {
     /// With fewer good blocks, a plane may find nothing to collect.
     pub(in crate::ftl) fn least_good_blocks(&self) -> u32 {
-        let demand = Demand {
+        self.demand().least_blocks()
+    }
+
+    /// The units that a plane of so many good blocks may hold beyond its share of the logical pages.
+    pub(in crate::ftl) fn spare_units(&self, good: u32) -> u32 {
+        self.demand().spare_units(good)
+    }
+
+    fn demand(&self) -> Demand<'_> {
+        Demand {
             geometry: &self.geometry,
             logical_pages: self.logical_pages,
             reserve: self.thresholds.reserve,
             streams: self.streams.counts(),
-        };
-        demand.least_blocks()
+        }
     }
 
     /// Writes which blocks are weak, and whether the device has come to its end. What is lost follows

@@ -1,0 +1,142 @@
+//! AD-LRU: two lists by last use, one of cold pages (used once) and one of hot pages (used again while they
+//! were here). Cold pages go first, as long as they are more than a least share of the buffer; so the two
+//! lists share it out as the load would have it. Within a list the clean page that was used longest ago goes
+//! first; if there is none, the dirty ones get a second chance: one that was used since it last had its
+//! turn moves to the end of the line instead.
+//!
+//! Source: Jin, Ou, Härder, Li, "AD-LRU: an efficient buffer replacement algorithm for flash-based
+//! databases", Data & Knowledge Engineering 72, 2012, from memory. The least share is one of the pages
+//! that are listed, where the paper's `min_lc` is one of the buffer's frames: the same where the buffer
+//! is full. That entering the buffer counts as a use (a page has its second chance then, too) is assumed.
+//!
+//! Clean pages have lists of their own, in the same order. Each move of `choose` is paid for by a use
+//! that came before it, so every operation takes amortised constant time.
+
+use super::marks::Marks;
+use super::queues::Queues;
+use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId};
+use crate::config::BufferOptions;
+use crate::config::declare::options;
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+use crate::units::Ratio;
+
+options! {
+    /// Cold pages first, clean ones among them before dirty ones.
+    pub struct AdLruOptions at "cache" with { buffer: BufferOptions } {
+        /// The share of the pages that cold ones are left: pages used once only go while they are more.
+        min_cold: Ratio = "10%", in "0%"..="100%",
+            source "min_lc of Jin et al. 2012; the value is assumed";
+    }
+}
+
+impl OfBuffer for AdLruOptions {
+    fn dram(&self) -> Option<Dram<'_>> {
+        self.buffer.dram()
+    }
+}
+
+/// The lists: pages used once, and those used again.
+const COLD: usize = 0;
+const HOT: usize = 1;
+/// From what goes first on.
+const ORDER: [usize; 2] = [COLD, HOT];
+
+/// Cold and hot pages by last use or chance, with the clean ones known.
+#[derive(Clone, Debug)]
+pub struct AdLru {
+    min_cold: Ratio,
+    pages: Queues<Page>,
+    /// Clean pages, in the same lists and order: a page only becomes clean by coming in, and one that is
+    /// clean gets no second chance.
+    clean: Queues<Page>,
+    /// Whether a page was used since it last had its turn.
+    used: Marks<bool>,
+}
+
+impl Policy for AdLru {
+    const NAME: &'static str = "ad-lru";
+    const SUMMARY: &'static str = "cold pages before hot ones, clean before dirty, second chance";
+    const SOURCE: &'static str = "Jin et al., AD-LRU, Data & Knowledge Engineering 2012";
+    type Options = AdLruOptions;
+
+    fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        AdLru::new(options.min_cold)
+    }
+
+    keeps_nothing!(AdLru { min_cold, pages, clean, used });
+}
+
+impl AdLru {
+    /// Which leaves cold pages such a share.
+    #[must_use]
+    pub fn new(min_cold: Ratio) -> AdLru {
+        AdLru {
+            min_cold,
+            pages: Queues::new(ORDER.len()),
+            clean: Queues::new(ORDER.len()),
+            used: Marks::default(),
+        }
+    }
+
+    /// The list that gives the next page up.
+    fn giver(&self) -> usize {
+        let [cold, hot] = ORDER.map(|list| self.pages.len(list));
+        let least = self.min_cold.of(u64::from(cold + hot));
+        if u64::from(cold) > least || hot == 0 { COLD } else { HOT }
+    }
+
+    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        self.pages.push_newest(COLD, slot);
+        if view.is_clean(slot) {
+            self.clean.push_newest(COLD, slot);
+        }
+        self.used.set(slot, true);
+    }
+
+    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+        self.clean.remove(slot);
+        self.pages.renew(HOT, slot);
+        self.used.set(slot, true);
+    }
+
+    pub(super) fn read(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+        if self.clean.queue_of(slot).is_some() {
+            self.clean.renew(HOT, slot);
+        }
+        self.pages.renew(HOT, slot);
+        self.used.set(slot, true);
+    }
+
+    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+        self.pages.remove(slot);
+        self.clean.remove(slot);
+    }
+
+    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+        let list = self.giver();
+        if let Some(clean) = self.clean.oldest(list) {
+            return Some(Eviction::Page(clean));
+        }
+        loop {
+            let oldest = self.pages.oldest(list)?;
+            if !self.used.get(oldest) {
+                return Some(Eviction::Page(oldest));
+            }
+            self.used.set(oldest, false);
+            self.pages.renew(list, oldest);
+        }
+    }
+
+    pub(super) fn unfinished(&self) -> bool {
+        false
+    }
+
+    pub(super) fn first(&self) -> Option<SlotId> {
+        self.pages.first_of(&ORDER)
+    }
+
+    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+        self.pages.next_of(&ORDER, slot)
+    }
+}

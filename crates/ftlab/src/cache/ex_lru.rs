@@ -1,0 +1,116 @@
+//! exLRU: the page whose next use is expected last goes first. What is expected follows from how often a
+//! page was used and how many uses of others came since.
+//!
+//! Source: Shi, Li, Xue, Yang, Zhou, "ExLRU: a unified write buffer cache management for flash
+//! memory", EMSOFT 2011. Only the abstract and a sentence in the paper on PRLRU were at hand (a page has
+//! a count of hits and one of requests, and the weight of both decides), so this is an approximation:
+//!
+//! - a page is worth its uses over the requests since the last one, and the one worth least goes; of equals
+//!   the one with fewer uses;
+//! - a request is a page that comes in, is written again or is read here;
+//! - uses count up to [`MOST_USES`], as a few bits of firmware would;
+//! - the paper's model of what a write costs, with blocks that are split, is left out.
+//!
+//! Pages of the same number of uses stand in a list by last use, so only the oldest of each list can
+//! be worth least, and every operation takes constant time.
+
+use super::marks::Marks;
+use super::queues::Queues;
+use super::{BufferView, Eviction, Leaves, Page, SlotId};
+use crate::config::BufferOptions;
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+
+/// How far uses are counted.
+const MOST_USES: usize = 16;
+
+/// Pages by uses and last use. A list `n` has what was used `n + 1` times.
+#[derive(Clone, Debug)]
+pub struct ExLru {
+    pages: Queues<Page>,
+    /// Which request was the last use.
+    last: Marks<u64>,
+    requests: u64,
+}
+
+impl Policy for ExLru {
+    const NAME: &'static str = "exlru";
+    const SUMMARY: &'static str =
+        "the page goes first that has few uses for the time since the last";
+    const SOURCE: &'static str = "Shi et al., ExLRU, EMSOFT 2011; approximated";
+    type Options = BufferOptions;
+
+    fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        ExLru::default()
+    }
+
+    keeps_nothing!(ExLru { pages, last, requests });
+}
+
+impl Default for ExLru {
+    fn default() -> ExLru {
+        ExLru { pages: Queues::new(MOST_USES), last: Marks::default(), requests: 0 }
+    }
+}
+
+impl ExLru {
+    fn used(&mut self, slot: SlotId, list: usize) {
+        self.requests += 1;
+        self.last.set(slot, self.requests);
+        self.pages.renew(list, slot);
+    }
+
+    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+        self.used(slot, 0);
+    }
+
+    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+        let list = self.pages.queue_of(slot).map_or(0, |list| list + 1);
+        self.used(slot, list.min(MOST_USES - 1));
+    }
+
+    pub(super) fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        self.written(slot, view);
+    }
+
+    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+        self.pages.remove(slot);
+    }
+
+    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+        let mut least: Option<(u64, u64, SlotId)> = None;
+        for (list, uses) in (1..=MOST_USES as u64).enumerate() {
+            let Some(slot) = self.pages.oldest(list) else { continue };
+            let since = self.requests - self.last.get(slot);
+            // Uses over requests, compared without dividing.
+            if least.is_none_or(|(best_uses, best_since, _)| uses * best_since < best_uses * since)
+            {
+                least = Some((uses, since, slot));
+            }
+        }
+        least.map(|(_, _, slot)| Eviction::Page(slot))
+    }
+
+    pub(super) fn unfinished(&self) -> bool {
+        false
+    }
+
+    pub(super) fn first(&self) -> Option<SlotId> {
+        self.pages.first_of(&Self::ORDER)
+    }
+
+    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+        self.pages.next_of(&Self::ORDER, slot)
+    }
+
+    /// Lists from few uses to many.
+    const ORDER: [usize; MOST_USES] = {
+        let mut order = [0; MOST_USES];
+        let mut at = 0;
+        while at < MOST_USES {
+            order[at] = at;
+            at += 1;
+        }
+        order
+    };
+}

@@ -1,0 +1,151 @@
+//! FAB: the logical block goes first that has most pages in the buffer, and goes as a whole, in page
+//! order, because many pages written together make a block that is invalidated together.
+//!
+//! Source: Jo, Kang, Park, Kim, Lee, "FAB: flash-aware buffer management policy for portable media
+//! players", IEEE Transactions on Consumer Electronics 52(2), 2006. There the least recently used of
+//! equals goes; here it is the one that was used, or lost a page, longest ago, which differs only after
+//! single pages left (deallocated, or written for a host flush). Pages that come in behind the point which
+//! the eviction of their block has reached stay for another time.
+//!
+//! Blocks stand in a list for each number of pages, and a set of bits says which lists have any. So every
+//! operation takes constant time but for a look at the words of that set, one for 64 pages of a block.
+
+use super::block_options::BlockOptions;
+use super::blocks::{Blocks, Group, GroupId, SmallSet, Sweep};
+use super::queues::Queues;
+use super::{BufferView, Eviction, Leaves, SlotId};
+use crate::image::{Damage, Reader, Writer};
+use crate::policy::{Parts, Policy};
+
+/// Blocks by how many of their pages are listed.
+#[derive(Clone, Debug)]
+pub struct Fab {
+    blocks: Blocks,
+    /// A list for each number of pages that are missing of a block, by last change.
+    by_missing: Queues<Group>,
+    /// The lists that have any.
+    filled: SmallSet,
+    sweep: Option<Sweep>,
+}
+
+impl Policy for Fab {
+    const NAME: &'static str = "fab";
+    const SUMMARY: &'static str = "the logical block with most pages goes first, as a whole";
+    const SOURCE: &'static str = "Jo et al., FAB, IEEE Trans. Consumer Electronics 2006";
+    type Options = BlockOptions;
+
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        Fab::of(Blocks::build(options, parts))
+    }
+
+    fn save(&self, out: &mut Writer) {
+        let Fab { blocks, by_missing: _, filled: _, sweep } = self;
+        blocks.save(*sweep, out);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        self.sweep = self.blocks.load(from)?;
+        Ok(())
+    }
+}
+
+impl Fab {
+    /// For logical blocks of so many pages.
+    #[must_use]
+    pub fn new(block: u32, logical_pages: u32) -> Fab {
+        Fab::of(Blocks::new(block, logical_pages))
+    }
+
+    fn of(blocks: Blocks) -> Fab {
+        let lists = blocks.size();
+        Fab {
+            blocks,
+            by_missing: Queues::new(lists as usize),
+            filled: SmallSet::below(lists),
+            sweep: None,
+        }
+    }
+
+    /// A block comes behind all others with as many pages.
+    fn renew(&mut self, group: GroupId) {
+        self.take_off(group);
+        let missing = self.blocks.size() - self.blocks.listed(group);
+        self.by_missing.push_newest(missing as usize, group);
+        self.filled.put(missing, true);
+    }
+
+    fn take_off(&mut self, group: GroupId) {
+        if let Some(list) = self.by_missing.remove(group) {
+            self.filled.put(list as u32, self.by_missing.len(list) > 0);
+        }
+    }
+
+    fn used(&mut self, slot: SlotId) {
+        if let Some(group) = self.blocks.group_of(slot) {
+            self.renew(group);
+        }
+    }
+
+    /// The block that goes first among those with `missing` missing pages or more.
+    fn fullest(&self, missing: u32) -> Option<GroupId> {
+        self.by_missing.oldest(self.filled.next(missing)? as usize)
+    }
+
+    /// The next block after `group` but for the one that is being evicted, which comes first.
+    fn next_block(&self, group: GroupId) -> Option<GroupId> {
+        let swept = self.blocks.swept(self.sweep);
+        let follows = |group| {
+            let list = self.by_missing.queue_of(group)? as u32;
+            self.by_missing.after(group).or_else(|| self.fullest(list + 1))
+        };
+        let next = if swept == Some(group) { self.fullest(0) } else { follows(group) };
+        if next.is_some() && next == swept { next.and_then(follows) } else { next }
+    }
+
+    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        let group = self.blocks.insert(slot, view.page(slot).page);
+        self.renew(group);
+    }
+
+    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+        self.used(slot);
+    }
+
+    pub(super) fn read(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+        self.used(slot);
+    }
+
+    pub(super) fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
+        match self.blocks.remove(slot) {
+            Some((group, 0)) => self.take_off(group),
+            Some((group, _)) => self.renew(group),
+            None => {}
+        }
+        if why != Leaves::Dropped {
+            self.sweep = self.blocks.without(self.sweep, view.page(slot).page, false, view);
+        }
+    }
+
+    pub(super) fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
+        let step = |sweep| self.blocks.step(sweep, false, view);
+        let begin = || step(self.blocks.sweep(self.fullest(0)?));
+        let next = self.sweep.and_then(step).or_else(begin);
+        self.sweep = next.and_then(|(_, sweep)| sweep);
+        next.map(|(eviction, _)| eviction)
+    }
+
+    /// Whether a block is on its way of which pages are still here.
+    pub(super) fn unfinished(&self) -> bool {
+        self.sweep.is_some()
+    }
+
+    pub(super) fn first(&self) -> Option<SlotId> {
+        let group = self.blocks.swept(self.sweep).or_else(|| self.fullest(0))?;
+        self.blocks.first(group)
+    }
+
+    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+        let next = || self.blocks.first(self.next_block(self.blocks.group_of(slot)?)?);
+        self.blocks.after(slot).or_else(next)
+    }
+}

@@ -1,0 +1,59 @@
+//! FIFO: the page that came first goes first, however often it was used.
+//!
+//! Source: textbook. A page that was written while it was on its way to flash comes anew. Every operation
+//! takes constant time.
+
+use super::order::Order;
+use super::{BufferView, Eviction, Leaves, SlotId};
+use crate::config::BufferOptions;
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+
+/// Pages in the order in which they came.
+#[derive(Clone, Debug, Default)]
+pub struct Fifo {
+    order: Order,
+}
+
+impl Policy for Fifo {
+    const NAME: &'static str = "fifo";
+    const SUMMARY: &'static str = "write-back buffer, the page that came first goes first";
+    const SOURCE: &'static str = "textbook";
+    type Options = BufferOptions;
+
+    fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        Fifo::default()
+    }
+
+    keeps_nothing!(Fifo { order });
+}
+
+impl Fifo {
+    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+        self.order.push_newest(slot);
+    }
+
+    pub(super) fn written(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
+
+    pub(super) fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
+
+    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+        self.order.remove(slot);
+    }
+
+    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+        self.first().map(Eviction::Page)
+    }
+
+    pub(super) fn unfinished(&self) -> bool {
+        false
+    }
+
+    pub(super) fn first(&self) -> Option<SlotId> {
+        self.order.oldest()
+    }
+
+    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+        self.order.after(slot)
+    }
+}

@@ -1,0 +1,73 @@
+//! Pages that left the buffer not long ago: their numbers alone, first in, first out.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use super::queues::Queues;
+use crate::engine::{Handle, NumberHasher, Slab};
+use crate::image::{Damage, Reader, Writer};
+use crate::units::Lpn;
+
+/// The only list.
+const ALL: usize = 0;
+
+/// Numbers of pages in the order in which they left. Everything takes constant time.
+#[derive(Clone, Debug)]
+pub struct Ghosts {
+    pages: Slab<Lpn>,
+    order: Queues<Lpn>,
+    index: HashMap<Lpn, Handle<Lpn>, BuildHasherDefault<NumberHasher>>,
+    /// Logical pages that the host sees: an image names no others.
+    logical_pages: u32,
+}
+
+impl Ghosts {
+    /// None yet, of a device with so many logical pages.
+    pub fn new(logical_pages: u32) -> Ghosts {
+        Ghosts {
+            pages: Slab::default(),
+            order: Queues::new(1),
+            index: HashMap::default(),
+            logical_pages,
+        }
+    }
+
+    /// Remembers a page; of more than `most` pages, those that left first are forgotten.
+    pub fn remember(&mut self, page: Lpn, most: u64) {
+        self.forget(page);
+        let entry = self.pages.insert(page);
+        self.index.insert(page, entry);
+        self.order.push_newest(ALL, entry);
+        while u64::from(self.order.len(ALL)) > most
+            && let Some(oldest) = self.order.oldest(ALL)
+        {
+            let oldest = self.pages[oldest];
+            self.forget(oldest);
+        }
+    }
+
+    /// Forgets a page. Says whether it was remembered.
+    pub fn forget(&mut self, page: Lpn) -> bool {
+        let Some(entry) = self.index.remove(&page) else { return false };
+        self.order.remove(entry);
+        self.pages.release(entry);
+        true
+    }
+
+    pub fn save(&self, out: &mut Writer) {
+        let Ghosts { pages, order, index, logical_pages: _ } = self;
+        let next = |&entry: &Handle<Lpn>| order.after(entry);
+        let entries: Vec<_> = std::iter::successors(order.oldest(ALL), next).collect();
+        debug_assert_eq!(entries.len(), index.len(), "each remembered page is found");
+        out.list(entries.iter().map(|&entry| pages[entry].get()));
+    }
+
+    pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        let pages = from.list(self.logical_pages, "a page that left the buffer")?;
+        let most = pages.len() as u64;
+        for page in pages {
+            self.remember(Lpn::new(page), most);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! PRLRU: an LRU buffer that packs partial pages (page reconstruction, PR) and writes cold pages before
+//! warm ones (data temperature identification, DTI).
+//!
+//! Source: Zeng and Deng, "PRLRU" (in Chinese), algorithms 1 and 2. When something has to go:
+//!
+//! 1. *PR*: if the page at the tail is partial, the first other partial page that fits beside it, looked for
+//!    from the tail towards the head, is written with it, by one program. Both must not have more than two
+//!    parts on flash then.
+//! 2. *DTI*: else a cold tail goes. In the place of a warm tail the first cold page of the search
+//!    region goes, in that of a hot one the first cold, else the first warm page; the tail takes the place of
+//!    what goes. If there is none, the tail goes itself.
+//!
+//! A page is cold when it comes in; each hit, by a read or a write, makes it warmer by one step, up to two. It
+//! never cools: that is what [`prlru_adaptive`](super::prlru_adaptive) changes.
+//!
+//! Read literally, the paper tries PR on the tail alone. Then whole hot pages settle there, which DTI spares
+//! for ever, and hardly anything is packed, unlike in the paper's figure 5. With
+//! `cache.pack = "after-temperature"` PR is tried for the page that DTI chose, too.
+//!
+//! Departures: the paper scans for partner and cold page, which takes time in proportion to the buffer; here
+//! [`Line`] finds the same pages in a few steps. Where the mapping has no room for more parts, only pages are
+//! packed that add none.
+
+use super::line::{Among, COLD, Fragment, HOT, Line, Temperature, WARM};
+use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId};
+use crate::config::declare::{choices, options};
+use crate::config::{BufferOptions, Switch};
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+use crate::units::Ratio;
+
+choices! {
+    /// For which page a partner is looked for, to share a physical page with.
+    pub enum Pack {
+        /// For none.
+        Off = "off",
+        /// For the page at the tail alone: the paper, read literally.
+        Tail = "tail",
+        /// For the page at the tail, and if it has none, for the one that goes in its place.
+        AfterTemperature = "after-temperature",
+    }
+}
+
+options! {
+    /// PRLRU.
+    pub struct PrlruOptions at "cache" with { buffer: BufferOptions } {
+        /// Which pages are packed: partial ones, two onto one physical page. It takes
+        /// `ftl.mapping.policy = "reconstruction"`.
+        pack: Pack = "tail", source "PRLRU paper, algorithm 1; after-temperature: ftlab, see docs/write-buffers.md";
+        /// Whether warm pages are spared as long as there are colder ones in the search region.
+        temperature: Switch = "on", source "PRLRU paper, algorithm 2";
+        /// The share of the buffer, from the tail on, in which a colder page is looked for.
+        search_region: Ratio = "90%", in "0%"..="100%", source "PRLRU paper, figure 6";
+    }
+}
+
+impl OfBuffer for PrlruOptions {
+    fn dram(&self) -> Option<Dram<'_>> {
+        self.buffer.dram()
+    }
+
+    fn packs(&self) -> bool {
+        self.pack != Pack::Off
+    }
+}
+
+/// Pages in line by last use, with temperatures.
+#[derive(Clone, Debug)]
+pub struct Prlru {
+    line: Line,
+    pack: Pack,
+    temperature: bool,
+    search_region: Ratio,
+}
+
+impl Policy for Prlru {
+    const NAME: &'static str = "prlru";
+    const SUMMARY: &'static str = "LRU that packs partial pages in pairs and spares warm pages";
+    const SOURCE: &'static str = "Zeng and Deng, PRLRU (in Chinese), algorithms 1 and 2";
+    type Options = PrlruOptions;
+
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        let &PrlruOptions { pack, temperature, search_region, .. } = options;
+        let sectors = parts.geometry.sectors_per_unit();
+        Prlru::new(&Rules { pack, temperature: temperature.is_on(), search_region }, sectors)
+    }
+
+    keeps_nothing!(Prlru { line, pack, temperature, search_region });
+}
+
+/// What a PRLRU buffer does.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// What it packs.
+    pub pack: Pack,
+    /// Whether it spares warm pages.
+    pub temperature: bool,
+    /// In which share of the buffer it looks for colder ones.
+    pub search_region: Ratio,
+}
+
+impl Prlru {
+    /// An empty buffer of pages of so many sectors.
+    #[must_use]
+    pub fn new(rules: &Rules, sectors_per_page: u32) -> Prlru {
+        let &Rules { pack, temperature, search_region } = rules;
+        Prlru { line: Line::new(sectors_per_page), pack, temperature, search_region }
+    }
+
+    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        self.line.join(slot, COLD, fragment(slot, view));
+        self.resize_region();
+    }
+
+    pub(super) fn written(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        let temperature = warmer(self.line.temperature(slot));
+        self.line.leave(slot);
+        self.line.join(slot, temperature, fragment(slot, view));
+        self.resize_region();
+    }
+
+    pub(super) fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        self.written(slot, view);
+    }
+
+    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+        self.line.leave(slot);
+        self.resize_region();
+    }
+
+    pub(super) fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
+        let tail = self.line.tail()?;
+        if self.pack != Pack::Off
+            && let Some(pack) = pack(&self.line, tail, view)
+        {
+            return Some(pack);
+        }
+        let Some(colder) = self.colder_than(tail) else { return Some(Eviction::Page(tail)) };
+        self.line.swap(tail, colder);
+        let packed = match self.pack {
+            Pack::AfterTemperature => pack(&self.line, colder, view),
+            _ => None,
+        };
+        Some(packed.unwrap_or(Eviction::Page(colder)))
+    }
+
+    /// The page that goes in place of the one at the tail.
+    fn colder_than(&self, tail: SlotId) -> Option<SlotId> {
+        if !self.temperature {
+            return None;
+        }
+        let temperature = self.line.temperature(tail);
+        (COLD..temperature).find_map(|colder| self.line.first_in_region(colder))
+    }
+
+    fn resize_region(&mut self) {
+        let pages = self.search_region.of(u64::from(self.line.pages()));
+        self.line.set_region(pages as u32);
+    }
+
+    pub(super) fn unfinished(&self) -> bool {
+        false
+    }
+
+    pub(super) fn first(&self) -> Option<SlotId> {
+        self.line.tail()
+    }
+
+    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+        self.line.after(slot)
+    }
+}
+
+/// One step warmer.
+pub(super) fn warmer(temperature: Temperature) -> Temperature {
+    const { assert!(COLD < WARM && WARM < HOT) };
+    (temperature + 1).min(HOT)
+}
+
+/// What may be packed of a page.
+pub(super) fn fragment(slot: SlotId, view: &BufferView<'_>) -> Option<Fragment> {
+    let sectors = view.page(slot).dirty.count() as u8;
+    view.may_pack(slot).then(|| Fragment { sectors, adds: view.adds_fragment(slot) })
+}
+
+/// A page and the first that fits beside it, if it may be packed and there is one. Where the mapping has no
+/// room for more parts, pages are packed that add none.
+pub(super) fn pack(line: &Line, first: SlotId, view: &BufferView<'_>) -> Option<Eviction> {
+    let Fragment { sectors, adds } = line.fragment(first)?;
+    let among = match view.has_room_for_fragments() {
+        true => Among::All,
+        false if adds => return None,
+        false => Among::NotAdding,
+    };
+    let room = view.sectors_per_page() - u32::from(sectors);
+    let second = line.first_fragment(first, room, among)?;
+    Some(Eviction::Pack { first, second })
+}

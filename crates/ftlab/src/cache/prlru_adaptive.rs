@@ -1,0 +1,169 @@
+//! PRLRU with temperatures that decay and a search region that finds its own size: what the paper on
+//! [`Prlru`](super::Prlru) leaves for later ("how to set the threshold of the region adaptively").
+//!
+//! **Decay.** In PRLRU nothing ever cools: when the hot set moves, what was hot is spared for ever. Here a
+//! page cools by one step when as many evictions have passed since its last hit, or since it last
+//! cooled, as `cache.cooling` times the pages in the buffer. A hit warms it again. Cooling at each time that a page
+//! is spared, as CLOCK would, was tried and is too fast: a cold page is mostly found close to the tail, so
+//! that who takes its place is back there soon, and all of it comes to plain LRU.
+//!
+//! **Search region.** [`Shadows`] follow what would have been hit with no region (LRU) and with 30, 60 and
+//! 90 % of the buffer, and the buffer goes by the one that did best of late. Comparing single decisions
+//! (whether a page that was spared is used before the one that went) was tried and does worse: on loads that go
+//! round in circles each of them says nothing, while their sum decides.
+//!
+//! **Packing** is tried for the page at the tail and for the one that goes in its place, as PRLRU does with
+//! `cache.pack = "after-temperature"`.
+
+use super::aged::AgedLine;
+use super::line::Fragment;
+use super::prlru::{fragment, pack};
+use super::shadows::{REGIONS, Shadows};
+use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId};
+use crate::config::declare::options;
+use crate::config::{BufferOptions, Switch};
+use crate::image::{Damage, Reader, Writer};
+use crate::policy::{Parts, Policy};
+
+options! {
+    /// PRLRU with decay and an adaptive region.
+    pub struct PrlruAdaptiveOptions at "cache" with { buffer: BufferOptions } {
+        /// Whether partial pages are packed, two onto one physical page. It takes
+        /// `ftl.mapping.policy = "reconstruction"`.
+        packing: Switch = "on", source "PRLRU paper, algorithm 1";
+        /// A page cools by one step when so many times as many evictions have passed without a hit as there are
+        /// pages in the buffer.
+        cooling: u32 = "8", in "1"..="1000000", unit "times the buffer",
+            source "free choice: several lives of a page that is never hit; see docs/write-buffers.md";
+    }
+}
+
+impl OfBuffer for PrlruAdaptiveOptions {
+    fn dram(&self) -> Option<Dram<'_>> {
+        self.buffer.dram()
+    }
+
+    fn packs(&self) -> bool {
+        self.packing.is_on()
+    }
+}
+
+/// Pages in line by last use, with temperatures, and shadows of other regions.
+#[derive(Clone, Debug)]
+pub struct PrlruAdaptive {
+    aged: AgedLine,
+    shadows: Box<Shadows>,
+    packing: bool,
+}
+
+impl Policy for PrlruAdaptive {
+    const NAME: &'static str = "prlru-adaptive";
+    const SUMMARY: &'static str = "PRLRU whose warm pages cool, and whose search region adapts";
+    const SOURCE: &'static str =
+        "ftlab, after PRLRU (Zeng and Deng) and Waldspurger et al., FAST 2015";
+    type Options = PrlruAdaptiveOptions;
+
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        let unit = parts.geometry.shape().mapping_unit;
+        let capacity = options.buffer.dram.capacity.0 / unit.0;
+        let capacity = u32::try_from(capacity).unwrap_or(u32::MAX).min(parts.logical_pages);
+        let rules = AdaptiveRules { packing: options.packing.is_on(), cooling: options.cooling };
+        PrlruAdaptive::new(&rules, capacity, parts.geometry.sectors_per_unit())
+    }
+
+    fn save(&self, out: &mut Writer) {
+        // At rest no page is left, and shadows have forgotten theirs.
+        let PrlruAdaptive { aged: _, shadows, packing: _ } = self;
+        out.number(shadows.best() as u64);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        let best = from.below(REGIONS.len() as u64, "the number of a search region")?;
+        self.shadows.set_best(best as usize);
+        Ok(())
+    }
+}
+
+/// What an adaptive buffer does.
+#[derive(Clone, Copy, Debug)]
+pub struct AdaptiveRules {
+    /// Whether it packs.
+    pub packing: bool,
+    /// After how many times its pages in evictions a page cools.
+    pub cooling: u32,
+}
+
+impl PrlruAdaptive {
+    /// An empty buffer for so many pages of so many sectors.
+    #[must_use]
+    pub fn new(rules: &AdaptiveRules, capacity: u32, sectors_per_page: u32) -> PrlruAdaptive {
+        let &AdaptiveRules { packing, cooling } = rules;
+        PrlruAdaptive {
+            aged: AgedLine::new(cooling, sectors_per_page),
+            shadows: Box::new(Shadows::new(capacity, cooling)),
+            packing,
+        }
+    }
+
+    /// Forgets what a device that was at rest does not know any more.
+    pub(super) fn rest(&mut self) {
+        self.shadows.rest();
+    }
+
+    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        self.aged.enter(slot, self.fragment(slot, view));
+        self.follow(slot, !view.is_clean(slot), view);
+    }
+
+    pub(super) fn written(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        self.aged.hit(slot, self.fragment(slot, view));
+        self.follow(slot, true, view);
+    }
+
+    pub(super) fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        self.aged.hit(slot, self.fragment(slot, view));
+        self.follow(slot, false, view);
+    }
+
+    pub(super) fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
+        self.aged.leave(slot);
+        if why == Leaves::Deallocated {
+            self.shadows.forget(view.page(slot).page);
+        }
+    }
+
+    pub(super) fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
+        let tail = self.aged.line().tail()?;
+        self.aged.pass_time();
+        if let Some(pack) = self.pack(tail, view) {
+            return Some(pack);
+        }
+        let region = REGIONS[self.shadows.best()];
+        let Some(colder) = self.aged.take_colder(region) else { return Some(Eviction::Page(tail)) };
+        Some(self.pack(colder, view).unwrap_or(Eviction::Page(colder)))
+    }
+
+    fn follow(&mut self, slot: SlotId, written: bool, view: &BufferView<'_>) {
+        self.shadows.used(view.page(slot).page, written, self.aged.line().pages());
+    }
+
+    fn pack(&self, first: SlotId, view: &BufferView<'_>) -> Option<Eviction> {
+        self.packing.then(|| pack(self.aged.line(), first, view)).flatten()
+    }
+
+    fn fragment(&self, slot: SlotId, view: &BufferView<'_>) -> Option<Fragment> {
+        self.packing.then(|| fragment(slot, view)).flatten()
+    }
+
+    pub(super) fn unfinished(&self) -> bool {
+        false
+    }
+
+    pub(super) fn first(&self) -> Option<SlotId> {
+        self.aged.line().tail()
+    }
+
+    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+        self.aged.line().after(slot)
+    }
+}

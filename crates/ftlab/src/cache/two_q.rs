@@ -1,0 +1,128 @@
+//! 2Q: a page has to be written again after it left before it counts as hot. What comes in stands in a
+//! first-in-first-out list (A1in), in which uses change nothing, because those that follow closely say
+//! little. The numbers of pages that left it are remembered for a while (A1out). What comes in while it is
+//! remembered joins a list by last use (Am). While A1in has more than its share, its oldest page goes; else
+//! the least recently used one of Am.
+//!
+//! Source: Johnson and Shasha, "2Q: a low overhead high performance buffer management replacement
+//! algorithm", VLDB 1994, the full version. The paper caches reads; here it is told of what comes
+//! into the buffer. Kin is a share of the pages that are listed, Kout one of the pages that fit; a page that is
+//! deallocated is not remembered.
+//!
+//! Every operation takes constant time.
+
+use super::ghosts::Ghosts;
+use super::queues::Queues;
+use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId};
+use crate::config::BufferOptions;
+use crate::config::declare::options;
+use crate::image::{Damage, Reader, Writer};
+use crate::policy::{Parts, Policy};
+use crate::units::Ratio;
+
+options! {
+    /// A list of what came once, a memory of what left it, and a list of what came again.
+    pub struct TwoQueueOptions at "cache" with { buffer: BufferOptions } {
+        /// The share of the pages that those that came once are left: while they are more, one of them goes.
+        kin: Ratio = "25%", in "0%"..="100%", source "Johnson and Shasha, VLDB 1994";
+        /// How many pages that left are remembered, as a share of the pages that fit into the buffer.
+        kout: Ratio = "50%", in "0%"..="1000%", source "Johnson and Shasha, VLDB 1994";
+    }
+}
+
+impl OfBuffer for TwoQueueOptions {
+    fn dram(&self) -> Option<Dram<'_>> {
+        self.buffer.dram()
+    }
+}
+
+/// The lists: what came once, and what came again.
+pub(super) const IN: usize = 0;
+pub(super) const MAIN: usize = 1;
+
+/// Which list gives the next page up, the other one after it.
+pub(super) fn giving_order(pages: &Queues<Page>, kin: Ratio) -> [usize; 2] {
+    let (once, again) = (pages.len(IN), pages.len(MAIN));
+    let share = kin.of(u64::from(once + again));
+    if u64::from(once) > share || again == 0 { [IN, MAIN] } else { [MAIN, IN] }
+}
+
+/// Two lists of pages and the memory of those that left.
+#[derive(Clone, Debug)]
+pub struct TwoQ {
+    kin: Ratio,
+    kout: Ratio,
+    pages: Queues<Page>,
+    ghosts: Ghosts,
+}
+
+impl Policy for TwoQ {
+    const NAME: &'static str = "2q";
+    const SUMMARY: &'static str = "pages that come again soon after they left are kept longer";
+    const SOURCE: &'static str = "Johnson and Shasha, 2Q, VLDB 1994";
+    type Options = TwoQueueOptions;
+
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        TwoQ::new(options.kin, options.kout, parts.logical_pages)
+    }
+
+    fn save(&self, out: &mut Writer) {
+        let TwoQ { kin: _, kout: _, pages: _, ghosts } = self;
+        ghosts.save(out);
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        self.ghosts.load(from)
+    }
+}
+
+impl TwoQ {
+    /// With such shares, for so many logical pages.
+    #[must_use]
+    pub fn new(kin: Ratio, kout: Ratio, logical_pages: u32) -> TwoQ {
+        TwoQ { kin, kout, pages: Queues::new(2), ghosts: Ghosts::new(logical_pages) }
+    }
+
+    fn order(&self) -> [usize; 2] {
+        giving_order(&self.pages, self.kin)
+    }
+
+    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        let again = self.ghosts.forget(view.page(slot).page);
+        self.pages.push_newest(if again { MAIN } else { IN }, slot);
+    }
+
+    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+        if self.pages.queue_of(slot) == Some(MAIN) {
+            self.pages.renew(MAIN, slot);
+        }
+    }
+
+    pub(super) fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        self.written(slot, view);
+    }
+
+    pub(super) fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
+        let from = self.pages.remove(slot);
+        if from == Some(IN) && why != Leaves::Deallocated {
+            let most = self.kout.of(u64::from(view.capacity()));
+            self.ghosts.remember(view.page(slot).page, most);
+        }
+    }
+
+    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+        self.first().map(Eviction::Page)
+    }
+
+    pub(super) fn unfinished(&self) -> bool {
+        false
+    }
+
+    pub(super) fn first(&self) -> Option<SlotId> {
+        self.pages.first_of(&self.order())
+    }
+
+    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+        self.pages.next_of(&self.order(), slot)
+    }
+}

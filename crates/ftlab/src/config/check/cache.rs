@@ -1,0 +1,80 @@
+//! What a write buffer needs: a size that makes sense, blocks kept back for what it holds when the device
+//! comes to its end, and write-backs in its own order.
+
+use super::{Checker, GEOMETRY, text};
+use crate::cache::{Space, WriteBufferChoice};
+use crate::config::resolve::{Counts, shape};
+use crate::config::value::Value;
+use crate::ftl::merge::Clocks;
+use crate::nand::endurance::EnduranceChoice;
+
+impl Checker<'_, '_> {
+    /// Blocks of a plane that a device keeps back because operations on it can fail.
+    pub(super) fn kept_back(&self, counts: &Counts) -> u64 {
+        let nand = &self.options.nand;
+        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
+        if !nand.faults.can_fail() && !limited {
+            return 0;
+        }
+        let drain = self.options.cache.policy.dram().map_or(0, |buffer| {
+            let page = nand.page_size.0.max(1);
+            let row = u64::from(self.options.pages_in_row());
+            let of_dies = |each| self.dies(counts) * u64::from(each) * row;
+            let programs = buffer.programs_per_die.map_or(counts.planes, of_dies);
+            // Counted by sectors, it may hold one of each page.
+            let held = match buffer.space {
+                Space::Pages => buffer.options.capacity.0.div_ceil(page),
+                Space::Sectors => {
+                    let logical = counts.logical(self.options.ftl.over_provisioning);
+                    let pages = buffer.options.capacity.sectors().min(logical);
+                    pages.div_ceil(counts.units_per_page)
+                }
+            };
+            held + programs
+        });
+        1 + drain.div_ceil(counts.planes * u64::from(nand.pages_per_block))
+    }
+
+    pub(super) fn cache(&mut self) {
+        let Some(buffer) = self.options.cache.policy.dram() else { return };
+        let (page, capacity) = (shape(self.options).page_size, buffer.options.capacity);
+        if capacity < page {
+            let message =
+                format!("{} do not hold one flash page of {}", capacity.print(), page.print());
+            let remedy = format!("write {} or more", text(&page));
+            self.fail(&["cache.capacity", "nand.page_size"], message, remedy);
+        }
+        let shape = shape(self.options);
+        let Some(counts) = Counts::of(&shape) else { return };
+        let logical = counts.logical(self.options.ftl.over_provisioning);
+        if capacity.0 / shape.mapping_unit.0 >= logical {
+            let mut paths = vec!["cache.capacity", "ftl.over_provisioning"];
+            paths.extend(GEOMETRY);
+            let message = "the buffer holds the whole device: flash is hardly used".to_owned();
+            self.warn(&paths, message, "write a smaller capacity".to_owned());
+        }
+    }
+
+    /// In lock-step, write cycles take the first page of each plane in the order of the buffer: a policy that
+    /// decides anew each time is not asked.
+    pub(super) fn order_in_lock_step(&mut self) {
+        let ftl = &self.options.ftl;
+        let policy = &self.options.cache.policy;
+        let keeps_order = matches!(
+            policy,
+            WriteBufferChoice::None(_)
+                | WriteBufferChoice::Lru(_)
+                | WriteBufferChoice::Fifo(_)
+                | WriteBufferChoice::Gating(_)
+        );
+        if keeps_order || !self.has_log() || ftl.merge.clocks != Clocks::LockStep {
+            return;
+        }
+        let message = format!(
+            "in lock-step, planes take pages in the order of the buffer, and {} decides anew for each",
+            text(&policy.name().to_owned())
+        );
+        let remedy = "set ftl.merge.clocks to \"own\", or cache.policy to \"lru\"".to_owned();
+        self.fail(&["ftl.merge.clocks", "cache.policy"], message, remedy);
+    }
+}

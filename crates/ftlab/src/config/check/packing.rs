@@ -1,0 +1,40 @@
+//! What a write buffer that packs pages asks of the rest of the device.
+
+use super::Checker;
+use crate::cache::WriteBufferChoice;
+use crate::ftl::mapping::MappingChoice;
+use crate::ftl::placement::PlacementChoice;
+
+impl Checker<'_, '_> {
+    /// Two logical pages on one physical page: the mapping has to know of them, and both may lie anywhere.
+    pub(super) fn packing(&mut self) {
+        if !self.options.cache.policy.packs() || self.is_physical() {
+            return;
+        }
+        let ftl = &self.options.ftl;
+        let wrong = [
+            (
+                !matches!(ftl.mapping.policy, MappingChoice::Reconstruction(_)),
+                "ftl.mapping.policy",
+                "\"reconstruction\"",
+                "puts parts of two pages onto one physical page, which this mapping can't find again",
+            ),
+            (
+                // A mapping with a log has a placement of its own.
+                !self.has_log() && !matches!(ftl.placement.policy, PlacementChoice::Dynamic(_)),
+                "ftl.placement.policy",
+                "\"dynamic\"",
+                "puts pages beside each other whose addresses would send them to different planes",
+            ),
+        ];
+        for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {
+            let message = format!("the write buffer {why}");
+            let pack = match self.options.cache.policy {
+                WriteBufferChoice::PrlruAdaptive(_) => "cache.packing",
+                _ => "cache.pack",
+            };
+            let remedy = format!("set {path} to {value}, or {pack} to \"off\"");
+            self.fail(&[path, "cache.policy", pack], message, remedy);
+        }
+    }
+}

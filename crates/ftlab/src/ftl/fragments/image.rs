@@ -1,0 +1,132 @@
+//! Fragments in an image: of each valid page, who lives in it, with which sectors, and whether that is the
+//! older fragment of its logical page. The mapping follows from that.
+
+use super::super::Ftl;
+use super::{OwnerPart, is_pack};
+use crate::host::SectorMask;
+use crate::image::{Damage, Reader, Writer};
+use crate::units::{BlockId, Lpn, Ppn};
+
+/// A fragment as it was found on flash.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ftl) struct Found {
+    page: Lpn,
+    at: Ppn,
+    is_older: bool,
+}
+
+impl Ftl {
+    /// Writes what the valid pages of a block hold.
+    pub(in crate::ftl) fn save_fragments(&self, block: BlockId, out: &mut Writer) {
+        let mut before = 0;
+        for at in self.blocks.valid_pages(&self.geometry, block) {
+            let living = self.living(at);
+            out.flag(living.iter().flatten().count() > 1);
+            for (page, sectors) in living.into_iter().flatten() {
+                // Neighbours mostly belong to neighbours.
+                out.difference(before + 1, page.to_raw());
+                before = page.to_raw();
+                out.flag(self.look_up(page) != Some(at));
+                out.flag(sectors == self.full_page());
+                if sectors != self.full_page() {
+                    out.raw(&sectors.0.to_le_bytes()[..self.mask_bytes()]);
+                }
+            }
+        }
+    }
+
+    /// Reads what [`save_fragments`](Self::save_fragments) wrote of all blocks.
+    pub(in crate::ftl) fn load_fragments(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        let mut found = Vec::new();
+        let (mask_bytes, logical_pages) = (self.mask_bytes(), self.logical_pages);
+        let Ftl { geometry, blocks, spare, .. } = self;
+        blocks.load(geometry, from, |blocks, block, from| {
+            let mut before = 0;
+            for at in blocks.valid_pages(geometry, block) {
+                let is_pack = from.flag("whether a page is shared")?;
+                let mut part = |from: &mut Reader<'_>| -> Result<OwnerPart, Damage> {
+                    let owner = from.difference(before + 1, "the owner of a page")?;
+                    before = owner;
+                    let page = Lpn::from_raw(owner).filter(|page| page.get() < logical_pages);
+                    let Some(page) = page else {
+                        return Err(Damage(format!("{at:?} belongs to no page of the device")));
+                    };
+                    let is_older = from.flag("whether a part of a page is the older one")?;
+                    found.push(Found { page, at, is_older });
+                    let sectors = read_sectors(from, mask_bytes, spare.full())?;
+                    Ok((page, sectors))
+                };
+                match is_pack {
+                    true => spare.record_pack(at, [part(from)?, part(from)?]),
+                    false => {
+                        let (page, sectors) = part(from)?;
+                        spare.record(at, page, sectors);
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        self.map_fragments(&found)
+    }
+
+    fn mask_bytes(&self) -> usize {
+        self.full_page().count().div_ceil(u8::BITS) as usize
+    }
+
+    /// Tells the mapping of every fragment, the newer ones first.
+    fn map_fragments(&mut self, found: &[Found]) -> Result<(), Damage> {
+        for &Found { page, at, .. } in found.iter().filter(|found| !found.is_older) {
+            if let Some(other) = self.look_up(page) {
+                return Err(Damage(format!("{page:?} lies at {other:?} and at {at:?}")));
+            }
+            self.put(page, at, None);
+        }
+        for &Found { page, at, .. } in found.iter().filter(|found| found.is_older) {
+            match self.rmap_mut().places(page) {
+                [Some(newer), None] => self.put(page, newer, Some(at)),
+                others => {
+                    let message =
+                        format!("{page:?} has an older part at {at:?}, beside {others:?}");
+                    return Err(Damage(message));
+                }
+            }
+        }
+        for &Found { page, at, is_older } in found {
+            let part = self.fragments(page)[usize::from(is_older)];
+            if part.is_none_or(|part| part.sectors.is_empty()) {
+                return Err(Damage(format!("{page:?} lies at {at:?} with no sectors")));
+            }
+            self.check_pack(page, at)?;
+        }
+        Ok(())
+    }
+
+    /// The two parts of a pack fit into a page. Counts the pack, when it comes to the first of them.
+    fn check_pack(&mut self, page: Lpn, at: Ppn) -> Result<(), Damage> {
+        let [Some(first), Some(second)] = self.spare.parts(at) else { return Ok(()) };
+        if !is_pack([first, second], self.full_page()) {
+            return Err(Damage(format!("{at:?} can't hold {first:?} and {second:?}")));
+        }
+        if first.0 == page {
+            self.rmap_mut().joined();
+        }
+        Ok(())
+    }
+}
+
+fn read_sectors(
+    from: &mut Reader<'_>,
+    mask_bytes: usize,
+    full: SectorMask,
+) -> Result<SectorMask, Damage> {
+    if from.flag("whether a page is whole")? {
+        return Ok(full);
+    }
+    let mut bytes = [0; size_of::<u128>()];
+    bytes[..mask_bytes].copy_from_slice(from.raw(mask_bytes)?);
+    let sectors = SectorMask(u128::from_le_bytes(bytes));
+    match sectors != full && full.covers(sectors) {
+        true => Ok(sectors),
+        false => Err(Damage(format!("{sectors:?} are not the sectors of a part"))),
+    }
+}

@@ -1,0 +1,243 @@
+//! Logical pages in fragments, and physical pages with two owners: what the mapping `reconstruction` is
+//! about. Under any other mapping a page has one fragment, the whole of it.
+//!
+//! *Owners* stand in the spare area, and stay there when they leave. Who *lives* in a physical page is for
+//! the mapping to say: an owner whose fragment lies there. A physical page is valid as long as anybody
+//! lives in it. So owners may leave at any moment, between the placement of a program and its end, too.
+
+mod audit;
+mod image;
+mod room;
+
+pub(super) use room::PackRoom;
+
+use super::Ftl;
+use super::mapping::{Places, Reconstruction};
+use crate::host::SectorMask;
+use crate::units::{BlockId, Lpn, Ppn};
+use crate::verify::Canary;
+
+/// A part of a logical page on flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// Where it lies.
+    pub at: Ppn,
+    /// Its sectors that are current there.
+    pub sectors: SectorMask,
+}
+
+/// The fragments of a logical page, the newest first. No sector is in two of them.
+pub type Fragments = [Option<Fragment>; 2];
+
+/// A logical page, and sectors of it that are programmed somewhere.
+pub type OwnerPart = (Lpn, SectorMask);
+
+/// Whether these may share a page whose sectors are `full`: parts of two logical pages, and room for both.
+fn is_pack([first, second]: [OwnerPart; 2], full: SectorMask) -> bool {
+    let is_part =
+        |sectors: SectorMask| !sectors.is_empty() && sectors != full && full.covers(sectors);
+    let room = full.count();
+    let both = [first.1, second.1];
+    first.0 != second.0
+        && both.into_iter().all(is_part)
+        && both.map(SectorMask::count).iter().sum::<u32>() <= room
+}
+
+impl Ftl {
+    /// Whether two logical pages may be written into one physical page.
+    #[inline]
+    #[must_use]
+    pub fn packs(&self) -> bool {
+        self.mapping.packs()
+    }
+
+    /// The fragments of a page: none if it lies nowhere, and one at most unless the mapping packs pages.
+    #[inline]
+    #[must_use]
+    pub fn fragments(&self, page: Lpn) -> Fragments {
+        match self.mapping.rmap() {
+            Some(map) => self.parts_at(page, map.places(page)),
+            None => {
+                let at = self.mapping.look_up(page);
+                [at.map(|at| Fragment { at, sectors: self.spare.sectors(at) }), None]
+            }
+        }
+    }
+
+    /// The table of fragments, where pages may be packed.
+    #[must_use]
+    pub fn rmap(&self) -> Option<&Reconstruction> {
+        self.mapping.rmap()
+    }
+
+    /// The same, to be changed.
+    fn rmap_mut(&mut self) -> &mut Reconstruction {
+        self.mapping.rmap_mut().expect("only a mapping that packs pages has fragments")
+    }
+
+    /// The page lies at `newer` from now on and, if there is one, at `older`.
+    fn put(&mut self, page: Lpn, newer: Ppn, older: Option<Ppn>) {
+        let before = self.rmap_mut().places(page);
+        self.rmap_mut().put(page, newer, older);
+        self.count_places(page, before, [Some(newer), older]);
+    }
+
+    fn parts_at(&self, page: Lpn, [newer, older]: Places) -> Fragments {
+        let programmed = |at| Fragment { at, sectors: self.spare.sectors_of(at, page) };
+        let newer = newer.map(programmed);
+        let covered = newer.map_or(SectorMask::EMPTY, |newer| newer.sectors);
+        let older = older
+            .map(programmed)
+            .map(|older| Fragment { sectors: older.sectors.without(covered), ..older });
+        [newer, older]
+    }
+
+    /// Whether these sectors of a page may be packed: they are not all of it, and at most one of its fragments
+    /// would still own anything. Where there is no [room](Self::fragment_room), only packs may be
+    /// made that leave no page in more fragments than before.
+    #[must_use]
+    pub fn may_pack(&self, page: Lpn, sectors: SectorMask) -> bool {
+        let partial = !sectors.is_empty() && sectors != self.full_page();
+        let stays = |fragment: &Fragment| !fragment.sectors.without(sectors).is_empty();
+        self.packs()
+            && partial
+            && self.fragments(page).iter().flatten().filter(|fragment| stays(fragment)).count() < 2
+    }
+
+    /// How many pages more may be in two fragments: as many as RMAP has entries left for, and as their
+    /// places leave room on flash.
+    #[must_use]
+    pub fn fragment_room(&self) -> u32 {
+        let Some(map) = self.rmap() else { return 0 };
+        map.entries().saturating_sub(map.pieces().fragmented).min(self.room_for_pieces())
+    }
+
+    /// Records on flash what a placed pack of the host is programmed with.
+    pub fn record_pack(&mut self, at: Ppn, parts: [OwnerPart; 2]) {
+        assert!(is_pack(parts, self.full_page()), "{parts:?} can't be packed");
+        self.spare.record_pack(at, parts);
+        parts.iter().for_each(|&(page, _)| self.streams.wrote(page));
+    }
+
+    /// The pack at `at` is programmed, and `page` is one of the two in it: what is there of it is its newest
+    /// fragment from now on. Called for each of the two that was not deallocated meanwhile, before
+    /// [`programmed_for_host`](Self::programmed_for_host).
+    pub fn commit_fragment(&mut self, page: Lpn, at: Ppn) {
+        let sectors = self.spare.sectors_of(at, page);
+        let former = self.fragments(page);
+        let mut stay =
+            former.iter().flatten().filter(|part| !part.sectors.without(sectors).is_empty());
+        let older = stay.next().map(|part| part.at);
+        assert!(stay.next().is_none(), "{page:?} at {at:?} would have a third part: {former:?}");
+        self.put(page, at, older);
+        let (block, unit) = self.geometry.place_of(at);
+        if self.blocks.is_valid(block, unit) {
+            self.rmap_mut().joined();
+        } else {
+            self.blocks.set_valid(block, unit);
+            self.rmap_mut().packed();
+        }
+        for Fragment { at, .. } in former.into_iter().flatten() {
+            if Some(at) != older {
+                self.leave(page, at);
+            }
+        }
+    }
+
+    /// [`commit`](Self::commit), where pages have fragments: all of the former ones leave.
+    #[cold]
+    pub(super) fn commit_gathered(&mut self, page: Lpn, at: Ppn) {
+        let former = self.rmap_mut().places(page);
+        self.put(page, at, None);
+        let (block, unit) = self.geometry.place_of(at);
+        self.blocks.set_valid(block, unit);
+        if !self.plant.is(Canary::OldCopyStays) {
+            former.into_iter().flatten().for_each(|at| self.leave(page, at));
+        }
+    }
+
+    /// [`trim`](Self::trim), where pages have fragments.
+    #[cold]
+    pub(super) fn trim_fragments(&mut self, page: Lpn) -> Option<Ppn> {
+        let former = self.rmap_mut().places(page);
+        let newest = self.mapping.trim(page)?;
+        self.count_places(page, former, [None, None]);
+        self.counts.trimmed += 1;
+        former.into_iter().flatten().for_each(|at| self.leave(page, at));
+        Some(newest)
+    }
+
+    /// The mapping names `at` for `page` no more.
+    fn leave(&mut self, page: Lpn, at: Ppn) {
+        let mut owners = self.spare.parts(at).into_iter().flatten();
+        let early = self.plant.is(Canary::SharedPageFreedEarly);
+        if !early && owners.any(|(other, _)| other != page && self.lives(other, at)) {
+            self.rmap_mut().parted();
+        } else {
+            self.invalidate(at);
+        }
+    }
+
+    /// Whether a fragment of a page lies at a place.
+    fn lives(&self, page: Lpn, at: Ppn) -> bool {
+        self.mapping.rmap().is_some_and(|map| map.places(page).contains(&Some(at)))
+    }
+
+    /// The owners of a place that live there, with what it was programmed with of each.
+    pub(super) fn living(&self, at: Ppn) -> [Option<OwnerPart>; 2] {
+        self.spare.parts(at).map(|part| part.filter(|&(page, _)| self.lives(page, at)))
+    }
+
+    /// The first owner of a place that lives there, or the first of all.
+    #[cold]
+    pub(super) fn first_owner(&self, at: Ppn) -> Option<Lpn> {
+        let mut living = self.living(at).into_iter().flatten();
+        let part = living.next().or(self.spare.parts(at)[0]);
+        part.map(|(page, _)| page)
+    }
+
+    /// Records what a copy of the page at `from` is programmed with: of each page that lives there, what was
+    /// programmed there of it. Of those that have left, one is as good as another.
+    #[cold]
+    pub(super) fn record_copy_of_parts(&mut self, from: Ppn, to: Ppn) {
+        let parts = match self.living(from) {
+            [None, None] => self.spare.parts(from),
+            living => living,
+        };
+        let parts =
+            parts.map(|part| part.map(|(page, sectors)| (page, self.noted_of_copy(sectors))));
+        let forgets = self.plant.is(Canary::SecondOwnerForgotten);
+        match parts {
+            [Some(first), Some(second)] if !forgets => self.spare.record_pack(to, [first, second]),
+            [Some((page, sectors)), _] | [None, Some((page, sectors))] => {
+                self.spare.release(to);
+                self.spare.record(to, page, sectors);
+            }
+            [None, None] => unreachable!("{from:?}, which was valid, has an owner"),
+        }
+    }
+
+    /// What a copy notes of these sectors.
+    fn noted_of_copy(&self, sectors: SectorMask) -> SectorMask {
+        if self.plant.is(Canary::SectorsForgotten) { SectorMask::EMPTY } else { sectors }
+    }
+
+    /// Everything that still lives at `from` lies at `to` from now on. False if nothing does.
+    #[cold]
+    pub(super) fn relocate_parts(&mut self, from: Ppn, to: Ppn) -> bool {
+        let parts = self.spare.parts(to);
+        let moved =
+            parts.into_iter().flatten().filter(|&(page, _)| self.mapping.relocate(page, from, to));
+        moved.count() > 0
+    }
+
+    /// Logical pages that lie on flash.
+    #[must_use]
+    pub fn mapped_pages(&self) -> u64 {
+        let blocks = || (0..self.geometry.blocks()).map(BlockId::new);
+        match self.mapping.rmap() {
+            Some(map) => map.mapped(),
+            None => blocks().map(|block| u64::from(self.blocks.valid(block))).sum(),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Random devices that pack pages, and everything that is always true of them: what is read is what was last
+//! written, what was flushed outlives a power cut at any instant, fragments and owners agree, and a pack
+//! saves exactly one program.
+
+use std::collections::BTreeMap;
+
+use ftlab::engine::Stream;
+use ftlab::ftl::gc::{Purpose, Wanted};
+use ftlab::host::{Advanced, Host, SectorMask};
+use ftlab::scheduler::{Kind, Origin};
+use ftlab::units::{BlockId, Bytes, Lpn, Nanos, Ppn};
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngSeed, TestRunner};
+
+use crate::common::random::{self, Step};
+use crate::common::{SlcKind, Spec, WriteBufferKind, caching, failing, lru};
+use crate::contents::{Bench, cases};
+
+/// Steps of a run.
+const STEPS: usize = 300;
+/// The longest span after which power is cut.
+const LONGEST: u64 = 2_000_000;
+
+/// A device of any kind, with a buffer that packs and, often, room for what that keeps alive.
+fn spec() -> impl Strategy<Value = Spec> {
+    let any = prop_oneof![3 => random::spec(), 1 => caching::spec(), 1 => failing::spec()];
+    let policy = select(vec![WriteBufferKind::Prlru, WriteBufferKind::PrlruAdaptive]);
+    (any, policy, 2u32..=12, 0u32..=12, 20u32..=100).prop_map(
+        |(base, policy, pages, more, share)| {
+            let mut spec = base;
+            if spec.buffer.capacity.is_none() {
+                spec.buffer = lru(pages);
+            }
+            spec.buffer.policy = policy;
+            let mut spec = spec.fit_for_packing();
+            spec.shape.blocks_per_plane += spec.kept_back() + more;
+            // Units of 64 KiB have more sectors than are worth while here.
+            spec.shape.mapping_unit = spec.shape.mapping_unit.min(Bytes::from_kib(16));
+            spec.logical_pages = (spec.most_logical_pages() * share / 100).max(1);
+            spec
+        },
+    )
+}
+
+/// Mostly small writes, so that there is something to pack.
+fn step() -> impl Strategy<Value = Step> {
+    (random::step(), 1u32..=4, 0u32..4).prop_map(|(step, eighths, large)| match large {
+        0 => step,
+        _ => Step { eighths, aligned: step.aligned && large == 1, ..step },
+    })
+}
+
+fn run() -> impl Strategy<Value = (Spec, usize, Vec<Step>, u64)> {
+    let depth = select(vec![1usize, 2, 8, 32]);
+    (spec(), depth, proptest::collection::vec(step(), STEPS / 2..=STEPS), any::<u64>())
+}
+
+/// What runs have met.
+#[derive(Clone, Debug, Default)]
+struct Met(BTreeMap<&'static str, u32>);
+
+/// A device at work, whose power may be cut at any moment.
+struct Cut {
+    bench: Bench,
+    random: Stream,
+    /// Which pages shared which physical page when that was last looked at.
+    shared: BTreeMap<(Lpn, Lpn), Ppn>,
+    packs: u64,
+    moved_both: bool,
+}
+
+impl Cut {
+    fn new(spec: &Spec, seed: u64) -> Cut {
+        let mut bench = Bench::new(spec, None);
+        bench.expect_cuts();
+        let random = Stream::new(seed, "cuts");
+        Cut { bench, random, shared: BTreeMap::new(), packs: 0, moved_both: false }
+    }
+
+    /// Steps, each followed by a cut at an instant of its own; blocks are emptied now and then.
+    fn run(&mut self, depth: usize, steps: &[Step]) -> Result<(), String> {
+        for step in steps.chunks(1) {
+            self.bench.steps(depth, step)?;
+            let span = Nanos(self.random.below(LONGEST));
+            let until = self.bench.device.now() + span;
+            while self.random.below(2) == 0 && self.bench.advance(until)? == Advanced::Completed {}
+            self.bench.cut()?;
+            self.look()?;
+            if self.random.below(16) == 0 {
+                self.bench.audit()?;
+                let blocks = self.bench.device.flash().geometry().blocks();
+                let block = BlockId::new(self.random.below(blocks.into()) as u32);
+                self.bench.device.collect(Wanted { block, purpose: Purpose::WearLevel });
+            }
+        }
+        self.bench.finish()?;
+        self.bench.cut()?;
+        self.look()?;
+        self.count_programs()
+    }
+
+    /// Every part owns sectors that no other part owns, and lives alone or with one other page.
+    fn look(&mut self) -> Result<(), String> {
+        let ftl = self.bench.device.ftl();
+        let mut owners = BTreeMap::<Ppn, Vec<(Lpn, SectorMask)>>::new();
+        for page in (0..ftl.logical_pages()).map(Lpn::new) {
+            let parts = ftl.fragments(page);
+            if let [Some(newer), Some(older)] = parts
+                && (newer.at == older.at || !newer.sectors.within(older.sectors).is_empty())
+            {
+                return Err(format!("{page:?} lies at {parts:?}"));
+            }
+            for part in parts.into_iter().flatten() {
+                owners.entry(part.at).or_default().push((page, part.sectors));
+            }
+        }
+        let mut shared = BTreeMap::new();
+        for (at, owners) in owners {
+            let sectors: u32 = owners.iter().map(|(_, sectors)| sectors.count()).sum();
+            if owners.len() > 2 || sectors > ftl.full_page().count() {
+                return Err(format!("{at:?} holds {owners:?}"));
+            }
+            if let [(one, _), (other, _)] = owners[..] {
+                shared.insert((one, other), at);
+            }
+        }
+        let packs = self.bench.device.buffer_counts().packs;
+        let moved = |(pair, at)| self.shared.get(pair).is_some_and(|before| before != at);
+        self.moved_both |= packs == self.packs && shared.iter().any(moved);
+        (self.shared, self.packs) = (shared, packs);
+        Ok(())
+    }
+
+    /// With one unit a page, what was written back took one program for each page, and one less for each
+    /// pack. Programs that failed were made again.
+    fn count_programs(&self) -> Result<(), String> {
+        let device = &self.bench.device;
+        let geometry = device.flash().geometry();
+        let failed = device.ftl().life().map_or(0, |life| life.losses().program_failures);
+        if geometry.units_per_page() > 1 || failed > 0 || device.end_of_life().is_some() {
+            return Ok(());
+        }
+        let counts = device.buffer_counts();
+        let programs = device.flash().done()[Origin::Host as usize][Kind::Program as usize];
+        match programs == counts.written_back - counts.packs {
+            true => Ok(()),
+            false => Err(format!("{programs} programs, and {counts:?}")),
+        }
+    }
+
+    fn note(&self, spec: &Spec, met: &mut Met) {
+        let device = &self.bench.device;
+        let geometry = device.flash().geometry();
+        let most = device.ftl().rmap().map(|map| map.most()).unwrap_or_default();
+        let merges = device.flash().done()[Origin::Merge as usize][Kind::Read as usize];
+        let packed = self.packs > 0;
+        let failures = device.ftl().life().map_or(0, |life| life.losses().program_failures);
+        for (name, happened) in [
+            ("packed", packed),
+            ("saved no program", self.packs == 0),
+            ("split", most.fragmented > 0),
+            ("split and gathered", most.fragmented > 0 && merges > 0),
+            ("shared", most.shared > 0),
+            ("moved with both owners", self.moved_both),
+            ("packed in units of a flash page", packed && geometry.units_per_page() > 1),
+            ("counted", packed && geometry.units_per_page() == 1 && failures == 0),
+            ("packed in rows", packed && spec.abilities.multi_plane.program),
+            ("packed beside streams", packed && device.ftl().streams().host_streams() > 1),
+            ("packed on several planes", packed && geometry.planes() > 1),
+            ("packed in an SLC cache", packed && spec.slc.policy != SlcKind::None),
+            ("packed while programs fail", packed && failures > 0),
+            ("packed, and came to an end", packed && device.end_of_life().is_some()),
+            ("trimmed in pieces", most.fragmented > 0 && device.ftl_counts().trimmed > 0),
+            ("kept reads", packed && spec.buffer.keeps_reads),
+        ] {
+            *met.0.entry(name).or_default() += u32::from(happened);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases().cases / 4, ..cases() })]
+
+    #[test]
+    fn packing_loses_nothing((spec, depth, steps, seed) in run()) {
+        let checked = Cut::new(&spec, seed).run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
+/// The random runs get to everything that they are to try.
+#[test]
+fn random_runs_pack_in_every_way() {
+    let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let mut met = Met::default();
+    for _ in 0..150 {
+        let tree = run().new_tree(&mut runner).expect("no filter rejects");
+        let (spec, depth, steps, seed) = tree.current();
+        let mut cut = Cut::new(&spec, seed);
+        assert_eq!(cut.run(depth, &steps), Ok(()), "{spec:?}");
+        cut.note(&spec, &mut met);
+    }
+    println!("{met:#?}");
+    let never: Vec<_> = met.0.iter().filter(|(_, times)| **times < 2).collect();
+    assert!(never.is_empty(), "too rare: {never:?}, of {met:#?}");
+}
