@@ -74,6 +74,33 @@ await check('pointing and arrow keys tell values, intervals and what is printed'
   await page.waitForFunction(text => document.querySelector('.panel output').textContent === text, first);
 });
 
+await check('heat maps have their numbers in cells whose colours leave them readable', {}, async page => {
+  const cells = await page.$$eval('.map svg g', all => all.map(cell => {
+    const linear = value => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    const light = one => {
+      const [r, g, b] = getComputedStyle(one).fill.match(/[\d.]+/g).map(value => linear(Number(value) / 255));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const [ground, ...inks] = [cell.querySelector('rect'), ...cell.querySelectorAll('text')].map(light);
+    const ratios = inks.map(ink => (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05));
+    const box = cell.querySelector('rect').getBoundingClientRect(), text = cell.querySelector('text').getBoundingClientRect();
+    return {
+      text: cell.querySelector('text').textContent, title: cell.querySelector('title').textContent,
+      fill: cell.querySelector('rect').getAttribute('fill'), lowest: Math.min(...ratios),
+      inside: text.left >= box.left && text.right <= box.right,
+    };
+  }));
+  const points = result.figures.find(figure => figure.kind === 'heatmap').points;
+  const shown = points.map(point => Math.abs(point.value) < 0.05 ? '0.0' : (point.value > 0 ? '+' : '') + point.value.toFixed(1));
+  assert.deepEqual(cells.map(cell => cell.text).sort(), shown.sort());
+  for (const cell of cells) assert.ok(cell.lowest >= 4.5 && cell.inside, JSON.stringify(cell));
+  const most = cells.find(cell => cell.text === shown.find(text => Number(text) === Math.min(...shown.map(Number))));
+  assert.equal(most.fill, '#2166ac', 'what is least is blue');
+  assert.ok(cells.filter(cell => cell.text === '0.0').every(cell => cell.fill === '#f7f7f7'), 'what is alike is white');
+  assert.match(most.title, /read-first, .*% \(-[\d.]+ to -[\d.]+\)/);
+  await picture(page, 'heatmap');
+});
+
 // Contrast as WCAG 2.2 defines it.
 const contrast = page => page.evaluate(() => {
   const linear = value => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
@@ -112,6 +139,7 @@ await check('without JavaScript the numbers are there', { javaScriptEnabled: fal
   assert.ok(await page.locator('#claims').isVisible());
   assert.ok(await page.locator('noscript').first().textContent());
   assert.ok((await page.textContent('#readme')).includes('great deal'));
+  assert.ok(await page.locator('.map svg').isVisible(), 'heat maps need none');
 });
 
 await end();

@@ -283,6 +283,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     health(report, out)?;
     slc_cache(report, out)?;
     merges(report, out)?;
+    reconstruction(report, out)?;
     let hits = match &report.cache {
         None => "none".to_owned(),
         Some(cache) => format!(
@@ -363,6 +364,19 @@ fn merges(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         or_none(stalls.p99, |span| time(span.0 as f64))
     );
     line(out, "Stalls for merges", &text)
+}
+
+/// Of a device whose mapping packs pages.
+fn reconstruction(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let Some(pieces) = &report.reconstruction else { return Ok(()) };
+    let text = format!(
+        "{} packs; {} pages in two parts, RMAP {} of the page map (at most {})",
+        count(pieces.packs),
+        count(u64::from(pieces.fragmented_pages)),
+        percent(pieces.rmap.page_map_ratio),
+        percent(pieces.rmap_max.page_map_ratio)
+    );
+    line(out, "Page reconstruction", &text)
 }
 
 /// Of a device on which something can fail.

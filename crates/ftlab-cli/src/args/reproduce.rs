@@ -1,5 +1,7 @@
 //! `ftlab reproduce`: which papers, with how many seeds.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::{OutputArgs, seed};
@@ -28,6 +30,10 @@ pub struct ReproduceArgs {
     /// the memory of a device.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,
+    /// The folder of real traces, which are no part of ftlab; by default the one that the environment
+    /// variable FTLAB_TRACES names. Cases that need a trace which is not there are not run, and named.
+    #[arg(long, value_name = "FOLDER")]
+    pub traces: Option<PathBuf>,
     /// Run only what the numbers of the paper need, and draw no figures.
     #[arg(long)]
     pub claims_only: bool,

@@ -27,6 +27,25 @@ pub struct Case {
     pub experiment: Experiment,
 }
 
+/// A case that can't be run here.
+pub struct LeftOut {
+    /// By axis, its value.
+    pub place: Place,
+    /// The trace that it lacks, by its path in the folder of traces.
+    pub trace: String,
+}
+
+/// What can be run, and what can't.
+pub struct Ready {
+    /// What is run with every seed.
+    pub cases: Vec<Case>,
+    /// What is not run.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// How a trace is written that lies in the user's folder of traces.
+const IN_TRACES: &str = "$FTLAB_TRACES/";
+
 /// The places that claims and figures are about, in the order of the axes; of claims only if no figure
 /// is wanted.
 pub fn needed(declaration: &Declaration, figures: bool) -> Vec<Place> {
@@ -48,7 +67,14 @@ impl Figure {
     fn places(&self, axes: &[Axis]) -> Vec<Place> {
         let open = self.open().into_iter().map(|axis| (axis, self.shown(axis, axes)));
         let drawn = places(&self.at, &open.collect::<Vec<_>>());
-        let Drawn::Metrics(along) = &self.drawn else { return drawn };
+        let along = match &self.drawn {
+            Drawn::Curves(_) => return drawn,
+            Drawn::Map(across) => {
+                let beside = drawn.iter().map(|place| across.quantity.elsewhere(place));
+                return drawn.iter().cloned().chain(beside).collect();
+            }
+            Drawn::Metrics(along) => along,
+        };
         let with = |points: &Option<Point>| -> Vec<Place> {
             let Some(point) = points else { return Vec::new() };
             let moved = drawn.iter().map(|place| {
@@ -96,16 +122,17 @@ pub fn label(place: &Place, axes: &[Axis]) -> String {
     if names.is_empty() { "the only case".to_owned() } else { names.join(", ") }
 }
 
-/// Makes the cases ready to be run.
+/// Makes the cases ready to be run; real traces are in the folder `traces`, if there is one.
 ///
 /// # Errors
 /// Everything that is wrong with any of them.
-pub fn ready(found: &Found, places: Vec<Place>) -> Result<Vec<Case>, Failure> {
+pub fn ready(found: &Found, places: Vec<Place>, traces: Option<&Path>) -> Result<Ready, Failure> {
     let mut told: Vec<String> = Vec::new();
-    let mut cases = Vec::new();
+    let mut ready = Ready { cases: Vec::new(), left_out: Vec::new() };
     for place in places {
-        match ready_one(found, place) {
-            Ok(case) => cases.push(case),
+        match ready_one(found, place, traces) {
+            Ok(Readied::Case(case)) => ready.cases.push(*case),
+            Ok(Readied::LeftOut(one)) => ready.left_out.push(one),
             Err(Failure::Usage(text)) => {
                 // The same fault of several cases is told once.
                 if !told.contains(&text) {
@@ -116,23 +143,41 @@ pub fn ready(found: &Found, places: Vec<Place>) -> Result<Vec<Case>, Failure> {
         }
     }
     match told.is_empty() {
-        true => Ok(cases),
+        true => Ok(ready),
         false => Err(Failure::Usage(told.join("\n"))),
     }
 }
 
-fn ready_one(found: &Found, place: Place) -> Result<Case, Failure> {
+/// A case, or why there is none.
+enum Readied {
+    Case(Box<Case>),
+    LeftOut(LeftOut),
+}
+
+fn ready_one(found: &Found, place: Place, traces: Option<&Path>) -> Result<Readied, Failure> {
     let declaration = &found.declaration;
     let label = label(&place, &declaration.axes);
     let values = declaration.axes.iter().zip(&place).map(|(axis, &at)| &axis.values[at]);
     let settings = values
         .fold(declaration.run.clone(), |settings, value| settings.with(value.settings.clone()));
     let config = config(found, &settings)?;
-    let load = load(found, &settings)?;
+    let lacking = lacking(&settings, traces);
+    let load = load(found, &settings, traces)?;
+    if let Some(trace) = lacking {
+        return Ok(Readied::LeftOut(LeftOut { place, trace }));
+    }
     let experiment = Experiment::new(&load)?;
     // What can't be opened is told before anything runs.
     drop(experiment.load.open()?);
-    Ok(Case { place, label, config, experiment })
+    Ok(Readied::Case(Box::new(Case { place, label, config, experiment })))
+}
+
+/// The real trace that a case needs, if it is not there.
+fn lacking(settings: &Settings, traces: Option<&Path>) -> Option<String> {
+    let (_, written) = settings.load.iter().find(|(key, _)| *key == "trace")?;
+    let name = written.text.strip_prefix(IN_TRACES)?;
+    let is_there = traces.is_some_and(|folder| folder.join(name).is_file());
+    (!is_there).then(|| name.to_owned())
 }
 
 fn config(found: &Found, settings: &Settings) -> Result<Config, Failure> {
@@ -148,13 +193,17 @@ fn config(found: &Found, settings: &Settings) -> Result<Config, Failure> {
     device::load(&in_folder(&found.folder, &device.text), &settings)
 }
 
-fn load(found: &Found, settings: &Settings) -> Result<LoadArgs, Failure> {
+fn load(found: &Found, settings: &Settings, traces: Option<&Path>) -> Result<LoadArgs, Failure> {
     if !settings.load.iter().any(|(key, _)| is_load(key)) {
         return Err(lacks(found, "load", "workload = \"randwrite-4k\""));
     }
     let words = |key: &str, written: &Written| {
         let text = match key {
             "workload" => in_folder(&found.folder, &written.text),
+            "trace" if written.text.starts_with(IN_TRACES) => {
+                let name = &written.text[IN_TRACES.len()..];
+                traces.unwrap_or(Path::new("")).join(name).to_string_lossy().into_owned()
+            }
             // None is built in.
             "trace" | "fio" => found.folder.join(&written.text).to_string_lossy().into_owned(),
             "precondition" => {
@@ -170,6 +219,10 @@ fn load(found: &Found, settings: &Settings) -> Result<LoadArgs, Failure> {
     for (key, written) in &settings.load {
         match *key {
             "workload" | "fio" => refuse_elsewhere(found, written, &written.text)?,
+            "trace" => {
+                let name = written.text.strip_prefix(IN_TRACES);
+                name.map_or(Ok(()), |name| refuse_elsewhere(found, written, name))?;
+            }
             "precondition" => {
                 let mut steps = written.text.split(',');
                 steps.try_for_each(|step| refuse_elsewhere(found, written, step.trim()))?;

@@ -244,13 +244,20 @@ pub struct Expected {
     pub tolerance: Option<Tolerance>,
 }
 
-/// How a figure is drawn.
+/// How a figure of metrics is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Points with lines between them.
     Lines,
     /// Groups of bars.
     Bars,
+    /// Cells by two axes.
+    Heatmap,
+}
+
+impl Kind {
+    /// In the order of [`super::keys::KINDS`].
+    pub const ALL: [Kind; 3] = [Kind::Lines, Kind::Bars, Kind::Heatmap];
 }
 
 /// What is drawn.
@@ -264,8 +271,8 @@ pub struct Figure {
     pub drawn: Drawn,
     /// The axis of whose values each has a line of its own.
     pub series: Option<usize>,
-    /// The axis of whose values each has a panel of its own.
-    pub panels: Option<usize>,
+    /// Axes of whose values, or combinations of them, each has a panel of its own.
+    pub panels: Vec<usize>,
     /// By axis, the values of an open axis that are drawn; all of them if it says none.
     pub only: Vec<Option<Vec<usize>>>,
     /// The values of other axes.
@@ -281,6 +288,19 @@ pub enum Drawn {
     Metrics(AlongAxis),
     /// Curves along themselves.
     Curves(Vec<usize>),
+    /// A metric over two axes.
+    Map(AcrossAxes),
+}
+
+/// A metric that is drawn as a heat map.
+#[derive(Clone, Debug)]
+pub struct AcrossAxes {
+    /// The axis whose values are columns.
+    pub x: usize,
+    /// The axis whose values are rows.
+    pub y: usize,
+    /// What is formed in each cell.
+    pub quantity: Quantity,
 }
 
 /// Metrics that are drawn along an axis.
@@ -306,13 +326,31 @@ impl Figure {
         self.only[axis].clone().unwrap_or_else(|| (0..axes[axis].values.len()).collect())
     }
 
+    /// What each of its panels is called, and the values that it holds fixed: one panel for each value of
+    /// its axis of panels, or combination of those of several.
+    pub fn panels(&self, axes: &[Axis]) -> impl Iterator<Item = (String, Point)> {
+        let mut points = vec![(Vec::new(), self.at.clone())];
+        for &axis in &self.panels {
+            let (of, values) = (&axes[axis], self.shown(axis, axes));
+            let with = |(names, point): &(Vec<String>, Point), at: usize| {
+                let (mut names, mut point) = (names.clone(), point.clone());
+                names.push(format!("{} {}", of.label, of.values[at].label));
+                point[axis] = Some(at);
+                (names, point)
+            };
+            points = points.iter().flat_map(|one| values.iter().map(|&at| with(one, at))).collect();
+        }
+        points.into_iter().map(|(names, point)| (names.join(", "), point))
+    }
+
     /// The axes of which it draws several values.
     pub fn open(&self) -> Vec<usize> {
-        let x = match &self.drawn {
-            Drawn::Metrics(along) => Some(along.x),
-            Drawn::Curves(_) => None,
+        let along = match &self.drawn {
+            Drawn::Metrics(along) => vec![along.x],
+            Drawn::Curves(_) => Vec::new(),
+            Drawn::Map(across) => vec![across.x, across.y],
         };
-        [x, self.series, self.panels].into_iter().flatten().collect()
+        along.into_iter().chain(self.series).chain(self.panels.iter().copied()).collect()
     }
 }
 
@@ -337,14 +375,16 @@ pub fn places(point: &Point, open: &[(usize, Vec<usize>)]) -> Vec<Place> {
 }
 
 impl Quantity {
+    /// The place with which one is compared.
+    pub fn elsewhere(&self, place: &Place) -> Place {
+        place.iter().zip(&self.against).map(|(here, there)| there.unwrap_or(*here)).collect()
+    }
+
     /// The places whose values it is formed of, each with that which it is compared with.
     pub fn pairs(&self, at: &Point, axes: &[Axis]) -> Vec<(Place, Place)> {
-        let elsewhere = |place: &Place| {
-            place.iter().zip(&self.against).map(|(here, there)| there.unwrap_or(*here)).collect()
-        };
         let all = |axis: usize| (axis, (0..axes[axis].values.len()).collect());
         let open: Vec<(usize, Vec<usize>)> = self.mean_over.iter().copied().map(all).collect();
         let places = places(at, &open);
-        places.into_iter().map(|place| (place.clone(), elsewhere(&place))).collect()
+        places.into_iter().map(|place| (place.clone(), self.elsewhere(&place))).collect()
     }
 }

@@ -51,6 +51,10 @@ pub struct Reproduction {
     pub metrics: Vec<MetricNamed>,
     /// What was run, and what came of it.
     pub cases: Vec<CaseDocument>,
+    /// What figures of metrics draw; none if only numbers were asked for. Curves stand in their cases.
+    pub figures: Vec<FigureDocument>,
+    /// What was not run: cases that need a trace which is not there.
+    pub not_run: Vec<NotRunDocument>,
 }
 
 /// How many numbers came out how.
@@ -62,6 +66,8 @@ pub struct Counts {
     pub differs_explained: usize,
     /// Neither.
     pub out_of_tolerance: usize,
+    /// Not run: they need a trace that is not there.
+    pub not_run: usize,
 }
 
 /// How a number came out.
@@ -74,6 +80,8 @@ pub enum NumberVerdict {
     DiffersExplained,
     /// Neither, or not known.
     OutOfTolerance,
+    /// It needs a trace that is not there.
+    NotRun,
 }
 
 /// What the paper claims.
@@ -206,4 +214,46 @@ pub struct SpreadDocument {
     pub low: Option<f64>,
     /// Where the interval of the mean ends; null with one seed.
     pub high: Option<f64>,
+}
+
+/// What a figure draws of metrics.
+#[derive(Debug, Serialize)]
+pub struct FigureDocument {
+    /// Its title.
+    pub title: String,
+    /// `lines`, `bars` or `heatmap`.
+    pub kind: &'static str,
+    /// What is formed of the metrics, as the experiment calls it.
+    #[serde(rename = "as")]
+    pub form: &'static str,
+    /// By axis, the value with which it is compared; empty where it is with nothing.
+    pub against: BTreeMap<String, String>,
+    /// Its points.
+    pub points: Vec<PointDocument>,
+}
+
+/// A point of a figure. What is formed of two cases is formed seed by seed alike: both have the same seeds.
+#[derive(Debug, Serialize)]
+pub struct PointDocument {
+    /// By axis, the value.
+    pub at: BTreeMap<String, String>,
+    /// The name of the metric.
+    pub metric: String,
+    /// The unit of what is formed of it; `%` is per cent, empty a plain number.
+    pub unit: String,
+    /// What is formed of its means; null if some run does not know it, or was not made.
+    pub value: Option<f64>,
+    /// Where its interval begins; null with one seed.
+    pub low: Option<f64>,
+    /// Where its interval ends; null with one seed.
+    pub high: Option<f64>,
+}
+
+/// A case that was not run.
+#[derive(Clone, Debug, Serialize)]
+pub struct NotRunDocument {
+    /// By axis, the value.
+    pub at: BTreeMap<String, String>,
+    /// The trace that it needs, by its path in the folder of traces.
+    pub trace: String,
 }

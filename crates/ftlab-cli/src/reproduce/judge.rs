@@ -2,28 +2,42 @@
 
 use std::collections::BTreeMap;
 
-use super::cases::Case;
-use super::declaration::{Axis, Claim, Curve, Declaration, Point, Row};
+use super::cases::{Case, LeftOut};
+use super::declaration::{Axis, Claim, Curve, Declaration, Figure, Place, Point, Row};
 use super::document::{
     AxisDocument, CaseDocument, ClaimDocument, Counts, CurveDocument, CurveNamed, KIND,
-    MetricNamed, NumberVerdict, Reproduction, RowDocument, SCHEMA_VERSION, SpreadDocument,
+    MetricNamed, NotRunDocument, NumberVerdict, Reproduction, RowDocument, SCHEMA_VERSION,
+    SpreadDocument,
 };
 use super::library::Found;
 use super::measure::{CONFIDENCE, Measured, Spread};
 use super::numbers::is_near;
+use super::points;
 use crate::result::DeviceDocument;
+
+/// What was run.
+pub struct Ran<'a> {
+    /// The cases.
+    pub cases: &'a [Case],
+    /// By case, what was played.
+    pub loads: &'a [serde_json::Value],
+    /// With these seeds, each case.
+    pub seeds: &'a [u64],
+    /// What was not run.
+    pub left_out: &'a [LeftOut],
+}
 
 /// Everything that is known in the end, for files, table and page.
 pub fn judged(
     found: &Found,
-    cases: &[Case],
-    loads: &[serde_json::Value],
-    seeds: &[u64],
+    figures: &[Figure],
+    ran: &Ran<'_>,
     measured: &Measured,
 ) -> Reproduction {
     let declaration = &found.declaration;
+    let Ran { cases, loads, seeds, .. } = ran;
     let claims: Vec<ClaimDocument> =
-        declaration.claims.iter().map(|claim| claimed(declaration, claim, measured)).collect();
+        declaration.claims.iter().map(|claim| claimed(declaration, claim, ran, measured)).collect();
     Reproduction {
         kind: KIND,
         schema_version: SCHEMA_VERSION,
@@ -44,16 +58,31 @@ pub fn judged(
         metrics: metrics(declaration),
         cases: cases
             .iter()
-            .zip(loads)
+            .zip(*loads)
             .map(|(case, load)| of_case(declaration, case, load, measured))
             .collect(),
+        figures: points::of(declaration, figures, measured),
+        not_run: ran.left_out.iter().map(|one| not_run(one, &declaration.axes)).collect(),
     }
 }
 
-fn claimed(declaration: &Declaration, claim: &Claim, measured: &Measured) -> ClaimDocument {
+fn not_run(one: &LeftOut, axes: &[Axis]) -> NotRunDocument {
+    let point: Point = one.place.iter().map(|&value| Some(value)).collect();
+    NotRunDocument { at: named(&point, &[], axes), trace: one.trace.clone() }
+}
+
+fn claimed(
+    declaration: &Declaration,
+    claim: &Claim,
+    ran: &Ran<'_>,
+    measured: &Measured,
+) -> ClaimDocument {
     let metric = &declaration.metrics[claim.quantity.metric];
     let rows = claim.rows.iter().map(|row| {
         let ours = measured.quantity(&claim.quantity, &row.at);
+        let pairs = claim.quantity.pairs(&row.at, &declaration.axes);
+        let is_left_out = |place: &Place| ran.left_out.iter().any(|one| one.place == *place);
+        let was_run = !pairs.iter().any(|(here, there)| is_left_out(here) || is_left_out(there));
         RowDocument {
             label: row.label.clone(),
             at: named(&row.at, &claim.quantity.mean_over, &declaration.axes),
@@ -64,7 +93,10 @@ fn claimed(declaration: &Declaration, claim: &Claim, measured: &Measured) -> Cla
             ours: ours.map(|ours| ours.value),
             low: ours.and_then(|ours| ours.low),
             high: ours.and_then(|ours| ours.high),
-            verdict: verdict(row, ours.map(|ours| ours.value)),
+            verdict: match was_run {
+                true => verdict(row, ours.map(|ours| ours.value)),
+                false => NumberVerdict::NotRun,
+            },
         }
     });
     ClaimDocument {
@@ -99,12 +131,14 @@ fn counts(claims: &[ClaimDocument]) -> Counts {
             NumberVerdict::Reproduced => counts.reproduced += 1,
             NumberVerdict::DiffersExplained => counts.differs_explained += 1,
             NumberVerdict::OutOfTolerance => counts.out_of_tolerance += 1,
+            NumberVerdict::NotRun => counts.not_run += 1,
         }
     }
     counts
 }
 
-fn named(point: &Point, open: &[usize], axes: &[Axis]) -> BTreeMap<String, String> {
+/// By axis, the name of its value, where one is fixed.
+pub fn named(point: &Point, open: &[usize], axes: &[Axis]) -> BTreeMap<String, String> {
     let fixed = axes.iter().enumerate().zip(point).filter(|((at, _), _)| !open.contains(at));
     let name = |axis: &Axis, value: usize| (axis.name.clone(), axis.values[value].name.clone());
     fixed.filter_map(|((_, axis), value)| Some(name(axis, (*value)?))).collect()

@@ -59,6 +59,8 @@ pub enum Takes {
     Name,
     /// Several such names.
     Names,
+    /// One such name, or several.
+    NameOrNames,
     /// Values of axes.
     Point,
     /// Several values of each of some axes.
@@ -87,6 +89,9 @@ impl Takes {
             Takes::Plain => "a text or a number, as on the command line",
             Takes::Name => "the name of something that the file declares, such as \"read_mean\"",
             Takes::Names => "a list of names that the file declares, such as [\"read_mean\"]",
+            Takes::NameOrNames => {
+                "the name of something that the file declares, or a list of such names"
+            }
             Takes::Point => "values of axes, such as { bound = \"200us\" }",
             Takes::Only => "values of axes, such as { bound = [\"200us\", \"300us\"] }",
             Takes::Values => {
@@ -142,8 +147,15 @@ pub const FORMS: [(&str, &str); 5] = [
 ];
 
 /// The kinds of figures.
-pub const KINDS: [(&str, &str); 2] =
-    [("lines", "points with lines between them"), ("bars", "groups of bars")];
+pub const KINDS: [(&str, &str); 3] = [
+    ("lines", "points with lines between them"),
+    ("bars", "groups of bars"),
+    (
+        "heatmap",
+        "cells by two axes, `x` and `y`, with the number of one metric in each. What is compared is coloured \
+         from blue, less, over white, alike, to orange, more",
+    ),
+];
 
 /// What `pick` takes of a curve; N is a number from 1 on.
 pub const PICKS: [(&str, &str); 2] = [
@@ -191,7 +203,9 @@ pub const KEYS: &[Key] = keys![
     Run."set": Texts, Depends("nothing"), "Options of the device, as with --set.";
     Run."workload": Text, Depends("another load"),
         "The workload: a file of the folder or below it, or a built-in one. One of workload, trace and fio is given.";
-    Run."trace": Text, Depends("another load"), "The trace: a file, by its path from the folder. It alone may lie elsewhere, since traces are large.";
+    Run."trace": Text, Depends("another load"), "The trace: a file, by its path from the folder. It alone may lie elsewhere, since traces are large. \
+         \"$FTLAB_TRACES/hm_0.csv\" is a file in the folder of real traces that the user names (--traces, or the \
+         environment variable FTLAB_TRACES): without it the case is not run, and named.";
     Run."fio": Text, Depends("another load"), "The fio job file, in the folder or below it.";
     Run."precondition": Text, Depends("none"),
         "What the device goes through first, as with --precondition.";
@@ -277,17 +291,19 @@ pub const KEYS: &[Key] = keys![
 
     Figure."title": Text, Required, "The title, with the number of the figure in the paper.";
     Figure."note": Text, Depends("none"), "What to know of it.";
-    Figure."kind": Name, Depends("lines"), "lines or bars.";
-    Figure."x": Name, Depends("needed unless `curves` is given"), "The axis along which it is drawn.";
-    Figure."metrics": Names, Depends("needed unless `curves` is given"), "The metrics that are drawn.";
+    Figure."kind": Name, Depends("lines"), "lines, bars or heatmap.";
+    Figure."x": Name, Depends("needed unless `curves` is given"), "The axis along which it is drawn; of a heat map that whose values are columns.";
+    Figure."y": Name, Depends("needed for a heat map"), "The axis whose values are the rows of a heat map.";
+    Figure."metrics": Names, Depends("needed unless `curves` is given"), "The metrics that are drawn; a heat map draws one.";
     Figure."curves": Names, Depends("metrics"),
         "The curves that are drawn in place of metrics, each along itself: those of the run with the first seed. \
          `series`, `panels` and `at` say of which cases.";
     Figure."series": Name, Depends("one for each metric or curve"),
         "An axis: each metric or curve is drawn for each of its values.";
-    Figure."panels": Name, Depends("a single panel"), "An axis: one panel for each of its values.";
+    Figure."panels": NameOrNames, Depends("a single panel"),
+        "An axis: one panel for each of its values. Or several: one for each combination of their values.";
     Figure."only": Only, Depends("all values of those axes"),
-        "Of these axes, along which it is drawn or which `series` or `panels` name, only these values.";
+        "Of these axes, along which it is drawn (`x`, `y`) or which `series` or `panels` name, only these values.";
     Figure."at": Point, Depends("the only value of each axis"), "The values of all other axes.";
     Figure."as": Name, Depends("value"), "What is formed of the metrics, as in claims.";
     Figure."against": Point, Depends("not needed for a value"), "As in claims.";

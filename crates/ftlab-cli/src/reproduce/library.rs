@@ -52,7 +52,10 @@ fn in_folder(folder: &Dir<'_>) -> PathBuf {
 /// # Errors
 /// There is none, or its declaration is wrong.
 pub fn find(argument: &str) -> Result<Found, Failure> {
-    match BUILT_IN.get_dir(argument).filter(|folder| folder.get_file(in_folder(folder)).is_some()) {
+    // With a slash it is a folder, also if there is a built-in one of that name.
+    let is_it = |folder: &&Dir<'_>| folder.path().as_os_str() == argument;
+    let built_in = BUILT_IN.get_dir(argument).filter(is_it);
+    match built_in.filter(|folder| folder.get_file(in_folder(folder)).is_some()) {
         Some(folder) => {
             let unpacked = unpack(folder)?;
             let label = format!("experiments/{argument}/{DECLARATION}");
@@ -142,7 +145,7 @@ mod tests {
             assert!(!found.readme.is_empty(), "{name} has a README");
             // Devices, loads and options of all cases are in order, also of those that only figures ask for.
             let places = needed(&found.declaration, true);
-            ready(&found, places).unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
+            ready(&found, places, None).unwrap_or_else(|failure| panic!("{name}: {failure:?}"));
         }
     }
 }

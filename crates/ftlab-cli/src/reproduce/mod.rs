@@ -12,23 +12,27 @@ mod document;
 mod judge;
 mod keys;
 mod library;
+mod map;
+mod maps;
 mod measure;
 mod numbers;
 mod page;
 mod parse;
 mod perform;
+mod points;
 mod reader;
 mod table;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
 use serde_json::json;
 
-use self::cases::Case;
+use self::cases::{Case, LeftOut, Ready};
 use self::declaration::Place;
 use self::document::Reproduction;
+use self::judge::Ran;
 use self::library::Found;
 use self::measure::Measured;
 use self::perform::Jobs;
@@ -45,6 +49,8 @@ use crate::seeds;
 const PAGE: &str = "report.html";
 /// What lists the experiments in place of running one.
 const LIST: &str = "list";
+/// Names the folder of real traces.
+const TRACES: &str = "FTLAB_TRACES";
 
 /// Reproduces, or lists what can be.
 pub fn run(args: &ReproduceArgs, out: &mut dyn Write) -> Result<(), Failure> {
@@ -106,6 +112,17 @@ fn reproduce_all(
     Ok(())
 }
 
+/// A folder that is named by hand is there; a variable may name what only tests of another checkout have.
+fn refuse_no_folder(traces: Option<&Path>) -> Result<(), Failure> {
+    match traces {
+        Some(folder) if !folder.is_dir() => Err(Failure::usage(format!(
+            "there is no folder {}\n  remedy: name the folder in which the traces are (--traces)",
+            folder.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 fn refuse_one_name_twice(found: &[Found]) -> Result<(), Failure> {
     let names: Vec<&str> = found.iter().map(|found| found.declaration.name.as_str()).collect();
     match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
@@ -121,6 +138,7 @@ fn refuse_one_name_twice(found: &[Found]) -> Result<(), Failure> {
 struct Plan {
     found: Found,
     cases: Vec<Case>,
+    left_out: Vec<LeftOut>,
     seeds: Vec<u64>,
     threads: usize,
 }
@@ -134,7 +152,16 @@ impl Plan {
                 found.declaration.name
             )));
         }
-        let cases = cases::ready(&found, places)?;
+        let traces = args.traces.clone().or_else(|| std::env::var_os(TRACES).map(PathBuf::from));
+        refuse_no_folder(args.traces.as_deref())?;
+        let Ready { cases, left_out } = cases::ready(&found, places, traces.as_deref())?;
+        if cases.is_empty() {
+            return Err(Failure::usage(format!(
+                "{} needs traces for all that it runs, such as {}\n  remedy: name the folder in which they \
+                 are (--traces FOLDER)",
+                found.declaration.name, left_out[0].trace
+            )));
+        }
         let many = args.seeds.unwrap_or(found.declaration.seeds);
         let seeds = seeds::from(args.seed, many)?;
         let cores = available_parallelism().map_or(1, usize::from);
@@ -148,7 +175,7 @@ impl Plan {
         if !cases.iter().any(is_trace) {
             found.unpacked = None;
         }
-        Ok(Plan { found, cases, seeds, threads })
+        Ok(Plan { found, cases, left_out, seeds, threads })
     }
 
     /// One run with one seed: whether the metrics are there shows only then.
@@ -202,14 +229,20 @@ impl Plan {
             curves: performed.curves,
             axes: declaration.axes.clone(),
         };
-        let document =
-            judge::judged(&self.found, &self.cases, &performed.loads, &self.seeds, &measured);
+        let figures = if args.claims_only { &[][..] } else { &declaration.figures };
+        let ran = Ran {
+            cases: &self.cases,
+            loads: &performed.loads,
+            seeds: &self.seeds,
+            left_out: &self.left_out,
+        };
+        let document = judge::judged(&self.found, figures, &ran, &measured);
         if !args.output.quiet && !args.output.json {
             table::print(&document, jobs.runs(), out)?;
+            maps::print(declaration, figures, &measured, out)?;
             out.flush()?;
         }
         if let Some(folder) = folder {
-            let figures = if args.claims_only { &[][..] } else { &declaration.figures };
             let page = page::of(&self.found, figures, &document, &measured)?;
             folder.write(PAGE, page.as_bytes())?;
             folder.write(MARK, result::to_json(&document)?.as_bytes())?;

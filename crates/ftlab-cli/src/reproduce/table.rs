@@ -10,7 +10,7 @@ use crate::table::wrapped;
 /// What stands where nothing is known.
 const NONE: &str = "-";
 /// The widest label that stands in a line with its numbers.
-const LABEL: usize = 22;
+const LABEL: usize = 16;
 
 /// Prints what came of an experiment, in so many runs.
 pub fn print(document: &Reproduction, runs: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -38,7 +38,8 @@ pub fn print(document: &Reproduction, runs: usize, out: &mut dyn Write) -> io::R
     }
     writeln!(out)?;
     wrapped(out, "", &verdict_line(document))?;
-    fewer_seeds(document).map_or(Ok(()), |note| wrapped(out, "", &note))
+    let notes = fewer_seeds(document).into_iter().chain(not_run(document));
+    notes.into_iter().try_for_each(|note| wrapped(out, "", &note))
 }
 
 /// So many of them, in words.
@@ -68,7 +69,7 @@ fn line(out: &mut dyn Write, cells: [&str; 6]) -> io::Result<()> {
     let [label, paper, ours, difference, tolerance, verdict] = cells;
     // What is too long for its column moves the others, but does not run into them.
     let text = format!(
-        "{label:<LABEL$} {paper:>10} {ours:>10} {difference:>12} {tolerance:>10}  {verdict}"
+        "{label:<LABEL$} {paper:>10} {ours:>16} {difference:>12} {tolerance:>10}  {verdict}"
     );
     writeln!(out, "{}", text.trim_end())
 }
@@ -83,7 +84,7 @@ fn print_row(claim: &ClaimDocument, row: &RowDocument, out: &mut dyn Write) -> i
     let cells = [
         label.as_str(),
         &printed(row.paper, unit),
-        &ours(row, unit),
+        &ours_and_interval(row, unit),
         &difference(row, row.paper, row.tolerance, unit),
         &row.tolerance.map_or(String::new(), |tolerance| tolerance.told(unit)),
         short(row.verdict),
@@ -100,6 +101,15 @@ fn print_row(claim: &ClaimDocument, row: &RowDocument, out: &mut dyn Write) -> i
     ];
     line(out, cells)?;
     row.needless().map_or(Ok(()), |text| wrapped(out, "    ", text))
+}
+
+/// Ours, and how far its interval reaches to both sides, if it does.
+fn ours_and_interval(row: &RowDocument, unit: &str) -> String {
+    let (Some(value), Some(high)) = (row.ours, row.high) else { return ours(row, unit) };
+    let half = told(high - value, "");
+    let number = ours(row, unit);
+    let (number, unit) = number.rsplit_once(' ').unwrap_or((&number, ""));
+    format!("{number} ±{half} {unit}").trim_end().to_owned()
 }
 
 /// Ours, for people.
@@ -135,6 +145,7 @@ fn short(verdict: NumberVerdict) -> &'static str {
         NumberVerdict::Reproduced => "reproduced",
         NumberVerdict::DiffersExplained => "explained",
         NumberVerdict::OutOfTolerance => "OUT",
+        NumberVerdict::NotRun => "not run",
     }
 }
 
@@ -144,17 +155,19 @@ pub fn long(verdict: NumberVerdict) -> &'static str {
         NumberVerdict::Reproduced => "reproduced",
         NumberVerdict::DiffersExplained => "differs, explained",
         NumberVerdict::OutOfTolerance => "out of tolerance",
+        NumberVerdict::NotRun => "not run",
     }
 }
 
 /// How many numbers came out how.
 pub fn verdict_line(document: &Reproduction) -> String {
-    let Counts { reproduced, differs_explained, out_of_tolerance } = document.verdicts;
-    match reproduced + differs_explained + out_of_tolerance {
+    let Counts { reproduced, differs_explained, out_of_tolerance, not_run } = document.verdicts;
+    let left_out = if not_run > 0 { format!("; {not_run} not run") } else { String::new() };
+    match reproduced + differs_explained + out_of_tolerance + not_run {
         0 => "The experiment holds no number of the paper.".to_owned(),
         all => format!(
             "Of {} {reproduced} reproduced; {differs_explained} {}, explained; {out_of_tolerance} out \
-             of tolerance.",
+             of tolerance{left_out}.",
             several(all, "number"),
             if differs_explained == 1 { "differs" } else { "differ" }
         ),
@@ -170,6 +183,22 @@ pub fn fewer_seeds(document: &Reproduction) -> Option<String> {
         format!(
             "The tolerances hold for the mean of {declared} seeds, and these are {run}: single numbers may fall \
              out of them, or into them, by chance."
+        )
+    })
+}
+
+/// That cases were not run for want of traces, if so, and which these are.
+pub fn not_run(document: &Reproduction) -> Option<String> {
+    let mut traces: Vec<&str> = document.not_run.iter().map(|one| one.trace.as_str()).collect();
+    traces.sort_unstable();
+    traces.dedup();
+    let many = document.not_run.len();
+    (many > 0).then(|| {
+        format!(
+            "{} not run: real traces are no part of ftlab, and these are not there: {}. --traces FOLDER says \
+             where they are.",
+            several(many, "case") + if many == 1 { " was" } else { " were" },
+            traces.join(", ")
         )
     })
 }

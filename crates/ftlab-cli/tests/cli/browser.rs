@@ -74,5 +74,5 @@ fn the_page_of_a_reproduction_works_in_a_browser() {
         assert_eq!(place.run("reproduce e -o out --quiet").code, 1);
         place.path("out")
     };
-    opened("reproduction.mjs", reproduced, 8);
+    opened("reproduction.mjs", reproduced, 9);
 }

@@ -50,6 +50,8 @@ impl Place {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ftlab"));
         command.args(args).current_dir(self.folder.path());
+        // Traces that somebody has take no part.
+        command.env_remove("FTLAB_TRACES");
         command
     }
 

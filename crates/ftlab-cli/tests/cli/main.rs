@@ -8,6 +8,7 @@ mod device;
 mod other_commands;
 mod reproduce;
 mod reproduce_curves;
+mod reproduce_maps;
 mod reproduce_papers;
 mod reproduce_refused;
 mod run;

@@ -91,6 +91,17 @@ metrics = ["read"]
 y_label = "us a read"
 "#;
 
+const HEAT_MAP: &str = r#"
+[[figure]]
+title = "Figure 3: where it pays"
+kind = "heatmap"
+x = "start"
+y = "policy"
+metrics = ["read"]
+as = "change"
+against = { policy = "fifo" }
+"#;
+
 /// Writes an experiment into a folder called `name`.
 pub fn experiment(place: &Place, name: &str, rest: &str) {
     fs::create_dir_all(place.path(name)).unwrap();
@@ -100,7 +111,7 @@ pub fn experiment(place: &Place, name: &str, rest: &str) {
     place.write(&format!("{name}/README.md"), b"# What was found\n\nA *great deal*.\n");
 }
 
-/// An experiment with numbers that are met, that differ and that are missed, with lines and bars.
+/// An experiment with numbers that are met, that differ and that are missed, with lines, bars and cells.
 pub fn write_example(place: &Place, name: &str) {
     let claims = [
         reads("paper = 100\ntolerance = \"5%\""),
@@ -108,7 +119,7 @@ pub fn write_example(place: &Place, name: &str) {
         faster("paper = \"99%\"\ntolerance = \"1 point\"\ndiffers = { expected = \"< 90\", reason = \"It is a test.\" }")
             .replace("\"faster\"", "\"other\""),
     ];
-    experiment(place, name, &[&claims.concat(), FIGURES].concat());
+    experiment(place, name, &[&claims.concat(), FIGURES, HEAT_MAP].concat());
 }
 
 pub fn row(document: &Value, claim: usize, row: usize) -> &Value {

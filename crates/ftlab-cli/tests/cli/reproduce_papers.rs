@@ -13,7 +13,8 @@ fn the_papers_are_listed() {
     assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);
     let all: Value = serde_json::from_str(&place.run("reproduce list --json").out).unwrap();
     let listed = all.as_array().unwrap().iter().map(|one| (&one["name"], &one["seeds"]));
-    let expected = [("channel-management", 1), ("rw-scheduler", 1000)];
+    let expected =
+        [("channel-management", 1), ("prlru", 3), ("prlru-adaptive", 10), ("rw-scheduler", 1000)];
     let expected = expected.map(|(name, seeds)| (Value::from(name), Value::from(seeds)));
     assert!(listed.eq(expected.iter().map(|(name, seeds)| (name, seeds))), "{all}");
 }

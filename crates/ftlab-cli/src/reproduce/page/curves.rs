@@ -1,6 +1,6 @@
 //! Figures of curves: lists that runs report, drawn along themselves.
 
-use super::figures::{Dot, FigureData, Panel, Tick, notes, panels, series};
+use super::figures::{Dot, FigureData, Panel, Tick, series};
 use crate::reproduce::declaration::{Declaration, Figure, Place, Point};
 use crate::reproduce::document::CurveDocument;
 use crate::reproduce::measure::Measured;
@@ -16,7 +16,7 @@ pub fn data(
     let labels: Vec<(usize, &str)> =
         curves.iter().map(|&at| (at, declaration.curves[at].label.as_str())).collect();
     let series = series(figure, &declaration.axes, &labels);
-    let panel = |title: String, at: &Point| {
+    let panel = |(title, at): (String, Point)| {
         let points = series.iter().map(|(_, curve, value)| {
             let mut at = at.clone();
             if let Some(axis) = figure.series {
@@ -34,13 +34,12 @@ pub fn data(
             printed: Vec::new(),
         }
     };
-    let panels = panels(figure, &declaration.axes, panel);
+    let panels: Vec<Panel> = figure.panels(&declaration.axes).map(panel).collect();
     let dots = panels.iter().flat_map(|panel| panel.points.iter().flatten());
     let end = dots.map(|dot| dot.x).fold(0.0, f64::max);
     let tick = |x: f64| Tick { x, name: x.to_string(), apart: false };
     FigureData {
         title: figure.title.clone(),
-        notes: notes(figure, &declaration.axes),
         kind: "curves",
         x_label: first.x_label.clone(),
         y_label: figure.y_label.clone(),

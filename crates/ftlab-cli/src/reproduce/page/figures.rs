@@ -18,9 +18,6 @@ const APART: f64 = 0.12;
 pub struct FigureData {
     /// The title.
     pub title: String,
-    /// What to know of it and of its axes.
-    #[serde(skip)]
-    pub notes: Vec<String>,
     /// `lines`, `bars` or `curves`.
     pub kind: &'static str,
     /// What stands at the horizontal axis.
@@ -94,34 +91,19 @@ pub struct Mark {
     origin: Option<String>,
 }
 
-/// All figures.
-pub fn of(declaration: &Declaration, figures: &[Figure], measured: &Measured) -> Vec<FigureData> {
-    let of = |figure: &Figure| match &figure.drawn {
-        Drawn::Metrics(along) => Drawing { declaration, figure, along, measured }.data(),
-        Drawn::Curves(curves) => curves::data(declaration, figure, curves, measured),
-    };
-    figures.iter().map(of).collect()
+/// What a figure shows, if the page's script draws it: heat maps stand in the page as they are.
+pub fn data(declaration: &Declaration, figure: &Figure, measured: &Measured) -> Option<FigureData> {
+    match &figure.drawn {
+        Drawn::Metrics(along) => Some(Drawing { declaration, figure, along, measured }.data()),
+        Drawn::Curves(curves) => Some(curves::data(declaration, figure, curves, measured)),
+        Drawn::Map(_) => None,
+    }
 }
 
 /// What is to be known of a figure and of the axes that it draws.
 pub fn notes(figure: &Figure, axes: &[Axis]) -> Vec<String> {
     let of_axes = figure.open().into_iter().filter_map(|axis| axes[axis].note.clone());
     figure.note.clone().into_iter().chain(of_axes).collect()
-}
-
-/// The panels of a figure: one for each value of its axis of panels.
-pub fn panels(
-    figure: &Figure,
-    axes: &[Axis],
-    panel: impl Fn(String, &Point) -> Panel,
-) -> Vec<Panel> {
-    let Some(axis) = figure.panels else { return vec![panel(String::new(), &figure.at)] };
-    let of = |at: usize| {
-        let mut point = figure.at.clone();
-        point[axis] = Some(at);
-        panel(format!("{} {}", axes[axis].label, axes[axis].values[at].label), &point)
-    };
-    figure.shown(axis, axes).into_iter().map(of).collect()
 }
 
 /// The series of a figure: what they are called, what they are of, and the values of their axis. `drawn`
@@ -163,14 +145,13 @@ impl Drawing<'_> {
         let bars = self.along.kind == Kind::Bars;
         FigureData {
             title: figure.title.clone(),
-            notes: notes(figure, self.axes()),
             kind: if bars { "bars" } else { "lines" },
             x_label: if bars { x.label.clone() } else { with_unit(&x.label, &x.unit) },
             y_label: figure.y_label.clone(),
             unit: self.along.form.unit(&metric.unit).to_owned(),
             ticks: self.ticks(),
             series: self.series().into_iter().map(|(name, ..)| name).collect(),
-            panels: panels(figure, self.axes(), |title, at| self.panel(title, at)),
+            panels: figure.panels(self.axes()).map(|(title, at)| self.panel(title, &at)).collect(),
         }
     }
 

@@ -3,19 +3,21 @@
 
 mod curves;
 mod figures;
+mod maps;
 mod readme;
 
 use std::fmt::Write;
 
 use maud::{Markup, html};
 
-use self::figures::FigureData;
-use super::declaration::Figure;
+use self::figures::{FigureData, notes};
+use super::declaration::{Declaration, Figure};
 use super::document::{CaseDocument, ClaimDocument, NumberVerdict, Reproduction, RowDocument};
 use super::library::Found;
+use super::map;
 use super::measure::Measured;
 use super::numbers::{PERCENT, Tolerance, printed, told};
-use super::table::{difference, fewer_seeds, long, ours, seeds, verdict_line};
+use super::table::{difference, fewer_seeds, long, not_run, ours, seeds, verdict_line};
 use crate::failure::Failure;
 use crate::page::{Page, licence, this_command};
 
@@ -33,7 +35,9 @@ pub fn of(
     document: &Reproduction,
     measured: &Measured,
 ) -> Result<String, Failure> {
-    let data = figures::of(&found.declaration, figures, measured);
+    let declaration = &found.declaration;
+    let data: Vec<FigureData> =
+        figures.iter().filter_map(|one| figures::data(declaration, one, measured)).collect();
     let title = format!("{}: {}", document.name, document.title);
     let body = html! {
         h1 { (title) }
@@ -41,8 +45,9 @@ pub fn of(
         p { (document.summary) }
         p.verdict { (verdict_line(document)) }
         @if let Some(note) = fewer_seeds(document) { p.verdict { (note) } }
+        @if let Some(note) = not_run(document) { p.verdict { (note) } }
         (numbers(document))
-        @if !data.is_empty() { (drawings(document, &data)) }
+        @if !figures.is_empty() { (drawings(declaration, figures, document, measured)) }
         @if !found.readme.is_empty() {
             h2 { "About the experiment" }
             section #readme { (readme::html(&found.readme)) }
@@ -99,6 +104,7 @@ fn numbered(claim: &ClaimDocument, row: &RowDocument) -> Markup {
         NumberVerdict::Reproduced => "reproduced",
         NumberVerdict::DiffersExplained => "explained",
         NumberVerdict::OutOfTolerance => "out",
+        NumberVerdict::NotRun => "not-run",
     };
     let interval = row.low.zip(row.high).map_or("-".to_owned(), |(low, high)| {
         let short = |value| told(value, unit).trim_end_matches(unit.as_str()).trim().to_owned();
@@ -137,25 +143,36 @@ fn numbered(claim: &ClaimDocument, row: &RowDocument) -> Markup {
     }
 }
 
-fn drawings(document: &Reproduction, data: &[FigureData]) -> Markup {
+fn drawings(
+    declaration: &Declaration,
+    figures: &[Figure],
+    document: &Reproduction,
+    measured: &Measured,
+) -> Markup {
+    // What the script draws is counted apart.
+    let mut scripted = 0..;
     html! {
         h2 { "Figures" }
         noscript { p { "The figures need JavaScript; the numbers stand in tables." } }
         p.small {
             "Drawn from our data: means over " (seeds(document).to_lowercase()) ", with their 95 % intervals "
             "as upright strokes where they are wide enough to be seen. Diamonds are the numbers that the paper "
-            "prints, rings those of others. "
+            "prints, rings those of others. Under the numbers of heat maps stands how far their intervals reach. "
             @if !document.curves.is_empty() {
                 "Curves over a count are those of the run with seed " (document.seeds[0]) ". "
             }
             "Point at a panel, or move with the arrow keys."
         }
-        @for (at, figure) in data.iter().enumerate() {
-            section.figure data-figure=(at) {
+        @for figure in figures {
+            @let map = map::of(declaration, figure, measured);
+            @let at = if map.is_none() { scripted.next() } else { None };
+            section.figure data-figure=[at] {
                 h3 { (figure.title) }
-                @for note in &figure.notes { p.small { (note) } }
-                div.legend {}
-                div.panels {}
+                @for note in notes(figure, &declaration.axes) { p.small { (note) } }
+                @match map {
+                    Some(map) => (maps::drawn(&figure.title, &map)),
+                    None => { div.legend {} div.panels {} },
+                }
             }
         }
     }

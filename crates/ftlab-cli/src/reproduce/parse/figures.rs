@@ -1,12 +1,14 @@
 //! `[[figure]]`: what is drawn.
 
 use super::Parser;
-use crate::reproduce::declaration::{AlongAxis, Drawn, Figure, Kind};
+use crate::reproduce::declaration::{AcrossAxes, AlongAxis, Drawn, Figure, Kind, Quantity};
 use crate::reproduce::keys::KINDS;
 use crate::reproduce::reader::Fields;
 
 /// What says how metrics are drawn, and nothing of curves.
-const OF_METRICS: [&str; 6] = ["kind", "x", "metrics", "as", "against", "reference"];
+const OF_METRICS: [&str; 7] = ["kind", "x", "y", "metrics", "as", "against", "reference"];
+/// What has no meaning for cells by two axes.
+const NOT_OF_MAPS: [&str; 3] = ["series", "reference", "y_label"];
 
 impl Parser<'_> {
     pub(super) fn figure(&mut self, fields: &Fields<'_, '_>) -> Option<Figure> {
@@ -16,21 +18,31 @@ impl Parser<'_> {
             true => parser.axis_named(fields, key).map(Some),
             false => Some(None),
         };
-        let (series, panels) = (optional(self, "series"), optional(self, "panels"));
+        let series = optional(self, "series");
+        let panels = match fields.has("panels") {
+            true => self.axis_or_axes_named(fields, "panels"),
+            false => Some(Vec::new()),
+        };
         let at = self.point(fields, "at");
         let curves = fields.has("curves");
+        let kind = self.kind(fields);
         let x = match curves {
             true => Some(None),
             false => self.along(fields).map(Some),
         };
-        let drawn = match curves {
-            true => self.curves_drawn(fields),
-            false => self.metrics_drawn(fields, x.flatten()),
+        let y = match !curves && kind == Some(Kind::Heatmap) {
+            true => self.up(fields).map(Some),
+            false => Some(None),
         };
-        let (x, series, panels) = (x?, series?, panels?);
-        let named = [(x, "x"), (series, "series"), (panels, "panels")];
-        let others: Vec<_> =
-            named.iter().filter_map(|(axis, key)| Some(((*axis)?, *key))).collect();
+        let drawn = match (curves, kind) {
+            (true, _) => self.curves_drawn(fields),
+            (false, Some(Kind::Heatmap)) => self.map_drawn(fields, x.flatten(), y.flatten()),
+            (false, _) => self.metrics_drawn(fields, kind, x.flatten()),
+        };
+        let (x, y, series, panels) = (x?, y?, series?, panels?);
+        let named = [(x, "x"), (y, "y"), (series, "series")].into_iter();
+        let named = named.filter_map(|(axis, key)| Some((axis?, key)));
+        let others: Vec<_> = named.chain(panels.iter().map(|&axis| (axis, "panels"))).collect();
         let at = self.closed(fields, at?, &others);
         let only = self.only(fields, &others);
         let (drawn, unit) = drawn?;
@@ -48,13 +60,54 @@ impl Parser<'_> {
         fields.has("x").then(|| self.axis_named(fields, "x")).flatten()
     }
 
+    /// The axis whose values are the rows of a heat map.
+    fn up(&mut self, fields: &Fields<'_, '_>) -> Option<usize> {
+        if !fields.has("y") {
+            let remedy = "name the axis whose values are its rows";
+            self.reader.report(fields.span(), &fields.path_of("y"), "a heat map lacks `y`", remedy);
+        }
+        fields.has("y").then(|| self.axis_named(fields, "y")).flatten()
+    }
+
+    /// One metric over two axes, and its unit.
+    fn map_drawn(
+        &mut self,
+        fields: &Fields<'_, '_>,
+        x: Option<usize>,
+        y: Option<usize>,
+    ) -> Option<(Drawn, String)> {
+        for key in NOT_OF_MAPS.into_iter().filter(|key| fields.has(key)) {
+            let (span, path) = (fields.span_of(key), fields.path_of(key));
+            let remedy = "leave it out; `panels` draws one map beside the other";
+            self.reader.report(span, &path, "has no meaning for a heat map", remedy);
+        }
+        let metrics =
+            fields.has("metrics").then(|| self.metrics_named(fields, "metrics")).flatten();
+        let form = self.form(fields);
+        let (x, y, metrics, (form, against)) = (x?, y?, metrics?, form?);
+        let [metric] = metrics[..] else {
+            let (span, path) = (fields.span_of("metrics"), fields.path_of("metrics"));
+            let message = format!("a heat map draws one metric, not {}", metrics.len());
+            self.reader.report(span, &path, message, "draw a figure of each");
+            return None;
+        };
+        let unit = form.unit(&self.metrics[metric].unit).to_owned();
+        let quantity = Quantity { metric, form, against, mean_over: Vec::new() };
+        Some((Drawn::Map(AcrossAxes { x, y, quantity }), unit))
+    }
+
     /// Metrics, and their unit.
     fn metrics_drawn(
         &mut self,
         fields: &Fields<'_, '_>,
+        kind: Option<Kind>,
         x: Option<usize>,
     ) -> Option<(Drawn, String)> {
-        let kind = self.kind(fields);
+        if fields.has("y") {
+            let (span, path) = (fields.span_of("y"), fields.path_of("y"));
+            let message = "only a heat map has an axis upwards";
+            self.reader.report(span, &path, message, "leave it out, or say kind = \"heatmap\"");
+        }
         let metrics =
             fields.has("metrics").then(|| self.metrics_named(fields, "metrics")).flatten();
         let form = self.form(fields);
@@ -128,6 +181,6 @@ impl Parser<'_> {
         let value = self.reader.get(fields, "kind")?;
         let known = KINDS.map(|(name, _)| name);
         let at = self.reader.one_of(value, &fields.path_of("kind"), "kind", &known)?;
-        Some([Kind::Lines, Kind::Bars][at])
+        Some(Kind::ALL[at])
     }
 }

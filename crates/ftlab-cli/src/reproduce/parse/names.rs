@@ -26,6 +26,19 @@ impl Parser<'_> {
         self.listed(fields, key, "axis", &names)
     }
 
+    /// The axis that a key names, or those that it lists.
+    pub(super) fn axis_or_axes_named(
+        &mut self,
+        fields: &Fields<'_, '_>,
+        key: &str,
+    ) -> Option<Vec<usize>> {
+        let value = self.reader.get(fields, key)?;
+        match value.get_ref() {
+            DeValue::Array(_) => self.axes_named(fields, key),
+            _ => self.axis_named(fields, key).map(|axis| vec![axis]),
+        }
+    }
+
     /// The metric that a key names.
     pub(super) fn metric_named(&mut self, fields: &Fields<'_, '_>, key: &str) -> Option<usize> {
         let value = self.reader.get(fields, key)?;
@@ -222,7 +235,7 @@ impl Parser<'_> {
                     let name = &axis.name;
                     let message = format!("it is not said at which {name}");
                     let (claim, figure) =
-                        ("in `each` or in `mean_over`", "`x`, `series` or `panels`");
+                        ("in `each` or in `mean_over`", "`x`, `y`, `series` or `panels`");
                     let where_else = if fields.has("id") { claim } else { figure };
                     let remedy = format!("add {name} to `at`, or name it {where_else}");
                     self.reader.report(fields.span(), &fields.path_of("at"), message, remedy);

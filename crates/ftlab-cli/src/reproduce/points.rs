@@ -1,0 +1,62 @@
+//! What figures of metrics draw, as `result.json` has it.
+
+use super::declaration::{Declaration, Drawn, Figure, Form, Kind, Place, Point, Quantity, places};
+use super::document::{FigureDocument, PointDocument};
+use super::judge::named;
+use super::keys::{FORMS, KINDS};
+use super::measure::Measured;
+
+/// The points of all figures but those of curves.
+pub fn of(
+    declaration: &Declaration,
+    figures: &[Figure],
+    measured: &Measured,
+) -> Vec<FigureDocument> {
+    figures.iter().filter_map(|figure| drawn(declaration, figure, measured)).collect()
+}
+
+fn drawn(
+    declaration: &Declaration,
+    figure: &Figure,
+    measured: &Measured,
+) -> Option<FigureDocument> {
+    let axes = &declaration.axes;
+    let (kind, quantities) = match &figure.drawn {
+        Drawn::Curves(_) => return None,
+        Drawn::Map(across) => (Kind::Heatmap, vec![across.quantity.clone()]),
+        Drawn::Metrics(along) => {
+            let of = |&metric: &usize| Quantity {
+                metric,
+                form: along.form,
+                against: along.against.clone(),
+                mean_over: Vec::new(),
+            };
+            (along.kind, along.metrics.iter().map(of).collect())
+        }
+    };
+    let open: Vec<_> =
+        figure.open().into_iter().map(|axis| (axis, figure.shown(axis, axes))).collect();
+    let places = places(&figure.at, &open);
+    let point = |quantity: &Quantity, place: &Place| {
+        let at: Point = place.iter().map(|&value| Some(value)).collect();
+        let found = measured.quantity(quantity, &at);
+        let metric = &declaration.metrics[quantity.metric];
+        PointDocument {
+            at: named(&at, &[], axes),
+            metric: metric.name.clone(),
+            unit: quantity.form.unit(&metric.unit).to_owned(),
+            value: found.map(|found| found.value),
+            low: found.and_then(|found| found.low),
+            high: found.and_then(|found| found.high),
+        }
+    };
+    let points = quantities.iter().flat_map(|one| places.iter().map(|place| point(one, place)));
+    let first = &quantities[0];
+    Some(FigureDocument {
+        title: figure.title.clone(),
+        kind: KINDS[Kind::ALL.iter().position(|one| *one == kind)?].0,
+        form: FORMS[Form::ALL.iter().position(|one| *one == first.form)?].0,
+        against: named(&first.against, &[], axes),
+        points: points.collect(),
+    })
+}
