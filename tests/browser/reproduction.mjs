@@ -87,7 +87,8 @@ await check('heat maps have their numbers in cells whose colours leave them read
     return {
       text: cell.querySelector('text').textContent, title: cell.querySelector('title').textContent,
       fill: cell.querySelector('rect').getAttribute('fill'), lowest: Math.min(...ratios),
-      inside: text.left >= box.left && text.right <= box.right,
+      // What stands within a rectangle, not beside it, has no size: it is not drawn.
+      inside: text.width > 0 && text.height > 0 && text.left >= box.left && text.right <= box.right,
     };
   }));
   const points = result.figures.find(figure => figure.kind === 'heatmap').points;
@@ -98,6 +99,8 @@ await check('heat maps have their numbers in cells whose colours leave them read
   assert.equal(most.fill, '#2166ac', 'what is least is blue');
   assert.ok(cells.filter(cell => cell.text === '0.0').every(cell => cell.fill === '#f7f7f7'), 'what is alike is white');
   assert.match(most.title, /read-first, .*% \(-[\d.]+ to -[\d.]+\)/);
+  const [steps, visible] = await page.$$eval('.scale svg rect', all => [all.length, all.filter(one => one.getBoundingClientRect().width > 0).length]);
+  assert.ok(steps > 2 && visible === steps, `${visible} of ${steps} colours of the legend are drawn`);
   await picture(page, 'heatmap');
 });
 

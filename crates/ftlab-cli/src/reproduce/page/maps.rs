@@ -1,4 +1,7 @@
 //! Heat maps, drawn into the page as they are: without its script, and as tables beside.
+//!
+//! Each shape is closed by a tag of its own (`rect {}`, not `rect;`): one left open would hold what follows
+//! it, which is then not drawn.
 
 use maud::{Markup, html};
 
@@ -93,7 +96,7 @@ fn square(map: &Map, cell: Option<&Estimate>, [x, y, width, height]: [f64; 4]) -
     let (middle, line) = (x + width / 2.0, y + height / 2.0);
     html! {
         rect x=(x + 1.0) y=(y + 1.0) width=(width - 2.0) height=(height - 2.0)
-            fill=(fill.map_or("none".to_owned(), hexadecimal)) stroke=[cell.is_none().then_some("currentColor")];
+            fill=(fill.map_or("none".to_owned(), hexadecimal)) stroke=[cell.is_none().then_some("currentColor")] {}
         @match cell {
             None => text x=(middle) y=(line + 4.0) text-anchor="middle" fill=(ink) { "-" },
             Some(cell) => {
@@ -120,7 +123,7 @@ fn legend(map: &Map) -> Markup {
             svg width=(width) height=(LINE) viewBox=(format!("0 0 {width} {LINE}")) aria-hidden="true" {
                 @for at in 0..STEPS {
                     rect x=(at as f64 * STEP) y=(0) width=(STEP) height=(LINE)
-                        fill=(hexadecimal(colour(map.scale, step(at))));
+                        fill=(hexadecimal(colour(map.scale, step(at)))) {}
                 }
             }
             span { (map.number(high)) " (" (words.1) ")" }
