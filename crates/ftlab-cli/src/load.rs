@@ -134,27 +134,37 @@ pub fn workload(name: &str) -> Result<Workload, Failure> {
         .map_err(|problems| toml_file::refused("workload", path, problems))
 }
 
-/// The world around a job file: the file system and the environment.
-struct World;
+/// The world around a job file: the file system, what the user gives, and the environment.
+struct World<'a> {
+    variables: &'a [(String, String)],
+}
 
-impl Surroundings for World {
+impl Surroundings for World<'_> {
     fn file(&mut self, name: &str) -> Result<String, String> {
         std::fs::read_to_string(name).map_err(|error| error.to_string())
     }
 
     fn variable(&mut self, name: &str) -> Option<String> {
-        std::env::var(name).ok()
+        let given = self.variables.iter().rfind(|(known, _)| known == name);
+        given.map(|(_, value)| value.clone()).or_else(|| std::env::var(name).ok())
     }
 }
 
-/// Reads a fio job file.
-pub fn fio(name: &str) -> Result<JobFile, Failure> {
+/// Reads a fio job file with these variables.
+pub fn fio(name: &str, variables: &[(String, String)]) -> Result<JobFile, Failure> {
     let text = std::fs::read_to_string(name).map_err(|error| {
         Failure::usage(format!(
             "cannot read the job file {name}: {error}\n  remedy: check the path"
         ))
     })?;
-    JobFile::parse(name, &text, &mut World).map_err(Failure::usage)
+    let jobs = JobFile::parse(name, &text, &mut World { variables }).map_err(Failure::usage)?;
+    match variables.iter().find(|(given, _)| !jobs.variables.contains_key(given)) {
+        Some((given, _)) => Err(Failure::usage(format!(
+            "the job file {name} names no variable {given}\n  remedy: write ${{{given}}} where its value \
+             goes, or leave the value out"
+        ))),
+        None => Ok(jobs),
+    }
 }
 
 fn unreadable(name: &str, path: &Path, error: &std::io::Error) -> Failure {

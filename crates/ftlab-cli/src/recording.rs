@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use ftlab::device::Device;
 use ftlab::stats::{Ageing, AgeingOutlook, Recorder};
+use ftlab_workload::fio::Tally;
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
 use parquet::errors::ParquetError;
 
@@ -40,6 +41,8 @@ pub struct Recording<'a> {
     measured: bool,
     /// Phases that were played before those.
     pub phases_before: u32,
+    /// Takes what is measured of fio's jobs.
+    pub tally: Option<Tally>,
 }
 
 impl<'a> Recording<'a> {
@@ -55,6 +58,7 @@ impl<'a> Recording<'a> {
             measuring: false,
             measured: false,
             phases_before: 0,
+            tally: None,
         }
     }
 
@@ -112,6 +116,11 @@ impl Sink<Device> for Recording<'_> {
         }
         if let Some(ageing) = &mut self.ageing {
             ageing.record(&done.completion);
+        }
+        if let Some(tally) = &mut self.tally
+            && done.measured
+        {
+            tally.record(&done.completion, done.arrived);
         }
         if let Some(requests) = &mut self.requests {
             let phase = self.phases_before + done.phase;

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::load::short_name;
 use crate::progress::Bars;
-use crate::result::{self, Folder, Requests, RunDocument, Target};
+use crate::result::{self, FileKind, Folder, Requests, RunDocument, Target};
 use crate::{device, memory, saved, table};
 
 /// The file of all requests.
@@ -25,6 +25,8 @@ const SHORTEST_TIMED_S: f64 = 0.05;
 /// Runs it.
 pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let quiet = args.output.quiet;
+    let jobs_to = jobs_target(args)?;
+    args.output.refuse_idle_force(matches!(jobs_to, Some(JobsTarget::File(_))))?;
     let experiment = Experiment::new(&args.load)?;
     let image = experiment.preparation.image();
     let config = saved::config(args.device.as_deref(), &device::settings(&args.sets), image)?;
@@ -65,7 +67,13 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
         }
         None => None,
     };
-    if args.output.json {
+    let jobs = measured.jobs.as_ref().map(|jobs| result::fio_json(jobs, &config)).transpose()?;
+    if let (Some(JobsTarget::File(path)), Some(jobs)) = (&jobs_to, &jobs) {
+        result::write_file(path, jobs.as_bytes(), &FIO_JSON, args.output.force)?;
+    }
+    if let (Some(JobsTarget::Standard), Some(jobs)) = (&jobs_to, &jobs) {
+        out.write_all(jobs.as_bytes())?;
+    } else if args.output.json {
         out.write_all(result::to_json(&measured.document)?.as_bytes())?;
     } else if !quiet {
         table::print(&measured.document, &device::title(&config), out)?;
@@ -78,6 +86,36 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
         _ if !complete => Err(Failure::Interrupted),
         Some(failure) => Err(failure),
         None => Ok(()),
+    }
+}
+
+/// Where fio's document goes besides the result folder.
+enum JobsTarget {
+    Standard,
+    File(PathBuf),
+}
+
+const FIO_JSON: FileKind =
+    FileKind { name: "output of fio in JSON", flag: "--fio-json", is_one: is_fio_json };
+
+fn is_fio_json(begin: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(begin);
+    text.trim_start().starts_with('{') && text.contains("\"fio version\"")
+}
+
+/// Where the user wants it, as far as it can be written there.
+fn jobs_target(args: &RunArgs) -> Result<Option<JobsTarget>, Failure> {
+    match &args.fio_json {
+        Some(path) if path.as_os_str() == "-" && args.output.json => Err(Failure::usage(
+            "--json and --fio-json - both print on standard output\n  remedy: name a file for \
+             --fio-json, or leave one of them out",
+        )),
+        Some(path) if path.as_os_str() == "-" => Ok(Some(JobsTarget::Standard)),
+        Some(path) => {
+            result::refuse_file(path, &FIO_JSON, args.output.force)?;
+            Ok(Some(JobsTarget::File(path.clone())))
+        }
+        None => Ok(None),
     }
 }
 

@@ -70,7 +70,7 @@ fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<(String, u6
 }
 
 /// A workload file, by ftlab or by hand.
-const WORKLOAD: FileKind = FileKind { name: "workload file", is_one: is_workload };
+const WORKLOAD: FileKind = FileKind { name: "workload file", flag: "-o", is_one: is_workload };
 
 fn is_workload(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };

@@ -27,7 +27,8 @@ impl Surroundings for Nothing {
     }
 
     fn variable(&mut self, name: &str) -> Option<String> {
-        (name == "SIZE").then(|| "2m".to_owned())
+        let known = [("SIZE", "2m"), ("BS", "120k"), ("NUMJOBS", "256")];
+        known.into_iter().find(|known| known.0 == name).map(|known| known.1.to_owned())
     }
 }
 
@@ -411,6 +412,31 @@ fn jobs_run_together_and_groups_after_each_other() {
                    [b]\nrw=write\nrate_iops=500\nruntime=3\ntime_based\nsize=1g\n");
     assert_eq!(end.counts()[0], 1024);
     near("the other", end.counts()[1] as f64, 511.0, 2.0);
+}
+
+/// The job file of a paper on the OpenSSD board, but for the runtime.
+#[test]
+fn many_jobs_of_one_device_go_to_the_same_places() {
+    let paper = |rw: &str| {
+        run(&format!(
+            "[job]\nioengine=sync\nfilename=/dev/pcissda\nrw={rw}\nbs=${{BS}}\ndirect=1\nsize=4g\n\
+             numjobs=${{NUMJOBS}}\niodepth=1\nruntime=10ms\ngroup_reporting\n"
+        ))
+    };
+    let places = |done: &Done, clone: u32| -> Vec<f64> {
+        done.requests.iter().filter(|r| r.4 == clone).map(|r| r.2).collect()
+    };
+    let written = paper("write");
+    let count = places(&written, 0).len();
+    // 64 at once of 10 us each within 10 ms, shared by 256.
+    near("requests of a clone", count as f64, 250.0, 1.0);
+    for clone in 0..256 {
+        let walk: Vec<f64> = (0..count).map(|at| 120.0 * at as f64).collect();
+        assert_eq!(places(&written, clone)[..count - 1], walk[..count - 1], "clone {clone}");
+    }
+    assert!(written.requests.iter().all(|r| r.0 < 10_000_000), "nothing begins after the runtime");
+    let random = paper("randwrite");
+    assert_ne!(places(&random, 0)[..9], places(&random, 1)[..9], "each clone draws for itself");
 }
 
 #[test]

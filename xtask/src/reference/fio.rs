@@ -20,6 +20,10 @@ does. A `filename` under `/dev/` is the device itself, whatever its name; nothin
 `--precondition fill`. Streams of requests are numbered by job and clone, in the order of the file; with `--set host.queues=N`, N \
 the number of clones in all, each has a queue and results of its own.
 
+`fio.json` in the result folder, and `--fio-json FILE` (- for standard output), hold what the jobs came to as \
+`fio --output-format=json` of version 3.33 prints it, for the tools that read that: [its keys](results.md#fiojson). \
+Jobs report by clone, or with `group_reporting` together, as in fio.
+
 Departures from fio: random sequences are our own and follow `--seed`; with different sizes for reads and writes the \
 random map counts in the smallest of them, where fio 3.33 ends such a job early; `fsync` waits for its flush, and \
 the job with it, as with `libaio`.";

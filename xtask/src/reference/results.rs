@@ -8,13 +8,14 @@ use crate::files::File;
 
 const ABOUT: &str = "\
 A result folder holds `result.json`, which depends on nothing but device, load and seed, `run.json`, which holds \
-what differs from run to run, `config.toml`, and tables as Parquet \
+what differs from run to run, `config.toml`, `fio.json` where a fio job file was run, and tables as Parquet \
 (time series, latencies, blocks), whose metadata holds the meaning of each column. Every key carries its unit; what can't be \
 known is null. `schema_version` changes when a key is renamed, removed or changes its meaning.";
 
 /// The types that stand at the top of a file.
-const TOPS: [(&str, &str); 4] = [
+const TOPS: [(&str, &str); 5] = [
     ("result.json", "Document"),
+    ("fio.json", "FioDocument"),
     ("run.json", "RunDocument"),
     ("compare.json", "Comparison"),
     (REPRODUCTION, "Reproduction"),
@@ -22,7 +23,7 @@ const TOPS: [(&str, &str); 4] = [
 /// What the file of a reproduction is called here, beside that of a run.
 const REPRODUCTION: &str = "result.json of a reproduction";
 /// Where the types are. Of two types of one name the first is meant.
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 16] = [
     "crates/ftlab-cli/src/result/document.rs",
     "crates/ftlab/src/stats/report.rs",
     "crates/ftlab/src/stats/health.rs",
@@ -33,6 +34,7 @@ const SOURCES: [&str; 15] = [
     "crates/ftlab/src/stats/steady.rs",
     "crates/ftlab-workload/src/replay/options.rs",
     "crates/ftlab-workload/src/replay/mapping.rs",
+    "crates/ftlab-workload/src/fio/report/document.rs",
     "crates/ftlab-cli/src/compare/document.rs",
     "crates/ftlab-cli/src/compare/statistics.rs",
     "crates/ftlab-cli/src/compare/metrics.rs",
@@ -124,6 +126,9 @@ fn words(of: &str, types: &[Type]) -> String {
     }
     if let Some(inner) = within("Vec<") {
         return format!("list of {}", words(inner, types));
+    }
+    if let Some(inner) = within("Pairs<") {
+        return format!("object of names, each with a {}", words(inner, types));
     }
     match innermost(of) {
         "u32" | "u64" | "usize" | "Nanos" | "SimTime" | "Ratio" => "whole number".to_owned(),

@@ -20,6 +20,9 @@ pub struct LoadArgs {
     /// what each option means here).
     #[arg(long, value_name = "FILE")]
     pub fio: Option<String>,
+    /// Give ${NAME} in the job file this value, over the environment; may be repeated.
+    #[arg(long = "fio-var", value_name = "NAME=VALUE", value_parser = variable)]
+    pub fio_variables: Vec<(String, String)>,
     /// What the device goes through first, unmeasured: steps with commas between them. fill writes it
     /// once (fill:90%, fill:random); age overwrites it at random until it is steady (age:self,
     /// age:tolerance=5%:window=5:round=20%:limit=20: window in rounds, round as a share of the
@@ -144,6 +147,13 @@ impl FromStr for AddressKind {
             _ => Err("choose as-is, fold, scale, scale:SIZE, partition, partition:N or compact"
                 .to_owned()),
         }
+    }
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE, such as NUMJOBS=256".to_owned()),
     }
 }
 

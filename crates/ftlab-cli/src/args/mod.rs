@@ -15,6 +15,7 @@ pub use self::load::{AddressKind, LoadArgs, ReplayKind};
 pub use self::reading::ReadingArgs;
 use self::reading::format;
 pub use self::reproduce::ReproduceArgs;
+use crate::failure::Failure;
 
 /// A laboratory for flash translation layers: a fast, deterministic simulator of NAND flash SSDs.
 #[derive(Debug, Parser)]
@@ -168,6 +169,11 @@ pub struct RunArgs {
     /// Also write every request to requests.parquet.
     #[arg(long, conflicts_with = "no_output", help_heading = "Output")]
     pub records: bool,
+    /// Also write what the jobs of --fio came to as `fio --output-format=json` prints it; - is standard
+    /// output, in place of the table. A result folder has it as fio.json in any case.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["trace", "workload"])]
+    #[arg(help_heading = "Output")]
+    pub fio_json: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArgs,
 }
@@ -242,7 +248,7 @@ pub struct OutputArgs {
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Write no result folder.
-    #[arg(long, conflicts_with_all = ["output", "force"])]
+    #[arg(long, conflicts_with = "output")]
     pub no_output: bool,
     /// Replace the result that is there.
     #[arg(long)]
@@ -253,6 +259,19 @@ pub struct OutputArgs {
     /// Print neither the table nor progress.
     #[arg(short, long, conflicts_with = "json")]
     pub quiet: bool,
+}
+
+impl OutputArgs {
+    /// Refuses `--force` where nothing is written that it could replace.
+    pub fn refuse_idle_force(&self, writes_file: bool) -> Result<(), Failure> {
+        match self.force && self.no_output && !writes_file {
+            true => Err(Failure::usage(
+                "the argument '--no-output' cannot be used with '--force': nothing is written\n  remedy: leave \
+                 one of them out",
+            )),
+            false => Ok(()),
+        }
+    }
 }
 
 fn seed(text: &str) -> Result<u64, String> {

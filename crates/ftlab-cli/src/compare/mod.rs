@@ -42,6 +42,7 @@ const PAGE: &str = "report.html";
 
 /// Compares.
 pub fn run(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    args.output.refuse_idle_force(false)?;
     let finished = |name: &&String| group::is_finished(name);
     match args.what.iter().filter(finished).count() {
         0 => compare_devices(args, out),
@@ -167,7 +168,7 @@ fn compare_results(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
 
 /// Makes a page of finished results.
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
-    let kind = FileKind { name: "page of ftlab", is_one: page::is_one };
+    let kind = FileKind { name: "page of ftlab", flag: "-o", is_one: page::is_one };
     result::refuse_file(&args.output, &kind, args.force)?;
     let Grouped { series, notes } = group::group(&args.results)?;
     group::check(&series)?;

@@ -36,6 +36,11 @@ pub enum Load {
 impl LoadSource {
     /// What the command line names.
     pub fn new(args: &LoadArgs) -> Result<LoadSource, Failure> {
+        if args.fio.is_none() && !args.fio_variables.is_empty() {
+            return Err(Failure::usage(
+                "--fio-var is for fio job files\n  remedy: leave it out, or give one with --fio",
+            ));
+        }
         match (&args.trace, &args.workload) {
             (Some(file), _) => {
                 Ok(LoadSource::Trace { file: file.clone(), reading: args.reading.options() })
@@ -48,7 +53,7 @@ impl LoadSource {
             (None, None) => match &args.fio {
                 Some(file) => {
                     refuse_replaying(args)?;
-                    load::fio(file).map(LoadSource::Fio)
+                    load::fio(file, &args.fio_variables).map(LoadSource::Fio)
                 }
                 None => {
                     Err(Failure::usage("say what is to be played: --trace, --workload or --fio"))

@@ -25,7 +25,7 @@ use ftlab::stats::{
     phase_called,
 };
 use ftlab::units::SECTOR_BYTES;
-use ftlab_workload::fio::JobFile;
+use ftlab_workload::fio::{JobFile, Tally};
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{self, Batches, Crew, Ended, Progress, Replay, ReplayError, Source};
 use ftlab_workload::trace::Meter;
@@ -78,6 +78,8 @@ pub struct Measured {
     pub recorder: Recorder,
     /// The device, as it was left.
     pub device: Device,
+    /// What fio's jobs came to, in fio's terms, where such were played.
+    pub jobs: Option<Tally>,
     /// The file of requests, as far as it was asked for; to be finished.
     pub requests: Option<Requests>,
     /// What it cost.
@@ -188,8 +190,8 @@ impl Experiment {
             assumed: outcome.assumed,
             warnings: outcome.warnings,
         };
-        let Recording { recorder, requests, .. } = recording;
-        Ok(Measured { document, recorder, device: ssd, requests, spent })
+        let Recording { recorder, requests, tally: jobs, .. } = recording;
+        Ok(Measured { document, recorder, device: ssd, jobs, requests, spent })
     }
 
     fn play(
@@ -252,6 +254,7 @@ impl Experiment {
     ) -> Result<Outcome, Failure> {
         let plan = jobs.plan(ssd.capacity_sectors(), seed).map_err(Failure::usage)?;
         recording.names.clone_from(&plan.phase_names);
+        recording.tally = Some(plan.tally);
         watcher.begins(&self.load.name(), None);
         let (failed, limits) = (&recording.flags.failed, self.options.limits);
         let crew = Crew { host: ssd, sink: recording, limits };

@@ -207,6 +207,9 @@ pub const KEYS: &[Key] = keys![
          \"$FTLAB_TRACES/hm_0.csv\" is a file in the folder of real traces that the user names (--traces, or the \
          environment variable FTLAB_TRACES): without it the case is not run, and named.";
     Run."fio": Text, Depends("another load"), "The fio job file, in the folder or below it.";
+    Run."fio_var": Texts, Depends("the environment"),
+        "What variables of the job file stand for, as with --fio-var: [\"NUMJOBS=256\"]. Of one variable what is said \
+         later counts.";
     Run."precondition": Text, Depends("none"),
         "What the device goes through first, as with --precondition.";
     Run."requests": Plain, Depends("no limit"), "As --requests.";

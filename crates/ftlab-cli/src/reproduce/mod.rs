@@ -54,6 +54,7 @@ const TRACES: &str = "FTLAB_TRACES";
 
 /// Reproduces, or lists what can be.
 pub fn run(args: &ReproduceArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    args.output.refuse_idle_force(false)?;
     if args.names.iter().any(|name| name == LIST) {
         return match args.names.len() {
             1 => list(args.output.json, out),

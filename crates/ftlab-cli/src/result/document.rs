@@ -1,5 +1,7 @@
 //! The layout of `result.json` and `run.json`.
 
+use std::collections::BTreeMap;
+
 use ftlab::config::Config;
 use ftlab::stats::Report;
 use ftlab::units::SECTOR_BYTES;
@@ -99,8 +101,10 @@ pub enum LoadDocument {
     Fio {
         /// The file's name, without folder and endings.
         name: String,
-        /// BLAKE3 of its text, without what it includes.
+        /// BLAKE3 of its text, without what it includes, and of its variables, if it names any.
         digest_blake3: String,
+        /// The variables that it names, with what they stood for.
+        variables: BTreeMap<String, String>,
         /// By stream: the job, with the number of the clone where there are several.
         jobs: Vec<String>,
         /// The text.
@@ -143,9 +147,15 @@ impl LoadDocument {
 
     /// The document of a job file whose clones are called so.
     pub fn fio(file: &JobFile, jobs: Vec<String>) -> LoadDocument {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(file.text.as_bytes());
+        for (name, value) in &file.variables {
+            hasher.update(format!("\0{name}={value}").as_bytes());
+        }
         LoadDocument::Fio {
             name: short_name(&file.name),
-            digest_blake3: blake3::hash(file.text.as_bytes()).to_hex().to_string(),
+            digest_blake3: hasher.finalize().to_hex().to_string(),
+            variables: file.variables.clone(),
             jobs,
             text: file.text.clone(),
         }

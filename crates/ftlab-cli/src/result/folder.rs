@@ -18,6 +18,8 @@ pub const MARK: &str = "result.json";
 pub const COMPARISON: &str = "compare.json";
 /// The file by which a folder is known to hold the finished runs of an interrupted comparison.
 pub const VARIANTS: &str = "variants.json";
+/// The file of what fio's jobs came to.
+pub const FIO: &str = "fio.json";
 /// What is added to the name of an interrupted run.
 pub const PARTIAL: &str = ".partial";
 /// What the name of an unfinished result begins with; then comes the number of its process.
@@ -188,6 +190,8 @@ impl Folder {
 pub struct FileKind {
     /// In words, such as "page of ftlab".
     pub name: &'static str,
+    /// What names another place on the command line.
+    pub flag: &'static str,
     /// Whether a file that begins so is one.
     pub is_one: fn(&[u8]) -> bool,
 }
@@ -209,14 +213,15 @@ pub fn refuse_file(path: &Path, kind: &FileKind, force: bool) -> Result<(), Fail
     read.map_err(|error| Failure::file("can't read", path, &error))?;
     if !begin.is_empty() && !(kind.is_one)(&begin) {
         return Err(Failure::usage(format!(
-            "{shown} exists and is no {}: it is not replaced\n  remedy: choose another file with -o",
-            kind.name
+            "{shown} exists and is no {}: it is not replaced\n  remedy: choose another file with {}",
+            kind.name, kind.flag
         )));
     }
     match force {
         true => Ok(()),
         false => Err(Failure::usage(format!(
-            "{shown} exists already\n  remedy: --force replaces it, or choose another file with -o"
+            "{shown} exists already\n  remedy: --force replaces it, or choose another file with {}",
+            kind.flag
         ))),
     }
 }
@@ -286,10 +291,11 @@ fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
 }
 
 /// All files that results and comparisons consist of.
-const OWN_FILES: [&str; 11] = [
+const OWN_FILES: [&str; 12] = [
     MARK,
     COMPARISON,
     VARIANTS,
+    FIO,
     "config.toml",
     "run.json",
     "report.html",

@@ -6,6 +6,7 @@
 //! - `timeline.parquet`: how things changed over time; `requests.parquet`: every request, on demand.
 //! - `latencies.parquet`: the distribution of latencies; `blocks.parquet`: erases, collections and valid
 //!   pages of each block.
+//! - `fio.json`: what fio's jobs came to, as fio tells it; only where such were played.
 //! - `run.json`: what differs from run to run: command line, duration, speed.
 
 mod blocks;
@@ -20,6 +21,7 @@ mod timeline;
 use std::path::Path;
 
 use ftlab::config::Config;
+use ftlab_workload::fio::Tally;
 use parquet::errors::ParquetError;
 
 use crate::experiment::Measured;
@@ -27,7 +29,7 @@ use crate::failure::Failure;
 
 pub use document::{DeviceDocument, Document, LoadDocument, ReplayDocument, RunDocument};
 pub use folder::{
-    COMPARISON, FileKind, Folder, MARK, PARTIAL, Target, VARIANTS, refuse_file, write_file,
+    COMPARISON, FIO, FileKind, Folder, MARK, PARTIAL, Target, VARIANTS, refuse_file, write_file,
 };
 pub use preparation::{AgeDocument, StepDocument};
 pub use requests::Requests;
@@ -56,9 +58,17 @@ pub fn write(
         timeline::write_queues(queues, measured.recorder.timeline())
             .map_err(unwritten(folder.path(), &name("queues.parquet")))?;
     }
+    if let Some(jobs) = &measured.jobs {
+        folder.write(&name(FIO), fio_json(jobs, config)?.as_bytes())?;
+    }
     folder.write(&name("config.toml"), config.show().as_bytes())?;
     folder.write(&name("run.json"), to_json(run)?.as_bytes())?;
     folder.write(&name(MARK), to_json(&measured.document)?.as_bytes())
+}
+
+/// What fio's jobs came to on a device, as fio tells it.
+pub fn fio_json(jobs: &Tally, config: &Config) -> Result<String, Failure> {
+    to_json(&jobs.document(&config.options.device.name))
 }
 
 /// The failure to write a file of columns into a folder.

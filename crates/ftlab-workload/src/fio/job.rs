@@ -37,7 +37,35 @@ pub struct Job {
     pub(super) stonewall: bool,
     /// Its end ends the group.
     pub(super) ends_group: bool,
+    pub(super) report: Reporting,
 }
+
+/// What is told of it in fio's document.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Reporting {
+    /// Together with what stands above it in its group.
+    pub grouped: bool,
+    /// It is the first of a new group.
+    pub begins_group: bool,
+    /// Its engine submits and goes on, so that submitting is a thing of its own.
+    pub submits: bool,
+    /// `iodepth`, as it is asked for.
+    pub depth: u32,
+    /// Of which latencies percentiles are told.
+    pub slat: bool,
+    pub clat: bool,
+    pub lat: bool,
+    /// Which, ascending.
+    pub percentiles: Vec<f64>,
+    /// Its own options as they are written, those of `[global]` left out.
+    pub options: Vec<(String, String)>,
+}
+
+/// The percentiles that fio prints unless it is told.
+pub(super) const PERCENTILES: [f64; 17] = [
+    1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95,
+    99.99,
+];
 
 /// Which operations, and in which proportion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //!
 //! The file is read by [`JobFile::parse`], which reports everything that is wrong at once;
 //! [`JobFile::plan`] lays its jobs on a device, and [`Crew`](crate::replay::Crew) lets them work. What
-//! each option means here stands in [`options`].
+//! each option means here stands in [`options`]. [`report`] tells what they came to as fio does.
 //!
 //! Source: the manual of fio 3.33 (J. Axboe), and what that version was seen to do with `ioengine=null`
 //! and `write_iolog`; the tests hold the figures. No code of fio is used.
@@ -17,11 +17,15 @@ pub mod options;
 mod parse;
 mod plan;
 mod player;
+pub mod report;
 mod text;
 mod values;
 
+use std::collections::BTreeMap;
+
 pub use job::Job;
 pub use plan::Plan;
+pub use report::Tally;
 pub use text::Surroundings;
 
 /// A job file.
@@ -31,6 +35,10 @@ pub struct JobFile {
     pub name: String,
     /// Its text, without what it includes.
     pub text: String,
+    /// The variables that it names, with what they stood for.
+    pub variables: BTreeMap<String, String>,
+    /// The options of `[global]`, as they are written.
+    pub(crate) global: Vec<(String, String)>,
     /// The jobs, in the order of the file.
     pub jobs: Vec<Job>,
     /// What was assumed.

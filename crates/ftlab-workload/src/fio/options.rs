@@ -169,12 +169,12 @@ pub const OPTIONS: &[JobOption] = options![
     "write_barrier": refused("the device knows no barriers", "use fsync=N");
 
     "stonewall" | "wait_for_previous" [bare]: Honoured("");
-    "new_group" [bare]: NoEffect(REPORT);
+    "new_group" [bare]: Honoured("for what is told in fio.json; nothing waits");
     "wait_for": refused("jobs wait for groups only", "order the jobs and use stonewall");
     "exitall" [bare]: Honoured("for the group of the job");
     "exit_what": refused("exitall ends the group", LEAVE);
     "exitall_on_error" [bare]: NoEffect("requests do not fail");
-    "group_reporting" [bare]: NoEffect("results are by job where each has a queue: `--set host.queues=N`");
+    "group_reporting" [bare]: Honoured("in fio.json; in the other results jobs are apart where each has a queue: `--set host.queues=N`");
     "thread" [bare]: NoEffect(HOST);
 
     "zonemode": Honoured("none and strided");
@@ -330,10 +330,10 @@ pub const OPTIONS: &[JobOption] = options![
     "log_alternate_epoch_clock_id": NoEffect(RESULT);
     "block_error_percentiles": NoEffect(REPORT);
     "stats": NoEffect(REPORT);
-    "clat_percentiles": NoEffect(REPORT);
-    "lat_percentiles": NoEffect(REPORT);
-    "slat_percentiles": NoEffect(REPORT);
-    "percentile_list": NoEffect(REPORT);
+    "clat_percentiles": Honoured("in fio.json");
+    "lat_percentiles": Honoured("in fio.json");
+    "slat_percentiles": Honoured("in fio.json");
+    "percentile_list": Honoured("in fio.json");
     "significant_figures": NoEffect(REPORT);
     "disk_util": NoEffect(REPORT);
     "disable_lat": NoEffect(REPORT);

@@ -9,6 +9,7 @@ use ftlab::units::{Bytes, Lba, Nanos, SECTOR_BYTES, SimTime};
 use super::JobFile;
 use super::job::{Job, READ, is_device};
 use super::player::{Player, Range};
+use super::report::{Depths, Tally};
 use super::values::Amount;
 use crate::replay::{Arrival, Group, Issuer, Turn};
 
@@ -30,6 +31,8 @@ pub struct Plan {
     pub stream_names: Vec<String>,
     /// What was assumed.
     pub notes: Vec<String>,
+    /// Takes what is measured, for fio's document.
+    pub tally: Tally,
 }
 
 /// A clone of a job before it is at work.
@@ -78,8 +81,11 @@ impl JobFile {
             phase_names: Vec::new(),
             stream_names: clones.iter().map(|clone| clone.name.clone()).collect(),
             notes: self.notes.clone(),
+            tally: Tally::new(&self.global),
         };
         plan.lay_out(&layout, &clones, &wanted, ends);
+        let depths: Vec<Depths> =
+            clones.iter().map(|clone| plan.tally.add(clone.job, clone.number == 0)).collect();
         for jobs in groups {
             let mut issuers: Vec<Box<dyn Issuer>> = Vec::new();
             let mut names: Vec<&str> = Vec::new();
@@ -99,7 +105,9 @@ impl JobFile {
                     .collect();
                 let whole: u64 = ranges.iter().map(|range| range.len).sum();
                 let pass = clone.job.amounts.io_size.map(|amount| amount.of(whole).max(1));
-                issuers.push(Box::new(Player::new(clone.job, at, &ranges, pass, seed)));
+                let depths = depths[at as usize].clone();
+                let player = Player::new(clone.job, at, &ranges, pass, seed).noting(depths);
+                issuers.push(Box::new(player));
             }
             let (ramp, name) = (jobs[0].time.ramp, names.join("+"));
             if ramp > Nanos::ZERO {

@@ -6,6 +6,7 @@ use ftlab::units::{Lba, Nanos, SECTOR_BYTES, SimTime};
 
 use super::job::{Job, Mix, Modifier, READ, Service, TRIM, Think, WRITE};
 use super::offsets::{Offsets, SizeDraw};
+use super::report::{Depths, note_depth};
 use super::values::MILLION;
 use crate::replay::{Arrival, Issuer, Turn};
 
@@ -49,6 +50,7 @@ pub(super) struct Player {
     due: [Due; 3],
     think: Thinking,
     stage: Stage,
+    depths: Depths,
 }
 
 struct File {
@@ -149,8 +151,14 @@ impl Player {
             due: [Due { at: delay.0, rest: 0 }; 3],
             think: Thinking { since: delay, ..Thinking::default() },
             stage: Stage::Waiting,
+            depths: Depths::default(),
             job: job.clone(),
         }
+    }
+
+    /// It notes there how many requests it has outstanding.
+    pub fn noting(self, depths: Depths) -> Player {
+        Player { depths, ..self }
     }
 
     /// Whether a request can go as far as those outstanding are concerned.
@@ -391,6 +399,9 @@ impl Issuer for Player {
         let op = [Op::Read, Op::Write, Op::Trim][direction];
         self.pay(direction, sectors);
         self.outstanding += 1;
+        if now >= self.job.time.ramp {
+            note_depth(&self.depths, self.outstanding);
+        }
         self.flushed_last = false;
         self.writes += u64::from(op == Op::Write);
         self.pass_requests += 1;

@@ -47,7 +47,12 @@ pub(super) fn number(text: &str, base: Base) -> Result<u64, Bad> {
     let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
     let (digits, suffix) = digits.split_at(end);
     let value = u64::from_str_radix(digits, radix).map_err(|_| what())?;
-    let suffix = suffix.trim();
+    if suffix.starts_with(char::is_whitespace) {
+        return bad(
+            format!("`{}` has a space: fio 3.33 takes it for {value}", clip(text)),
+            format!("write {value}{}", suffix.trim()),
+        );
+    }
     let suffix = suffix.strip_suffix('b').unwrap_or(suffix);
     let (prefix, other) = match suffix.strip_suffix('i') {
         Some(prefix) if !prefix.is_empty() => (prefix, true),
@@ -250,6 +255,7 @@ mod tests {
         }
         assert_eq!(number("4k", Base { decimal: true }), Ok(4000));
         assert_eq!(number("4KiB", Base { decimal: true }), Ok(4096));
+        assert!(number("4 g", K).is_err_and(|(_, remedy)| remedy == "write 4g"));
         for text in ["", "k", "4q", "-1", "1.5k", "4kk", "i", "99999999999p", "0x", "(4*1024)"] {
             assert!(number(text, K).is_err(), "{text}");
         }

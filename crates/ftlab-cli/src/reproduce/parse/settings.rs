@@ -7,6 +7,8 @@ use crate::reproduce::reader::{Fields, plain};
 
 /// What stands for the name of a value.
 const NAME: &str = "{}";
+/// The key of which several may be given, for different variables.
+const VARIABLES: &str = "fio_var";
 
 impl Parser<'_> {
     /// The keys of `[run]` in a table.
@@ -19,7 +21,11 @@ impl Parser<'_> {
             let written =
                 |text| Written { text, path: fields.path_of(key), span: fields.span_of(key) };
             match key {
-                "set" => settings.set = self.options(fields),
+                "set" => settings.set = self.texts(fields, key),
+                VARIABLES => {
+                    let texts = self.texts(fields, key).into_iter();
+                    settings.load.extend(texts.map(|written| (key, written)));
+                }
                 "device" => settings.device = self.reader.text(fields, key).map(written),
                 _ => {
                     let text = self.reader.plain(fields, key);
@@ -30,16 +36,16 @@ impl Parser<'_> {
         settings
     }
 
-    fn options(&mut self, fields: &Fields<'_, '_>) -> Vec<Written> {
-        let mut options = Vec::new();
-        for (at, entry) in self.reader.list(fields, "set").iter().enumerate() {
-            let path = format!("{}[{}]", fields.path_of("set"), at + 1);
+    fn texts(&mut self, fields: &Fields<'_, '_>, key: &str) -> Vec<Written> {
+        let mut texts = Vec::new();
+        for (at, entry) in self.reader.list(fields, key).iter().enumerate() {
+            let path = format!("{}[{}]", fields.path_of(key), at + 1);
             match plain(entry) {
-                Some(text) => options.push(Written { text, path, span: entry.span() }),
-                None => self.reader.mismatch(fields, "set", entry),
+                Some(text) => texts.push(Written { text, path, span: entry.span() }),
+                None => self.reader.mismatch(fields, key, entry),
             }
         }
-        options
+        texts
     }
 
     /// What an axis sets must differ from value to value.
@@ -78,7 +84,10 @@ impl Settings {
         self.device = later.device.or(self.device);
         self.set.extend(later.set);
         for (key, written) in later.load {
-            self.load.retain(|(known, _)| *known != key);
+            let variable = |text: &Written| text.text.split('=').next().map(str::to_owned);
+            self.load.retain(|(known, there)| {
+                *known != key || (key == VARIABLES && variable(there) != variable(&written))
+            });
             // A load of one kind takes the place of another.
             if is_load(key) {
                 self.load.retain(|(known, _)| !is_load(known));

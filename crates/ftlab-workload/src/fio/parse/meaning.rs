@@ -19,6 +19,8 @@ const MAX_DEPTH: u64 = 1 << 20;
 const MAX_FILES: u64 = 4096;
 /// What `bssplit` takes for each direction, as fio does.
 const MAX_SPLIT: usize = 64;
+/// What `percentile_list` takes, as fio does.
+const MAX_PERCENTILES: usize = 20;
 
 impl Draft {
     /// Where and how much.
@@ -173,7 +175,7 @@ impl Draft {
         let base = self.base;
         let job = &mut self.job;
         match name {
-            "ioengine" => self.synchronous = engine(value)?,
+            "ioengine" => (self.synchronous, self.idle) = (engine(value)?, value == "null"),
             "iodepth" => self.depth = narrow(count(value, base, 1, MAX_DEPTH)?),
             "iodepth_low" => self.low = Some(narrow(count(value, base, 0, MAX_DEPTH)?)),
             "iodepth_batch_complete_min" => {
@@ -223,6 +225,40 @@ impl Draft {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+}
+
+impl Draft {
+    /// What is told of it.
+    pub(super) fn report(&mut self, name: &str, value: &str) -> Result<bool, Bad> {
+        let report = &mut self.job.report;
+        match name {
+            "group_reporting" => report.grouped = switch(value)?,
+            "new_group" => report.begins_group = switch(value)?,
+            "slat_percentiles" => report.slat = switch(value)?,
+            "clat_percentiles" => report.clat = switch(value)?,
+            "lat_percentiles" => report.lat = switch(value)?,
+            "percentile_list" => report.percentiles = percentiles(value)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// Numbers parted by colons, which fio puts in order.
+fn percentiles(value: &str) -> Result<Vec<f64>, Bad> {
+    let read = |text: &str| text.trim().parse::<f64>().ok().filter(|x| *x > 0.0 && *x <= 100.0);
+    let list: Option<Vec<f64>> = value.split(':').map(read).collect();
+    match list.filter(|list| list.len() <= MAX_PERCENTILES) {
+        Some(mut list) => {
+            list.sort_by(f64::total_cmp);
+            list.dedup();
+            Ok(list)
+        }
+        None => bad(
+            format!("not up to {MAX_PERCENTILES} numbers above 0 and up to 100"),
+            "write a list such as 50:99:99.9",
+        ),
     }
 }
 

@@ -1,6 +1,8 @@
 //! From sections to jobs: every option is read by its meaning (`meaning.rs`), and every problem is
 //! collected.
 
+use std::collections::BTreeMap;
+
 use ftlab::config::text::{clip, nearest};
 use ftlab::config::{Place, Problem, Problems};
 use ftlab::units::{Nanos, SECTOR_BYTES};
@@ -9,8 +11,8 @@ mod meaning;
 
 use super::JobFile;
 use super::job::{
-    Amounts, Distribution, Flush, Job, Mix, Modifier, Pace, Queue, RandomOrder, Service, Sizes,
-    Target, Think, Time, Zones, is_device,
+    Amounts, Distribution, Flush, Job, Mix, Modifier, PERCENTILES, Pace, Queue, RandomOrder,
+    Reporting, Service, Sizes, Target, Think, Time, Zones, is_device,
 };
 use super::options::{self, OPTIONS, Standing, option};
 use super::text::{Entry, Section, Surroundings, sections};
@@ -29,7 +31,8 @@ impl JobFile {
         // Some editors begin a file with a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut problems = Vec::new();
-        let sections = sections(file, text, around, &mut problems);
+        let mut around = Noting { around, variables: BTreeMap::new() };
+        let sections = sections(file, text, &mut around, &mut problems);
         if sections.is_empty() && problems.is_empty() {
             let message = "the file has no job".to_owned();
             let place = Some(Place::new(file, &text.into(), 0..0));
@@ -61,7 +64,28 @@ impl JobFile {
             return Err(Problems { problems: told });
         }
         notes.dedup();
-        Ok(JobFile { name: file.to_owned(), text: text.to_owned(), jobs, notes })
+        let global =
+            sections.last().map_or(Vec::new(), |last| written(&last.entries[..last.inherited]));
+        let (name, text, variables) = (file.to_owned(), text.to_owned(), around.variables);
+        Ok(JobFile { name, text, variables, global, jobs, notes })
+    }
+}
+
+/// The world, and which variables it was asked for.
+struct Noting<'a> {
+    around: &'a mut dyn Surroundings,
+    variables: BTreeMap<String, String>,
+}
+
+impl Surroundings for Noting<'_> {
+    fn file(&mut self, name: &str) -> Result<String, String> {
+        self.around.file(name)
+    }
+
+    fn variable(&mut self, name: &str) -> Option<String> {
+        let value = self.around.variable(name)?;
+        self.variables.insert(name.to_owned(), value.clone());
+        Some(value)
     }
 }
 
@@ -70,6 +94,8 @@ struct Draft {
     job: Job,
     base: Base,
     synchronous: bool,
+    /// fio's engine that moves nothing.
+    idle: bool,
     depth: u32,
     low: Option<u32>,
     complete_min: u32,
@@ -133,12 +159,24 @@ impl Draft {
             flush: Flush::default(),
             stonewall: false,
             ends_group: false,
+            report: Reporting {
+                grouped: false,
+                begins_group: false,
+                submits: false,
+                depth: 1,
+                slat: false,
+                clat: true,
+                lat: false,
+                percentiles: PERCENTILES.to_vec(),
+                options: written(&section.entries[section.inherited..]),
+            },
         };
         Draft {
             job,
             base: Base { decimal: false },
             // fio's default on Linux is psync.
             synchronous: true,
+            idle: false,
             depth: 1,
             low: None,
             complete_min: 1,
@@ -202,7 +240,8 @@ impl Draft {
     }
 
     fn honour(&mut self, name: &str, value: &str, own: bool) -> Result<(), Bad> {
-        if self.target(name, value)? || self.pattern(name, value)? || self.pace(name, value)? {
+        let known = self.target(name, value)? || self.pattern(name, value)?;
+        if known || self.pace(name, value)? || self.report(name, value)? {
             return Ok(());
         }
         let job = &mut self.job;
@@ -285,6 +324,12 @@ impl Draft {
             ));
         }
         let depth = if self.synchronous { 1 } else { asked };
+        let report = &mut self.job.report;
+        // Nothing is left of submitting where an engine does nothing and waits for it.
+        let waits = self.synchronous || (self.idle && depth == 1);
+        report.submits = !waits;
+        report.begins_group |= self.job.stonewall;
+        report.depth = asked;
         let low = self.low.map_or(depth - 1, |low| low.min(depth - 1));
         self.job.queue = Queue { depth, refill_at: low.min(depth - self.complete_min.min(depth)) };
     }
@@ -309,6 +354,21 @@ fn check(job: &Job, wrong: &mut dyn FnMut(&str, &str, &str)) {
     if device && job.target.names.as_ref().is_some_and(|names| names.len() > 1) {
         wrong("filename", "one device is simulated", "name it alone, or name files");
     }
+}
+
+/// Options as fio repeats them: by their first names, the last value of each, and none of those
+/// without a value.
+fn written(entries: &[Entry]) -> Vec<(String, String)> {
+    let mut list: Vec<(String, String)> = Vec::new();
+    for entry in entries {
+        let Some(value) = &entry.value else { continue };
+        let name = option(&entry.name).map_or(entry.name.as_str(), |option| option.name);
+        match list.iter_mut().find(|known| known.0 == name) {
+            Some(known) => known.1.clone_from(value),
+            None => list.push((name.to_owned(), value.clone())),
+        }
+    }
+    list
 }
 
 fn problem(entry: &Entry, message: &str, remedy: &str) -> Problem {

@@ -1,0 +1,187 @@
+//! What jobs came to, in fio's own terms: the document of `fio --output-format=json`, so that tools
+//! which read that read ours.
+//!
+//! [`Tally`] hears of every request that is measured; [`Tally::document`] gives the document. Jobs
+//! report as they do in fio 3.33: a clone by itself, or with `group_reporting` together with what stands
+//! above it in its group. What a simulated device has no equal of is 0: processor time, faults, context
+//! switches, moments of the calendar.
+
+mod bins;
+mod busy;
+pub mod document;
+mod moments;
+mod rates;
+mod sum;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use ftlab::host::{Completion, Op, Outcome};
+use ftlab::units::{SECTOR_BYTES, SimTime};
+
+use self::bins::Bins;
+use self::busy::Busy;
+use self::moments::Moments;
+use self::rates::Sampler;
+use super::job::{Job, READ, Reporting, TRIM, WRITE};
+
+/// By how many requests a clone had outstanding with each that it submitted, in powers of two: how
+/// many requests.
+pub(super) type Depths = Rc<Cell<[u64; DEPTHS.len()]>>;
+/// What fio calls them.
+const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
+/// Latencies from one of these to the next are told together, in ns, us and ms each.
+const STEPS: [u64; 11] = [0, 2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
+/// What fails is answered with this: an error of input or output.
+const EIO: u32 = 5;
+
+/// Notes one request more at a depth.
+pub(super) fn note_depth(depths: &Depths, outstanding: u32) {
+    let mut counts = depths.get();
+    let at = outstanding.max(1).ilog2() as usize;
+    counts[at.min(DEPTHS.len() - 1)] += 1;
+    depths.set(counts);
+}
+
+/// Everything that was measured so far.
+#[derive(Debug, Default)]
+pub struct Tally {
+    entries: Vec<Entry>,
+    clones: Vec<CloneTally>,
+    global: Vec<(String, String)>,
+    /// For the device as a whole: reads and writes.
+    disk: [Moments; 2],
+    busy: Busy,
+    span: Option<(SimTime, SimTime)>,
+}
+
+/// What the document has one entry for.
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    group: u32,
+    want: Reporting,
+    refused: bool,
+    ways: [Way; 3],
+    flushes: Way,
+    /// Requests by their latency: below a microsecond, below a millisecond, above.
+    spread: [[u64; STEPS.len()]; 3],
+    over: u64,
+}
+
+/// Reads, writes, trims or flushes.
+#[derive(Debug, Default)]
+struct Way {
+    bytes: u64,
+    latencies: Moments,
+    bins: Bins,
+}
+
+impl Way {
+    fn record(&mut self, ns: u64, bytes: u64) {
+        self.bytes += bytes;
+        self.latencies.record(ns);
+        self.bins.record(ns);
+    }
+}
+
+/// What is told of a clone by itself.
+#[derive(Debug)]
+struct CloneTally {
+    entry: usize,
+    depths: Depths,
+    /// From the arrival of its first request to the end of its last.
+    span: Option<(SimTime, SimTime)>,
+    /// Whether it read, wrote, trimmed.
+    moved: [bool; 3],
+    sampler: Sampler,
+}
+
+impl Tally {
+    pub(super) fn new(global: &[(String, String)]) -> Tally {
+        Tally { global: global.to_vec(), ..Tally::default() }
+    }
+
+    /// The next clone, and where it notes how many requests it has outstanding.
+    pub(super) fn add(&mut self, job: &Job, first_of_job: bool) -> Depths {
+        let group = match self.entries.last() {
+            Some(last) => last.group + u32::from(first_of_job && job.report.begins_group),
+            None => 0,
+        };
+        match self.entries.last_mut() {
+            // As in fio: with what stands above it, whatever that asks for; and the options told are
+            // those of the last.
+            Some(last) if job.report.grouped && last.group == group => {
+                last.want = job.report.clone();
+            }
+            _ => self.entries.push(Entry {
+                name: job.name.clone(),
+                group,
+                want: job.report.clone(),
+                refused: false,
+                ways: Default::default(),
+                flushes: Way::default(),
+                spread: [[0; STEPS.len()]; 3],
+                over: 0,
+            }),
+        }
+        let depths = Depths::default();
+        self.clones.push(CloneTally {
+            entry: self.entries.len() - 1,
+            depths: Rc::clone(&depths),
+            span: None,
+            moved: [false; 3],
+            sampler: Sampler::default(),
+        });
+        depths
+    }
+
+    /// A request that is measured has been answered. Requests are told in the order of their ends;
+    /// `arrived` is earlier than the submission if it had to wait for a place in the queue.
+    pub fn record(&mut self, completion: &Completion, arrived: SimTime) {
+        let (request, finished) = (completion.request, completion.finished);
+        let Some(clone) = self.clones.get_mut(request.stream as usize) else { return };
+        let entry = &mut self.entries[clone.entry];
+        if completion.outcome != Outcome::Done {
+            entry.refused = true;
+            return;
+        }
+        widen(&mut clone.span, arrived, finished);
+        widen(&mut self.span, arrived, finished);
+        self.busy.cover(arrived.0, finished.0);
+        let ns = (finished - arrived).0;
+        let way = match request.op {
+            Op::Read => READ,
+            Op::Write => WRITE,
+            Op::Trim => TRIM,
+            Op::Flush => return entry.flushes.record(ns, 0),
+        };
+        if let Some(disk) = self.disk.get_mut(way) {
+            disk.record(ns);
+        }
+        let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+        entry.ways[way].record(ns, bytes);
+        entry.note_latency(ns);
+        clone.moved[way] = true;
+        clone.sampler.record(way, bytes, arrived, finished);
+    }
+}
+
+impl Entry {
+    fn note_latency(&mut self, ns: u64) {
+        let (scale, value) = match ns {
+            0..1_000 => (0, ns),
+            1_000..1_000_000 => (1, ns / 1_000),
+            _ => (2, ns / 1_000_000),
+        };
+        let step = STEPS.iter().rposition(|from| value >= *from).unwrap_or(0);
+        match scale == 2 && value >= 2 * STEPS[STEPS.len() - 1] {
+            true => self.over += 1,
+            false => self.spread[scale][step] += 1,
+        }
+    }
+}
+
+fn widen(span: &mut Option<(SimTime, SimTime)>, from: SimTime, to: SimTime) {
+    *span = Some(span.map_or((from, to), |known| (known.0.min(from), known.1.max(to))));
+}
