@@ -67,6 +67,8 @@ pub struct Sweep {
     block: u32,
     /// The next page of the block, counted in it.
     next: u32,
+    /// Whether pages that are on flash and not in the buffer are written, too.
+    pads: bool,
 }
 
 /// All listed pages by block.
@@ -207,7 +209,14 @@ impl Blocks {
 
     /// The eviction of a whole block, from its first page on.
     pub fn sweep(&self, group: GroupId) -> Sweep {
-        Sweep { block: self.groups[group].number, next: 0 }
+        Sweep { block: self.groups[group].number, next: 0, pads: false }
+    }
+
+    /// The same, with the block filled up from flash if anything of it has to be written.
+    pub fn padding_sweep(&self, group: GroupId, view: &BufferView<'_>) -> Sweep {
+        let mut listed = std::iter::successors(self.first(group), |&slot| self.after(slot));
+        let pads = listed.any(|slot| !view.is_clean(slot));
+        Sweep { pads, ..self.sweep(group) }
     }
 
     /// The block that is being evicted, as far as pages of it are listed.
@@ -216,46 +225,35 @@ impl Blocks {
     }
 
     /// What comes next as a block is evicted, in page order, and where that leaves the eviction: nowhere,
-    /// if nothing else is left. With `padding`, pages that are on flash and not in the buffer are
-    /// written, too; a clean page is dropped first then, and read again.
-    pub fn step(
-        &self,
-        sweep: Sweep,
-        padding: bool,
-        view: &BufferView<'_>,
-    ) -> Option<(Eviction, Option<Sweep>)> {
-        let (place, eviction) = self.from(sweep, padding, view)?;
+    /// if nothing else is left. Where the block is filled up, a clean page is dropped first, and read
+    /// again.
+    pub fn step(&self, sweep: Sweep, view: &BufferView<'_>) -> Option<(Eviction, Option<Sweep>)> {
+        let (place, eviction) = self.from(sweep, view)?;
         let again = match eviction {
-            Eviction::Page(slot) => padding && view.is_clean(slot),
+            Eviction::Page(slot) => sweep.pads && view.is_clean(slot),
             Eviction::Pack { .. } | Eviction::Pad(_) => false,
         };
         let next = if again { place } else { place + 1 };
-        Some((eviction, self.ahead(Sweep { next, ..sweep }, padding, view)))
+        Some((eviction, self.ahead(Sweep { next, ..sweep }, view)))
     }
 
     /// Where an eviction is that has nothing left to do before a point.
-    fn ahead(&self, sweep: Sweep, padding: bool, view: &BufferView<'_>) -> Option<Sweep> {
-        self.from(sweep, padding, view).map(|(next, _)| Sweep { next, ..sweep })
+    fn ahead(&self, sweep: Sweep, view: &BufferView<'_>) -> Option<Sweep> {
+        self.from(sweep, view).map(|(next, _)| Sweep { next, ..sweep })
     }
 
     /// Where an eviction is after a page was taken off by somebody else.
-    pub fn without(
-        &self,
-        sweep: Option<Sweep>,
-        page: Lpn,
-        padding: bool,
-        view: &BufferView<'_>,
-    ) -> Option<Sweep> {
-        let Sweep { block, next } = sweep?;
+    pub fn without(&self, sweep: Option<Sweep>, page: Lpn, view: &BufferView<'_>) -> Option<Sweep> {
+        let Sweep { block, next, pads } = sweep?;
         if page.get() != block * self.size + next {
             return sweep;
         }
-        self.ahead(Sweep { block, next: next + 1 }, padding, view)
+        self.ahead(Sweep { block, next: next + 1, pads }, view)
     }
 
     /// What is the first to go, and its place.
-    fn from(&self, sweep: Sweep, padding: bool, view: &BufferView<'_>) -> Option<(u32, Eviction)> {
-        let Sweep { block, next } = sweep;
+    fn from(&self, sweep: Sweep, view: &BufferView<'_>) -> Option<(u32, Eviction)> {
+        let Sweep { block, next, pads } = sweep;
         let group = self.index.get(&block);
         let listed = group.and_then(|&group| self.next(group, next));
         let end = listed.map_or(self.size_of_block(block), |(place, _)| place);
@@ -263,7 +261,7 @@ impl Blocks {
             let page = Lpn::new(block * self.size + place);
             view.find(page).is_none() && view.is_on_flash(page)
         };
-        if padding && let Some(place) = (next..end).find(to_pad) {
+        if pads && let Some(place) = (next..end).find(to_pad) {
             return Some((place, Eviction::Pad(Lpn::new(block * self.size + place))));
         }
         listed.map(|(place, slot)| (place, Eviction::Page(slot)))
@@ -272,9 +270,10 @@ impl Blocks {
     /// Writes which block was being evicted when its last listed page went.
     pub fn save(&self, sweep: Option<Sweep>, out: &mut Writer) {
         out.flag(sweep.is_some());
-        if let Some(Sweep { block, next }) = sweep {
+        if let Some(Sweep { block, next, pads }) = sweep {
             out.number(block);
             out.number(next);
+            out.flag(pads);
         }
     }
 
@@ -286,6 +285,7 @@ impl Blocks {
         let blocks = self.logical_pages.div_ceil(self.size);
         let block = from.below(u64::from(blocks), "a logical block")?;
         let next = from.below(u64::from(self.size_of_block(block)), "a page of a block")?;
-        Ok(Some(Sweep { block, next }))
+        let pads = from.flag("whether the block is filled up")?;
+        Ok(Some(Sweep { block, next, pads }))
     }
 }

@@ -1,7 +1,8 @@
 //! BPLRU: logical blocks by last write; the block that was written longest ago goes first, as a whole.
 //!
 //! - *Page padding*: the pages of the block that are on flash and not in the buffer are read and written
-//!   with it, so that the whole block is written in page order.
+//!   with it, so that the whole block is written in page order. A block of which nothing has to be
+//!   written, because its pages were only read, is dropped without that.
 //! - *LRU compensation*: a block that was written completely and in order goes next, as it will hardly be
 //!   written again soon.
 //!
@@ -151,13 +152,19 @@ impl Bplru {
         }
         if why != Leaves::Dropped {
             let page = view.page(slot).page;
-            self.sweep = self.blocks.without(self.sweep, page, self.padding, view);
+            self.sweep = self.blocks.without(self.sweep, page, view);
         }
     }
 
     pub(super) fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
-        let step = |sweep| self.blocks.step(sweep, self.padding, view);
-        let begin = || step(self.blocks.sweep(self.order.oldest(ALL)?));
+        let step = |sweep| self.blocks.step(sweep, view);
+        let begin = || {
+            let group = self.order.oldest(ALL)?;
+            step(match self.padding {
+                true => self.blocks.padding_sweep(group, view),
+                false => self.blocks.sweep(group),
+            })
+        };
         let next = self.sweep.and_then(step).or_else(begin);
         self.sweep = next.and_then(|(_, sweep)| sweep);
         next.map(|(eviction, _)| eviction)

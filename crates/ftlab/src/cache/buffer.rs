@@ -21,6 +21,7 @@ pub use self::space::Space;
 use self::space::Fill;
 use self::versions::Versions;
 use super::WriteBuffer;
+use super::order::Order;
 use super::view::{BufferView, Eviction, Leaves, OnFlash, Shape};
 use crate::engine::{Handle, NumberHasher, Slab};
 use crate::host::{PageSpan, RequestId, SectorMask};
@@ -204,6 +205,9 @@ pub struct Buffer {
     dirty: u32,
     /// Pages that are clean, and may be dropped.
     clean: u32,
+    /// The dirty ones among those that may be evicted, by how long they have been so; only where pages
+    /// from reads stay.
+    long_dirty: Order,
     /// What the policy has chosen, where it was asked before its turn.
     chosen: Option<Eviction>,
     /// A clean page was dropped for a write that waits.
@@ -240,6 +244,7 @@ impl Buffer {
             fill: Fill::default(),
             dirty: 0,
             clean: 0,
+            long_dirty: Order::default(),
             chosen: None,
             made_room: false,
             wants_room: false,
@@ -400,6 +405,7 @@ impl Buffer {
             fill,
             dirty,
             clean,
+            long_dirty,
             chosen,
             made_room,
             wants_room,
@@ -416,6 +422,7 @@ impl Buffer {
         (*fill, *chosen) = (Fill::default(), None);
         (*made_room, *wants_room) = (false, false);
         (*pages, *waiters, *versions) = (Slab::default(), Slab::default(), Versions::default());
+        *long_dirty = Order::default();
         drain.clear();
         setup.policy.rest();
     }
@@ -450,10 +457,13 @@ impl Buffer {
     }
 
     fn make_candidate(&mut self, slot: SlotId, flash: &dyn OnFlash) {
-        let Buffer { setup, pages, index, packs, fill, dirty, clean, .. } = self;
+        let Buffer { setup, pages, index, packs, fill, dirty, clean, long_dirty, .. } = self;
         match pages[slot].dirty {
             SectorMask::EMPTY => *clean += 1,
             sectors => {
+                if setup.keeps_reads {
+                    long_dirty.push_newest(slot);
+                }
                 *dirty += 1;
                 fill.dirty += setup.space.of(sectors);
             }
@@ -463,10 +473,13 @@ impl Buffer {
 
     fn drop_candidate(&mut self, slot: SlotId, why: Leaves, flash: &dyn OnFlash) {
         self.unchoose(slot);
-        let Buffer { setup, pages, index, packs, fill, dirty, clean, .. } = self;
+        let Buffer { setup, pages, index, packs, fill, dirty, clean, long_dirty, .. } = self;
         match pages[slot].dirty {
             SectorMask::EMPTY => *clean -= 1,
             sectors => {
+                if setup.keeps_reads {
+                    long_dirty.remove(slot);
+                }
                 *dirty -= 1;
                 fill.dirty -= setup.space.of(sectors);
             }

@@ -122,12 +122,12 @@ impl Fab {
             None => {}
         }
         if why != Leaves::Dropped {
-            self.sweep = self.blocks.without(self.sweep, view.page(slot).page, false, view);
+            self.sweep = self.blocks.without(self.sweep, view.page(slot).page, view);
         }
     }
 
     pub(super) fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
-        let step = |sweep| self.blocks.step(sweep, false, view);
+        let step = |sweep| self.blocks.step(sweep, view);
         let begin = || step(self.blocks.sweep(self.fullest(0)?));
         let next = self.sweep.and_then(step).or_else(begin);
         self.sweep = next.and_then(|(_, sweep)| sweep);

@@ -65,8 +65,7 @@ impl Policy for PrlruAdaptive {
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
         let unit = parts.geometry.shape().mapping_unit;
-        let capacity = options.buffer.dram.capacity.0 / unit.0;
-        let capacity = u32::try_from(capacity).unwrap_or(u32::MAX).min(parts.logical_pages);
+        let capacity = options.buffer.dram.pages(unit, parts.logical_pages);
         let rules = AdaptiveRules { packing: options.packing.is_on(), cooling: options.cooling };
         PrlruAdaptive::new(&rules, capacity, parts.geometry.sectors_per_unit())
     }

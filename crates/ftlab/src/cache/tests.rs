@@ -46,7 +46,7 @@ pub trait Naive {
 
 /// Flash as far as a policy asks for it.
 #[derive(Debug, Default)]
-struct Flash(BTreeSet<u32>);
+pub struct Flash(BTreeSet<u32>);
 
 impl OnFlash for Flash {
     fn holds(&self, page: Lpn) -> bool {

@@ -439,6 +439,14 @@ options! {
     }
 }
 
+impl DramOptions {
+    /// The whole pages of so many bytes that fit. More than all logical pages never come in.
+    #[must_use]
+    pub fn pages(&self, page: Bytes, logical_pages: u32) -> u32 {
+        u32::try_from(self.capacity.0 / page.0).unwrap_or(u32::MAX).min(logical_pages)
+    }
+}
+
 options! {
     /// A buffer that absorbs writes.
     pub struct BufferOptions at "cache" with { dram: DramOptions } {

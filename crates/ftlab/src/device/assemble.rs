@@ -243,9 +243,7 @@ fn buffer(parts: &Parts<'_>) -> BufferSetup {
             latency,
         };
     };
-    // More than all logical pages never come in.
-    let pages = dram.options.capacity.0 / parts.geometry.shape().mapping_unit.0;
-    let pages = u32::try_from(pages).unwrap_or(u32::MAX).min(parts.logical_pages);
+    let pages = dram.options.pages(parts.geometry.shape().mapping_unit, parts.logical_pages);
     let capacity = match dram.space {
         Space::Pages => pages,
         Space::Sectors => pages.saturating_mul(whole_page),

@@ -36,6 +36,11 @@ impl Buffer {
                 self.dirty, self.clean, self.flushing
             ));
         }
+        let long_dirty = self.long_dirty().take(held + 1).filter(|&slot| self.may_write_back(slot));
+        let kept = if self.setup.keeps_reads { dirty } else { 0 };
+        if long_dirty.count() as u32 != kept {
+            return Err(format!("{kept} dirty pages are not those that are listed by how long"));
+        }
         let awaited = count(&|slot| self.pages[slot].dirty_waiters.is_some());
         if awaited != self.awaited {
             return Err(format!("{awaited} dirty pages are waited for, {} counted", self.awaited));

@@ -73,6 +73,7 @@ impl Buffer {
         if before.is_empty() {
             self.clean -= 1;
             self.dirty += 1;
+            self.long_dirty.push_newest(slot);
         }
         if self.pages[slot].keeps_place(self.setup.gate) {
             return;

@@ -53,6 +53,13 @@ impl Buffer {
         std::mem::take(&mut self.made_room) && !self.waiting.is_empty()
     }
 
+    /// The dirty pages that may be evicted, from the one on that has been dirty for longest. For a buffer in
+    /// which pages from reads stay.
+    pub(super) fn long_dirty(&self) -> impl Iterator<Item = SlotId> {
+        let order = &self.long_dirty;
+        std::iter::successors(order.oldest(), |&slot| order.after(slot))
+    }
+
     /// Clean pages, by slot number.
     #[must_use]
     pub fn all_clean(&self) -> Vec<SlotId> {
@@ -106,5 +113,63 @@ impl Buffer {
     /// Something that was read found no room: what is the next to go does so.
     pub fn turn_away(&mut self) {
         self.wants_room = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::Flash;
+    use super::super::super::{BufferSetup, Lru, Shape, Space, WriteBuffer};
+    use super::*;
+    use crate::units::{Lpn, Nanos};
+
+    const SECTORS: u32 = 8;
+
+    fn span(page: u32) -> PageSpan {
+        PageSpan { page: Lpn::new(page), sectors: SectorMask::range(0, SECTORS) }
+    }
+
+    fn buffer(capacity: u32) -> Buffer {
+        let whole_page = SectorMask::range(0, SECTORS);
+        Buffer::new(BufferSetup {
+            policy: WriteBuffer::Lru(Lru::default()),
+            capacity: Some(capacity),
+            space: Space::Pages,
+            shape: Shape { whole_page, capacity, logical_pages: capacity },
+            keeps_reads: true,
+            write_back_above: 0,
+            programs_in_flight: None,
+            row: 1,
+            gate: None,
+            latency: Nanos::ZERO,
+        })
+    }
+
+    /// With few clean pages before them dirty ones go in the policy's order; behind many, by how long they
+    /// have been dirty. All of them come, once.
+    #[test]
+    fn dirty_pages_are_found_behind_however_many_clean_ones() {
+        let flash = Flash::default();
+        let order = |clean: u32| -> Vec<u32> {
+            let mut buffer = buffer(2_000);
+            for page in 0..clean {
+                buffer.keep(span(page), &flash).expect("there is room");
+            }
+            // The first to be dirty is the last to be written.
+            for page in [1_500, 1_501, 1_502, 1_500] {
+                buffer.write(span(page), 0, Turn::New, &flash).expect("there is room");
+            }
+            buffer.audit().unwrap();
+            let pages = buffer.candidates().map(|slot| buffer.page(slot).page.get());
+            let found: Vec<u32> = pages.collect();
+            let due = buffer.due(&flash);
+            assert!(
+                matches!(due, Some(Eviction::Page(slot)) if buffer.page(slot).page.get() == found[0])
+            );
+            found
+        };
+        assert_eq!(order(0), [1_501, 1_502, 1_500]);
+        assert_eq!(order(100), [1_501, 1_502, 1_500]);
+        assert_eq!(order(1_000), [1_500, 1_501, 1_502]);
     }
 }

@@ -5,6 +5,10 @@ use super::{Buffer, Page, SlotId, Waiter, WaiterId, view};
 use crate::host::{RequestId, SectorMask};
 use crate::units::Lpn;
 
+/// How many of the pages that a policy has listed are looked at for a dirty one: however large the buffer,
+/// a choice costs no more.
+const LOOKED_AT: usize = 256;
+
 impl Buffer {
     /// What should leave the buffer now, if anything should.
     #[inline]
@@ -40,7 +44,7 @@ impl Buffer {
     fn choose_dirty(&mut self, flash: &dyn OnFlash) -> Option<Eviction> {
         let next = self.choose(flash)?;
         match next {
-            Eviction::Page(slot) if self.pages[slot].dirty.is_empty() => {
+            Eviction::Page(slot) if !self.is_dirty(slot) => {
                 self.chosen = Some(next);
                 self.candidates().next().map(Eviction::Page)
             }
@@ -87,10 +91,19 @@ impl Buffer {
         self.counts.cycles += 1;
     }
 
-    /// The dirty pages that may be written back, in the order in which the policy would have it done.
+    /// The dirty pages that may be written back, in the order in which the policy would have it done. Where
+    /// clean pages are among them, it looks at the first few only; if none of these is dirty, those come
+    /// first that have been so for longest.
     #[inline]
     pub fn candidates(&self) -> impl Iterator<Item = SlotId> {
-        self.listed().filter(|&slot| !self.pages[slot].dirty.is_empty())
+        let most = if self.clean == 0 { usize::MAX } else { LOOKED_AT };
+        let near = move || self.listed().take(most).filter(|&slot| self.is_dirty(slot));
+        let far = (self.clean > 0 && near().next().is_none()).then(|| self.long_dirty());
+        near().chain(far.into_iter().flatten())
+    }
+
+    fn is_dirty(&self, slot: SlotId) -> bool {
+        !self.pages[slot].dirty.is_empty()
     }
 
     /// All pages that the policy knows of, in its order.

@@ -27,8 +27,15 @@ struct Plain {
     rule: Rule,
     pages: Vec<(u32, SlotId)>,
     blocks: Vec<Known>,
-    /// The block that is being evicted, and the place of its next page.
-    sweep: Option<(u32, u32)>,
+    sweep: Option<Begun>,
+}
+
+/// A block that is being evicted: the place of its next page, and whether it is filled up.
+#[derive(Clone, Copy, Debug)]
+struct Begun {
+    block: u32,
+    place: u32,
+    pads: bool,
 }
 
 fn number(slot: SlotId, view: &BufferView<'_>) -> u32 {
@@ -76,22 +83,30 @@ impl Plain {
     }
 
     /// What there is to do at a place of a block.
-    fn at(&self, block: u32, place: u32, view: &BufferView<'_>) -> Option<Eviction> {
+    fn at(&self, begun: Begun, view: &BufferView<'_>) -> Option<Eviction> {
+        let Begun { block, place, pads } = begun;
         let page = block * BLOCK + place;
         if place >= BLOCK || page >= LOGICAL_PAGES {
             return None;
         }
         let here = self.pages.iter().find(|listed| listed.0 == page);
-        let pads = matches!(self.rule, Rule::Bplru { padding: true, .. });
         let page = Lpn::new(page);
         let pad = pads && view.find(page).is_none() && view.is_on_flash(page);
         here.map(|&(_, slot)| Eviction::Page(slot)).or(pad.then_some(Eviction::Pad(page)))
     }
 
     /// The first place from `place` on where there is something to do.
-    fn ahead(&self, block: u32, place: u32, view: &BufferView<'_>) -> Option<(u32, u32)> {
-        let place = (place..BLOCK).find(|&place| self.at(block, place, view).is_some())?;
-        Some((block, place))
+    fn ahead(&self, begun: Begun, view: &BufferView<'_>) -> Option<Begun> {
+        let mut from = (begun.place..BLOCK).map(|place| Begun { place, ..begun });
+        from.find(|&begun| self.at(begun, view).is_some())
+    }
+
+    /// A block from its first page on. It is filled up if anything of it has to be written.
+    fn begun(&self, block: u32, view: &BufferView<'_>) -> Begun {
+        let mut listed = self.pages.iter().filter(|(page, _)| page / BLOCK == block);
+        let pads = matches!(self.rule, Rule::Bplru { padding: true, .. })
+            && !listed.all(|&(_, slot)| view.is_clean(slot));
+        Begun { block, place: 0, pads }
     }
 
     fn victim(&self) -> Option<u32> {
@@ -129,19 +144,19 @@ impl Naive for Plain {
         } else if matches!(self.rule, Rule::Fab) {
             self.renew(page / BLOCK);
         }
-        if self.sweep == Some((page / BLOCK, page % BLOCK)) && why != Leaves::Dropped {
-            self.sweep = self.ahead(page / BLOCK, page % BLOCK + 1, view);
+        let goes = |begun: &Begun| (begun.block, begun.place) == (page / BLOCK, page % BLOCK);
+        if let Some(begun) = self.sweep.filter(goes).filter(|_| why != Leaves::Dropped) {
+            self.sweep = self.ahead(Begun { place: begun.place + 1, ..begun }, view);
         }
     }
 
     fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
-        let begun = self.sweep.and_then(|(block, place)| self.ahead(block, place, view));
-        self.sweep = None;
-        let (block, place) = begun.or_else(|| self.ahead(self.victim()?, 0, view))?;
-        let eviction = self.at(block, place, view)?;
-        let pads = matches!(self.rule, Rule::Bplru { padding: true, .. });
-        let again = matches!(eviction, Eviction::Page(slot) if pads && view.is_clean(slot));
-        self.sweep = self.ahead(block, place + u32::from(!again), view);
+        let begun = self.sweep.take().and_then(|begun| self.ahead(begun, view));
+        let anew = || self.ahead(self.begun(self.victim()?, view), view);
+        let begun = begun.or_else(anew)?;
+        let eviction = self.at(begun, view)?;
+        let again = matches!(eviction, Eviction::Page(slot) if begun.pads && view.is_clean(slot));
+        self.sweep = self.ahead(Begun { place: begun.place + u32::from(!again), ..begun }, view);
         Some(eviction)
     }
 

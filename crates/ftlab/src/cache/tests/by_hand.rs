@@ -17,6 +17,7 @@ enum Goes {
     /// A page of a block of which more is to come.
     PageOfMore(u32),
     PadOfMore(u32),
+    Pad(u32),
 }
 use Goes::{PadOfMore, Page, PageOfMore};
 
@@ -34,10 +35,10 @@ impl Naive for Script {
 
     fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
         let goes = self.coming.pop_front()?;
-        self.unfinished = !matches!(goes, Page(_));
+        self.unfinished = !matches!(goes, Page(_) | Goes::Pad(_));
         Some(match goes {
             Page(page) | PageOfMore(page) => Eviction::Page(view.find(Lpn::new(page))?),
-            PadOfMore(page) => Eviction::Pad(Lpn::new(page)),
+            Goes::Pad(page) | PadOfMore(page) => Eviction::Pad(Lpn::new(page)),
         })
     }
 
@@ -143,6 +144,16 @@ fn a_block_is_filled_up_from_flash() {
     let padded = [Page(2), PageOfMore(0), PadOfMore(2), Page(3), Page(8)];
     assert_goes(bplru(true, true), &steps, &padded);
     assert_goes(bplru(false, true), &steps, &[Page(2), PageOfMore(0), Page(3), Page(8)]);
+}
+
+#[test]
+fn a_block_of_which_nothing_has_to_be_written_is_not_filled_up() {
+    let begun = [write(2), write(3), EVICT, EVICT, ARRIVE, ARRIVE, read(2)];
+    let goes = [PageOfMore(2), Page(3)];
+    assert_goes(bplru(true, true), &begun, &[&goes[..], &[Page(2)]].concat());
+    let written = [&begun[..], &[write(0)]].concat();
+    let filled = [PageOfMore(0), PageOfMore(2), PadOfMore(2), Goes::Pad(3)];
+    assert_goes(bplru(true, true), &written, &[&goes[..], &filled].concat());
 }
 
 #[test]
