@@ -62,6 +62,9 @@ enum ScaleError {
     NotWhole,
 }
 
+/// The number of an example, which suits most options.
+const EXAMPLE: &str = "20";
+
 /// How one kind of quantity is written.
 struct Quantity {
     /// With its article: "a time".
@@ -181,11 +184,14 @@ impl Quantity {
                 Some(_) => format!("{} cannot be negative", self.what),
                 None => format!("expected {}, found {}", self.what, shown(text)),
             };
-            let example = quoted(&(self.guess)("200"));
-            return Err(ValueError::new(
-                message,
-                format!("write a number with a unit, like {example} (units: {})", self.listed),
-            ));
+            let example = (self.guess)(EXAMPLE);
+            let remedy = format!(
+                "write a number with a unit, like {} (units: {})",
+                quoted(&example),
+                self.listed
+            );
+            let proposed = Some(example);
+            return Err(ValueError { proposed, ..ValueError::new(message, remedy) });
         };
         let Some(decimal) = parse_decimal(number) else {
             return Err(ValueError::new(
@@ -211,11 +217,10 @@ impl Quantity {
 
     fn wrong_unit(&self, number: &str, unit: &str) -> ValueError {
         if unit.is_empty() {
-            let example = quoted(&(self.guess)(number));
-            return ValueError::new(
-                format!("{} needs a unit", self.what),
-                format!("write {example} (units: {})", self.listed),
-            );
+            let guess = (self.guess)(number);
+            let remedy = format!("write {} (units: {})", quoted(&guess), self.listed);
+            let error = ValueError::new(format!("{} needs a unit", self.what), remedy);
+            return ValueError { proposed: Some(guess), ..error };
         }
         let names = self.units.iter().map(|(name, _)| *name);
         let meant = match (self.what, unit.to_ascii_lowercase().as_str()) {

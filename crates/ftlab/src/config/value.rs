@@ -22,12 +22,14 @@ pub struct ValueError {
     pub remedy: String,
     /// Which entry of a list is meant, if the value is a list.
     pub item: Option<usize>,
+    /// The value that the remedy proposes, if it is one.
+    pub proposed: Option<String>,
 }
 
 impl ValueError {
     /// An error about the whole value.
     pub fn new(message: impl Into<String>, remedy: impl Into<String>) -> ValueError {
-        ValueError { message: message.into(), remedy: remedy.into(), item: None }
+        ValueError { message: message.into(), remedy: remedy.into(), item: None, proposed: None }
     }
 }
 
@@ -240,16 +242,24 @@ pub fn read_within<T: Value>(
     range: Option<(&str, &str)>,
     unit: &str,
 ) -> Result<T, Vec<ValueError>> {
-    let value = T::read(raw)?;
-    match range {
-        Some((low, high)) if !value.within(low, high) => {
-            let space = if unit.is_empty() { "" } else { " " };
-            Err(vec![ValueError::new(
-                format!("{} is out of range", value.print()),
-                format!("write {low} to {high}{space}{unit}"),
-            )])
+    let Some((low, high)) = range else { return T::read(raw) };
+    let space = if unit.is_empty() { "" } else { " " };
+    let inside = || format!("write {low} to {high}{space}{unit}");
+    let value = T::read(raw).map_err(|mut errors| {
+        // Nothing is proposed that would be refused in its turn.
+        let refused = |text: &String| T::parse(text).is_ok_and(|value| !value.within(low, high));
+        for error in errors.iter_mut().filter(|error| error.proposed.as_ref().is_some_and(refused))
+        {
+            error.remedy = inside();
         }
-        _ => Ok(value),
+        errors
+    })?;
+    match value.within(low, high) {
+        true => Ok(value),
+        false => {
+            let message = format!("{} is out of range", value.print());
+            Err(vec![ValueError::new(message, inside())])
+        }
     }
 }
 
