@@ -164,7 +164,7 @@ fn option(option: &OptionInfo) -> Value {
     })
 }
 
-/// Says what an option or a section is.
+/// Says what an option, a section or a policy is.
 pub fn explain(path: &str, out: &mut dyn Write) -> Result<(), Failure> {
     let topic = look_up(path).map_err(Failure::usage)?;
     Ok(wrapped_lines(out, &topic.to_string())?)

@@ -52,9 +52,9 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Say what an option is: meaning, unit, default, range, source and policies.
+    /// Say what an option is: meaning, unit, default, range, source and policies; or what a policy is.
     Explain {
-        /// The path of an option or a section, such as ftl.gc.victim.
+        /// The path of an option or a section, such as ftl.gc.victim, or the name of a policy, such as greedy.
         path: String,
     },
     /// Check a device configuration, or print it in full.

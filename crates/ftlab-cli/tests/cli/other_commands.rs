@@ -202,6 +202,19 @@ fn explaining_names_policies_and_what_was_meant() {
     let unknown = place.run("explain ftl.gc.victims");
     assert_eq!(unknown.code, 2);
     assert!(unknown.err.contains("did you mean ftl.gc.victim?"), "{}", unknown.err);
+    let policy = place.run("explain prlru");
+    for part in
+        ["cache.policy = \"prlru\"", "packs partial pages", "cache.search_region", "cache.capacity"]
+    {
+        assert!(policy.out.contains(part), "no {part} in {}", policy.out);
+    }
+    let several = place.run("explain fifo").out;
+    for seam in ["scheduler.policy = ", "cache.policy = ", "ftl.gc.victim = "] {
+        assert!(several.contains(&format!("{seam}\"fifo\"")), "{several}");
+    }
+    assert!(place.run("explain greedy").out.contains("It has no options."));
+    let near = place.run("explain prlu").err;
+    assert!(near.contains("did you mean the policy prlru?"), "{near}");
 }
 
 #[test]

@@ -9,7 +9,10 @@ use super::declare::{Condition, Declaration, Node, any_of};
 use super::options::Options;
 use super::text::{nearest, quoted, shown};
 use super::value::{Choice, Kind};
-use crate::policy::SeamInfo;
+use crate::policy::{PolicyInfo, SeamInfo};
+
+/// How a remedy begins that knows better.
+const MEANT: &str = "did you mean";
 
 /// Which policies an option belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,6 +191,22 @@ impl Catalog {
             })
     }
 
+    /// The policies of a name, whatever they decide.
+    fn policies_called(&'static self, name: &str) -> Vec<PolicyTopic> {
+        let called = |seam: &SeamInfo| {
+            let policy = seam.policies.iter().find(|policy| policy.name == name);
+            policy.map(|&policy| (*seam, policy))
+        };
+        let topic = |(seam, policy): (SeamInfo, PolicyInfo)| {
+            let belongs = |option: &&OptionInfo| {
+                let to = option.applies_to.as_ref();
+                to.is_some_and(|to| to.seam == seam.path && to.policies.contains(&policy.name))
+            };
+            PolicyTopic { seam, policy, options: self.options.iter().filter(belongs).collect() }
+        };
+        self.seams.iter().filter_map(called).map(topic).collect()
+    }
+
     /// The names directly under the section `path`: its options and its subsections.
     #[must_use]
     pub fn children(&self, path: &str) -> Vec<&'static str> {
@@ -202,6 +221,18 @@ impl Catalog {
             names.extend(name.filter(|name| !names.contains(name)));
         }
         names
+    }
+
+    /// The same where policies are known, too, by their names alone.
+    fn remedy_with_policies(&self, path: &str) -> String {
+        let remedy = self.remedy_for(path);
+        let names = self.seams.iter().flat_map(|seam| seam.policies).map(|policy| policy.name);
+        match nearest(path, names) {
+            Some(name) if !remedy.starts_with(MEANT) => {
+                format!("{MEANT} the policy {name}? (ftlab list policies has all)")
+            }
+            _ => remedy,
+        }
     }
 
     /// What to write instead of the unknown `path`, and what is known around there.
@@ -236,7 +267,7 @@ impl Catalog {
             children.join(", ")
         );
         match meant {
-            Some(meant) => format!("did you mean {meant}? ({known})"),
+            Some(meant) => format!("{MEANT} {meant}? ({known})"),
             None => format!("remove it, or write one that is {known}"),
         }
     }
@@ -249,9 +280,22 @@ pub enum Topic {
     Option(&'static OptionInfo),
     /// A section, the options directly in it, and the sections directly beneath it.
     Section(SectionInfo, Vec<&'static OptionInfo>, Vec<SectionInfo>),
+    /// All policies of a name: several seams may have one.
+    Policies(Vec<PolicyTopic>),
 }
 
-/// A path that is neither an option nor a section.
+/// A policy, the seam that it belongs to, and the options that are there for it.
+#[derive(Clone, Debug)]
+pub struct PolicyTopic {
+    /// Where it is chosen.
+    pub seam: SeamInfo,
+    /// The policy.
+    pub policy: PolicyInfo,
+    /// Its options, with those that it shares with others.
+    pub options: Vec<&'static OptionInfo>,
+}
+
+/// A path that is neither an option nor a section, nor the name of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownPath {
     /// The path that was asked for.
@@ -262,7 +306,7 @@ pub struct UnknownPath {
 
 impl fmt::Display for UnknownPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "there is no option or section {}; {}", shown(&self.path), self.remedy)
+        write!(f, "there is no option, section or policy {}; {}", shown(&self.path), self.remedy)
     }
 }
 
@@ -280,7 +324,7 @@ pub fn all_policies() -> &'static [SeamInfo] {
     &catalog().seams
 }
 
-/// What the option or section at `path` is.
+/// What the option or section at `path` is, or the policies of that name.
 ///
 /// # Errors
 /// When there is none; the error says what was probably meant and lists what is known.
@@ -295,7 +339,13 @@ pub fn explain(path: &str) -> Result<Topic, UnknownPath> {
         let sections = catalog.sections.iter().filter(|section| inside(section.path)).copied();
         return Ok(Topic::Section(*section, options, sections.collect()));
     }
-    Err(UnknownPath { path: path.to_owned(), remedy: catalog.remedy_for(path) })
+    let policies = catalog.policies_called(path);
+    match policies.is_empty() {
+        false => Ok(Topic::Policies(policies)),
+        true => {
+            Err(UnknownPath { path: path.to_owned(), remedy: catalog.remedy_with_policies(path) })
+        }
+    }
 }
 
 impl fmt::Display for OptionInfo {
@@ -366,6 +416,29 @@ impl OptionInfo {
     }
 }
 
+/// Paths, each with the first sentence of what it is.
+fn first_sentences(f: &mut fmt::Formatter<'_>, lines: &[(&str, &str)]) -> fmt::Result {
+    let width = lines.iter().map(|(path, _)| path.len()).max().unwrap_or(0) + 2;
+    lines.iter().try_for_each(|(path, doc)| {
+        let first = doc.split_inclusive(". ").next().unwrap_or(doc);
+        writeln!(f, "  {path:<width$}{}", first.trim_end())
+    })
+}
+
+impl fmt::Display for PolicyTopic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PolicyTopic { seam, policy, options } = self;
+        let PolicyInfo { name, summary, source } = policy;
+        writeln!(f, "{} = {}\n  {summary} [{source}]\n", seam.path, quoted(name))?;
+        let lines: Vec<(&str, &str)> =
+            options.iter().map(|option| (option.path, option.doc)).collect();
+        match lines.is_empty() {
+            true => writeln!(f, "  It has no options."),
+            false => first_sentences(f, &lines),
+        }
+    }
+}
+
 impl fmt::Display for Topic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -373,16 +446,15 @@ impl fmt::Display for Topic {
             Topic::Section(section, options, sections) => {
                 writeln!(f, "{}\n  {}\n", section.path, section.doc)?;
                 let options = options.iter().map(|option| (option.path, option.doc));
-                let lines: Vec<(&str, &str)> = options
-                    .chain(sections.iter().map(|section| (section.path, section.doc)))
-                    .collect();
-                let width = lines.iter().map(|(path, _)| path.len()).max().unwrap_or(0) + 2;
-                for (path, doc) in lines {
-                    let first = doc.split_inclusive(". ").next().unwrap_or(doc);
-                    writeln!(f, "  {path:<width$}{}", first.trim_end())?;
-                }
-                Ok(())
+                let sections = sections.iter().map(|section| (section.path, section.doc));
+                first_sentences(f, &options.chain(sections).collect::<Vec<_>>())
             }
+            Topic::Policies(all) => all.iter().enumerate().try_for_each(|(at, topic)| {
+                if at > 0 {
+                    writeln!(f)?;
+                }
+                topic.fmt(f)
+            }),
         }
     }
 }

@@ -26,7 +26,7 @@ pub mod value;
 
 use std::collections::BTreeMap;
 
-pub use catalog::{AppliesTo, OptionInfo, SectionInfo, Topic, UnknownPath};
+pub use catalog::{AppliesTo, OptionInfo, PolicyTopic, SectionInfo, Topic, UnknownPath};
 pub use catalog::{all_options, all_policies, explain};
 pub use declare::any_of;
 pub use layer::Layer;
