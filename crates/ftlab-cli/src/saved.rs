@@ -261,6 +261,9 @@ pub fn show(args: &ShowImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
         taken.image.seed
     )?;
     tell(&story, out)?;
+    let options = &taken.config.options;
+    line(out, "Mapping", options.ftl.mapping.policy.name())?;
+    line(out, "Write buffer", options.cache.policy.name())?;
     Ok(state.print(out)?)
 }
 

@@ -293,6 +293,11 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         ),
     };
     line(out, "Write buffer", &hits)?;
+    let padded = report.cache.as_ref().map_or(0, |cache| cache.padded_pages);
+    if padded > 0 {
+        let text = format!("{} pages read and written again to fill up blocks", count(padded));
+        line(out, "Padding", &text)?;
+    }
     let used = |spread: Option<Spread>| {
         or_none(spread, |Spread { mean, min, max }| {
             format!("{} ({} to {})", percent(mean), percent(min), percent(max))
@@ -370,10 +375,10 @@ fn merges(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 fn reconstruction(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let Some(pieces) = &report.reconstruction else { return Ok(()) };
     let text = format!(
-        "{} packs; {} pages in two parts, RMAP {} of the page map (at most {})",
+        "{} packs; {} pages in two parts; RMAP had {} of the page map's entries at most ({} of its bytes)",
         count(pieces.packs),
         count(u64::from(pieces.fragmented_pages)),
-        percent(pieces.rmap.page_map_ratio),
+        percent(pieces.rmap_max.paper_page_map_ratio),
         percent(pieces.rmap_max.page_map_ratio)
     );
     line(out, "Page reconstruction", &text)

@@ -41,6 +41,17 @@ const HOST: [(&str, &str, &str); 2] = [
     ("report/host/throughput_mb_per_s", "throughput, MB/s", "MB/s"),
     ("report/host/iops", "IOPS", "1/s"),
 ];
+/// Of the write buffer.
+const HITS: [(&str, &str, &str); 2] = [
+    ("report/cache/write_hit_ratio", "buffer, write hits", ""),
+    ("report/cache/read_hit_ratio", "buffer, read hits", ""),
+];
+const WRITTEN: [(&str, &str, &str); 1] =
+    [("report/cache/written_back_pages", "buffer, written back", "pages")];
+/// What few buffers do: left out where none did.
+const PACKED: [(&str, &str, &str); 1] =
+    [("report/cache/packed_programs", "buffer, programs saved", "programs")];
+const PADDED: [(&str, &str, &str); 1] = [("report/cache/padded_pages", "buffer, padding", "pages")];
 const DEVICE: [(&str, &str, &str); 6] = [
     ("report/write_amplification/total_ratio", "write amplification", ""),
     ("report/gc/copied_pages", "GC copies, pages", "pages"),
@@ -56,14 +67,23 @@ fn metric(id: impl Into<String>, name: String, unit: &'static str, better: Bette
 
 /// Those that any of the results knows, in the order in which they are shown.
 pub fn known_in<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Vec<Metric> {
-    let host = HOST.map(|(id, name, unit)| metric(id, name.to_owned(), unit, Better::Higher));
+    let of = |list: &[(&str, &str, &'static str)], better: Better| -> Vec<Metric> {
+        let one = |&(id, name, unit): &(&str, &str, &'static str)| {
+            metric(id, name.to_owned(), unit, better)
+        };
+        list.iter().map(one).collect()
+    };
     let latencies = OPS.iter().flat_map(|op| {
         LATENCIES.iter().map(move |(key, name)| {
             let id = format!("report/host/{op}/latency_ns/{key}");
             metric(id, format!("{op} latency, {name}"), "ns", Better::Lower)
         })
     });
-    let device = DEVICE.map(|(id, name, unit)| metric(id, name.to_owned(), unit, Better::Lower));
-    let all = host.into_iter().chain(latencies).chain(device);
-    all.filter(|metric| results.clone().any(|result| metric.of(result).is_some())).collect()
+    let known = |metric: &Metric| results.clone().any(|result| metric.of(result).is_some());
+    let occurs = |metric: &Metric| results.clone().any(|result| metric.of(result) > Some(0.0));
+    let rare = of(&PACKED, Better::Higher).into_iter().chain(of(&PADDED, Better::Lower));
+    let all = of(&HOST, Better::Higher).into_iter().chain(latencies);
+    let all = all.chain(of(&HITS, Better::Higher)).chain(of(&WRITTEN, Better::Lower));
+    let all = all.filter(known).chain(rare.filter(occurs));
+    all.chain(of(&DEVICE, Better::Lower).into_iter().filter(known)).collect()
 }

@@ -198,13 +198,17 @@ fn prepare_folder(
 fn warn(args: &CompareArgs, variants: &[Variant], folder: &Folder) -> Vec<String> {
     let equal = variants::equal_ones(variants);
     let equal = equal.iter().map(|(a, b)| format!("{a} and {b} are the same device."));
-    let equal: Vec<String> = equal.collect();
+    let unused = variants::unused(variants);
+    let unused = unused.iter().map(|path| {
+        format!("{path} is set, and does nothing: no variant has a policy to which it belongs.")
+    });
+    let notes: Vec<String> = equal.chain(unused).collect();
     if !args.output.quiet {
-        equal.iter().for_each(|note| eprintln!("warning: {note}"));
+        notes.iter().for_each(|note| eprintln!("warning: {note}"));
         variants.iter().for_each(|variant| device::warn(&variant.config));
         mention_abandoned(Some(folder));
     }
-    equal
+    notes
 }
 
 /// What becomes of a comparison that does not come to its end: of one that was interrupted, the

@@ -380,6 +380,21 @@ pub fn equal_ones(variants: &[Variant]) -> Vec<(&str, &str)> {
     found
 }
 
+/// Options that are set, and that no device has of those for which they are.
+pub fn unused(variants: &[Variant]) -> BTreeSet<&str> {
+    let (mut set, mut used) = (BTreeSet::new(), BTreeSet::new());
+    for Variant { settings, config, .. } in variants {
+        for text in settings {
+            let path = text.split_once('=').map_or(text.as_str(), |(path, _)| path).trim();
+            set.insert(path);
+            // What is no option is not looked for: the steps of a preparation, or a section.
+            let is_option = matches!(explain(path), Ok(Topic::Option(_)));
+            used.extend((!is_option || config.origin(path).is_some()).then_some(path));
+        }
+    }
+    &set - &used
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

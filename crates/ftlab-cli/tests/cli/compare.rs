@@ -199,6 +199,40 @@ fn equal_variants_and_equal_seeds_are_told() {
     assert!(one.out.contains("There is one seed: no interval"), "{}", one.out);
 }
 
+/// What a write buffer did is compared; what no buffer of these ever does is left out. An option that no
+/// variant has is told.
+#[test]
+fn write_buffers_are_compared_by_what_they_did() {
+    let place = Place::new();
+    let line = "compare tiny --set cache.capacity=256KiB --precondition fill --workload randwrite-4k \
+                --requests 2000 --seeds 2 --json --no-output";
+    let run = |more: &str| -> Value {
+        let done = place.run(&format!("{line} {more}"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        serde_json::from_str(&done.out).expect("JSON")
+    };
+    let unused = |comparison: &Value| {
+        let notes = comparison["notes"].as_array().unwrap();
+        notes
+            .iter()
+            .filter(|note| note.as_str().unwrap().contains("is set, and does nothing"))
+            .count()
+    };
+    let found = run("--vary cache.policy=lru,bplru --set cache.block=64KiB");
+    let has = |id: &str| found["metrics"].as_array().unwrap().iter().any(|one| one["id"] == id);
+    assert_eq!(number(&metric(&found, "report/cache/padded_pages")["variants"][0]["mean"]), 0.0);
+    assert!(number(&metric(&found, "report/cache/padded_pages")["variants"][1]["mean"]) > 1000.0);
+    assert_eq!(metric(&found, "report/cache/write_hit_ratio")["better"], "higher");
+    assert!(
+        number(&metric(&found, "report/cache/written_back_pages")["variants"][0]["mean"]) > 1000.0
+    );
+    assert!(!has("report/cache/packed_programs") && !has("report/cache/read_hit_ratio"));
+    assert_eq!(unused(&found), 0);
+    let none = run("--vary cache.policy=lru,fifo --set cache.block=64KiB");
+    assert_eq!(unused(&none), 1, "{}", none["notes"]);
+    assert!(none["notes"].to_string().contains("cache.block is set, and does nothing"));
+}
+
 #[test]
 fn equal_variants_do_not_make_seeds_equal() {
     let place = Place::new();

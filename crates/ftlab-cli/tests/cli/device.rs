@@ -63,7 +63,15 @@ fn other_policies_share_an_ageing() {
     assert_eq!(shown["story"][0]["step"], "image");
     assert_eq!(shown["state"]["mapped_pages"], 6_144);
     let table = ok(place.run("device show aged.ftlab"));
-    for part in ["tiny, 25.2 MB", "sequential fill", "ageing", "steady", "Utilisation", "Erases"] {
+    for part in [
+        "tiny, 25.2 MB",
+        "sequential fill",
+        "ageing",
+        "steady",
+        "Utilisation",
+        "Erases",
+        "Mapping                page",
+    ] {
         assert!(table.contains(part), "no {part} in {table}");
     }
 }

@@ -20,6 +20,24 @@ fn line(table: &str, name: &str) -> Option<String> {
     Some(std::iter::once(first.as_str()).chain(rest).collect::<Vec<_>>().join(" "))
 }
 
+/// What filled up blocks is told where any was.
+#[test]
+fn padding_is_told() {
+    let place = Place::new();
+    let run = |padding: &str, rest: &str| {
+        let line = "run --device tiny --set cache.policy=bplru --set cache.capacity=256KiB --precondition fill \
+                    --workload randwrite-4k --requests 500 --no-output";
+        let done = place.run(&format!("{line} --set cache.padding={padding} {rest}"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.out
+    };
+    let result: Value = serde_json::from_str(&run("on", "--json")).expect("JSON");
+    let pages = result["report"]["cache"]["padded_pages"].as_u64().expect("a count");
+    let expected = format!("{} pages read and written again to fill up blocks", count(pages));
+    assert_eq!(line(&run("on", ""), "Padding"), Some(expected));
+    assert_eq!(line(&run("off", ""), "Padding"), None);
+}
+
 /// Writes to a few pages again and again; the rest lies still.
 const HOT: &[u8] = b"name = \"hot\"
 [[phase]]
