@@ -54,6 +54,9 @@ pub struct BufferSetup {
     /// Flash pages that are written back together, where so many are dirty: as many as one program
     /// serves. A whole row has to be allowed on its way.
     pub row: u32,
+    /// Flash pages that go together, the next ones when all of these have arrived; none if each goes by
+    /// itself.
+    pub flush_pages: Option<u32>,
     /// Write-backs begin by planes, at most one on each; none if they begin as they come.
     pub gate: Option<Gate>,
     /// Moving a request's data to or from DRAM.
@@ -130,13 +133,6 @@ impl Page {
         let here = self.dirty.and_also(self.clean);
         if self.discard || self.padding { here } else { here.and_also(self.flushing) }
     }
-
-    /// Whether it stays where it is in the policy's order, though it is used: where write-backs go in that
-    /// order alone, somebody who waits for it would wait for ever.
-    #[inline]
-    fn keeps_place(&self, gate: Option<Gate>) -> bool {
-        gate.is_some() && self.dirty_waiters.is_some()
-    }
 }
 
 type WaiterId = Handle<Waiter>;
@@ -210,7 +206,7 @@ pub struct Buffer {
     long_dirty: Order,
     /// What the policy has chosen, where it was asked before its turn.
     chosen: Option<Eviction>,
-    /// A clean page was dropped for a write that waits.
+    /// A clean page was dropped, or a hole passed, for a write that waits.
     made_room: bool,
     /// Something that was read found no room.
     wants_room: bool,
@@ -223,6 +219,8 @@ pub struct Buffer {
     flushing: u32,
     /// Flash pages on their way.
     programs: u32,
+    /// Flash pages that the flush under way may still begin.
+    flush_left: u32,
     /// Packs of two pages on their way.
     packs: u32,
     counts: BufferCounts,
@@ -252,6 +250,7 @@ impl Buffer {
             passing: false,
             flushing: 0,
             programs: 0,
+            flush_left: 0,
             packs: 0,
             counts: BufferCounts::default(),
         }
@@ -367,10 +366,29 @@ impl Buffer {
         page.flushing.is_empty() && !(page.dirty.is_empty() && page.clean.is_empty())
     }
 
+    /// Whether write-backs go in the policy's order alone.
+    #[inline]
+    fn keeps_order(&self) -> bool {
+        self.setup.gate.is_some() || self.setup.policy.appends()
+    }
+
+    /// Whether a page stays where it is in the policy's order, though it is used: where write-backs go in that
+    /// order alone, somebody who waits for it would wait for ever.
+    #[inline]
+    fn keeps_place(&self, slot: SlotId) -> bool {
+        self.keeps_order() && self.pages[slot].dirty_waiters.is_some()
+    }
+
+    /// What is held, holes included.
+    #[inline]
+    fn held(&self) -> u32 {
+        self.fill.held + self.setup.policy.holes()
+    }
+
     /// What fits beside what is held.
     #[inline]
     fn free(&self) -> u32 {
-        self.setup.capacity.map_or(0, |capacity| capacity.saturating_sub(self.fill.held))
+        self.setup.capacity.map_or(0, |capacity| capacity.saturating_sub(self.held()))
     }
 
     /// Whether so much more comes in now. What comes anew stays behind writes that wait already.
@@ -378,7 +396,7 @@ impl Buffer {
     fn has_room(&self, more: u32, turn: Turn) -> bool {
         let Some(capacity) = self.setup.capacity else { return true };
         let passes = turn == Turn::Waited || self.waiting.is_empty();
-        self.fill.held + more <= capacity && (passes || more == 0)
+        self.held() + more <= capacity && (passes || more == 0)
     }
 
     /// Changes a page, and what is held with it.
@@ -413,6 +431,7 @@ impl Buffer {
             passing,
             flushing,
             programs,
+            flush_left,
             packs,
             counts: _,
         } = self;
@@ -420,7 +439,7 @@ impl Buffer {
         let counted = *dirty + *clean + *awaited + *flushing + *programs + *packs;
         assert!(empty && counted == 0, "a buffer at rest holds nothing");
         (*fill, *chosen) = (Fill::default(), None);
-        (*made_room, *wants_room) = (false, false);
+        (*made_room, *wants_room, *flush_left) = (false, false, 0);
         (*pages, *waiters, *versions) = (Slab::default(), Slab::default(), Versions::default());
         *long_dirty = Order::default();
         drain.clear();
@@ -446,7 +465,7 @@ impl Buffer {
         match hit {
             Some(slot) => {
                 self.counts.read_hits += 1;
-                if self.is_listed(slot) && !self.pages[slot].keeps_place(self.setup.gate) {
+                if self.is_listed(slot) && !self.keeps_place(slot) {
                     self.unchoose(slot);
                     let Buffer { setup, pages, index, packs, .. } = self;
                     setup.policy.read(slot, &view(pages, index, setup.shape, *packs, flash));
@@ -538,7 +557,7 @@ impl Buffer {
     /// Somebody waits for a dirty page: it goes to flash whatever the policy says. Where write-backs begin
     /// by planes they go in the policy's order for as long as anybody waits.
     fn want_drained(&mut self, slot: SlotId) {
-        if self.setup.gate.is_none() {
+        if !self.keeps_order() {
             self.drain.push_back((slot, self.pages[slot].page));
         }
     }

@@ -65,6 +65,7 @@ impl OfBuffer for GatingOptions {
             keeps_reads: false,
             write_back_start: Ratio::ONE,
             programs_per_die: None,
+            flush_pages: None,
         })
     }
 

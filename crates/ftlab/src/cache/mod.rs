@@ -6,6 +6,7 @@
 
 mod ad_lru;
 mod aged;
+mod append;
 mod bit_tree;
 mod block_options;
 mod blocks;
@@ -33,6 +34,7 @@ mod two_q;
 mod two_qw_clock;
 mod view;
 pub use ad_lru::AdLru;
+pub use append::{Append, AppendOptions};
 pub use block_options::BlockOptions;
 pub use bplru::Bplru;
 pub use buffer::{Buffer, BufferCounts, BufferSetup, Gate, Page, SlotId, Space, Turn, Waiting};
@@ -71,6 +73,7 @@ seam! {
         ExLru(ExLru),
         Prlru(Prlru),
         PrlruAdaptive(PrlruAdaptive),
+        Append(Append),
     }
 }
 
@@ -87,6 +90,8 @@ pub struct Dram<'a> {
     pub write_back_start: Ratio,
     /// Programs under way at once, as a mean over the dies; none if it is one for each plane.
     pub programs_per_die: Option<u32>,
+    /// Flash pages that go together, the next ones when all of these have arrived; none if each goes by itself.
+    pub flush_pages: Option<u32>,
 }
 
 /// What the options of a policy say of the buffer that it orders.
@@ -113,6 +118,7 @@ impl OfBuffer for BufferOptions {
             keeps_reads: self.keep_reads == Switch::On,
             write_back_start: self.write_back_start,
             programs_per_die: Some(self.programs_per_die),
+            flush_pages: Some(self.write_back_together).filter(|&pages| pages > 1),
         })
     }
 }
@@ -149,6 +155,37 @@ impl WriteBuffer {
     #[must_use]
     pub fn gathers(&self) -> bool {
         matches!(self, WriteBuffer::Gating(_))
+    }
+
+    /// Whether what is written again takes another place, and leaves a hole in its own.
+    #[inline]
+    #[must_use]
+    pub fn appends(&self) -> bool {
+        matches!(self, WriteBuffer::Append(_))
+    }
+
+    /// Places of the buffer that are holes.
+    #[inline]
+    #[must_use]
+    pub fn holes(&self) -> u32 {
+        if let WriteBuffer::Append(policy) = self { policy.holes() } else { 0 }
+    }
+
+    /// A flush of so many flash pages begins.
+    pub fn begin_flush(&mut self, pages: u32) {
+        if let WriteBuffer::Append(policy) = self {
+            policy.begin_flush(pages);
+        }
+    }
+
+    /// Whether what is evicted next must not share a flash page with what was before.
+    #[inline]
+    #[must_use]
+    pub fn begins_page(&self) -> bool {
+        match self {
+            WriteBuffer::Append(policy) => policy.begins_page(),
+            _ => self.evicts_blocks() && !self.unfinished(),
+        }
     }
 
     /// A page may be evicted from now on: it came in, has new data after a write-back, or was read and

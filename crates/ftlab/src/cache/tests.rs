@@ -2,6 +2,7 @@
 //! whatever is done to a buffer, both must choose the same, and the policy's order must have exactly the
 //! pages that may be evicted.
 
+mod append;
 mod blocks;
 mod by_hand;
 mod lists;

@@ -13,7 +13,7 @@ impl Buffer {
     pub fn audit(&self) -> Result<(), String> {
         let held = self.pages_held();
         self.audit_fill()?;
-        let full = self.setup.capacity.is_some_and(|capacity| self.fill.held > capacity);
+        let full = self.setup.capacity.is_some_and(|capacity| self.held() > capacity);
         if full && !self.passing {
             return Err(format!("{held} pages are in a buffer for {:?}", self.setup.capacity));
         }

@@ -45,7 +45,9 @@ impl Buffer {
         page.dirty = page.dirty.and_also(span.sectors);
         page.clean = page.clean.without(span.sectors);
         let more = self.setup.space.of_page(&self.pages[slot]) - held;
-        if more > 0 && !self.has_room(more, turn) {
+        // What is appended leaves a hole.
+        let hole = u32::from(self.setup.policy.appends() && listed && !self.keeps_place(slot));
+        if more + hole > 0 && !self.has_room(more + hole, turn) {
             (self.pages[slot].dirty, self.pages[slot].clean) = before;
             return None;
         }
@@ -75,7 +77,7 @@ impl Buffer {
             self.dirty += 1;
             self.long_dirty.push_newest(slot);
         }
-        if self.pages[slot].keeps_place(self.setup.gate) {
+        if self.keeps_place(slot) {
             return;
         }
         self.unchoose(slot);

@@ -47,7 +47,7 @@ impl Buffer {
         self.remove(slot);
     }
 
-    /// Whether clean pages were dropped since this was last asked, and somebody waits for room.
+    /// Whether clean pages were dropped, or holes passed, since this was last asked, and somebody waits for room.
     #[inline]
     pub fn made_room(&mut self) -> bool {
         std::mem::take(&mut self.made_room) && !self.waiting.is_empty()
@@ -92,7 +92,7 @@ impl Buffer {
                 return None;
             }
             self.change(slot, |page| page.clean = after.clean);
-            if self.pages[slot].keeps_place(self.setup.gate) {
+            if self.keeps_place(slot) {
                 return Some(slot);
             }
             self.unchoose(slot);
@@ -140,6 +140,7 @@ mod tests {
             write_back_above: 0,
             programs_in_flight: None,
             row: 1,
+            flush_pages: None,
             gate: None,
             latency: Nanos::ZERO,
         })

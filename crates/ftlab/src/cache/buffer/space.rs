@@ -12,6 +12,8 @@ choices! {
         Pages = "pages",
         /// Sectors that are there, as SSDsim counts.
         Sectors = "sectors",
+        /// As pages, but what is written while a page is on its way to flash takes a further one.
+        Slots = "slots",
     }
 }
 
@@ -20,7 +22,7 @@ impl Space {
     #[inline]
     pub(super) fn of(self, sectors: SectorMask) -> u32 {
         match self {
-            Space::Pages => 1,
+            Space::Pages | Space::Slots => 1,
             Space::Sectors => sectors.count(),
         }
     }
@@ -30,6 +32,11 @@ impl Space {
     pub(super) fn of_page(self, page: &Page) -> u32 {
         match self {
             Space::Pages => u32::from(!page.padding || !page.dirty.is_empty()),
+            Space::Slots => {
+                let on_way = !page.padding && !page.flushing.is_empty();
+                let here = !(page.dirty.is_empty() && page.clean.is_empty());
+                u32::from(on_way) + u32::from(here)
+            }
             Space::Sectors => {
                 let on_way = if page.padding { 0 } else { page.flushing.count() };
                 on_way + page.dirty.count() + page.clean.count()
@@ -42,7 +49,7 @@ impl Space {
     pub(super) fn of_flushing(self, page: &Page) -> u32 {
         match self {
             _ if page.padding => 0,
-            Space::Pages => 1,
+            Space::Pages | Space::Slots => 1,
             Space::Sectors => page.flushing.count(),
         }
     }

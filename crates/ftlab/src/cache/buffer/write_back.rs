@@ -28,8 +28,10 @@ impl Buffer {
                 return Some(Eviction::Page(slot));
             }
         }
-        // Room that is free, or will be, is for those who wait.
-        let for_room = self.fill.wanted > self.fill.flushing + self.free() || self.wants_room;
+        if let Some(pages) = self.setup.flush_pages {
+            return self.due_in_flush(pages, flash);
+        }
+        let for_room = self.needs_room();
         if for_room || self.setup.policy.unfinished() {
             self.wants_room = false;
             return self.choose(flash);
@@ -37,6 +39,41 @@ impl Buffer {
         match self.fill.dirty > self.setup.write_back_above {
             true => self.choose_dirty(flash),
             false => None,
+        }
+    }
+
+    /// Whether more has to leave for those who wait: room that is free, or will be, is for them.
+    #[inline]
+    fn needs_room(&self) -> bool {
+        self.fill.wanted > self.fill.flushing + self.free() || self.wants_room
+    }
+
+    /// The same where so many flash pages go together: a flush begins when all of the one before have
+    /// arrived.
+    #[inline(never)]
+    fn due_in_flush(&mut self, pages: u32, flash: &dyn OnFlash) -> Option<Eviction> {
+        loop {
+            let for_room = self.needs_room() || self.awaited > 0;
+            if self.flush_left == 0 {
+                let much =
+                    self.fill.dirty + self.setup.policy.holes() > self.setup.write_back_above;
+                if self.programs > 0 || !(for_room || much) {
+                    return None;
+                }
+                self.flush_left = pages;
+                self.setup.policy.begin_flush(pages);
+            }
+            self.wants_room = false;
+            let next = if for_room { self.choose(flash) } else { self.choose_dirty(flash) };
+            if next.is_some() {
+                return next;
+            }
+            self.flush_left = 0;
+            if !self.setup.policy.appends() || self.dirty == 0 {
+                return None;
+            }
+            // It has passed over nothing but holes.
+            self.made_room = true;
         }
     }
 
@@ -56,8 +93,7 @@ impl Buffer {
     #[inline]
     pub fn choose_companion(&mut self, flash: &dyn OnFlash) -> Option<Eviction> {
         let policy = &self.setup.policy;
-        if self.dirty == 0 && !policy.unfinished() || policy.evicts_blocks() && !policy.unfinished()
-        {
+        if self.dirty == 0 && !policy.unfinished() || policy.begins_page() {
             return None;
         }
         self.choose_dirty(flash)
@@ -170,6 +206,7 @@ impl Buffer {
     #[inline]
     pub fn program_begun(&mut self) {
         self.programs += 1;
+        self.flush_left = self.flush_left.saturating_sub(1);
     }
 
     /// A flash page of pages has arrived.

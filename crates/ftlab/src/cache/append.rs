@@ -1,0 +1,205 @@
+//! Append buffer: writes are put down one after the other, as they come, and go to flash in that order.
+//! What is written again leaves a hole where it was, so nothing is ever copied within the buffer.
+//!
+//! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer
+//! Systems & Applications 27(5), 2018, sections 4.1.1 (scheme two), 4.1.2 and figures 8 and 9. A flush takes
+//! the oldest flash pages' worth of the buffer, holes included: places that lie together go onto one flash page,
+//! where holes are padding. What holds nothing but holes is passed over and costs nothing; the paper
+//! does not say so, but its 256 jobs could not be faster than its flash otherwise.
+//!
+//! Departures: a write of a part of a page takes over the other sectors that its older copy in the buffer
+//! has. A page that is written while it is on its way takes its place in line when that has ended. For
+//! what a host flush waits for, flushes go on in order, and what is written again meanwhile stays where it
+//! is. Every operation takes constant time, but for passing holes, which happens once for each.
+
+use std::collections::VecDeque;
+
+use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, Space};
+use crate::config::DramOptions;
+use crate::config::declare::options;
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+use crate::units::Ratio;
+
+options! {
+    /// A buffer to whose end writes are appended.
+    pub struct AppendOptions at "cache" with { dram: DramOptions } {
+        /// Share of the buffer, holes included, above which the oldest of it is written back. At 100%
+        /// it is written only when room is needed.
+        flush_start: Ratio = "50%", in "0%"..="100%", source "Lu et al. 2018, 4.1.2";
+        /// Flash pages of the buffer that one flush writes back, at the most: the next begins when all of them are
+        /// on flash.
+        flush_pages: u32 = "16", in "1"..="4096", unit "flash pages",
+            source "Lu et al. 2018, 4.1.2: 128 KiB, one for each of 16 ways";
+    }
+}
+
+impl OfBuffer for AppendOptions {
+    fn dram(&self) -> Option<Dram<'_>> {
+        Some(Dram {
+            options: &self.dram,
+            space: Space::Slots,
+            keeps_reads: false,
+            write_back_start: self.flush_start,
+            programs_per_die: None,
+            flush_pages: Some(self.flush_pages),
+        })
+    }
+}
+
+/// Places from the oldest to the newest.
+#[derive(Clone, Debug)]
+pub struct Append {
+    /// Places that lie together on a flash page.
+    units_per_page: usize,
+    /// Who has each place; none is a hole. It begins with a whole flash page's.
+    places: VecDeque<Option<SlotId>>,
+    /// How many places came before these.
+    before: u64,
+    /// By slot: its place, counted from the first one ever.
+    place_of: Vec<u64>,
+    /// Places that are no holes.
+    taken: usize,
+    /// Flash pages that the flush under way may still take.
+    left: u32,
+    /// The first flash page has been taken in part.
+    within: bool,
+}
+
+impl Policy for Append {
+    const NAME: &'static str = "append";
+    const SUMMARY: &'static str = "writes are appended and flushed in order, without copying";
+    const SOURCE: &'static str = "Lu, Fan, Jiang, Computer Systems & Applications 27(5), 2018, 4.1";
+    type Options = AppendOptions;
+
+    fn build(_options: &Self::Options, parts: &Parts<'_>) -> Self {
+        Append::new(parts.geometry.units_per_page())
+    }
+
+    keeps_nothing!(Append { units_per_page, places, before, place_of, taken, left, within });
+}
+
+impl Append {
+    /// An empty buffer, of whose places so many lie together on a flash page.
+    #[must_use]
+    pub fn new(units_per_page: u32) -> Append {
+        Append {
+            units_per_page: units_per_page as usize,
+            places: VecDeque::new(),
+            before: 0,
+            place_of: Vec::new(),
+            taken: 0,
+            left: 0,
+            within: false,
+        }
+    }
+
+    /// Places that hold nothing any more and are not free yet.
+    #[inline]
+    pub(super) fn holes(&self) -> u32 {
+        (self.places.len() - self.taken) as u32
+    }
+
+    /// A flush of so many flash pages begins.
+    pub(super) fn begin_flush(&mut self, pages: u32) {
+        self.left = pages;
+    }
+
+    /// Whether what comes next belongs on another flash page.
+    pub(super) fn begins_page(&self) -> bool {
+        !self.within
+    }
+
+    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+        self.append(slot);
+        self.taken += 1;
+    }
+
+    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+        self.make_hole(slot);
+        self.append(slot);
+        if self.within && self.first_of_page().is_none() {
+            self.pass();
+        }
+    }
+
+    pub(super) fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
+
+    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, why: Leaves) {
+        let place = self.make_hole(slot);
+        self.taken -= 1;
+        if self.taken == 0 {
+            self.clear();
+        } else if place < self.units_per_page && (why == Leaves::WrittenBack || self.within) {
+            // What comes later goes onto another flash page.
+            let whole = self.units_per_page.max(self.places.len());
+            self.places.resize(whole, None);
+            self.within = self.first_of_page().is_some();
+            if !self.within {
+                self.pass();
+            }
+        }
+    }
+
+    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+        while self.left > 0 && self.taken > 0 {
+            if let Some(slot) = self.first_of_page() {
+                return Some(Eviction::Page(slot));
+            }
+            self.pass();
+        }
+        None
+    }
+
+    pub(super) fn unfinished(&self) -> bool {
+        false
+    }
+
+    pub(super) fn first(&self) -> Option<SlotId> {
+        self.places.iter().flatten().next().copied()
+    }
+
+    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+        self.places.range(self.index_of(slot) + 1..).flatten().next().copied()
+    }
+
+    fn append(&mut self, slot: SlotId) {
+        if slot.at() >= self.place_of.len() {
+            self.place_of.resize(slot.at() + 1, 0);
+        }
+        self.place_of[slot.at()] = self.before + self.places.len() as u64;
+        self.places.push_back(Some(slot));
+    }
+
+    /// Where in the line a slot stands.
+    fn index_of(&self, slot: SlotId) -> usize {
+        (self.place_of[slot.at()] - self.before) as usize
+    }
+
+    fn make_hole(&mut self, slot: SlotId) -> usize {
+        let place = self.index_of(slot);
+        self.places[place] = None;
+        place
+    }
+
+    /// The first page on the oldest flash page.
+    fn first_of_page(&self) -> Option<SlotId> {
+        self.places.iter().take(self.units_per_page).flatten().next().copied()
+    }
+
+    /// The oldest flash page is done with.
+    fn pass(&mut self) {
+        let places = self.units_per_page.min(self.places.len());
+        self.places.drain(..places);
+        self.before += places as u64;
+        self.left = self.left.saturating_sub(1);
+        self.within = false;
+    }
+
+    /// Nothing is left but holes.
+    fn clear(&mut self) {
+        self.before += self.places.len() as u64;
+        self.places.clear();
+        (self.left, self.within) = (0, false);
+    }
+}
