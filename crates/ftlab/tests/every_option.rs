@@ -58,6 +58,8 @@ const DEVICES: &[&[&str]] = &[
     &["ftl.placement.policy=static", "ftl.mapping.unit=flash-page"],
     &["ftl.over_provisioning=200%", "ftl.slc_cache.policy=hybrid", "ftl.slc_cache.blocks=2"],
     &["host.queues=3", "host.outstanding=2"],
+    // A processor with little to spare.
+    &["host.outstanding=1", "firmware.copies=writes"],
     &["host.queues=4", "host.outstanding=2", "host.link.rate=100MB/s"],
     &["nand.faults.program_failures=300000", "nand.faults.erase_failures=20000000"],
     &["ftl.mapping.policy=log-block"],

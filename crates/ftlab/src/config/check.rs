@@ -2,6 +2,7 @@
 //! warnings for what was probably not meant.
 
 mod cache;
+mod firmware;
 mod gating;
 mod log;
 mod packing;
@@ -42,6 +43,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.cache();
     checker.order_in_lock_step();
     checker.gating();
+    checker.firmware();
     checker.packing();
     checker.slc_cache();
     checker.cell_times();

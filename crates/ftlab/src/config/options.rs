@@ -12,6 +12,7 @@ use crate::ftl::placement::{Level, PlacementChoice};
 use crate::ftl::slc::SlcCacheChoice;
 use crate::ftl::streams::StreamsChoice;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice};
+use crate::host::Copies;
 use crate::host::arbitration::ArbitrationChoice;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
@@ -24,6 +25,7 @@ options! {
     pub struct Options at "" with {
         device: DeviceOptions,
         host: HostOptions,
+        firmware: FirmwareOptions,
         nand: NandOptions,
         ftl: FtlOptions,
         cache: CacheOptions,
@@ -93,6 +95,42 @@ options! {
         /// Commands and completions take none either way.
         rate: Option<BytesPerSec> = "none", in "1MB/s"..="1000GB/s",
             source "PCIe 3.0 moves 985 MB/s a lane after encoding, less headers: some 3.5 GB/s on four";
+        /// What each transfer takes beside its data, each way: setting up a DMA.
+        setup: Nanos = "0ns", in "0ns"..="10ms",
+            source "default: not counted; the Cosmos board moves 4 KiB at a fifth of its rate for 120 KiB";
+    }
+}
+
+options! {
+    /// The controller's processor, where one does everything in turn: what it spends on each thing, beside
+    /// taking up commands (`host.command_time`). By default it is never what others wait for.
+    pub struct FirmwareOptions at "firmware" {
+        /// Taking in a mapping unit of a write: finding its place, and what it makes invalid.
+        unit: Nanos = "0ns", in "0ns"..="1ms", source "default: not counted";
+        /// Handing a flash page to the flash, in a write-back.
+        page: Nanos = "0ns", in "0ns"..="1ms", source "default: not counted",
+            applies_with "ftl.mapping.policy" not "physical";
+        /// Noticing that the flash has done what a host waits for, or the processor itself.
+        poll: Nanos = "0ns", in "0ns"..="1ms", source "default: not counted";
+        /// What is copied from one place of its memory to another.
+        copies: Copies = "nothing",
+            source "default: controllers move data to where it stays; Lu et al. 2018, 4.1.1, for the others";
+        /// How fast it copies.
+        copy_rate: BytesPerSec = "60MB/s", in "1MB/s"..="1000GB/s",
+            source "Lu et al. 2018, 4.1.1: memcpy on the Cosmos board", applies_with "firmware.copies" not "nothing";
+        /// What the processor does while write-backs are under way.
+        flush: DuringFlush = "goes-on", source "default: controllers are told when a program has ended",
+            applies_with "ftl.mapping.policy" not "physical";
+    }
+}
+
+choices! {
+    /// What a processor does while write-backs are under way.
+    pub enum DuringFlush {
+        /// It goes on with other things.
+        GoesOn = "goes-on",
+        /// It waits for all of them, and does nothing else but hand out their pages.
+        Waits = "waits",
     }
 }
 
@@ -461,7 +499,12 @@ options! {
         /// Programs of flash pages on their way to flash at once, as a mean over the dies; with rows
         /// (`ftl.placement.rows`) times the planes of a die.
         programs_per_die: u32 = "2", in "1"..="4096", unit "programs",
-            source "one in the cells and one on the bus keep a die busy";
+            source "one in the cells and one on the bus keep a die busy",
+            applies_with "cache.write_back_together" is "1";
+        /// Flash pages that are written back together: the next ones begin when all of them are on flash. With 1
+        /// each goes as soon as it may.
+        write_back_together: u32 = "1", in "1"..="4096", unit "flash pages",
+            source "default: nothing waits for others; Lu et al. 2018, 4.1.2, flush 16 at once";
     }
 }
 

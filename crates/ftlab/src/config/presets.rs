@@ -39,6 +39,7 @@ pub const fn devices() -> &'static [Preset] {
         "channel-management",
         "prlru",
         "cosmos-openssd",
+        "cosmos-openssd-stock",
         "agcr",
     ]
 }

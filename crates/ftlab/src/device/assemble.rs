@@ -9,14 +9,18 @@ use super::read_path::Fetched;
 use super::stalled::Stalled;
 use super::{Contents, Device};
 use crate::cache::{Buffer, BufferSetup, Gate, Shape, Space};
-use crate::config::{Config, GcOptions, MOST_COPIES, NandOptions, StreamMap};
+use crate::config::{
+    Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options, StreamMap,
+};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
 use crate::host::arbitration::one_each;
-use crate::host::{FrontEnd, FrontEndSetup, Intake, Queues, SectorMask};
+use crate::host::{
+    Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, SectorMask,
+};
 use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{Abilities, CacheOps, Faults, Geometry, MultiPlane, PauseCost};
 use crate::policy::Parts;
@@ -181,15 +185,33 @@ fn host(parts: &Parts<'_>) -> HostSetup {
         map: host.queue_of,
     };
     let always_fetched = host.queues == 1 && host.outstanding >= queues.depths[0];
-    let plain = always_fetched && host.command_time == Nanos::ZERO && host.link.rate.is_none();
+    let processor = processor(parts);
+    let LinkOptions { rate, setup } = host.link;
+    let link = (rate.is_some() || setup > Nanos::ZERO).then_some(LinkSetup { rate, setup });
+    let plain = always_fetched && processor.is_free() && link.is_none();
     let front_end = (!plain).then(|| FrontEndSetup {
         queues: host.queues,
         arbitration: host.arbitration.policy.build(parts),
         outstanding: host.outstanding,
-        command_time: host.command_time,
-        link_rate: host.link.rate,
+        processor,
+        link,
     });
     HostSetup { queues, front_end }
+}
+
+fn processor(parts: &Parts<'_>) -> ProcessorSetup {
+    let Options { host, firmware, .. } = parts.config;
+    let copies = Some(firmware.copies).filter(|&copies| copies != Copies::Nothing);
+    ProcessorSetup {
+        command: host.command_time,
+        unit: firmware.unit,
+        page: firmware.page,
+        poll: firmware.poll,
+        copies: copies.map(|copies| (copies, firmware.copy_rate)),
+        waits: firmware.flush == DuringFlush::Waits,
+        flash_page: parts.geometry.shape().page_size,
+        sectors_per_unit: parts.geometry.sectors_per_unit(),
+    }
 }
 
 fn triggers(gc: &GcOptions) -> Triggers {
@@ -239,18 +261,22 @@ fn buffer(parts: &Parts<'_>) -> BufferSetup {
             write_back_above: 0,
             programs_in_flight: None,
             row,
+            flush_pages: None,
             gate,
             latency,
         };
     };
     let pages = dram.options.pages(parts.geometry.shape().mapping_unit, parts.logical_pages);
     let capacity = match dram.space {
-        Space::Pages => pages,
+        Space::Pages | Space::Slots => pages,
         Space::Sectors => pages.saturating_mul(whole_page),
     };
     let of_dies = |each: u32| (parts.geometry.dies() * each).saturating_mul(row);
     let of_planes = parts.geometry.planes();
-    let programs = dram.programs_per_die.filter(|_| gate.is_none()).map_or(of_planes, of_dies);
+    let usual = dram.programs_per_die.filter(|_| gate.is_none()).map_or(of_planes, of_dies);
+    let flush_pages = dram.flush_pages.filter(|_| gate.is_none());
+    // A flush may be smaller than a row, but a row has to be allowed on its way.
+    let programs = flush_pages.map_or(usual, |pages| pages.max(row));
     let above = dram.write_back_start.of(u64::from(capacity));
     BufferSetup {
         policy,
@@ -261,6 +287,7 @@ fn buffer(parts: &Parts<'_>) -> BufferSetup {
         write_back_above: u32::try_from(above).unwrap_or(capacity),
         programs_in_flight: Some(programs),
         row,
+        flush_pages,
         gate,
         latency,
     }

@@ -1,9 +1,11 @@
 //! A command on its way through the controller's front end: fetched from its submission queue,
-//! processed, its data brought over the link; and the data of a read on its way back.
+//! processed, its data brought over the link and taken in; the data of a read on its way back; and flash
+//! pages for which the processor needs its time.
 
 use super::{Contents, Device};
-use crate::host::{FrontEvent, Op, QueueId, Request, RequestId};
-use crate::scheduler::Probe;
+use crate::host::{FrontEvent, Job, Op, QueueId, Request, RequestId};
+use crate::scheduler::{CommandId, Probe};
+use crate::units::Nanos;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Commands of a queue that were submitted and are not completed.
@@ -22,11 +24,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.fetch();
     }
 
-    /// Fetches as many commands as the controller can take.
+    /// The processor goes on, and fetches as many commands as the controller can take.
     pub(super) fn fetch(&mut self) {
-        while let Some(front) = &mut self.front
-            && let Some(id) = front.fetch(&self.intake)
-        {
+        while let Some(front) = &mut self.front {
+            // At the end of a device's life pages stay under way for ever that find no place.
+            let under_way = self.buffer.programs() > 0 && !self.ftl.is_read_only();
+            front.go_on(self.now, under_way);
+            let Some(id) = front.fetch(&self.intake) else { return };
             let waited = self.now - self.intake.get(id).submitted();
             self.intake.breakdown_mut(id).submission = waited;
             match front.process(self.now, id) {
@@ -42,6 +46,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
             && let Some(at) = front.bring(self.now, id, self.intake.get(id).request())
         {
             self.intake.breakdown_mut(id).link = at - self.now;
+            return;
+        }
+        self.take_in(id);
+    }
+
+    /// What a command brings has reached the controller.
+    fn take_in(&mut self, id: RequestId) {
+        if let Some(front) = &mut self.front
+            && front.take_in(self.now, id, self.intake.get(id).request())
+        {
             return;
         }
         self.start_late(id);
@@ -82,9 +96,44 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let event = self.front.as_mut().and_then(|front| front.step(self.now));
         match event {
             Some(FrontEvent::Delivered(id)) => self.outlet().complete(id),
-            Some(FrontEvent::Processed(id)) => self.bring(id),
-            Some(FrontEvent::Brought(id)) => self.start_late(id),
+            Some(FrontEvent::Brought(id)) => self.take_in(id),
+            Some(FrontEvent::Processed(job, took)) => self.processed(job, took),
             None => {}
+        }
+    }
+
+    /// The processor has spent its time on something.
+    fn processed(&mut self, job: Job, took: Nanos) {
+        match job {
+            Job::TakeUp(id) => self.bring(id),
+            Job::TakeIn(id) => {
+                self.intake.breakdown_mut(id).front_end += took;
+                self.start_late(id);
+            }
+            Job::Answer(id) => {
+                self.intake.breakdown_mut(id).front_end += took;
+                self.outlet().deliver(id);
+            }
+            Job::Schedule(program) => self.scheduled(program),
+            Job::Look => {}
+        }
+    }
+
+    /// So many flash pages, of which `first` is one, are ready to be handed to the flash. Says whether the
+    /// processor needs its time for that.
+    #[inline]
+    pub(super) fn wait_for_processor(&mut self, first: CommandId, pages: u32) -> bool {
+        match &mut self.front {
+            Some(front) => front.schedule(self.now, first, pages),
+            None => false,
+        }
+    }
+
+    /// The processor has handed over a flash page, or a row of them.
+    fn scheduled(&mut self, program: CommandId) {
+        match self.buffer.row() {
+            1 => self.issue_now(program),
+            _ => self.issue_row_now(program),
         }
     }
 }

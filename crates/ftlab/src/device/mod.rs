@@ -397,6 +397,19 @@ impl<C: Contents> Outlet<'_, C> {
     /// A request is done but for its way to the host.
     #[inline]
     fn finish(&mut self, id: RequestId) {
+        if let Some(front) = self.front {
+            let answer = self.intake.get(id);
+            let from_flash = answer.breakdown().cell > Nanos::ZERO;
+            if from_flash && front.answer(self.now, id, answer.request()) {
+                return;
+            }
+        }
+        self.deliver(id);
+    }
+
+    /// A request is answered: its data goes to the host.
+    #[inline]
+    fn deliver(&mut self, id: RequestId) {
         if let Some(front) = self.front
             && let Some(at) = front.deliver(self.now, id, self.intake.get(id).request())
         {

@@ -63,8 +63,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.issue_row(leader);
     }
 
-    /// Places the programs of a row, and hands those that found a place to the flash.
+    /// Places the programs of a row, and hands them to the flash, as soon as the processor has time for that.
     fn issue_row(&mut self, leader: CommandId) {
+        let members = std::iter::successors(Some(leader), |&id| self.flash.next_of_row(id));
+        let pages = members.count() as u32;
+        if !self.wait_for_processor(leader, pages) {
+            self.issue_row_now(leader);
+        }
+    }
+
+    /// Places the programs of a row, and hands those that found a place to the flash.
+    pub(super) fn issue_row_now(&mut self, leader: CommandId) {
         let mut row = std::mem::take(&mut self.row);
         let mut begun = None;
         let mut next = Some(leader);

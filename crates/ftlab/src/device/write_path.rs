@@ -295,8 +295,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
+    /// Places a program whose data is complete, and hands it to the flash, as soon as the processor has
+    /// time for that.
     pub(super) fn issue(&mut self, program: CommandId) {
+        if !self.wait_for_processor(program, 1) {
+            self.issue_now(program);
+        }
+    }
+
+    /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
+    pub(super) fn issue_now(&mut self, program: CommandId) {
         let stream = self.stream_of_program(program);
         if self.place_or_stall(program, stream) {
             self.hand_over(program);

@@ -4,10 +4,12 @@
 use std::collections::VecDeque;
 
 use super::arbitration::{Arbitration, Backlog};
-use super::link::Link;
+use super::link::{Link, LinkSetup};
+use super::processor::{Job, Processor, ProcessorSetup, data_of};
 use super::{Intake, Op, QueueId, QueueSet, Request, RequestId};
 use crate::image::{Damage, Reader, Writer};
-use crate::units::{Bytes, BytesPerSec, Nanos, SECTOR_BYTES, SimTime};
+use crate::scheduler::CommandId;
+use crate::units::{Nanos, SimTime};
 
 /// What a front end is made of.
 #[derive(Clone, Debug)]
@@ -18,10 +20,10 @@ pub struct FrontEndSetup {
     pub arbitration: Arbitration,
     /// Commands that the controller works on at once.
     pub outstanding: u32,
-    /// What the front end spends on each command, one after the other.
-    pub command_time: Nanos,
-    /// What the link carries each second each way; none if data takes no time on it.
-    pub link_rate: Option<BytesPerSec>,
+    /// What it spends its time on, one thing after the other.
+    pub processor: ProcessorSetup,
+    /// The link; none if data takes no time on it.
+    pub link: Option<LinkSetup>,
 }
 
 /// The front end.
@@ -37,9 +39,7 @@ pub struct FrontEnd {
     /// Commands that were fetched and are not completed, and how many may be.
     at_work: u32,
     most_at_work: u32,
-    command_time: Nanos,
-    /// The command that the front end spends its time on, and until when.
-    processing: Option<(SimTime, RequestId)>,
+    processor: Processor,
     link: Option<Link>,
 }
 
@@ -50,8 +50,8 @@ pub enum FrontEvent {
     Delivered(RequestId),
     /// The data of a write has reached the controller.
     Brought(RequestId),
-    /// The controller knows what a command asks for.
-    Processed(RequestId),
+    /// The processor has spent its time on something, so long after it was asked to.
+    Processed(Job, Nanos),
 }
 
 impl FrontEnd {
@@ -66,9 +66,8 @@ impl FrontEnd {
             arbitration: setup.arbitration,
             at_work: 0,
             most_at_work: setup.outstanding,
-            command_time: setup.command_time,
-            processing: None,
-            link: setup.link_rate.map(Link::new),
+            processor: Processor::new(setup.processor),
+            link: setup.link.map(Link::new),
         }
     }
 
@@ -81,8 +80,7 @@ impl FrontEnd {
             arbitration,
             at_work: _,
             most_at_work: _,
-            command_time: _,
-            processing: _,
+            processor: _,
             link: _,
         } = self;
         arbitration.save(out);
@@ -112,8 +110,8 @@ impl FrontEnd {
 
     /// Fetches a command, if one waits and the controller can take it.
     pub fn fetch(&mut self, intake: &Intake) -> Option<RequestId> {
-        if self.waiting.is_empty() || self.processing.is_some() || self.at_work >= self.most_at_work
-        {
+        let takes_more = self.processor.is_idle() && self.at_work < self.most_at_work;
+        if self.waiting.is_empty() || !takes_more {
             return None;
         }
         let backlog = Backlog::new(self.waiting, &self.lines, intake);
@@ -127,14 +125,30 @@ impl FrontEnd {
         Some(id)
     }
 
+    /// The processor goes on, where it stands. `under_way` says that write-backs are under way.
+    pub fn go_on(&mut self, now: SimTime, under_way: bool) {
+        self.processor.go_on(now, under_way);
+    }
+
     /// Begins to process a fetched command and says how long that takes; without a time it is
     /// processed already.
     pub fn process(&mut self, now: SimTime, id: RequestId) -> Option<Nanos> {
-        if self.command_time == Nanos::ZERO {
-            return None;
-        }
-        self.processing = Some((now + self.command_time, id));
-        Some(self.command_time)
+        self.processor.take_up(now, id)
+    }
+
+    /// Has the data of a command that has reached the controller taken in. False if that takes no time.
+    pub fn take_in(&mut self, now: SimTime, id: RequestId, request: &Request) -> bool {
+        self.processor.take_in(now, id, request)
+    }
+
+    /// Has a request that was served from flash answered. False if that takes no time.
+    pub fn answer(&mut self, now: SimTime, id: RequestId, request: &Request) -> bool {
+        self.processor.answer(now, id, request)
+    }
+
+    /// Has so many flash pages handed to the flash together. False if that takes no time.
+    pub fn schedule(&mut self, now: SimTime, program: CommandId, pages: u32) -> bool {
+        self.processor.schedule(now, program, pages)
     }
 
     /// Sends the data of a write on its way to the controller and says when it will be there; none if
@@ -160,9 +174,8 @@ impl FrontEnd {
     #[inline(never)]
     #[must_use]
     pub fn next_time(&self) -> Option<SimTime> {
-        let processed = self.processing.map(|(at, _)| at);
         let ways = self.link.iter().flat_map(|link| [&link.inbound, &link.outbound]);
-        ways.filter_map(|way| way.next_time()).chain(processed).min()
+        ways.filter_map(|way| way.next_time()).chain(self.processor.next_time()).min()
     }
 
     /// Takes the next thing that is done now. At the same moment the host is served first.
@@ -175,11 +188,7 @@ impl FrontEnd {
                 return Some(FrontEvent::Brought(id));
             }
         }
-        let (_, id) = self.processing.take_if(|(at, _)| *at == now)?;
-        Some(FrontEvent::Processed(id))
+        let (job, took) = self.processor.step(now)?;
+        Some(FrontEvent::Processed(job, took))
     }
-}
-
-fn data_of(request: &Request) -> Bytes {
-    Bytes(u64::from(request.sectors) * SECTOR_BYTES)
 }

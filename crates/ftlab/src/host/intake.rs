@@ -39,6 +39,12 @@ impl Active {
         self.answer.finished
     }
 
+    /// Where its time went, as far as that is known.
+    #[must_use]
+    pub fn breakdown(&self) -> &Breakdown {
+        &self.answer.breakdown
+    }
+
     /// When it was submitted.
     #[must_use]
     pub fn submitted(&self) -> SimTime {

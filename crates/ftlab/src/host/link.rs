@@ -4,12 +4,27 @@
 use std::collections::VecDeque;
 
 use super::RequestId;
-use crate::units::{Bytes, BytesPerSec, SimTime};
+use crate::units::{Bytes, BytesPerSec, Nanos, SimTime};
+
+/// How long data takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkSetup {
+    /// What it carries each second each way; none if only each transfer takes its time.
+    pub rate: Option<BytesPerSec>,
+    /// What each transfer takes beside its data.
+    pub setup: Nanos,
+}
+
+impl LinkSetup {
+    fn time_for(&self, data: Bytes) -> Nanos {
+        self.setup + self.rate.map_or(Nanos::ZERO, |rate| rate.time_for(data))
+    }
+}
 
 /// Both ways.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    rate: BytesPerSec,
+    setup: LinkSetup,
     /// Data of writes.
     pub inbound: Way,
     /// Data of reads.
@@ -24,24 +39,24 @@ pub(super) struct Way {
 }
 
 impl Link {
-    pub fn new(rate: BytesPerSec) -> Link {
-        Link { rate, inbound: Way::default(), outbound: Way::default() }
+    pub fn new(setup: LinkSetup) -> Link {
+        Link { setup, inbound: Way::default(), outbound: Way::default() }
     }
 
     /// The data of a write sets out; says when it has arrived.
     pub fn bring(&mut self, now: SimTime, id: RequestId, data: Bytes) -> SimTime {
-        self.inbound.send(now, id, data, self.rate)
+        self.inbound.send(now, id, self.setup.time_for(data))
     }
 
     /// The data of a read sets out; says when it has arrived.
     pub fn deliver(&mut self, now: SimTime, id: RequestId, data: Bytes) -> SimTime {
-        self.outbound.send(now, id, data, self.rate)
+        self.outbound.send(now, id, self.setup.time_for(data))
     }
 }
 
 impl Way {
-    fn send(&mut self, now: SimTime, id: RequestId, data: Bytes, rate: BytesPerSec) -> SimTime {
-        self.free_at = self.free_at.max(now) + rate.time_for(data);
+    fn send(&mut self, now: SimTime, id: RequestId, takes: Nanos) -> SimTime {
+        self.free_at = self.free_at.max(now) + takes;
         self.transfers.push_back((self.free_at, id));
         self.free_at
     }

@@ -6,11 +6,14 @@ mod front_end;
 mod intake;
 mod link;
 mod pages;
+mod processor;
 mod queue;
 mod request;
 
 pub use front_end::{FrontEnd, FrontEndSetup, FrontEvent};
 pub use intake::{Active, Intake, RequestId};
+pub use link::LinkSetup;
 pub use pages::{PageSpan, Pages, SectorMask};
+pub use processor::{Copies, Job, ProcessorSetup};
 pub use queue::{MOST_QUEUES, QueueId, QueueSet, Queues};
 pub use request::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};

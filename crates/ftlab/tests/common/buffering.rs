@@ -1,8 +1,8 @@
 //! A write buffer, described for tests, and how its policy is built.
 
 use ftlab::cache::{
-    self, AdLru, AdaptiveRules, Bplru, BufferSetup, Cflru, ClockShape, ExLru, Fab, Gate, Gating,
-    Lru, LruWsr, Pack, Prlru, PrlruAdaptive, Rules, Space, TwoQ, TwoQwClock, WriteBuffer,
+    self, AdLru, AdaptiveRules, Append, Bplru, BufferSetup, Cflru, ClockShape, ExLru, Fab, Gate,
+    Gating, Lru, LruWsr, Pack, Prlru, PrlruAdaptive, Rules, Space, TwoQ, TwoQwClock, WriteBuffer,
     WriteThrough,
 };
 use ftlab::host::SectorMask;
@@ -21,6 +21,8 @@ pub struct BufferSpec {
     pub write_back_above: u32,
     /// Without a gate.
     pub programs_in_flight: Option<u32>,
+    /// Flash pages that go together; an append buffer has them go by twos otherwise.
+    pub flush_pages: Option<u32>,
     pub gate: Option<Gate>,
     pub latency: Nanos,
 }
@@ -37,6 +39,7 @@ pub const NO_BUFFER: BufferSpec = BufferSpec {
     keeps_reads: false,
     write_back_above: 0,
     programs_in_flight: None,
+    flush_pages: None,
     gate: None,
     latency: DRAM,
 };
@@ -50,12 +53,24 @@ pub fn lru(capacity: u32) -> BufferSpec {
         keeps_reads: false,
         write_back_above: capacity,
         programs_in_flight: Some(8),
+        flush_pages: None,
         gate: None,
         latency: DRAM,
     }
 }
 
 impl BufferSpec {
+    /// Flash pages that go together.
+    fn flush_pages(&self) -> Option<u32> {
+        let appends = self.policy == WriteBufferKind::Append;
+        self.flush_pages.or(appends.then_some(2)).filter(|_| self.gate.is_none())
+    }
+
+    /// What the capacity counts.
+    fn space(&self) -> Space {
+        if self.policy == WriteBufferKind::Append { Space::Slots } else { self.space }
+    }
+
     /// Whether its policy packs pages.
     pub fn packs(&self) -> bool {
         matches!(self.policy, WriteBufferKind::Prlru | WriteBufferKind::PrlruAdaptive)
@@ -105,6 +120,9 @@ impl Spec {
                 let policy = PrlruAdaptive::new(&rules, capacity, self.sectors_per_page());
                 WriteBuffer::PrlruAdaptive(policy)
             }
+            WriteBufferKind::Append => {
+                WriteBuffer::Append(Append::new(self.geometry().units_per_page()))
+            }
         }
     }
 
@@ -114,12 +132,15 @@ impl Spec {
         let gate = self.buffer.gate;
         let of_planes = self.buffer.capacity.map(|_| self.geometry().planes());
         let of_dies = self.buffer.programs_in_flight.map(|programs| programs * row);
+        let flush_pages = self.buffer.flush_pages();
+        let free = flush_pages.map(|pages| pages.max(row)).or(of_dies);
         let whole_page = self.sectors_per_page();
-        let each = if self.buffer.space == Space::Sectors { whole_page } else { 1 };
+        let space = self.buffer.space();
+        let each = if space == Space::Sectors { whole_page } else { 1 };
         BufferSetup {
             policy: self.write_buffer(),
             capacity: self.buffer.capacity.map(|pages| pages * each),
-            space: self.buffer.space,
+            space,
             shape: cache::Shape {
                 whole_page: SectorMask::range(0, whole_page),
                 capacity: self.buffer.capacity.unwrap_or(0),
@@ -127,8 +148,9 @@ impl Spec {
             },
             keeps_reads: self.buffer.keeps_reads,
             write_back_above: self.buffer.write_back_above * each,
-            programs_in_flight: if gate.is_some() { of_planes } else { of_dies },
+            programs_in_flight: if gate.is_some() { of_planes } else { free },
             row,
+            flush_pages,
             gate,
             latency: self.buffer.latency,
         }

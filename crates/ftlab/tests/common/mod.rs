@@ -35,7 +35,7 @@ use ftlab::host::arbitration::{
     Arbitration, Cost, PriorityClass, PriorityClasses, RoundRobin, StartTimeFair,
     WeightedRoundRobin,
 };
-use ftlab::host::{FrontEndSetup, Queues};
+use ftlab::host::{FrontEndSetup, LinkSetup, ProcessorSetup, Queues};
 use ftlab::nand::endurance::{Fixed, Unlimited, Weibull};
 use ftlab::nand::timing::{
     Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,
@@ -116,7 +116,8 @@ kinds! {
         TwoQwClock = "2qw-clock",
         ExLru = "exlru",
         Prlru = "prlru",
-        PrlruAdaptive = "prlru-adaptive"
+        PrlruAdaptive = "prlru-adaptive",
+        Append = "append"
     }
     LevellingKind { None = "none", Threshold = "threshold", Bet = "bet" }
     SlcKind { None = "none", Static = "static", Dynamic = "dynamic", Hybrid = "hybrid" }
@@ -136,6 +137,8 @@ pub struct HostSpec {
     pub outstanding: u32,
     pub command_time: Nanos,
     pub link: Option<BytesPerSec>,
+    /// What else the processor spends its time on; sizes are those of the device.
+    pub processor: ProcessorSetup,
 }
 
 impl Default for HostSpec {
@@ -151,6 +154,7 @@ impl Default for HostSpec {
             outstanding: 65_536,
             command_time: Nanos::ZERO,
             link: None,
+            processor: ProcessorSetup::default(),
         }
     }
 }
@@ -179,7 +183,7 @@ impl HostSpec {
         }
     }
 
-    fn setup(&self) -> HostSetup {
+    fn setup(&self, geometry: &Geometry) -> HostSetup {
         if *self == HostSpec::default() {
             return HostSetup::one_queue(self.depth);
         }
@@ -190,8 +194,13 @@ impl HostSpec {
                 queues: self.queues,
                 arbitration: self.arbitration(),
                 outstanding: self.outstanding,
-                command_time: self.command_time,
-                link_rate: self.link,
+                processor: ProcessorSetup {
+                    command: self.command_time,
+                    flash_page: geometry.shape().page_size,
+                    sectors_per_unit: geometry.sectors_per_unit(),
+                    ..self.processor
+                },
+                link: self.link.map(|rate| LinkSetup { rate: Some(rate), setup: Nanos::ZERO }),
             }),
         }
     }
@@ -397,12 +406,21 @@ impl Spec {
         self.geometry().sectors_per_unit()
     }
 
+    /// Programs that begin by planes need no processor.
+    fn host_setup(&self, geometry: &Geometry) -> HostSetup {
+        let processor = match self.buffer.gate {
+            Some(_) => ProcessorSetup::default(),
+            None => self.host.processor,
+        };
+        HostSpec { processor, ..self.host.clone() }.setup(geometry)
+    }
+
     /// The device in the form in which it is assembled.
     pub fn setup(&self) -> DeviceSetup {
         let geometry = self.geometry();
         let buffer = self.buffer_setup();
         DeviceSetup {
-            host: self.host.setup(),
+            host: self.host_setup(&geometry),
             flash: FlashSetup {
                 timing: Prices { native: timing(self.timing), one_bit: ONE_BIT },
                 bus: self.transfers(),

@@ -2,9 +2,10 @@
 
 use ftlab::cache::Space;
 use ftlab::ftl::gc::{Background, Scope, Thresholds, Triggers};
-use ftlab::host::Op;
+use ftlab::host::{Copies, Op, ProcessorSetup};
 use ftlab::nand::{Abilities, AddressRule, MultiPlane, Shape};
 use ftlab::units::{Bytes, BytesPerSec, Nanos};
+use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -78,16 +79,18 @@ fn buffer() -> impl Strategy<Value = BufferSpec> {
     let with_dram =
         |kind: &WriteBufferKind| !matches!(kind, WriteBufferKind::None | WriteBufferKind::Gating);
     let policies: Vec<_> = WriteBufferKind::ALL.iter().copied().filter(with_dram).collect();
-    let kept = (select(policies), any::<bool>());
+    let kept = (select(policies), any::<bool>(), option::weighted(0.3, 1u32..=4));
     let buffered = (counted, kept, programs, latency).prop_map(
-        |((capacity, above, space), (policy, keeps_reads), programs_in_flight, latency)| {
+        |((capacity, above, space), (policy, keeps_reads, flush_pages), programs, latency)| {
             BufferSpec {
                 policy,
                 capacity: Some(capacity),
                 space,
-                keeps_reads,
+                // What is appended stays in order, and nothing that was read is.
+                keeps_reads: keeps_reads && policy != WriteBufferKind::Append,
                 write_back_above: above.min(capacity),
-                programs_in_flight,
+                programs_in_flight: programs,
+                flush_pages,
                 gate: None,
                 latency,
             }
@@ -112,7 +115,26 @@ fn host() -> impl Strategy<Value = HostSpec> {
             ..HostSpec::default()
         },
     );
+    let front = (front, prop_oneof![Just(ProcessorSetup::default()), processor()])
+        .prop_map(|(host, processor)| HostSpec { processor, ..host });
     prop_oneof![Just(HostSpec::default()), front]
+}
+
+/// A processor that makes others wait.
+fn processor() -> impl Strategy<Value = ProcessorSetup> {
+    let time = || select(vec![Nanos::ZERO, Nanos(900), Nanos(40_000)]);
+    let rate = BytesPerSec(60_000_000);
+    let copies = vec![None, Some((Copies::Writes, rate)), Some((Copies::PageBuffer, rate))];
+    (time(), time(), time(), select(copies), any::<bool>()).prop_map(
+        |(unit, page, poll, copies, waits)| ProcessorSetup {
+            unit,
+            page,
+            poll,
+            copies,
+            waits,
+            ..ProcessorSetup::default()
+        },
+    )
 }
 
 fn levelling() -> impl Strategy<Value = LevellingSpec> {

@@ -64,8 +64,8 @@ type Together = &'static [(&'static str, &'static [&'static str])];
 
 /// What would hardly ever meet by chance: pages are packed only where the mapping, the placement and the
 /// buffer are for it, and pages get second parts only where capacity is to spare and nothing fails; blocks
-/// are padded, and reads kept, only in small buffers; few loads meet a pause, or a throttle.
-const TOGETHER: [Together; 5] = [
+/// are padded, reads kept and holes left only in small buffers; few loads meet a pause, or a throttle.
+const TOGETHER: [Together; 6] = [
     &[
         ("ftl.mapping.policy", &["reconstruction"]),
         ("ftl.mapping.entries", &["15%", "100%"]),
@@ -97,6 +97,14 @@ const TOGETHER: [Together; 5] = [
         ("cache.capacity", &["32KiB", "64KiB"]),
     ],
     &[("cache.policy", &["bplru"]), ("cache.capacity", &["16KiB", "64KiB"])],
+    &[
+        ("cache.policy", &["append"]),
+        ("cache.capacity", &["32KiB", "64KiB"]),
+        ("cache.flush_pages", &["1", "3", "16"]),
+        ("firmware.page", &["0ns", "21us"]),
+        ("firmware.flush", &["waits", "goes-on"]),
+        ("host.outstanding", &["1", "4"]),
+    ],
     &[("scheduler.policy", &["read-first"]), ("scheduler.suspend", &["program-and-erase"])],
     &[
         ("ftl.mapping.policy", &["bast", "fast", "nftl"]),

@@ -11,6 +11,7 @@ mod cleaning;
 mod common;
 mod contents;
 mod determinism;
+mod firmware;
 mod gating;
 mod idle;
 mod images;

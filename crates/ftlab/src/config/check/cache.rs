@@ -23,7 +23,7 @@ impl Checker<'_, '_> {
             let programs = buffer.programs_per_die.map_or(counts.planes, of_dies);
             // Counted by sectors, it may hold one of each page.
             let held = match buffer.space {
-                Space::Pages => buffer.options.capacity.0.div_ceil(page),
+                Space::Pages | Space::Slots => buffer.options.capacity.0.div_ceil(page),
                 Space::Sectors => {
                     let logical = counts.logical(self.options.ftl.over_provisioning);
                     let pages = buffer.options.capacity.sectors().min(logical);

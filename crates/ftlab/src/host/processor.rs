@@ -1,0 +1,214 @@
+//! The controller's processor, where one does everything in turn: it takes commands up, takes in what
+//! they write, hands flash pages to the flash, and answers reads.
+//!
+//! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer
+//! Systems & Applications 27(5), 2018, sections 4.1.1, 5.2 and figures 3 to 5: on that board the
+//! processor's time, and what it copies from one place of its memory to another, are a part of every result.
+//!
+//! Pages on their way to flash go before what waits for its turn. While write-backs are under way it may
+//! do nothing else ([`ProcessorSetup::waits`]). Time is spent per job; nothing is preempted.
+
+use std::collections::VecDeque;
+
+use super::{Op, Request, RequestId};
+use crate::config::declare::choices;
+use crate::scheduler::CommandId;
+use crate::units::{Bytes, BytesPerSec, Nanos, SECTOR_BYTES, SimTime};
+
+choices! {
+    /// What the processor copies within its memory.
+    pub enum Copies {
+        /// Nothing: data is moved to and from the place where it stays.
+        Nothing = "nothing",
+        /// What is written, from where the link has put it to its place in the buffer.
+        Writes = "writes",
+        /// What passes through a buffer of one page: a page that is programmed, and what a read has
+        /// from flash.
+        PageBuffer = "page-buffer",
+    }
+}
+
+/// What each thing costs the processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessorSetup {
+    /// Taking up a command.
+    pub command: Nanos,
+    /// Taking in a mapping unit of a write.
+    pub unit: Nanos,
+    /// Handing a flash page of a write-back to the flash.
+    pub page: Nanos,
+    /// Seeing that a host's read, or what it waits for, has ended in flash.
+    pub poll: Nanos,
+    /// What it copies, and how fast; none if it copies nothing.
+    pub copies: Option<(Copies, BytesPerSec)>,
+    /// Whether it does nothing else while write-backs are under way.
+    pub waits: bool,
+    /// The size of a flash page.
+    pub flash_page: Bytes,
+    /// Sectors of a mapping unit.
+    pub sectors_per_unit: u32,
+}
+
+impl ProcessorSetup {
+    /// Whether it never makes anything wait.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        let ProcessorSetup { command, unit, page, poll, copies, waits, .. } = *self;
+        let times = [command, unit, page, poll];
+        times.iter().all(|&time| time == Nanos::ZERO) && copies.is_none() && !waits
+    }
+
+    fn copying(&self, which: Copies, data: Bytes) -> Nanos {
+        match self.copies {
+            Some((copies, rate)) if copies == which => rate.time_for(data),
+            _ => Nanos::ZERO,
+        }
+    }
+
+    /// What it takes to take in the data of a write.
+    fn taking_in(&self, request: &Request) -> Nanos {
+        if request.op != Op::Write {
+            return Nanos::ZERO;
+        }
+        let each = u64::from(self.sectors_per_unit);
+        let last = request.lba.0 + u64::from(request.sectors) - 1;
+        let units = last / each - request.lba.0 / each + 1;
+        Nanos(units * self.unit.0) + self.copying(Copies::Writes, data_of(request))
+    }
+
+    /// What it takes to answer a read that was served from flash.
+    fn answering(&self, request: &Request) -> Nanos {
+        match request.op {
+            Op::Read => self.poll + self.copying(Copies::PageBuffer, data_of(request)),
+            _ => Nanos::ZERO,
+        }
+    }
+
+    fn scheduling(&self) -> Nanos {
+        self.page + self.copying(Copies::PageBuffer, self.flash_page)
+    }
+}
+
+pub(super) fn data_of(request: &Request) -> Bytes {
+    Bytes(u64::from(request.sectors) * SECTOR_BYTES)
+}
+
+/// Something that the processor spends its time on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Job {
+    /// A command is taken up.
+    TakeUp(RequestId),
+    /// The data of a write is taken in.
+    TakeIn(RequestId),
+    /// A read that was served from flash is answered.
+    Answer(RequestId),
+    /// A flash page, or a row of them, is handed to the flash.
+    Schedule(CommandId),
+    /// It finds that the flash has done what it waited for.
+    Look,
+}
+
+/// A job, what it takes, and when it was asked for.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    job: Job,
+    takes: Nanos,
+    since: SimTime,
+}
+
+/// The processor.
+#[derive(Clone, Debug)]
+pub(super) struct Processor {
+    setup: ProcessorSetup,
+    current: Option<(SimTime, Asked)>,
+    pages: VecDeque<Asked>,
+    others: VecDeque<Asked>,
+    /// It waited for the flash when it was last looked at.
+    was_held: bool,
+}
+
+impl Processor {
+    pub fn new(setup: ProcessorSetup) -> Processor {
+        Processor {
+            setup,
+            current: None,
+            pages: VecDeque::new(),
+            others: VecDeque::new(),
+            was_held: false,
+        }
+    }
+
+    /// Whether it can take up a command.
+    pub fn is_idle(&self) -> bool {
+        self.current.is_none() && !self.was_held && self.others.is_empty()
+    }
+
+    /// A command is to be taken up: it goes first, for the processor is idle. Says what that takes;
+    /// nothing is asked if it takes no time.
+    pub fn take_up(&mut self, now: SimTime, id: RequestId) -> Option<Nanos> {
+        let takes = Some(self.setup.command).filter(|&time| time > Nanos::ZERO)?;
+        let asked = Asked { job: Job::TakeUp(id), takes, since: now };
+        self.current = Some((now + takes, asked));
+        Some(takes)
+    }
+
+    /// The data of a command is to be taken in. Says whether there is anything to wait for.
+    pub fn take_in(&mut self, now: SimTime, id: RequestId, request: &Request) -> bool {
+        let takes = self.setup.taking_in(request);
+        // What comes after something else has to be taken in after it.
+        self.ask(now, Job::TakeIn(id), takes)
+    }
+
+    /// A request that was served from flash is to be answered. Says whether there is anything to wait for.
+    pub fn answer(&mut self, now: SimTime, id: RequestId, request: &Request) -> bool {
+        self.ask(now, Job::Answer(id), self.setup.answering(request))
+    }
+
+    fn ask(&mut self, now: SimTime, job: Job, takes: Nanos) -> bool {
+        let costs = takes > Nanos::ZERO;
+        if costs {
+            self.others.push_back(Asked { job, takes, since: now });
+        }
+        costs
+    }
+
+    /// So many flash pages are to be handed to the flash together. Says whether there is anything to
+    /// wait for.
+    pub fn schedule(&mut self, now: SimTime, program: CommandId, pages: u32) -> bool {
+        let takes = Nanos(self.setup.scheduling().0 * u64::from(pages));
+        let costs = takes > Nanos::ZERO;
+        if costs {
+            self.pages.push_back(Asked { job: Job::Schedule(program), takes, since: now });
+        }
+        costs
+    }
+
+    /// Begins what comes next, if nothing is being done. `under_way` says that write-backs are.
+    pub fn go_on(&mut self, now: SimTime, under_way: bool) {
+        let held = self.setup.waits && under_way;
+        let was_held = std::mem::replace(&mut self.was_held, held);
+        if was_held && !held && self.setup.poll > Nanos::ZERO {
+            let look = Asked { job: Job::Look, takes: self.setup.poll, since: now };
+            self.others.push_front(look);
+        }
+        if self.current.is_some() {
+            return;
+        }
+        let next = match self.pages.pop_front() {
+            None if !held => self.others.pop_front(),
+            page => page,
+        };
+        self.current = next.map(|asked| (now + asked.takes, asked));
+    }
+
+    /// When what is being done ends.
+    pub fn next_time(&self) -> Option<SimTime> {
+        self.current.as_ref().map(|&(at, _)| at)
+    }
+
+    /// Takes out what ends now, with the time since it was asked for.
+    pub fn step(&mut self, now: SimTime) -> Option<(Job, Nanos)> {
+        let (_, asked) = self.current.take_if(|(at, _)| *at == now)?;
+        Some((asked.job, now - asked.since))
+    }
+}
