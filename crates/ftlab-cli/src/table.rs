@@ -293,6 +293,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         ),
     };
     line(out, "Write buffer", &hits)?;
+    read_cache(report, out)?;
     let padded = report.cache.as_ref().map_or(0, |cache| cache.padded_pages);
     if padded > 0 {
         let text = format!("{} pages read and written again to fill up blocks", count(padded));
@@ -347,6 +348,18 @@ fn slc_cache(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         count(cache.folds)
     );
     line(out, "SLC cache", &text)
+}
+
+/// Of a device that has one.
+fn read_cache(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let Some(cache) = &report.read_cache else { return Ok(()) };
+    let text = format!(
+        "{} of {} pages were there; {} flash pages read ahead",
+        or_none(cache.hit_ratio, percent),
+        count(cache.hit_pages + cache.missed_pages),
+        count(cache.read_ahead_flash_pages)
+    );
+    line(out, "Read cache", &text)
 }
 
 /// Of a device whose mapping has a log.

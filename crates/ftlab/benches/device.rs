@@ -9,7 +9,7 @@ mod common;
 
 use std::time::Duration;
 
-use ftlab::cache::{self, BufferSetup, Lru, Space, WriteBuffer, WriteThrough};
+use ftlab::cache::{self, BufferSetup, Lru, ReadCacheSetup, Space, WriteBuffer, WriteThrough};
 use ftlab::device::{Device, DeviceSetup, HostSetup, assemble};
 use ftlab::engine::{Stream, prefetch};
 use ftlab::ftl::FtlSetup;
@@ -132,6 +132,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
             geometry,
         },
         buffer,
+        reads: ReadCacheSetup::none(),
     })
 }
 

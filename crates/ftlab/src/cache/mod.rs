@@ -1,4 +1,4 @@
-//! The controller's DRAM: every write passes through it.
+//! The controller's DRAM: every write passes through it, and reads may stay in a cache of their own ([`read`]).
 //!
 //! [`Buffer`] owns the pages and what is known of them; the policy ([`WriteBuffer`], a seam) only says
 //! which page goes to flash next, and the core writes it back. Without a write buffer a page is staged
@@ -27,6 +27,7 @@ mod order;
 mod prlru;
 mod prlru_adaptive;
 mod queues;
+mod read;
 mod shadows;
 #[cfg(test)]
 mod tests;
@@ -48,6 +49,10 @@ pub use lru_wsr::LruWsr;
 pub use none::WriteThrough;
 pub use prlru::{Pack, Prlru, PrlruOptions, Rules};
 pub use prlru_adaptive::{AdaptiveRules, PrlruAdaptive, PrlruAdaptiveOptions};
+pub use read::{
+    CachePlace, LruReads, LruReadsOptions, NoReads, ReadCache, ReadCacheChoice, ReadCacheCounts,
+    ReadCacheSetup, ReadOrder,
+};
 pub use two_q::TwoQ;
 pub use two_qw_clock::{ClockShape, TwoQwClock};
 pub use view::{BufferView, Eviction, Leaves, OnFlash, Shape};

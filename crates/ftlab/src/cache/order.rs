@@ -1,7 +1,10 @@
-//! A list of buffer slots in some order, with constant-time insertion, removal and ends: what most
-//! policies of write buffers are made of.
+//! A list of buffer slots, or of other things in a slab, in some order, with constant-time insertion,
+//! removal and ends: what most policies of DRAM are made of.
 
-use super::SlotId;
+use std::marker::PhantomData;
+
+use super::Page;
+use crate::engine::Handle;
 
 /// The neighbours of a slot in a list, in raw form; zero is the end.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,23 +14,31 @@ struct Links {
 }
 
 /// A doubly linked list over slots, newest to oldest.
-#[derive(Clone, Debug, Default)]
-pub struct Order {
+#[derive(Clone, Debug)]
+pub struct Order<T = Page> {
     links: Vec<Links>,
     newest: u32,
     oldest: u32,
+    of: PhantomData<fn() -> T>,
 }
 
-fn raw(slot: SlotId) -> u32 {
+// A derive would ask for `T: Default`.
+impl<T> Default for Order<T> {
+    fn default() -> Self {
+        Order { links: Vec::new(), newest: 0, oldest: 0, of: PhantomData }
+    }
+}
+
+fn raw<T>(slot: Handle<T>) -> u32 {
     slot.get() + 1
 }
 
-fn slot(raw: u32) -> Option<SlotId> {
-    raw.checked_sub(1).map(SlotId::new)
+fn slot<T>(raw: u32) -> Option<Handle<T>> {
+    raw.checked_sub(1).map(Handle::new)
 }
 
-impl Order {
-    fn at(&mut self, slot: SlotId) -> &mut Links {
+impl<T> Order<T> {
+    fn at(&mut self, slot: Handle<T>) -> &mut Links {
         let at = slot.at();
         if at >= self.links.len() {
             self.links.resize(at + 1, Links::default());
@@ -37,7 +48,7 @@ impl Order {
 
     /// Puts a slot, which must not be in the list, at the newest end.
     #[inline]
-    pub fn push_newest(&mut self, added: SlotId) {
+    pub fn push_newest(&mut self, added: Handle<T>) {
         let second = std::mem::replace(&mut self.newest, raw(added));
         *self.at(added) = Links { newer: 0, older: second };
         match slot(second) {
@@ -48,7 +59,7 @@ impl Order {
 
     /// Takes a slot, which must be in the list, out of it.
     #[inline]
-    pub fn remove(&mut self, removed: SlotId) {
+    pub fn remove(&mut self, removed: Handle<T>) {
         let Links { newer, older } = *self.at(removed);
         match slot(newer) {
             Some(newer) => self.at(newer).older = older,
@@ -62,24 +73,25 @@ impl Order {
 
     /// The slot at the oldest end.
     #[inline]
-    pub fn oldest(&self) -> Option<SlotId> {
+    pub fn oldest(&self) -> Option<Handle<T>> {
         slot(self.oldest)
     }
 
     /// The slot that is the next newer to `given`, which must be in the list.
     #[inline]
-    pub fn after(&self, given: SlotId) -> Option<SlotId> {
+    pub fn after(&self, given: Handle<T>) -> Option<Handle<T>> {
         slot(self.links[given.at()].newer)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::SlotId;
     use super::*;
 
     #[test]
     fn the_order_survives_removals_from_both_ends_and_the_middle() {
-        let mut order = Order::default();
+        let mut order: Order = Order::default();
         let slots: Vec<SlotId> = (0..5).map(SlotId::new).collect();
         slots.iter().for_each(|&slot| order.push_newest(slot));
         order.remove(slots[2]);

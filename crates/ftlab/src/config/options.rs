@@ -4,7 +4,7 @@
 use super::declare::{choices, options};
 use super::text::{nearest, quoted, shown};
 use super::value::{Kind, Value, ValueError};
-use crate::cache::{Space, WriteBufferChoice};
+use crate::cache::{ReadCacheChoice, Space, WriteBufferChoice};
 use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::merge::MergeOptions;
@@ -460,11 +460,16 @@ options! {
 
 options! {
     /// The DRAM between host and flash.
-    pub struct CacheOptions at "cache" with { policy: WriteBufferChoice } {
+    pub struct CacheOptions at "cache" with { policy: WriteBufferChoice, read: ReadCacheOptions } {
         /// Moving a request's data to or from DRAM.
         latency: Nanos = "1us", in "0ns"..="1ms",
             source "a 16 KiB page at the 12.8 GB/s of a DDR3-1600 channel takes 1.3 us; rounded";
     }
+}
+
+options! {
+    /// A cache of what was read, beside the write buffer.
+    pub struct ReadCacheOptions at "cache.read" with { policy: ReadCacheChoice } {}
 }
 
 options! {

@@ -8,7 +8,7 @@ use super::lock_step::Standstill;
 use super::read_path::Fetched;
 use super::stalled::Stalled;
 use super::{Contents, Device};
-use crate::cache::{Buffer, BufferSetup, Gate, Shape, Space};
+use crate::cache::{Buffer, BufferSetup, Gate, ReadCache, ReadCacheSetup, Shape, Space};
 use crate::config::{
     Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options, StreamMap,
 };
@@ -39,8 +39,10 @@ pub struct DeviceSetup {
     pub ftl: FtlSetup,
     /// What carries out merges, if the mapping has a log.
     pub merger: Option<MergerSetup>,
-    /// The DRAM.
+    /// The DRAM: what is written.
     pub buffer: BufferSetup,
+    /// The DRAM: what was read.
+    pub reads: ReadCacheSetup,
 }
 
 impl DeviceSetup {
@@ -102,6 +104,7 @@ impl DeviceSetup {
             },
             merger: merger(&parts),
             buffer,
+            reads: reads(&parts),
         }
     }
 }
@@ -126,6 +129,18 @@ fn merger(parts: &Parts<'_>) -> Option<MergerSetup> {
         copies_in_flight: ftl.gc.copies_in_flight,
         copyback: ftl.gc.copyback.is_on(),
     })
+}
+
+fn reads(parts: &Parts<'_>) -> ReadCacheSetup {
+    let choice = &parts.config.cache.read.policy;
+    let Some(options) = choice.holds() else { return ReadCacheSetup::none() };
+    let pages = options.capacity.0 / parts.geometry.shape().page_size.0;
+    ReadCacheSetup {
+        policy: choice.build(parts),
+        capacity: u32::try_from(pages).unwrap_or(u32::MAX),
+        ahead: options.ahead,
+        units_per_page: parts.geometry.units_per_page(),
+    }
 }
 
 fn slc(parts: &Parts<'_>) -> SlcSetup {
@@ -349,6 +364,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         standstill: Standstill::default(),
         flash,
         contents,
+        reads: ReadCache::new(setup.reads),
         fetched: Fetched::default(),
         loads: Cargo::new(units_per_page),
         from_buffer: VecDeque::new(),

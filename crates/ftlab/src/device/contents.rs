@@ -3,7 +3,7 @@
 //! A simulation moves no data; a verification or a block device does. [`Contents`] is told of every
 //! movement of data at the moment at which it happens. The default does nothing and costs nothing.
 
-use crate::cache::SlotId;
+use crate::cache::{CachePlace, SlotId};
 use crate::ftl::Fragments;
 use crate::host::{Completion, Request, RequestId, SectorMask};
 use crate::scheduler::CommandId;
@@ -62,6 +62,14 @@ pub trait Contents {
     fn read_buffer(&mut self, _: RequestId, _page: Lpn, _sectors: SectorMask, _slot: SlotId) {}
     /// Sectors that were read from flash for a request stay in the buffer.
     fn keep(&mut self, _read: &FlashRead, _slot: SlotId) {}
+    /// A flash command will read the flash page of this page for the read cache alone.
+    fn plan_read_ahead(&mut self, _command: CommandId, _at: Ppn) {}
+    /// The copy of a page at `from`, which has just been read, comes into the read cache.
+    fn cache(&mut self, _page: Lpn, _from: Ppn, _place: CachePlace) {}
+    /// A read takes sectors of a page from the read cache.
+    fn read_cached(&mut self, _: RequestId, _page: Lpn, _sectors: SectorMask, _place: CachePlace) {}
+    /// What stands at a place of the read cache leaves it.
+    fn uncache(&mut self, _place: CachePlace) {}
     /// These sectors of a page of the buffer are on their way to flash from now on; others that are there are
     /// forgotten.
     fn begin_write_back(&mut self, _slot: SlotId, _sectors: SectorMask) {}

@@ -51,6 +51,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.contents.trim(slot);
             self.buffer.forget_clean(slot, &self.ftl);
         }
+        let Device { reads, contents, .. } = self;
+        reads.clear(|place| contents.uncache(place));
         if self.buffer.pages_held() > 0 {
             let before = done.len();
             self.submit(self.now, FLUSH);
@@ -96,6 +98,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             standstill,
             flash,
             contents: _,
+            reads,
             fetched: _,
             loads: _,
             stalled,
@@ -116,7 +119,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             plant: _,
         } = self;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
-        let quiet = quiet && standstill.is_over();
+        let quiet = quiet && standstill.is_over() && reads.is_empty();
         let handed_out = stalled.is_empty() && from_buffer.is_empty() && finished.is_empty();
         assert!(quiet && handed_out, "only a device at rest can be saved");
         let mut snapshot = Snapshot::default();

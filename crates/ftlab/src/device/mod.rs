@@ -14,6 +14,7 @@ mod idle;
 mod image;
 mod lock_step;
 mod merge_path;
+mod read_ahead;
 mod read_path;
 mod row;
 mod stalled;
@@ -35,7 +36,7 @@ use self::idle::{Chore, Idle};
 use self::lock_step::Standstill;
 use self::read_path::Fetched;
 use self::stalled::Stalled;
-use crate::cache::{Buffer, BufferCounts, SlotId};
+use crate::cache::{Buffer, BufferCounts, ReadCache, SlotId};
 use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
 use crate::ftl::merge::Merger;
 use crate::ftl::{Cargo, Ftl, FtlCounts};
@@ -70,6 +71,8 @@ pub struct Device<P = (), C = ()> {
     standstill: Standstill,
     flash: Flash<P>,
     contents: C,
+    /// What was read lately.
+    reads: ReadCache,
     /// What is being read and stays in the buffer then.
     fetched: Fetched,
     /// By program of a write-back: the slots of its pages, of a pack the one that knows the other.
@@ -135,6 +138,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What the write buffer did so far, in numbers.
     pub fn buffer_counts(&self) -> &BufferCounts {
         self.buffer.counts()
+    }
+
+    /// The read cache.
+    pub fn reads(&self) -> &ReadCache {
+        &self.reads
     }
 
     /// The submission queues.
@@ -252,7 +260,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 if self.buffer.keeps_reads() {
                     self.keep_what_was_read(id);
                 }
+                if self.reads.is_on() {
+                    self.cache_what_was_read(id);
+                }
             }
+            Task::ReadAhead => self.cache_what_was_read(id),
             Task::HostWrite(request) => self.programmed_in_place(request, id),
             Task::WriteBack => self.write_back_command_done(id),
             Task::Merge(plane) => self.merge_command_done(plane, id),

@@ -49,6 +49,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if let Some(Gathering { command, .. }) = gathering {
             self.flash.submit(self.now, command);
         }
+        if self.reads.ahead() > 0 {
+            self.read_ahead(request);
+        }
     }
 
     fn read_page(&mut self, id: RequestId, span: PageSpan, gathering: &mut Option<Gathering>) {
@@ -70,6 +73,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         // A page that was never written reads as zeros, straight from the map.
         let Some(at) = self.ftl.look_up_for_host(span.page) else { return };
+        if self.reads.is_on()
+            && let Some(place) = self.reads.read(span.page)
+        {
+            return self.contents.read_cached(id, span.page, missing, place);
+        }
         let wanted = PageSpan { page: span.page, sectors: missing };
         match self.ftl.packs() {
             false => self.read_from(id, at, wanted, gathering),
@@ -123,7 +131,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 command
             }
         };
-        let codewords = self.flash.bus().codewords_of(wanted.sectors);
+        // What is kept is kept as a whole.
+        let codewords = match self.reads.is_on() {
+            true => self.flash.bus().page_codewords(),
+            false => self.flash.bus().codewords_of(wanted.sectors),
+        };
         // Parts of two pages on one physical page are counted by their sectors' usual places: they fill no
         // more than is there.
         let whole = self.flash.bus().page_codewords();

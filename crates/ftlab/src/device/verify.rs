@@ -24,6 +24,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub fn audit(&self) -> Result<(), String> {
         self.ftl.audit()?;
         self.buffer.audit()?;
+        self.reads.audit()?;
         let counts = self.ftl.counts();
         let programmed = flash_pages_programmed(self.flash.done()) * u64::from(self.units_per_page);
         let failed = (self.program_failures() - self.ledger.failures_before) * self.units_per_page;

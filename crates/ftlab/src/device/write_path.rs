@@ -35,6 +35,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Some(slot) = self.let_page_in(span, tag, turn) else { return false };
         let request = self.intake.get(id).request();
         self.contents.write(request, span.page, span.sectors, slot);
+        self.outdate_read(span.page);
         if laws::ON {
             self.ledger.written(span.page);
         }
@@ -96,6 +97,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.ledger.trimmed(span.page);
             }
             self.admit_next_version(span.page);
+            self.outdate_read(span.page);
             self.ftl.trim(span.page);
         }
         self.relieve();

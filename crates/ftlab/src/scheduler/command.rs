@@ -35,6 +35,8 @@ pub enum Task {
     HostWrite(RequestId),
     /// The write-back of pages of the write buffer.
     WriteBack,
+    /// A flash page that is read for the read cache alone.
+    ReadAhead,
     /// The collector of a plane.
     Collect(PlaneId),
     /// The merger, for a plane.

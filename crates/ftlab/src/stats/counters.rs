@@ -1,7 +1,7 @@
 //! The device's counters at one moment. They only grow, so what happened between two moments is
 //! their difference.
 
-use crate::cache::BufferCounts;
+use crate::cache::{BufferCounts, ReadCacheCounts};
 use crate::device::{Contents, Device};
 use crate::ftl::FtlCounts;
 use crate::ftl::gc::PurposeCounts;
@@ -27,6 +27,8 @@ pub struct DeviceCounters {
     pub packs: u64,
     /// What the write buffer did.
     pub buffer: BufferCounts,
+    /// What the read cache did; nothing without one.
+    pub reads: ReadCacheCounts,
     /// Flash commands done, by origin and kind.
     pub commands: CommandCounts,
     /// How often the dies did more than one thing at a time.
@@ -49,6 +51,7 @@ impl DeviceCounters {
             merges: device.merger().map(|merger| *merger.counts()).unwrap_or_default(),
             packs: device.ftl().rmap().map(Reconstruction::packs).unwrap_or_default(),
             buffer: *device.buffer_counts(),
+            reads: *device.reads().counts(),
             commands: *device.flash().done(),
             overlaps: *device.flash().overlaps(),
             die_busy: device.flash().die_busy(now).collect(),
@@ -116,6 +119,15 @@ impl DeviceCounters {
             padded: f(a.padded, b.padded),
             dropped: f(a.dropped, b.dropped),
         };
+        let (a, b) = (&self.reads, &other.reads);
+        let reads = ReadCacheCounts {
+            hits: f(a.hits, b.hits),
+            misses: f(a.misses, b.misses),
+            brought: f(a.brought, b.brought),
+            read_ahead: f(a.read_ahead, b.read_ahead),
+            outdated: f(a.outdated, b.outdated),
+            evicted: f(a.evicted, b.evicted),
+        };
         let mut commands = self.commands;
         for (row, others) in commands.iter_mut().zip(&other.commands) {
             row.iter_mut().zip(others).for_each(|(count, other)| *count = f(*count, *other));
@@ -139,6 +151,7 @@ impl DeviceCounters {
             merges,
             packs: f(self.packs, other.packs),
             buffer,
+            reads,
             commands,
             overlaps,
             die_busy: spans(&self.die_busy, &other.die_busy),

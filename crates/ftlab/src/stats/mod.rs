@@ -14,6 +14,7 @@ mod latencies;
 mod merges;
 mod notes;
 mod queues;
+mod read_cache;
 mod reconstruction;
 mod recorder;
 mod report;
@@ -32,6 +33,7 @@ pub use latencies::Latencies;
 pub use merges::{Merges, PerReclaim};
 pub use notes::{Arriving, Circumstances, phase_called};
 pub use queues::{Fairness, QueueReport};
+pub use read_cache::ReadCacheReport;
 pub use reconstruction::{PageReconstruction, RmapMemory};
 pub use recorder::{PhaseStats, Recorder, Unmeasured};
 pub use report::{

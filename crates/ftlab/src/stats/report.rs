@@ -6,6 +6,7 @@ use super::health::Health;
 use super::host::PARTS;
 use super::merges::Merges;
 use super::queues::{Fairness, QueueReport};
+use super::read_cache::ReadCacheReport;
 use super::reconstruction::PageReconstruction;
 use super::slc::SlcCache;
 use super::steady::SteadyReport;
@@ -39,6 +40,8 @@ pub struct Report {
     pub read_pages: u64,
     /// The write buffer; null if the device has none.
     pub cache: Option<Cache>,
+    /// The read cache; null if the device has none.
+    pub read_cache: Option<ReadCacheReport>,
     /// The SLC cache; null if the device has none.
     pub slc_cache: Option<SlcCache>,
     /// Merges; null if the mapping has no log.

@@ -5,6 +5,7 @@ use super::host::{HostStats, OpStats};
 use super::merges::merges;
 use super::notes;
 use super::queues;
+use super::read_cache::read_cache;
 use super::reconstruction::page_reconstruction;
 use super::report::{
     Cache, Commands, FlashCommands, FlashOverlaps, Gc, GcPurpose, GcPurposes, HostReport,
@@ -62,6 +63,7 @@ pub(super) fn build<P: Probe, C: Contents>(
         unwritten_read_pages: counters.ftl.unwritten_reads,
         read_pages: counters.buffer.read_hits + counters.buffer.read_misses,
         cache: device.buffer().acknowledges_early().then(|| cache(&counters, device)),
+        read_cache: device.reads().is_on().then(|| read_cache(&counters.reads)),
         slc_cache: device.ftl().slc_counts().map(|_| slc_cache(&counters)),
         merges: device.merger().map(|merger| merges(&counters, merger)),
         reconstruction: device.ftl().rmap().map(|map| page_reconstruction(&counters, device, map)),

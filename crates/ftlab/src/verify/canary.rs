@@ -59,11 +59,13 @@ pub enum Canary {
     PartnerNotMapped,
     /// What was read from flash is kept, though something newer was written meanwhile.
     StaleReadKept,
+    /// What was read stays in the read cache when it is written or deallocated.
+    OldReadServed,
 }
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 26] = [
+    pub const ALL: [Canary; 27] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -90,6 +92,7 @@ impl Canary {
         Canary::SharedPageFreedEarly,
         Canary::PartnerNotMapped,
         Canary::StaleReadKept,
+        Canary::OldReadServed,
     ];
 }
 

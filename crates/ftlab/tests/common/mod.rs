@@ -9,11 +9,13 @@ pub mod failing;
 pub mod gating;
 pub mod logs;
 pub mod random;
+pub mod reading;
 
 pub use buffering::{BufferSpec, NO_BUFFER, lru};
 pub use caching::{NO_CACHE, SlcSpec};
 pub use drive::*;
 pub use logs::{LogSpec, NO_LOG};
+pub use reading::{NO_READS, ReadSpec};
 
 use ftlab::config::StreamMap;
 use ftlab::device::{DeviceSetup, HostSetup, drain_pages};
@@ -119,6 +121,7 @@ kinds! {
         PrlruAdaptive = "prlru-adaptive",
         Append = "append"
     }
+    ReadCacheKind { None = "none", Lru = "lru" }
     LevellingKind { None = "none", Threshold = "threshold", Bet = "bet" }
     SlcKind { None = "none", Static = "static", Dynamic = "dynamic", Hybrid = "hybrid" }
     EnduranceKind { Unlimited = "unlimited", Fixed = "fixed", Weibull = "weibull" }
@@ -232,6 +235,7 @@ pub struct Spec {
     pub thresholds: Thresholds,
     pub triggers: Triggers,
     pub buffer: BufferSpec,
+    pub reads: ReadSpec,
     pub life: LifeSpec,
     pub slc: SlcSpec,
     /// For mappings with a log.
@@ -367,6 +371,7 @@ impl Spec {
             },
             triggers: Triggers::NONE,
             buffer: NO_BUFFER,
+            reads: NO_READS,
             life: CAREFREE,
             slc: NO_CACHE,
             log: NO_LOG,
@@ -472,6 +477,7 @@ impl Spec {
             },
             merger: self.log.merger(self),
             buffer,
+            reads: self.read_setup(),
         }
     }
 

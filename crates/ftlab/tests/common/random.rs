@@ -11,8 +11,8 @@ use proptest::sample::select;
 
 use super::{
     ArbitrationKind, BufferSpec, CAREFREE, DRAM, HostSpec, LevellingKind, LevellingSpec, LifeSpec,
-    NO_BUFFER, PlacementKind, SchedulerKind, Spec, StreamsKind, TimingKind, VictimKind,
-    WriteBufferKind,
+    NO_BUFFER, NO_READS, PlacementKind, ReadCacheKind, ReadSpec, SchedulerKind, Spec, StreamsKind,
+    TimingKind, VictimKind, WriteBufferKind,
 };
 
 /// Tiny shapes of every kind: pages of 2 to 64 KiB, mapped whole or in units of 4 KiB.
@@ -120,6 +120,15 @@ fn host() -> impl Strategy<Value = HostSpec> {
     prop_oneof![Just(HostSpec::default()), front]
 }
 
+/// A cache of reads, which reads ahead.
+fn reads() -> impl Strategy<Value = ReadSpec> {
+    (1u32..=6, 0u32..=3).prop_map(|(pages, ahead)| ReadSpec {
+        policy: ReadCacheKind::Lru,
+        pages,
+        ahead,
+    })
+}
+
 /// A processor that makes others wait.
 fn processor() -> impl Strategy<Value = ProcessorSetup> {
     let time = || select(vec![Nanos::ZERO, Nanos(900), Nanos(40_000)]);
@@ -166,47 +175,48 @@ pub fn spec() -> impl Strategy<Value = Spec> {
     let streams = (select(StreamsKind::ALL), 0u8..=3, levelling());
     let flash = (select(vec![512u64, 1024, 2048]), multi_plane());
     let share = prop_oneof![Just(100u32), 40u32..=100];
-    (host(), shape(), (thresholds(), triggers()), buffer(), policies, streams, flash, share)
-        .prop_map(
-            |(
+    let dram = (buffer(), prop_oneof![Just(NO_READS), reads()]);
+    (host(), shape(), (thresholds(), triggers()), dram, policies, streams, flash, share).prop_map(
+        |(
+            host,
+            shape,
+            (thresholds, triggers),
+            (buffer, reads),
+            policies,
+            (streams, copy_streams, levelling),
+            (codeword, multi_plane),
+            share,
+        )| {
+            let (scheduler, placement, timing, victim) = policies;
+            let spec = Spec {
                 host,
                 shape,
-                (thresholds, triggers),
+                thresholds,
+                triggers,
                 buffer,
-                policies,
-                (streams, copy_streams, levelling),
-                (codeword, multi_plane),
-                share,
-            )| {
-                let (scheduler, placement, timing, victim) = policies;
-                let spec = Spec {
-                    host,
-                    shape,
-                    thresholds,
-                    triggers,
-                    buffer,
-                    scheduler,
-                    placement,
-                    timing,
-                    streams,
-                    copy_streams,
-                    victim,
-                    life: LifeSpec { levelling, ..CAREFREE },
-                    codeword: Bytes(codeword),
-                    abilities: Abilities { multi_plane, ..Abilities::NONE },
-                    bus: BytesPerSec(200_000_000),
-                    ..Spec::small()
-                };
-                let spec = spec.fit_for_packing();
-                // Many streams leave nothing of a few blocks.
-                let spec = match spec.most_logical_pages() {
-                    0 => Spec { streams: StreamsKind::Single, copy_streams: 1, ..spec },
-                    _ => spec,
-                };
-                let logical_pages = (spec.most_logical_pages() * share / 100).max(1);
-                Spec { logical_pages, ..spec }
-            },
-        )
+                reads,
+                scheduler,
+                placement,
+                timing,
+                streams,
+                copy_streams,
+                victim,
+                life: LifeSpec { levelling, ..CAREFREE },
+                codeword: Bytes(codeword),
+                abilities: Abilities { multi_plane, ..Abilities::NONE },
+                bus: BytesPerSec(200_000_000),
+                ..Spec::small()
+            };
+            let spec = spec.fit_for_packing();
+            // Many streams leave nothing of a few blocks.
+            let spec = match spec.most_logical_pages() {
+                0 => Spec { streams: StreamsKind::Single, copy_streams: 1, ..spec },
+                _ => spec,
+            };
+            let logical_pages = (spec.most_logical_pages() * share / 100).max(1);
+            Spec { logical_pages, ..spec }
+        },
+    )
 }
 
 /// One command in terms that fit any device.

@@ -11,8 +11,9 @@ use ftlab::units::{Bytes, BytesPerSec, Nanos, SimTime};
 use crate::common::{
     ArbitrationKind, BufferSpec, CAREFREE, EnduranceKind, HostSpec, LevellingKind, LevellingSpec,
     LifeSpec, MappingKind, NO_BUFFER, NO_CACHE, NO_LEVELLING, PlacementKind, PlannerKind,
-    SchedulerKind, SlcKind, SlcSpec, Spec, StreamsKind, TimingKind, TransfersKind, VictimKind,
-    WriteBufferKind, assert_no_standstill, closed_loop, gating, lru, poisson, request, timed,
+    ReadCacheKind, ReadSpec, SchedulerKind, SlcKind, SlcSpec, Spec, StreamsKind, TimingKind,
+    TransfersKind, VictimKind, WriteBufferKind, assert_no_standstill, closed_loop, gating, lru,
+    poisson, request, timed,
 };
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
@@ -208,6 +209,10 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
             }
             policy => Spec { buffer: BufferSpec { policy, ..lru(64) }, ..base }.fit_for_packing(),
         },
+        "cache.read.policy" => {
+            let policy = ReadCacheKind::named(name)?;
+            Spec { reads: ReadSpec { policy, pages: 16, ahead: 2 }, ..base }
+        }
         "ftl.slc_cache.policy" => {
             let policy = SlcKind::named(name)?;
             let slc = SlcSpec { policy, when_full: WhenFull::Fold, ..NO_CACHE };

@@ -131,3 +131,46 @@ fn what_others_have_just_written_is_not_programmed() {
     assert!(found.iter().all(|&cycle| cycle == each), "{each}: {found:?}");
     assert_eq!(board.ftl_counts().host_pages, 0);
 }
+
+/// A read that finds nothing brings the whole flash page: the other half is there when it is asked for.
+#[test]
+fn reads_bring_the_other_half_and_hits_cost_no_flash() {
+    let mut board = device("cosmos-openssd", &["cache.read.ahead=0"]);
+    let whole = 16 * 1024 / 8;
+    closed_loop(&mut board, 1, large(Op::Write, whole / 15, u64::from));
+    closed_loop(&mut board, 1, [request(Op::Flush, 0, 0, 0)]);
+    let miss = COMMAND + READ + bus(8 * KIB) + POLL + dma(4 * KIB);
+    let hit = COMMAND + dma(4 * KIB);
+    let first = |tag: u32| u64::from(tag * 6 * SECTORS_OF_4_KIB);
+    let halves = |other: u64| {
+        let at = move |tag| first(tag) + other * u64::from(SECTORS_OF_4_KIB);
+        (0..300).map(move |tag| request(Op::Read, at(tag), SECTORS_OF_4_KIB, tag))
+    };
+    let found = cycles(&mut board, halves(0));
+    assert!(found.iter().all(|&cycle| cycle == miss), "{miss}: {found:?}");
+    for other in [1, 0] {
+        let found = cycles(&mut board, halves(other));
+        assert!(found.iter().all(|&cycle| cycle == hit), "{hit}: {found:?}");
+    }
+    let counts = board.reads().counts();
+    assert_eq!((counts.hits, counts.misses, counts.read_ahead), (600, 300, 0));
+}
+
+/// What comes next is read from channels that have nothing to do, so nearly all of a run is there already.
+#[test]
+fn neighbours_are_read_ahead_from_idle_channels() {
+    let run = |ahead: &str| {
+        let mut board = device("cosmos-openssd", &[ahead]);
+        closed_loop(&mut board, 1, large(Op::Write, 40, u64::from));
+        closed_loop(&mut board, 1, [request(Op::Flush, 0, 0, 0)]);
+        let at = |tag: u32| u64::from(tag * SECTORS_OF_4_KIB);
+        let reads = (0..1_000).map(|tag| request(Op::Read, at(tag), SECTORS_OF_4_KIB, tag));
+        let time: u64 = cycles(&mut board, reads).iter().sum();
+        (time, *board.reads().counts())
+    };
+    let (alone, without) = run("cache.read.ahead=0");
+    let (ahead, with) = run("cache.read.ahead=4");
+    assert_eq!((without.hits, without.read_ahead), (500, 0), "every other page comes along");
+    assert!(with.hits > 900 && with.read_ahead > 300, "{with:?}");
+    assert!(ahead * 10 < alone * 7, "{ahead} and {alone}");
+}

@@ -1,7 +1,7 @@
 //! Bytes for tests: each sector carries the number of the write that wrote it, through the buffer, the
 //! flash and the copies of collection. Knows nothing of mapping or of what a read should return.
 
-use ftlab::cache::SlotId;
+use ftlab::cache::{CachePlace, SlotId};
 use ftlab::device::{Contents, FlashRead, FlashWrite, PageProgram};
 use ftlab::ftl::Fragments;
 use ftlab::host::{Completion, Request, RequestId, SectorMask};
@@ -66,6 +66,8 @@ pub struct Versions<O = ()> {
     planned_writes: Vec<Option<FlashWrite>>,
     /// Whether there is no translation: every page holds what was last written to it, zeros at first.
     in_place: bool,
+    /// By place of the read cache: the page, and what was read of it.
+    cached: Vec<Option<(Lpn, Vec<Version>)>>,
     found: Vec<Found>,
     finished: Vec<(Completion, Found)>,
     copies: u32,
@@ -100,6 +102,7 @@ impl<O: Onlooker> Versions<O> {
             planned: Vec::new(),
             planned_writes: Vec::new(),
             in_place: false,
+            cached: Vec::new(),
             found: Vec::new(),
             finished: Vec::new(),
             copies: 0,
@@ -187,6 +190,30 @@ impl<O: Onlooker> Contents for Versions<O> {
         assert!(slot.page.is_none_or(|known| known == read.page), "a read in the slot of another");
         slot.page = Some(read.page);
         read.sectors.sectors().for_each(|s| set(&mut slot.dirty, s, found[s as usize]));
+    }
+
+    fn plan_read_ahead(&mut self, command: CommandId, at: Ppn) {
+        self.onlooker.read_planned(at, command);
+    }
+
+    fn cache(&mut self, page: Lpn, from: Ppn, place: CachePlace) {
+        let read = part_of(&self.flash[from.at()], page).expect("what was read holds the page");
+        let read = read.clone();
+        let before = entry(&mut self.cached, place.at()).replace((page, read));
+        assert!(before.is_none(), "{page:?} takes the place of {before:?}");
+    }
+
+    fn read_cached(&mut self, id: RequestId, page: Lpn, sectors: SectorMask, place: CachePlace) {
+        let (of, held) = self.cached[place.at()].as_ref().expect("something stands there");
+        assert_eq!(*of, page, "a read looks into the wrong place");
+        for sector in sectors.sectors() {
+            let (version, lba) = (held[sector as usize], self.lba(page, sector));
+            entry(&mut self.found, id.at()).push((lba, version));
+        }
+    }
+
+    fn uncache(&mut self, place: CachePlace) {
+        assert!(self.cached[place.at()].take().is_some(), "nothing stood there");
     }
 
     fn begin_write_back(&mut self, slot: SlotId, sectors: SectorMask) {

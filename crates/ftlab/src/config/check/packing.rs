@@ -1,4 +1,4 @@
-//! What a write buffer that packs pages asks of the rest of the device.
+//! What a write buffer that packs pages asks of the rest of the device, and what pages in pieces do.
 
 use super::Checker;
 use crate::cache::WriteBufferChoice;
@@ -8,7 +8,18 @@ use crate::ftl::placement::PlacementChoice;
 impl Checker<'_, '_> {
     /// Two logical pages on one physical page: the mapping has to know of them, and both may lie anywhere.
     pub(super) fn packing(&mut self) {
-        if !self.options.cache.policy.packs() || self.is_physical() {
+        if self.is_physical() {
+            return;
+        }
+        let in_pieces = matches!(self.options.ftl.mapping.policy, MappingChoice::Reconstruction(_));
+        if in_pieces && self.options.cache.read.policy.holds().is_some() {
+            let message =
+                "pages that lie in pieces on flash do not stay in a read cache".to_owned();
+            let remedy = "set cache.read.policy to \"none\", or cache.keep_reads to \"on\" instead";
+            let paths = ["cache.read.policy", "ftl.mapping.policy"];
+            self.fail(&paths, message, remedy.to_owned());
+        }
+        if !self.options.cache.policy.packs() {
             return;
         }
         let ftl = &self.options.ftl;

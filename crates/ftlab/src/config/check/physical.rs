@@ -36,6 +36,12 @@ impl Checker<'_, '_> {
                 "a write buffer would hide the order of requests from the flash",
             ),
             (
+                self.options.cache.read.policy.holds().is_some(),
+                "cache.read.policy",
+                "\"none\"",
+                "a read cache would hide reads from the flash",
+            ),
+            (
                 ftl.mapping.unit.bytes(nand.page_size) != nand.page_size,
                 "ftl.mapping.unit",
                 "\"flash-page\"",

@@ -1,0 +1,64 @@
+//! LRU over flash pages: the one that was used longest ago makes room.
+//!
+//! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer
+//! Systems & Applications 27(5), 2018, section 4.2. There an index by logical address is a red-black tree; here it is
+//! a hash table, which finds the same. Every operation takes constant time.
+
+use super::{Frame, FrameId};
+use crate::cache::order::Order;
+use crate::config::declare::options;
+use crate::image::keeps_nothing;
+use crate::policy::{Parts, Policy};
+use crate::units::Bytes;
+
+options! {
+    /// A cache of what was read.
+    pub struct LruReadsOptions at "cache.read" {
+        /// How much it holds, in whole flash pages.
+        capacity: Bytes = "4MiB", in "4KiB"..="1TiB",
+            source "assumed: as much as the write buffer of Lu et al. 2018, who don't say";
+        /// How many of the logical pages behind a host read are read, too, where they lie on a channel that has
+        /// nothing to do.
+        ahead: u32 = "0", in "0"..="1024", unit "pages",
+            source "default: none; Lu et al. 2018, 4.2, read 'a few neighbours' from idle channels";
+    }
+}
+
+/// Flash pages in the order of their last use.
+#[derive(Clone, Debug, Default)]
+pub struct LruReads {
+    order: Order<Frame>,
+}
+
+impl Policy for LruReads {
+    const NAME: &'static str = "lru";
+    const SUMMARY: &'static str =
+        "cache of flash pages that were read, least recently used first out";
+    const SOURCE: &'static str = "Lu, Fan, Jiang, Computer Systems & Applications 27(5), 2018, 4.2";
+    type Options = LruReadsOptions;
+
+    fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        LruReads::default()
+    }
+
+    keeps_nothing!(LruReads { order });
+}
+
+impl LruReads {
+    pub(super) fn inserted(&mut self, frame: FrameId) {
+        self.order.push_newest(frame);
+    }
+
+    pub(super) fn used(&mut self, frame: FrameId) {
+        self.order.remove(frame);
+        self.order.push_newest(frame);
+    }
+
+    pub(super) fn removed(&mut self, frame: FrameId) {
+        self.order.remove(frame);
+    }
+
+    pub(super) fn choose(&self) -> Option<FrameId> {
+        self.order.oldest()
+    }
+}

@@ -1,0 +1,333 @@
+//! The read cache: flash pages that were read lately, as a place of its own beside the write buffer.
+//!
+//! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer
+//! Systems & Applications 27(5), 2018, sections 4.2 and 4.3. Data of a page can be in three places, and they never
+//! disagree: what is written leaves the read cache at once, what is in the write buffer never comes in, and what
+//! comes in is what the mapping names at that moment. Its copy on flash stays, so nothing in it is ever written.
+//!
+//! [`ReadCache`] owns the pages; the policy ([`ReadOrder`], a seam) only says which flash page goes next. A flash page
+//! comes in as a whole, with every logical page that is current on it: the other half comes for free.
+
+mod lru;
+mod none;
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+pub use lru::{LruReads, LruReadsOptions};
+pub use none::NoReads;
+
+use crate::engine::{Handle, NumberHasher, Slab};
+use crate::policy::seam;
+use crate::units::Lpn;
+
+seam! {
+    /// Says which flash page of the read cache makes room next.
+    pub enum ReadOrder ("cache.read.policy" = "none") as ReadCacheChoice, with read_policy {
+        None(NoReads),
+        Lru(LruReads),
+    }
+}
+
+impl ReadCacheChoice {
+    /// The options of a cache that holds something.
+    #[must_use]
+    pub fn holds(&self) -> Option<&LruReadsOptions> {
+        match self {
+            ReadCacheChoice::None(_) => None,
+            ReadCacheChoice::Lru(options) => Some(options),
+        }
+    }
+}
+
+/// A flash page in the cache.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// Logical pages that it still holds.
+    pages: u32,
+}
+
+/// A handle to a flash page in the cache.
+pub type FrameId = Handle<Frame>;
+
+/// Where a logical page stands in the cache. No two that are there at the same time have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CachePlace(u32);
+
+impl CachePlace {
+    /// Its number.
+    #[must_use]
+    pub const fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a read cache is made of.
+#[derive(Clone, Debug)]
+pub struct ReadCacheSetup {
+    /// What makes room.
+    pub policy: ReadOrder,
+    /// Flash pages that fit; none if nothing is kept.
+    pub capacity: u32,
+    /// How many of the next logical pages are read ahead.
+    pub ahead: u32,
+    /// Logical pages on a flash page.
+    pub units_per_page: u32,
+}
+
+impl ReadCacheSetup {
+    /// No cache.
+    #[must_use]
+    pub fn none() -> ReadCacheSetup {
+        let policy = ReadOrder::None(NoReads);
+        ReadCacheSetup { policy, capacity: 0, ahead: 0, units_per_page: 1 }
+    }
+}
+
+/// Counts of what the cache did, in logical pages unless said otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadCacheCounts {
+    /// Pages that a host read found in it.
+    pub hits: u64,
+    /// Pages that a host read had from flash instead.
+    pub misses: u64,
+    /// Pages that came in.
+    pub brought: u64,
+    /// Flash pages that were read ahead.
+    pub read_ahead: u64,
+    /// Pages that left because the host wrote or deallocated them.
+    pub outdated: u64,
+    /// Flash pages that made room.
+    pub evicted: u64,
+}
+
+/// The cache.
+#[derive(Clone, Debug)]
+pub struct ReadCache {
+    setup: ReadCacheSetup,
+    frames: Slab<Frame>,
+    index: HashMap<Lpn, CachePlace, BuildHasherDefault<NumberHasher>>,
+    /// By place: which page stands there.
+    members: Vec<Option<Lpn>>,
+    counts: ReadCacheCounts,
+}
+
+impl ReadCache {
+    /// An empty cache.
+    #[must_use]
+    pub fn new(setup: ReadCacheSetup) -> ReadCache {
+        ReadCache {
+            setup,
+            frames: Slab::default(),
+            index: HashMap::default(),
+            members: Vec::new(),
+            counts: ReadCacheCounts::default(),
+        }
+    }
+
+    /// Whether anything is ever kept.
+    #[inline]
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.setup.capacity > 0
+    }
+
+    /// Whether nothing is there.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// How many of the next logical pages are read ahead.
+    #[must_use]
+    pub fn ahead(&self) -> u32 {
+        self.setup.ahead
+    }
+
+    /// What it did so far.
+    #[must_use]
+    pub fn counts(&self) -> &ReadCacheCounts {
+        &self.counts
+    }
+
+    /// Where a page stands.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, page: Lpn) -> Option<CachePlace> {
+        self.index.get(&page).copied()
+    }
+
+    /// A host read wants a page: says where it stands, if it is there, and tells the policy.
+    pub fn read(&mut self, page: Lpn) -> Option<CachePlace> {
+        let found = self.find(page);
+        match found {
+            Some(place) => {
+                self.counts.hits += 1;
+                let frame = self.frame_of(place);
+                read_policy!(&mut self.setup.policy, policy => policy.used(frame));
+            }
+            None => self.counts.misses += 1,
+        }
+        found
+    }
+
+    /// A flash page is read ahead.
+    pub fn note_read_ahead(&mut self) {
+        self.counts.read_ahead += 1;
+    }
+
+    /// A flash page comes in, of which no page is there yet. If there is no room, another goes: its places are
+    /// handed to `forget`.
+    pub fn bring(&mut self, mut forget: impl FnMut(CachePlace)) -> FrameId {
+        while self.frames.in_use() >= self.setup.capacity as usize {
+            let next = read_policy!(&self.setup.policy, policy => policy.choose());
+            let next = next.expect("a policy knows every flash page that is in the cache");
+            self.counts.evicted += 1;
+            self.drop_frame(next, &mut forget);
+        }
+        let frame = self.frames.insert(Frame { pages: 0 });
+        let places = (frame.at() + 1) * self.setup.units_per_page as usize;
+        if self.members.len() < places {
+            self.members.resize(places, None);
+        }
+        read_policy!(&mut self.setup.policy, policy => policy.inserted(frame));
+        frame
+    }
+
+    /// A logical page of a flash page that was just brought in.
+    pub fn put(&mut self, frame: FrameId, unit: u32, page: Lpn) -> CachePlace {
+        let place = CachePlace(frame.get() * self.setup.units_per_page + unit);
+        let before = self.index.insert(page, place);
+        debug_assert!(before.is_none(), "{page:?} is in the cache twice");
+        self.members[place.at()] = Some(page);
+        self.frames[frame].pages += 1;
+        self.counts.brought += 1;
+        place
+    }
+
+    /// A page is written or deallocated: what is here of it is out of date. Returns where it stood.
+    #[inline]
+    pub fn outdate(&mut self, page: Lpn) -> Option<CachePlace> {
+        if self.index.is_empty() {
+            return None;
+        }
+        let place = self.index.remove(&page)?;
+        self.members[place.at()] = None;
+        self.counts.outdated += 1;
+        let frame = self.frame_of(place);
+        self.frames[frame].pages -= 1;
+        if self.frames[frame].pages == 0 {
+            self.release(frame);
+        }
+        Some(place)
+    }
+
+    /// The device comes to rest: everything leaves.
+    pub fn clear(&mut self, mut forget: impl FnMut(CachePlace)) {
+        while let Some(next) = read_policy!(&self.setup.policy, policy => policy.choose()) {
+            self.drop_frame(next, &mut forget);
+        }
+        (self.frames, self.members) = (Slab::default(), Vec::new());
+    }
+
+    fn frame_of(&self, place: CachePlace) -> FrameId {
+        FrameId::new(place.0 / self.setup.units_per_page)
+    }
+
+    fn drop_frame(&mut self, frame: FrameId, forget: &mut impl FnMut(CachePlace)) {
+        let first = frame.get() * self.setup.units_per_page;
+        for place in (first..first + self.setup.units_per_page).map(CachePlace) {
+            if let Some(page) = self.members[place.at()].take() {
+                self.index.remove(&page);
+                forget(place);
+            }
+        }
+        self.release(frame);
+    }
+
+    fn release(&mut self, frame: FrameId) {
+        read_policy!(&mut self.setup.policy, policy => policy.removed(frame));
+        self.frames.release(frame);
+    }
+
+    /// Checks that what is found is what stands there, and that no more is there than fits.
+    ///
+    /// # Errors
+    /// The first disagreement, in words.
+    pub fn audit(&self) -> Result<(), String> {
+        let there = self.members.iter().flatten().count();
+        let strays = self.index.iter().filter(|&(page, place)| {
+            self.members.get(place.at()).copied().flatten() != Some(*page)
+        });
+        let strays = strays.count();
+        let frames = self.frames.in_use();
+        if there != self.index.len() || strays > 0 || frames > self.setup.capacity as usize {
+            return Err(format!(
+                "the read cache holds {there} pages on {frames} flash pages, finds {}, {strays} of them \
+                 elsewhere, and has room for {}",
+                self.index.len(),
+                self.setup.capacity
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const CAPACITY: u32 = 4;
+    const UNITS: u32 = 2;
+
+    proptest! {
+        /// Against a list of flash pages, the one that was used last at its end.
+        #[test]
+        fn the_flash_page_used_longest_ago_goes(steps in proptest::collection::vec((0u32..8, 0u32..16), 1..300)) {
+            let policy = ReadOrder::Lru(LruReads::default());
+            let setup = ReadCacheSetup { policy, capacity: CAPACITY, ahead: 0, units_per_page: UNITS };
+            let mut cache = ReadCache::new(setup);
+            let mut naive: Vec<Vec<u32>> = Vec::new();
+            for (what, number) in steps {
+                let page = Lpn::new(number);
+                let at = naive.iter().position(|pages| pages.contains(&number));
+                match what {
+                    0..5 => {
+                        prop_assert_eq!(cache.read(page).is_some(), at.is_some());
+                        match at {
+                            Some(at) => {
+                                let used = naive.remove(at);
+                                naive.push(used);
+                            }
+                            None => {
+                                let pair = [number & !1, number | 1];
+                                let there = |page: &u32| !naive.iter().flatten().any(|known| known == page);
+                                let comes: Vec<u32> = pair.into_iter().filter(there).collect();
+                                let frame = cache.bring(|_| {});
+                                for &page in &comes {
+                                    cache.put(frame, page & 1, Lpn::new(page));
+                                }
+                                naive.push(comes);
+                                if naive.len() > CAPACITY as usize {
+                                    naive.remove(0);
+                                }
+                            }
+                        }
+                    }
+                    _ => {
+                        prop_assert_eq!(cache.outdate(page).is_some(), at.is_some());
+                        naive.iter_mut().for_each(|pages| pages.retain(|&known| known != number));
+                        naive.retain(|pages| !pages.is_empty());
+                    }
+                }
+                prop_assert_eq!(cache.audit(), Ok(()));
+                for page in 0..16 {
+                    let there = naive.iter().flatten().any(|&known| known == page);
+                    prop_assert_eq!(cache.find(Lpn::new(page)).is_some(), there);
+                }
+            }
+        }
+    }
+}

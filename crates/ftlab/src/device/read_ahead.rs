@@ -1,0 +1,79 @@
+//! The read cache on the way of data: flash pages that were read come in, what is written or deallocated
+//! goes out, and the next pages are read ahead where a channel has nothing else to do.
+//!
+//! A read that was begun before a write may end after it. So a page comes in only if the mapping still names the place
+//! that was read, and the write buffer knows nothing of the page: what it has is newer, or will be on flash elsewhere.
+
+use super::{Contents, Device};
+use crate::host::Request;
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::units::{Lpn, Ppn};
+use crate::verify::Canary;
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// A page is written or deallocated.
+    #[inline]
+    pub(super) fn outdate_read(&mut self, page: Lpn) {
+        if self.plant.is(Canary::OldReadServed) {
+            return;
+        }
+        if let Some(place) = self.reads.outdate(page) {
+            self.contents.uncache(place);
+        }
+    }
+
+    /// A flash page was read, for the host or ahead: what is current on it comes in.
+    pub(super) fn cache_what_was_read(&mut self, command: CommandId) {
+        let geometry = self.flash.geometry();
+        let units = geometry.units_per_page();
+        let read = self.flash.command(command).page;
+        let first = read.get() - read.get() % units;
+        let Device { reads, ftl, buffer, contents, .. } = self;
+        let mut frame = None;
+        for (unit, at) in (first..first + units).map(Ppn::new).enumerate() {
+            let Some(page) = ftl.owner_of(at) else { continue };
+            let current = ftl.look_up(page) == Some(at);
+            if !current || buffer.find(page).is_some() || reads.find(page).is_some() {
+                continue;
+            }
+            let frame = *frame.get_or_insert_with(|| reads.bring(|place| contents.uncache(place)));
+            let place = reads.put(frame, unit as u32, page);
+            contents.cache(page, at, place);
+        }
+    }
+
+    /// Reads the pages behind a host read, where they are on flash alone and their channel is idle.
+    pub(super) fn read_ahead(&mut self, request: &Request) {
+        let sectors = u64::from(self.sectors_per_page);
+        let next = (request.lba.0 + u64::from(request.sectors)).div_ceil(sectors);
+        let end = (next + u64::from(self.reads.ahead())).min(u64::from(self.ftl.logical_pages()));
+        for page in (next..end).map(|page| Lpn::new(page as u32)) {
+            if self.buffer.find(page).is_some() || self.reads.find(page).is_some() {
+                continue;
+            }
+            if let Some(at) = self.ftl.look_up(page).filter(|&at| self.channel_is_idle(at)) {
+                self.begin_read_ahead(at);
+            }
+        }
+    }
+
+    /// Whether nothing waits or runs on the channel of a page.
+    fn channel_is_idle(&self, at: Ppn) -> bool {
+        let geometry = self.flash.geometry();
+        let (channel, _) =
+            geometry.channel_of(geometry.die_of(geometry.plane_of(geometry.block_of(at))));
+        let dies = (0..geometry.dies_per_channel()).map(|die| geometry.die_on(channel, die));
+        dies.into_iter().all(|die| self.flash.load().of(die) == 0)
+    }
+
+    fn begin_read_ahead(&mut self, at: Ppn) {
+        self.reads.note_read_ahead();
+        let mut command = Command::new(Kind::Read, Origin::Host, Task::ReadAhead, at);
+        command.mode = self.ftl.mode_at(at);
+        command.units = self.units_per_page;
+        command.codewords = self.flash.bus().page_codewords();
+        let command = self.flash.prepare(command);
+        self.contents.plan_read_ahead(command, at);
+        self.flash.submit(self.now, command);
+    }
+}
