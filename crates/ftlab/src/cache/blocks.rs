@@ -8,8 +8,9 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use super::block_options::BlockOptions;
+use super::lookup::Lookup;
 use super::marks::Marks;
-use super::{BufferView, Eviction, SlotId};
+use super::{BufferView, Eviction, Page, SlotId};
 use crate::engine::{Handle, NumberHasher, Slab};
 use crate::image::{Damage, Reader, Writer};
 use crate::policy::Parts;
@@ -81,7 +82,7 @@ pub struct Blocks {
     /// A set of the listed pages of each group, so many words each.
     members: Vec<u64>,
     index: Numbered<u32, GroupId>,
-    slots: Numbered<Lpn, SlotId>,
+    slots: Lookup<Page>,
     pages: Marks<Option<Lpn>>,
 }
 
@@ -94,7 +95,7 @@ impl Blocks {
             groups: Slab::default(),
             members: Vec::new(),
             index: HashMap::default(),
-            slots: HashMap::default(),
+            slots: Lookup::default(),
             pages: Marks::default(),
         }
     }
@@ -176,7 +177,7 @@ impl Blocks {
         let group = self.group_of(slot)?;
         let page = self.pages.get(slot)?;
         self.put(group, self.place(page), false);
-        self.slots.remove(&page);
+        self.slots.remove(page);
         self.pages.set(slot, None);
         let Group { number, listed } = &mut self.groups[group];
         *listed -= 1;
@@ -193,7 +194,7 @@ impl Blocks {
     fn next(&self, group: GroupId, from: u32) -> Option<(u32, SlotId)> {
         let place = next_member(&self.members[self.words(group)], from)?;
         let page = Lpn::new(self.groups[group].number * self.size + place);
-        Some((place, *self.slots.get(&page)?))
+        Some((place, self.slots.get(page)?))
     }
 
     /// The first listed page of a block.

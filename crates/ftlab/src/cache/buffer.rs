@@ -21,6 +21,7 @@ pub use self::space::Space;
 use self::space::Fill;
 use self::versions::Versions;
 use super::WriteBuffer;
+use super::lookup::Lookup;
 use super::order::Order;
 use super::view::{BufferView, Eviction, Leaves, OnFlash, Shape};
 use crate::engine::{Handle, NumberHasher, Slab};
@@ -32,7 +33,7 @@ use crate::units::{Lpn, Nanos};
 pub type SlotId = Handle<Page>;
 
 /// Slots by logical page.
-pub(super) type Index = HashMap<Lpn, SlotId, BuildHasherDefault<NumberHasher>>;
+pub(super) type Index = Lookup<Page>;
 
 /// What a buffer is made of.
 #[derive(Clone, Debug)]
@@ -233,7 +234,7 @@ impl Buffer {
         Buffer {
             setup,
             pages: Slab::default(),
-            index: HashMap::default(),
+            index: Index::default(),
             waiters: Slab::default(),
             versions: Versions::default(),
             waiting: VecDeque::new(),
@@ -335,10 +336,7 @@ impl Buffer {
     #[inline]
     #[must_use]
     pub fn find(&self, page: Lpn) -> Option<SlotId> {
-        if self.index.is_empty() {
-            return None;
-        }
-        self.index.get(&page).copied()
+        self.index.get(page)
     }
 
     /// The next older version of the same page.
@@ -547,9 +545,10 @@ impl Buffer {
 
     /// All slots in use, by number.
     fn slots(&self) -> Vec<SlotId> {
-        let versions = |&newest| std::iter::successors(Some(newest), |&slot| self.older(slot));
+        let versions = |newest| std::iter::successors(Some(newest), |&slot| self.older(slot));
         // By slot number, not by hash.
-        let mut slots: Vec<SlotId> = self.index.values().flat_map(versions).collect();
+        let mut slots: Vec<SlotId> =
+            self.index.iter().flat_map(|(_, slot)| versions(slot)).collect();
         slots.sort_unstable_by_key(|slot| slot.get());
         slots
     }

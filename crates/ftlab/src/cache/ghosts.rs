@@ -1,10 +1,8 @@
 //! Pages that left the buffer not long ago: their numbers alone, first in, first out.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
-
+use super::lookup::Lookup;
 use super::queues::Queues;
-use crate::engine::{Handle, NumberHasher, Slab};
+use crate::engine::{Handle, Slab};
 use crate::image::{Damage, Reader, Writer};
 use crate::units::Lpn;
 
@@ -16,7 +14,7 @@ const ALL: usize = 0;
 pub struct Ghosts {
     pages: Slab<Lpn>,
     order: Queues<Lpn>,
-    index: HashMap<Lpn, Handle<Lpn>, BuildHasherDefault<NumberHasher>>,
+    index: Lookup<Lpn>,
     /// Logical pages that the host sees: an image names no others.
     logical_pages: u32,
 }
@@ -27,7 +25,7 @@ impl Ghosts {
         Ghosts {
             pages: Slab::default(),
             order: Queues::new(1),
-            index: HashMap::default(),
+            index: Lookup::default(),
             logical_pages,
         }
     }
@@ -48,7 +46,7 @@ impl Ghosts {
 
     /// Forgets a page. Says whether it was remembered.
     pub fn forget(&mut self, page: Lpn) -> bool {
-        let Some(entry) = self.index.remove(&page) else { return false };
+        let Some(entry) = self.index.remove(page) else { return false };
         self.order.remove(entry);
         self.pages.release(entry);
         true

@@ -19,6 +19,7 @@ mod fifo;
 mod gating;
 mod ghosts;
 mod line;
+mod lookup;
 mod lru;
 mod lru_wsr;
 mod marks;

@@ -147,14 +147,14 @@ impl<N: Naive> Bench<N> {
             0..SECTORS => SectorMask::range(sectors, 1),
             _ => SectorMask::range(0, SECTORS),
         };
-        if !self.index.contains_key(&page) {
+        if self.index.get(page).is_none() {
             self.make_room()?;
             let mut new = Page::of(page);
             new.dirty = mask;
             self.come(new);
             return Ok(());
         }
-        let slot = self.index[&page];
+        let slot = self.index.get(page).expect("it is here");
         let here = &mut self.pages[slot];
         here.dirty = here.dirty.and_also(mask);
         here.clean = here.clean.without(mask);
@@ -167,8 +167,8 @@ impl<N: Naive> Bench<N> {
 
     /// A page is read, and stays if it comes from flash.
     fn read(&mut self, page: Lpn) -> Result<(), String> {
-        match self.index.get(&page) {
-            Some(&slot) if self.listed.contains(&slot) => {
+        match self.index.get(page) {
+            Some(slot) if self.listed.contains(&slot) => {
                 self.policy.read(slot, view!(self));
                 self.naive.read(slot, view!(self));
             }
@@ -230,7 +230,7 @@ impl<N: Naive> Bench<N> {
                 self.send(second)?;
             }
             Some(Eviction::Pad(page)) => {
-                if self.index.contains_key(&page) || !self.flash.holds(page) {
+                if self.index.get(page).is_some() || !self.flash.holds(page) {
                     return Err(format!("{page} can't be padding"));
                 }
             }
@@ -260,7 +260,7 @@ impl<N: Naive> Bench<N> {
     }
 
     fn leave(&mut self, slot: SlotId) {
-        self.index.remove(&self.pages[slot].page);
+        self.index.remove(self.pages[slot].page);
         self.pages.release(slot);
     }
 
@@ -279,8 +279,8 @@ impl<N: Naive> Bench<N> {
 
     /// A page is deallocated.
     fn trim(&mut self, page: Lpn) {
-        match self.index.get(&page) {
-            Some(&slot) if self.listed.contains(&slot) => {
+        match self.index.get(page) {
+            Some(slot) if self.listed.contains(&slot) => {
                 self.flash.0.remove(&page.get());
                 self.take_off(slot, Leaves::Deallocated);
                 self.leave(slot);

@@ -81,7 +81,7 @@ impl BufferView<'_> {
     #[inline]
     #[must_use]
     pub fn find(&self, page: Lpn) -> Option<SlotId> {
-        self.index.get(&page).copied()
+        self.index.get(page)
     }
 
     /// Whether all sectors of a page are dirty.

@@ -8,6 +8,8 @@ use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::ops::{Index, IndexMut};
 
+use super::prefetch;
+
 /// A handle to an entry of a [`Slab<T>`]. An optional handle takes four bytes, too.
 pub struct Handle<T>(NonZeroU32, PhantomData<fn() -> T>);
 
@@ -87,6 +89,12 @@ impl<T> Slab<T> {
     #[inline]
     pub fn release(&mut self, handle: Handle<T>) {
         self.free.push(handle.get());
+    }
+
+    /// Asks for an entry that will be needed soon.
+    #[inline]
+    pub fn prefetch(&self, handle: Handle<T>) {
+        prefetch(&self.entries, handle.at());
     }
 
     /// How many entries are in use.

@@ -48,7 +48,7 @@ impl Buffer {
         if slots.len() != held || (self.passing && held == 0) {
             return Err(format!("{} pages are found of {held} in the buffer", slots.len()));
         }
-        if self.index.iter().any(|(page, &slot)| self.pages[slot].page != *page) {
+        if self.index.iter().any(|(page, slot)| self.pages[slot].page != page) {
             return Err("a page of the buffer is found under another number".to_owned());
         }
         slots.iter().try_for_each(|&slot| self.audit_version(slot))

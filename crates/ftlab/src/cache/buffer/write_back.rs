@@ -110,7 +110,14 @@ impl Buffer {
             }
         }
         let Buffer { setup, pages, index, packs, .. } = self;
-        setup.policy.choose(&view(pages, index, setup.shape, *packs, flash))
+        let next = setup.policy.choose(&view(pages, index, setup.shape, *packs, flash));
+        // In a large buffer, what follows is in no cache of the processor yet.
+        if let Some(Eviction::Page(slot)) = next
+            && let Some(after) = setup.policy.after(slot)
+        {
+            pages.prefetch(after);
+        }
+        next
     }
 
     /// Whether write-backs should begin, where they begin by planes: because somebody waits for room, or
@@ -261,7 +268,7 @@ impl Buffer {
         self.fill.held -= self.setup.space.of_page(&self.pages[slot]);
         self.pages.release(slot);
         if !self.gathers() {
-            self.index.remove(&page);
+            self.index.remove(page);
             return;
         }
         match self.versions.remove(slot) {
@@ -270,7 +277,7 @@ impl Buffer {
                 self.index.insert(page, older);
             }
             (None, None) => {
-                self.index.remove(&page);
+                self.index.remove(page);
             }
         }
         self.passing &= self.pages_held() > 0;
