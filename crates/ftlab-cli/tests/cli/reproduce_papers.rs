@@ -13,8 +13,13 @@ fn the_papers_are_listed() {
     assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);
     let all: Value = serde_json::from_str(&place.run("reproduce list --json").out).unwrap();
     let listed = all.as_array().unwrap().iter().map(|one| (&one["name"], &one["seeds"]));
-    let expected =
-        [("channel-management", 1), ("prlru", 3), ("prlru-adaptive", 10), ("rw-scheduler", 1000)];
+    let expected = [
+        ("channel-management", 1),
+        ("openssd-ftl", 1),
+        ("prlru", 3),
+        ("prlru-adaptive", 10),
+        ("rw-scheduler", 1000),
+    ];
     let expected = expected.map(|(name, seeds)| (Value::from(name), Value::from(seeds)));
     assert!(listed.eq(expected.iter().map(|(name, seeds)| (name, seeds))), "{all}");
 }
@@ -57,6 +62,34 @@ fn the_curves_of_the_scheduler_paper_have_their_shape() {
     }
     let late = of("0.2", "3000us", "read_max") / of("0.2", "none", "read_max");
     assert!((late - 1.0).abs() < 1e-9, "where writes are few, 3000 us is no bound: {late}");
+}
+
+/// All numbers of the paper on the OpenSSD board.
+#[test]
+#[ignore = "a minute; optimised and by hand: cargo test --release -p ftlab-cli openssd -- --ignored"]
+fn the_openssd_paper_is_reproduced() {
+    let place = Place::new();
+    let done = place.run("reproduce openssd-ftl --claims-only -o out");
+    let document = place.json("out/result.json");
+    assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
+    assert_eq!(document["verdicts"]["out_of_tolerance"], 0);
+}
+
+/// The job file that the paper prints.
+#[test]
+fn the_job_file_of_the_openssd_paper_runs() {
+    let place = Place::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/openssd-ftl/paper.fio");
+    let variables = "--fio-var BS=4k --fio-var NUMJOBS=256 --requests 4000";
+    let line = format!("run --device cosmos-openssd --fio {file} {variables} -q -o out");
+    let done = place.run(&line);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let jobs = &place.json("out/fio.json")["jobs"];
+    assert_eq!(jobs.as_array().map(Vec::len), Some(1), "all report together");
+    assert_eq!(jobs[0]["write"]["total_ios"], 4000);
+    // The paper: 7538.
+    let iops = jobs[0]["write"]["iops"].as_f64().unwrap();
+    assert!((6400.0..8700.0).contains(&iops), "{iops}");
 }
 
 /// All numbers, in full; what the README says of devices with clocks of their own.

@@ -54,6 +54,7 @@ pub fn is_off(value: &str) -> bool {
 
 const HOST: &str = "it is about the machine that runs fio";
 const REPORT: &str = "it is about what fio reports";
+const ALWAYS: &str = "fio.json has it always";
 const FILES: &str = "it is about files of a file system; the device has none";
 const DATA: &str = "requests carry no data";
 const RESULT: &str = "it is about fio's own log files; a result folder holds timeline and requests";
@@ -313,8 +314,8 @@ pub const OPTIONS: &[JobOption] = options![
     "write_lat_log" [bare]: NoEffect(RESULT);
     "write_iops_log" [bare]: NoEffect(RESULT);
     "write_hist_log" [bare]: NoEffect(RESULT);
-    "bwavgtime": NoEffect(RESULT);
-    "iopsavgtime": NoEffect(RESULT);
+    "bwavgtime": NoEffect("samples in fio.json are over 500 ms, as fio has it by default");
+    "iopsavgtime": NoEffect("samples in fio.json are over 500 ms, as fio has it by default");
     "log_entries": NoEffect(RESULT);
     "log_avg_msec": NoEffect(RESULT);
     "log_hist_msec": NoEffect(RESULT);
@@ -335,12 +336,12 @@ pub const OPTIONS: &[JobOption] = options![
     "slat_percentiles": Honoured("in fio.json");
     "percentile_list": Honoured("in fio.json");
     "significant_figures": NoEffect(REPORT);
-    "disk_util": NoEffect(REPORT);
-    "disable_lat": NoEffect(REPORT);
-    "disable_clat": NoEffect(REPORT);
-    "disable_slat": NoEffect(REPORT);
-    "disable_bw_measurement" | "disable_bw": NoEffect(REPORT);
-    "unified_rw_reporting": NoEffect(REPORT);
+    "disk_util": NoEffect(ALWAYS);
+    "disable_lat": NoEffect(ALWAYS);
+    "disable_clat": NoEffect(ALWAYS);
+    "disable_slat": NoEffect(ALWAYS);
+    "disable_bw_measurement" | "disable_bw": NoEffect(ALWAYS);
+    "unified_rw_reporting": NoEffect("fio.json has reads, writes and trims apart");
 
     "zero_buffers" [bare]: NoEffect(DATA);
     "refill_buffers" [bare]: NoEffect(DATA);

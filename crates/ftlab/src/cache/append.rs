@@ -47,36 +47,19 @@ impl OfBuffer for AppendOptions {
     }
 }
 
-/// What is in a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Taken(SlotId),
-    /// What was there has been written again, or deallocated.
-    Hole,
-    /// What was there is on its way to flash, and counts there; or nothing came while its flash page
-    /// was being flushed.
-    Empty,
-}
-
-impl Place {
-    fn slot(self) -> Option<SlotId> {
-        if let Place::Taken(slot) = self { Some(slot) } else { None }
-    }
-}
-
 /// Places from the oldest to the newest.
 #[derive(Clone, Debug)]
 pub struct Append {
     /// Places that lie together on a flash page.
     units_per_page: usize,
-    /// They begin with a whole flash page's.
-    places: VecDeque<Place>,
+    /// Who has each place; none is a hole. It begins with a whole flash page's.
+    places: VecDeque<Option<SlotId>>,
     /// How many places came before these.
     before: u64,
     /// By slot: its place, counted from the first one ever.
     place_of: Vec<u64>,
+    /// Places that are no holes.
     taken: usize,
-    holes: usize,
     /// Flash pages that the flush under way may still take.
     left: u32,
     /// The first flash page has been taken in part.
@@ -93,7 +76,7 @@ impl Policy for Append {
         Append::new(parts.geometry.units_per_page())
     }
 
-    keeps_nothing!(Append { units_per_page, places, before, place_of, taken, holes, left, within });
+    keeps_nothing!(Append { units_per_page, places, before, place_of, taken, left, within });
 }
 
 impl Append {
@@ -106,7 +89,6 @@ impl Append {
             before: 0,
             place_of: Vec::new(),
             taken: 0,
-            holes: 0,
             left: 0,
             within: false,
         }
@@ -115,7 +97,7 @@ impl Append {
     /// Places that hold nothing any more and are not free yet.
     #[inline]
     pub(super) fn holes(&self) -> u32 {
-        self.holes as u32
+        (self.places.len() - self.taken) as u32
     }
 
     /// A flush of so many flash pages begins.
@@ -130,10 +112,11 @@ impl Append {
 
     pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.append(slot);
+        self.taken += 1;
     }
 
     pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
-        self.leave(slot, Place::Hole);
+        self.make_hole(slot);
         self.append(slot);
         if self.within && self.first_of_page().is_none() {
             self.pass();
@@ -143,14 +126,14 @@ impl Append {
     pub(super) fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
     pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, why: Leaves) {
-        let flushed = why == Leaves::WrittenBack;
-        let place = self.leave(slot, if flushed { Place::Empty } else { Place::Hole });
+        let place = self.make_hole(slot);
+        self.taken -= 1;
         if self.taken == 0 {
             self.clear();
-        } else if place < self.units_per_page && (flushed || self.within) {
+        } else if place < self.units_per_page && (why == Leaves::WrittenBack || self.within) {
             // What comes later goes onto another flash page.
             let whole = self.units_per_page.max(self.places.len());
-            self.places.resize(whole, Place::Empty);
+            self.places.resize(whole, None);
             self.within = self.first_of_page().is_some();
             if !self.within {
                 self.pass();
@@ -173,11 +156,11 @@ impl Append {
     }
 
     pub(super) fn first(&self) -> Option<SlotId> {
-        self.places.iter().find_map(|place| place.slot())
+        self.places.iter().flatten().next().copied()
     }
 
     pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
-        self.places.range(self.index_of(slot) + 1..).find_map(|place| place.slot())
+        self.places.range(self.index_of(slot) + 1..).flatten().next().copied()
     }
 
     fn append(&mut self, slot: SlotId) {
@@ -185,8 +168,7 @@ impl Append {
             self.place_of.resize(slot.at() + 1, 0);
         }
         self.place_of[slot.at()] = self.before + self.places.len() as u64;
-        self.places.push_back(Place::Taken(slot));
-        self.taken += 1;
+        self.places.push_back(Some(slot));
     }
 
     /// Where in the line a slot stands.
@@ -194,24 +176,21 @@ impl Append {
         (self.place_of[slot.at()] - self.before) as usize
     }
 
-    /// A page leaves its place.
-    fn leave(&mut self, slot: SlotId, behind: Place) -> usize {
+    fn make_hole(&mut self, slot: SlotId) -> usize {
         let place = self.index_of(slot);
-        self.places[place] = behind;
-        self.taken -= 1;
-        self.holes += usize::from(behind == Place::Hole);
+        self.places[place] = None;
         place
     }
 
     /// The first page on the oldest flash page.
     fn first_of_page(&self) -> Option<SlotId> {
-        self.places.iter().take(self.units_per_page).find_map(|place| place.slot())
+        self.places.iter().take(self.units_per_page).flatten().next().copied()
     }
 
     /// The oldest flash page is done with.
     fn pass(&mut self) {
         let places = self.units_per_page.min(self.places.len());
-        self.holes -= self.places.drain(..places).filter(|&place| place == Place::Hole).count();
+        self.places.drain(..places);
         self.before += places as u64;
         self.left = self.left.saturating_sub(1);
         self.within = false;
@@ -221,6 +200,6 @@ impl Append {
     fn clear(&mut self) {
         self.before += self.places.len() as u64;
         self.places.clear();
-        (self.holes, self.left, self.within) = (0, 0, false);
+        (self.left, self.within) = (0, false);
     }
 }
