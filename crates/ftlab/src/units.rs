@@ -321,6 +321,10 @@ index! {
     Lpn
 }
 index! {
+    /// A translation page: a flash page of the map, where that lies on flash.
+    Tpn
+}
+index! {
     /// A physical page: where one logical page's worth of data lies on flash.
     Ppn
 }

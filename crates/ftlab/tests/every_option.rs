@@ -40,6 +40,8 @@ const DEVICES: &[&[&str]] = &[
         "scheduler.suspend=program-and-erase",
     ],
     &["scheduler.policy=read-first", "scheduler.suspend=program-and-erase"],
+    // A map on flash, of which little is in memory.
+    &["ftl.mapping.policy=dftl", "ftl.over_provisioning=200%"],
     // Pages that are packed, where there is room for what that keeps alive.
     &["ftl.mapping.policy=reconstruction", "ftl.over_provisioning=200%"],
     &["ftl.mapping.policy=reconstruction", "ftl.over_provisioning=200%", "cache.policy=prlru"],
@@ -71,6 +73,7 @@ const DEVICES: &[&[&str]] = &[
 /// What else has to be said where something is chosen, so that it can act on devices and loads as
 /// small as these. Only options of what is chosen: others would show by themselves.
 const NEEDED: &[(&str, &[&str])] = &[
+    ("ftl.mapping.policy=dftl", &["ftl.mapping.cache=64B"]),
     (
         "nand.timing.policy=page-type",
         &[

@@ -5,6 +5,7 @@ mod cache;
 mod firmware;
 mod gating;
 mod log;
+mod map_on_flash;
 mod packing;
 mod physical;
 
@@ -45,6 +46,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.gating();
     checker.firmware();
     checker.packing();
+    checker.map_on_flash();
     checker.slc_cache();
     checker.cell_times();
     checker.bus();
@@ -290,7 +292,8 @@ impl Checker<'_, '_> {
     fn spare_blocks(&mut self, counts: &Counts) {
         let gc = &self.options.ftl.gc;
         let share = self.options.ftl.over_provisioning;
-        let logical = counts.logical_blocks_per_plane(share);
+        let map_units = self.map_units(counts);
+        let logical = counts.logical_blocks_per_plane(share, map_units);
         let blocks = self.good_blocks();
         let (open, kept_back) = (self.open_blocks(), self.kept_back(counts));
         let kept = u64::from(gc.start) + kept_back + open + SPARE_BLOCKS;
@@ -316,7 +319,7 @@ impl Checker<'_, '_> {
             );
             let remedy = self.remedy_for_spare(counts, kept);
             self.fail(&paths, message, remedy);
-        } else if counts.logical_units_per_plane(share) >= self.sure_units(counts) {
+        } else if counts.logical_units_per_plane(share) + map_units >= self.sure_units(counts) {
             paths[1] = "ftl.gc.reserve";
             let message = format!(
                 "a block is worth collecting only when it frees a flash page of {} units: with up \
@@ -345,9 +348,12 @@ impl Checker<'_, '_> {
     /// is always worth collecting. Bad blocks count as spare: the share is one of what was built.
     fn least_share(&self, counts: &Counts, kept: u64) -> Option<Ratio> {
         let all = u64::from(self.options.nand.blocks_per_plane);
-        let logical = self.good_blocks().saturating_sub(kept);
+        // As large a map as the logical share that the options ask for now: the least share has no larger one.
+        let map_units = self.map_units(counts);
+        let map_blocks = map_units.div_ceil(counts.units_per_block);
+        let logical = self.good_blocks().saturating_sub(kept + map_blocks);
         let all_units = all * counts.units_per_block;
-        let room = self.sure_units(counts).saturating_sub(1 + counts.units_per_page);
+        let room = self.sure_units(counts).saturating_sub(1 + counts.units_per_page + map_units);
         let (blocks, units) = (enough(all - logical, logical)?, enough(all_units - room, room)?);
         Some(blocks.max(units))
     }
@@ -376,12 +382,14 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// Blocks of a plane that may be partly filled: one for each stream, and one that the SLC cache has
-    /// borrowed.
+    /// Blocks of a plane that may be partly filled: one for each stream, one that the SLC cache has borrowed,
+    /// and those of a map on flash.
     fn open_blocks(&self) -> u64 {
         let ftl = &self.options.ftl;
         let borrowed = u64::from(ftl.slc_cache.policy.borrows());
-        u64::from(ftl.streams.policy.counts().open_blocks()) + borrowed
+        // Translation pages, and copies of them, have blocks of their own.
+        let of_map = if self.has_map_on_flash() { 2 } else { 0 };
+        u64::from(ftl.streams.policy.counts().open_blocks()) + borrowed + of_map
     }
 
     /// With fewer logical units on a plane than this, something is always worth collecting. When the

@@ -1,6 +1,7 @@
 //! From checked options to integers: the shape of the flash and the capacity that the host sees.
 
 use super::options::Options;
+use crate::ftl::mapping::dftl::translation_pages;
 use crate::ftl::mapping::hybrid::Shares;
 use crate::nand::Shape;
 use crate::units::{Bytes, Ratio};
@@ -102,9 +103,15 @@ impl Counts {
         pages.div_ceil(self.planes) * self.units_per_page
     }
 
-    /// Blocks that the logical share of a plane fills.
-    pub fn logical_blocks_per_plane(&self, over_provisioning: Ratio) -> u64 {
-        let share = self.logical(over_provisioning).div_ceil(self.planes);
+    /// Mapping units of one plane that hold a map of `logical` units, if that lies on flash: whole flash pages
+    /// that go round.
+    pub fn map_units_per_plane(&self, logical: u64, page_size: Bytes) -> u64 {
+        translation_pages(logical, page_size).div_ceil(self.planes) * self.units_per_page
+    }
+
+    /// Blocks that the logical share of a plane fills, with so many units of the map.
+    pub fn logical_blocks_per_plane(&self, over_provisioning: Ratio, map_units: u64) -> u64 {
+        let share = self.logical(over_provisioning).div_ceil(self.planes) + map_units;
         share.div_ceil(self.units_per_block)
     }
 }

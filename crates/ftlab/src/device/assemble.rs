@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::cycle::Cycles;
 use super::idle::{Chore, Idle};
 use super::lock_step::Standstill;
+use super::map_path::Translator;
 use super::read_path::Fetched;
 use super::stalled::Stalled;
 use super::{Contents, Device};
@@ -346,6 +347,9 @@ pub fn assemble_with<P: Probe, C: Contents>(
     if setup.merger.is_some() {
         flash.leave_pages_out();
     }
+    let on_flash = setup.ftl.mapping.dftl().is_some();
+    let pools = setup.ftl.placement.pools();
+    let translator = on_flash.then(|| Box::new(Translator::new(pools)));
     let mut device = Device {
         now: SimTime::ZERO,
         capacity_sectors: u64::from(setup.ftl.logical_pages) * u64::from(sectors_per_page),
@@ -361,6 +365,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         ftl: Ftl::new(setup.ftl),
         collector: Collector::new(units_per_page, dies),
         merger: setup.merger.map(|setup| Box::new(Merger::new(setup, dies))),
+        translator,
         standstill: Standstill::default(),
         flash,
         contents,

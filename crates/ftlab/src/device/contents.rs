@@ -88,6 +88,10 @@ pub trait Contents {
     fn erase(&mut self, _first: Ppn, _units: u32) {}
     /// A flash command will read this page.
     fn plan_read(&mut self, _command: CommandId, _read: FlashRead) {}
+    /// A flash command will read pages of the map at `at`, for a read of the host.
+    fn plan_map_read(&mut self, _command: CommandId, _at: Ppn) {}
+    /// A page of the map is programmed.
+    fn program_map(&mut self, _page: Lpn, _to: Ppn) {}
     /// The pages that a flash command was to read have been read.
     fn read_flash(&mut self, _command: CommandId) {}
     /// A flash command will program this page in place.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Contents, Device, EndOfLife};
+use crate::ftl::mapping::Dftl;
 use crate::host::{Advanced, Completion, Host, Op, Request};
 use crate::image::{Damage, Part, Resume, Snapshot, take_up};
 use crate::scheduler::Probe;
@@ -95,6 +96,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             collector: _,
             // Jobs in flight.
             merger: _,
+            translator,
             standstill,
             flash,
             contents: _,
@@ -119,7 +121,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             plant: _,
         } = self;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
-        let quiet = quiet && standstill.is_over() && reads.is_empty();
+        let map = translator.as_ref().is_none_or(|translator| translator.is_at_rest());
+        let map = map && ftl.map_on_flash().is_none_or(Dftl::is_at_rest);
+        let quiet = quiet && map && standstill.is_over() && reads.is_empty();
         let handed_out = stalled.is_empty() && from_buffer.is_empty() && finished.is_empty();
         assert!(quiet && handed_out, "only a device at rest can be saved");
         let mut snapshot = Snapshot::default();

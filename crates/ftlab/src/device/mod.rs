@@ -13,6 +13,7 @@ mod front_path;
 mod idle;
 mod image;
 mod lock_step;
+mod map_path;
 mod merge_path;
 mod read_ahead;
 mod read_path;
@@ -34,6 +35,7 @@ use self::cycle::Cycles;
 use self::direct_path::Direct;
 use self::idle::{Chore, Idle};
 use self::lock_step::Standstill;
+use self::map_path::Translator;
 use self::read_path::Fetched;
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, ReadCache, SlotId};
@@ -68,6 +70,8 @@ pub struct Device<P = (), C = ()> {
     collector: Collector,
     /// What merges blocks; none if they are collected.
     merger: Option<Box<Merger>>,
+    /// Who waits for entries of the map; none if all of it is in memory.
+    translator: Option<Box<Translator>>,
     standstill: Standstill,
     flash: Flash<P>,
     contents: C,
@@ -268,11 +272,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Task::HostWrite(request) => self.programmed_in_place(request, id),
             Task::WriteBack => self.write_back_command_done(id),
             Task::Merge(plane) => self.merge_command_done(plane, id),
+            Task::LoadMap(of) => self.map_loaded(of),
+            Task::RewriteMap(of) => self.map_command_done(of, id),
             Task::Collect(plane) => {
                 let (collector, mut ground) = self.ground();
                 if collector.done(plane, id, &mut ground) == Freed::Pages {
+                    self.retry_map(plane);
                     self.retry_stalled(plane);
                 }
+                self.rewrite_what_is_due();
             }
         }
         if !(self.plant.is(Canary::CommandKept) && self.flash.command(id).origin == Origin::Merge) {
@@ -438,8 +446,8 @@ impl<C: Contents> Outlet<'_, C> {
         if let Some(front) = self.front {
             front.completed(completion.queue);
         }
-        self.contents.finish(id, completion);
-        self.finished.push(*completion);
+        self.contents.finish(id, &completion);
+        self.finished.push(completion);
     }
 }
 
@@ -450,8 +458,9 @@ fn account(spent: &Spent, elapsed: Nanos) -> Breakdown {
     let Some(before) = elapsed.0.checked_sub(spent.total().0) else {
         return Breakdown { queue: elapsed, ..Breakdown::default() };
     };
-    let Spent { queue, gc, bus, cell } = *spent;
-    Breakdown { admission: Nanos(before), queue, gc, bus, cell, ..Breakdown::default() }
+    let Spent { translation, queue, gc, bus, cell } = *spent;
+    let admission = Nanos(before);
+    Breakdown { admission, translation, queue, gc, bus, cell, ..Breakdown::default() }
 }
 
 impl<P: Probe, C: Contents> Host for Device<P, C> {

@@ -1,5 +1,6 @@
 //! A read on its way down: the buffer, then the mapping, then flash.
 
+use super::map_path::Seeker;
 use super::{Contents, Device, FlashRead};
 use crate::cache::Turn;
 use crate::ftl::Fragment;
@@ -9,8 +10,8 @@ use crate::units::Ppn;
 use crate::verify::Canary;
 
 /// A flash read that is being put together: neighbours on one flash page are sensed once.
-struct Gathering {
-    command: CommandId,
+pub(super) struct Gathering {
+    pub(super) command: CommandId,
     flash_page: u32,
 }
 
@@ -71,6 +72,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if missing.is_empty() {
             return;
         }
+        let wanted = PageSpan { page: span.page, sectors: missing };
+        if self.translator.is_some() && !self.finds_entry_to_read(id, wanted, gathering) {
+            return;
+        }
         // A page that was never written reads as zeros, straight from the map.
         let Some(at) = self.ftl.look_up_for_host(span.page) else { return };
         if self.reads.is_on()
@@ -78,11 +83,26 @@ impl<P: Probe, C: Contents> Device<P, C> {
         {
             return self.contents.read_cached(id, span.page, missing, place);
         }
-        let wanted = PageSpan { page: span.page, sectors: missing };
         match self.ftl.packs() {
             false => self.read_from(id, at, wanted, gathering),
             true => self.read_fragments(id, wanted, gathering),
         }
+    }
+
+    /// Looks up the entry of a page. False if the read has to wait for it. What was gathered goes before what is
+    /// read for that.
+    fn finds_entry_to_read(
+        &mut self,
+        id: RequestId,
+        wanted: PageSpan,
+        gathering: &mut Option<Gathering>,
+    ) -> bool {
+        if self.may_wait_for_entry(wanted.page)
+            && let Some(Gathering { command, .. }) = gathering.take()
+        {
+            self.flash.submit(self.now, command);
+        }
+        self.finds_entry(wanted.page, Seeker::Read(id, wanted.sectors))
     }
 
     /// Reads sectors of a page from each of its parts that holds some. What no part holds was never written
@@ -110,7 +130,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Reads sectors of a page that lie at `at`.
     #[inline]
-    fn read_from(
+    pub(super) fn read_from(
         &mut self,
         id: RequestId,
         at: Ppn,

@@ -2,7 +2,8 @@
 //! ARCHITECTURE, "Memory", lists them; list links and counters of policies are left out.
 
 use crate::config::Config;
-use crate::ftl::mapping::MappingChoice;
+use crate::ftl::mapping::dftl::translation_pages;
+use crate::ftl::mapping::{DftlOptions, MappingChoice};
 use crate::nand::Geometry;
 use crate::units::{Bytes, SECTOR_BYTES};
 
@@ -39,6 +40,10 @@ impl Tables {
             let valid = physical / u64::from(u8::BITS);
             return Tables { reserved: Bytes(valid + blocks), written: Bytes(0) };
         }
+        let map = match &config.options.ftl.mapping.policy {
+            MappingChoice::Dftl(options) => of_map(options, logical, config.shape().page_size),
+            _ => 0,
+        };
         let sectors = config.shape().mapping_unit.0 / SECTOR_BYTES;
         let masks = physical * sectors.div_ceil(u64::from(u8::BITS));
         let valid = physical / u64::from(u8::BITS);
@@ -49,10 +54,20 @@ impl Tables {
                 + logical * LOG_BITS / u64::from(u8::BITS)
         });
         Tables {
-            reserved: Bytes(logical * ENTRY + physical * ENTRY + masks + valid + blocks + log),
+            reserved: Bytes(
+                logical * ENTRY + physical * ENTRY + masks + valid + blocks + log + map,
+            ),
             written: Bytes(logical * (2 * ENTRY) + logical / u64::from(u8::BITS)),
         }
     }
+}
+
+/// What a map on flash takes beside the flat table: the directory, an index of what is in memory, and that.
+fn of_map(options: &DftlOptions, logical: u64, page_size: Bytes) -> u64 {
+    /// An entry in memory, with its places in two lists.
+    const CACHED: u64 = 24;
+    let directory = translation_pages(logical, page_size) * ENTRY;
+    directory + logical * ENTRY + options.entries().min(logical) * CACHED
 }
 
 #[cfg(test)]

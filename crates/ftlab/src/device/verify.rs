@@ -3,6 +3,7 @@
 
 use super::{Contents, Device};
 use crate::ftl::BlockState;
+use crate::ftl::mapping::Dftl;
 use crate::nand::CellMode;
 use crate::scheduler::{Kind, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
@@ -29,7 +30,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let programmed = flash_pages_programmed(self.flash.done()) * u64::from(self.units_per_page);
         let failed = (self.program_failures() - self.ledger.failures_before) * self.units_per_page;
         let others = u64::from(failed + self.cycles.landed());
-        let accounted = counts.host_pages + counts.gc_pages + counts.padding + others;
+        let map = self.ftl.map_on_flash().map_or(0, |map| map.counts().programmed());
+        let map = map * u64::from(self.units_per_page);
+        let accounted = counts.host_pages + counts.gc_pages + counts.padding + others + map;
         if programmed != accounted {
             return Err(format!("{programmed} pages were programmed, {accounted} for somebody"));
         }
@@ -93,6 +96,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             assert_eq!(self.flash.in_flight(), 0, "commands that nobody waits for");
             assert_eq!(self.buffer.programs(), 0, "programs of a buffer at rest");
             assert!(self.standstill.is_over(), "a device at rest stands still");
+            let settled = self.ftl.map_on_flash().is_none_or(Dftl::is_settled);
+            assert!(settled, "the map on flash is wrong, and nobody rewrites it");
         }
         self.verify_all();
     }

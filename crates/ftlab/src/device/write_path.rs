@@ -1,6 +1,7 @@
 //! A write on its way down: into the buffer, and from there, when the policy says so, merged with
 //! what is on flash, placed, programmed and committed.
 
+use super::map_path::Seeker;
 use super::{Contents, Device, Outlet, PREFETCH_DISTANCE, PageProgram};
 use crate::cache::{Eviction, Page, SlotId, Turn, Waiting};
 use crate::ftl::streams::WriteStream;
@@ -100,6 +101,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.outdate_read(span.page);
             self.ftl.trim(span.page);
         }
+        self.rewrite_what_is_due();
         self.relieve();
         self.admit_waiting();
         self.write_back();
@@ -153,7 +155,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for unit in 0..units {
             let slot = self.batch[unit as usize];
             self.loads.row_mut(program)[unit as usize] = slot.get();
-            self.merge_if_partial(slot, leader.unwrap_or(program));
+            let waits = leader.unwrap_or(program);
+            let page = self.buffer.page(slot).page;
+            if self.translator.is_none() || self.finds_entry(page, Seeker::WriteBack(waits, slot)) {
+                self.merge_if_partial(slot, waits, Nanos::ZERO);
+            }
         }
         program
     }
@@ -283,14 +289,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.ftl.fragments(page.page).map(missing)
     }
 
-    /// A page that holds sectors on flash which it does not hold in the buffer is read first.
-    fn merge_if_partial(&mut self, slot: SlotId, program: CommandId) {
+    /// A page that holds sectors on flash which it does not hold in the buffer is read first. Its program has
+    /// `waited` for its entry of the map.
+    pub(super) fn merge_if_partial(&mut self, slot: SlotId, program: CommandId, waited: Nanos) {
         for part in self.older_parts_of(slot).into_iter().flatten() {
             let mut read = Command::new(Kind::Read, Origin::Merge, Task::WriteBack, part.at);
             read.units = 1;
             read.codewords = self.flash.bus().codewords_per_unit();
             read.mode = self.ftl.mode_at(part.at);
             read.then = Some(program);
+            read.spent.translation = waited;
             self.flash.command_mut(program).waits_for += 1;
             let read = self.flash.prepare(read);
             self.flash.submit(self.now, read);
@@ -464,10 +472,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return self.write_back_done(id);
         }
         let (spent, Some(program)) = (command.spent, command.then) else { return };
+        self.input_came(program, spent);
+    }
+
+    /// Something that a program, or its row, has waited for is there.
+    pub(super) fn input_came(&mut self, program: CommandId, spent: Spent) {
         let command = self.flash.command_mut(program);
         command.waits_for -= 1;
         if command.waits_for == 0 {
-            // The read that came last is the one for which the program waited.
+            // What came last is what the program waited for.
             command.spent = spent;
             match self.buffer.row() {
                 _ if self.cycles.have_barrier() => self.cycle_is_complete(program),
@@ -497,6 +510,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.buffer.program_ended();
         }
         self.empty_failed();
+        self.rewrite_what_is_due();
         self.relieve();
         self.admit_waiting();
         self.write_back();

@@ -29,7 +29,14 @@ impl Ftl {
         if self.packs() {
             return self.audit_fragments();
         }
-        for page in (0..self.logical_pages).map(Lpn::new) {
+        let pages = match self.mapping.dftl() {
+            Some(map) => {
+                map.audit()?;
+                map.all_pages()
+            }
+            None => self.logical_pages,
+        };
+        for page in (0..pages).map(Lpn::new) {
             let Some(at) = self.mapping.look_up(page) else { continue };
             mapped += 1;
             let (block, unit) = self.geometry.place_of(at);

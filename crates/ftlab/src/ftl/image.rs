@@ -5,6 +5,7 @@
 //! of which the victim policy is told as of blocks that close.
 
 use super::gc::VictimView;
+use super::mapping::Dftl;
 use super::plane::Loaded;
 use super::streams::WriteStream;
 use super::{BlockState, Ftl};
@@ -35,6 +36,9 @@ impl Ftl {
             planes,
             // Follows from the planes.
             writable: _,
+            map_writable: _,
+            // None at rest.
+            map_stalled: _,
             hungry,
             fed,
             // What is measured counts from the load on.
@@ -88,6 +92,9 @@ impl Ftl {
         if let Some(tables) = self.mapping.log_mut() {
             tables.begin_load();
         }
+        if let Some(map) = self.mapping.dftl_mut() {
+            map.begin_load();
+        }
         from.read(Part::Blocks, resume.random, |from| {
             if self.packs() {
                 return self.load_fragments(from);
@@ -95,6 +102,9 @@ impl Ftl {
             self.load_blocks(from)?;
             self.load_mapping()
         })?;
+        if let Some(map) = self.mapping.dftl_mut() {
+            map.end_load();
+        }
         let left_over =
             from.read(Part::Planes, resume.random, |from| self.load_planes(from, resume))?;
         self.check_places()?;
@@ -120,9 +130,13 @@ impl Ftl {
     }
 
     fn load_blocks(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        let Ftl { geometry, logical_pages, blocks, spare, .. } = self;
+        let Ftl { geometry, logical_pages, mapping, blocks, spare, .. } = self;
+        let pages = mapping.dftl().map_or(*logical_pages, Dftl::all_pages);
         blocks.load(geometry, from, |blocks, block, from| {
-            spare.load(blocks.valid_pages(geometry, block), *logical_pages, from)
+            if mapping.dftl().is_none() && blocks.stream(block).is_of_map() {
+                return Err(Damage(format!("{block:?} is one of a map that lies in memory")));
+            }
+            spare.load(blocks.valid_pages(geometry, block), pages, from)
         })
     }
 
@@ -184,7 +198,13 @@ impl Ftl {
                 }
             };
             let blocks_per_plane = geometry.shape().blocks_per_plane - own;
-            let more = planes[plane.at()].load(from, streams, blocks_per_plane, check)?;
+            let of_map = self.mapping.dftl().is_some();
+            let is_filled = |stream: WriteStream| {
+                (stream.at() as u32) < streams
+                    || stream == WriteStream::SLC
+                    || of_map && stream.is_of_map()
+            };
+            let more = planes[plane.at()].load(from, is_filled, blocks_per_plane, check)?;
             self.recount_unused(plane);
             left_over.extend(more);
         }
@@ -352,21 +372,27 @@ impl Ftl {
         let first = WriteStream::new(0);
         if !resume.streams {
             for block in (0..self.geometry.blocks()).map(BlockId::new) {
-                if self.blocks.stream(block) != first && !self.blocks.is_slc(block) {
+                let stream = self.blocks.stream(block);
+                if stream != first && stream != WriteStream::SLC && !stream.is_of_map() {
                     self.blocks.set_stream(block, first);
                 }
             }
         }
-        for (plane, state) in self.planes.iter().enumerate() {
+        let Ftl { planes, slc, blocks, writable, map_writable, .. } = self;
+        for (plane, state) in planes.iter().enumerate() {
             for (stream, block, next_unit) in state.open_blocks() {
                 if stream == WriteStream::SLC {
-                    if let Some(cache) = &mut self.slc {
+                    if let Some(cache) = slc {
                         cache.writable.next_unit[plane] = next_unit;
                     }
                     continue;
                 }
-                self.blocks.set_stream(block, stream);
-                if let Some(writable) = self.writable.get_mut(stream.at()) {
+                blocks.set_stream(block, stream);
+                let found = match writable.get_mut(stream.at()) {
+                    None if stream == WriteStream::MAP => map_writable.as_deref_mut(),
+                    found => found,
+                };
+                if let Some(writable) = found {
                     writable.next_unit[plane] = next_unit;
                 }
             }

@@ -10,6 +10,7 @@ mod cargo;
 mod fragments;
 pub mod gc;
 mod image;
+mod map_pages;
 pub mod mapping;
 pub mod merge;
 pub mod placement;
@@ -112,6 +113,10 @@ pub struct Ftl {
     planes: Vec<Plane>,
     /// By stream of the host: where it may write.
     writable: Vec<Writable>,
+    /// The same for translation pages, where the map lies on flash.
+    map_writable: Option<Box<Writable>>,
+    /// Translation pages that wait for a place to be written to.
+    map_stalled: u32,
     /// By plane: whether it was short of free blocks and had nothing worth collecting.
     hungry: Vec<bool>,
     /// Hungry planes in which something has become worth a look since.
@@ -170,6 +175,8 @@ impl Ftl {
             blocks: Blocks::new(&geometry).with_cells_of(bits, &geometry),
             spare: Spare::new(owned_pages, geometry.sectors_per_unit()),
             planes: vec![Plane::new(blocks_per_plane, free_block); geometry.planes() as usize],
+            map_writable: setup.mapping.dftl().map(|_| Box::new(everywhere.clone())),
+            map_stalled: 0,
             writable: vec![everywhere; setup.streams.host_streams() as usize],
             logical_pages: setup.logical_pages,
             mapping: setup.mapping,

@@ -120,11 +120,11 @@ impl Plane {
 
     /// Reads what [`save`](Self::save) wrote. `check` says where a block stands in its life and how far
     /// it is filled, if it lies on this plane. Returns open blocks for which this plane has no stream:
-    /// the device that saved had more of them than `streams`.
+    /// those that the streams of the device, which `is_filled` tells, don't go on filling.
     pub(super) fn load(
         &mut self,
         from: &mut Reader<'_>,
-        streams: u32,
+        is_filled: impl Fn(WriteStream) -> bool,
         blocks: u32,
         check: impl Fn(u32) -> Result<Loaded, Damage>,
     ) -> Result<Vec<BlockId>, Damage> {
@@ -145,7 +145,7 @@ impl Plane {
             if state != BlockState::Open {
                 return Err(Damage(format!("{block:?} is {state:?} and listed as open")));
             }
-            match stream < streams || stream == WriteStream::SLC.at() as u32 {
+            match is_filled(WriteStream::new(stream as u8)) {
                 true => self.open[stream as usize] = Some(OpenBlock { block, next_unit }),
                 false => left_over.push(block),
             }

@@ -2,7 +2,7 @@
 //! one is full, and which planes the host may write to.
 
 use super::gc::{Collection, Purpose};
-use super::placement::PlacementView;
+use super::placement::{PlacementView, Writable};
 use super::streams::WriteStream;
 use super::wear::Pick;
 use super::{BlockState, Ftl};
@@ -21,7 +21,13 @@ impl Ftl {
     #[must_use]
     pub fn may_write_any(&self, plane: PlaneId) -> bool {
         let mut native = self.writable.iter();
-        self.may_cache(plane) || native.any(|writable| writable.planes[plane.at()])
+        let data = self.may_cache(plane) || native.any(|writable| writable.planes[plane.at()]);
+        data || self.may_write_map(plane)
+    }
+
+    /// Whether translation pages may be written to a plane at present.
+    pub(in crate::ftl) fn may_write_map(&self, plane: PlaneId) -> bool {
+        self.map_writable.as_ref().is_some_and(|writable| writable.planes[plane.at()])
     }
 
     fn may_cache(&self, plane: PlaneId) -> bool {
@@ -69,6 +75,13 @@ impl Ftl {
         }
     }
 
+    /// Chooses where a translation page goes, and takes that flash page.
+    pub(in crate::ftl) fn place_map_page(&mut self, page: Lpn, load: &Load) -> Option<Ppn> {
+        let view = PlacementView { load, writable: self.map_writable.as_ref()? };
+        let plane = self.placement.choose(page, &view)?;
+        self.take_for_host(plane, WriteStream::MAP)
+    }
+
     #[inline]
     fn take_for_host(&mut self, plane: PlaneId, stream: WriteStream) -> Option<Ppn> {
         let at = self.take_page(plane, stream, self.reserve(plane))?;
@@ -87,15 +100,20 @@ impl Ftl {
     pub(in crate::ftl) fn place_copy(&mut self, plane: PlaneId, from: Ppn) -> Option<Ppn> {
         let source = self.blocks.stream(self.geometry.block_of(from));
         let page = self.owner_of(from)?;
+        let is_of_map = self.mapping.dftl().is_some_and(|map| map.is_of_map(page));
         // What leaves the cache counts as written by the host just now.
         let source = match source == WriteStream::SLC {
             true => self.streams.host_stream(page, 0),
             false => source,
         };
-        let stream = self.streams.copy_stream(page, source);
+        let stream = match is_of_map {
+            true => WriteStream::MAP_COPIES,
+            false => self.streams.copy_stream(page, source),
+        };
         let kept_back = self.life.as_ref().map_or(0, |life| life.kept_back());
         self.take_page(plane, stream, kept_back).or_else(|| {
-            let mut others = self.streams.all_copy_streams();
+            let map = self.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
+            let mut others = self.streams.all_copy_streams().chain(map);
             others.find_map(|stream| self.take_page(plane, stream, kept_back))
         })
     }
@@ -116,13 +134,22 @@ impl Ftl {
             None => self.first_page(plane, stream, reserve)?,
         };
         let next = unit + step;
-        if let Some(writable) = self.writable.get_mut(stream.at()) {
+        if let Some(writable) = self.writable_mut(stream) {
             writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
         }
         if next == whole {
             self.refresh_writable(plane);
         }
         Some(self.geometry.page_at(block, unit))
+    }
+
+    /// Where a stream of the host, or that of translation pages, may write.
+    #[inline]
+    pub(in crate::ftl) fn writable_mut(&mut self, stream: WriteStream) -> Option<&mut Writable> {
+        match self.writable.get_mut(stream.at()) {
+            None if stream == WriteStream::MAP => self.map_writable.as_deref_mut(),
+            found => found,
+        }
     }
 
     /// Opens a block and takes its first flash page.
@@ -141,14 +168,17 @@ impl Ftl {
     }
 
     fn open_block(&mut self, plane: PlaneId, stream: WriteStream, reserve: u32) -> Option<()> {
-        let for_host = stream.at() < usize::from(self.streams.host_streams());
+        let for_host =
+            stream.at() < usize::from(self.streams.host_streams()) || stream == WriteStream::MAP;
         if self.free_blocks(plane) <= reserve {
             return None;
         }
         let block = self.take_free_block(plane, for_host)?;
         self.planes[plane.at()].open(stream, block);
         self.blocks.open(block, stream);
-        self.streams.opened(block, stream);
+        if !stream.is_of_map() {
+            self.streams.opened(block, stream);
+        }
         Some(())
     }
 
@@ -196,6 +226,12 @@ impl Ftl {
         for stream in self.streams.all_host_streams() {
             let writable = self.is_writable(plane, stream);
             self.writable[stream.at()].note(plane, writable, &self.geometry);
+        }
+        if self.map_writable.is_some() {
+            let writable = self.is_writable(plane, WriteStream::MAP);
+            if let Some(map) = &mut self.map_writable {
+                map.note(plane, writable, &self.geometry);
+            }
         }
         let writable = self.slc.as_ref().map(|cache| self.is_slc_writable(plane, cache));
         if let (Some(writable), Some(cache)) = (writable, &mut self.slc) {

@@ -10,10 +10,14 @@ pub type RequestId = Handle<Active>;
 /// A request in the device.
 #[derive(Clone, Debug)]
 pub struct Active {
-    /// The answer, as far as it is known: of its time, up to the page that finished last. It leaves
-    /// as it stands here. Until then `finished` holds when the device took the request up: so this
-    /// fits two cache lines.
-    answer: Completion,
+    // What is known of the answer stands here field by field: so this fits two cache lines.
+    request: Request,
+    queue: QueueId,
+    submitted: SimTime,
+    started: SimTime,
+    /// Of its time, up to the page that finished last.
+    breakdown: Breakdown,
+    outcome: Outcome,
     /// Pages, or other things, that it still waits for.
     pub waits_for: u32,
 }
@@ -23,20 +27,20 @@ impl Active {
     #[inline]
     #[must_use]
     pub fn request(&self) -> &Request {
-        &self.answer.request
+        &self.request
     }
 
     /// The submission queue through which it came.
     #[must_use]
     pub fn queue(&self) -> QueueId {
-        self.answer.queue
+        self.queue
     }
 
     /// When the device took it up: later than it was submitted, if it had to wait for the front end.
     #[inline]
     #[must_use]
     pub fn started(&self) -> SimTime {
-        self.answer.finished
+        self.started
     }
 
     /// Where its time went, as far as that is known.
@@ -48,7 +52,7 @@ impl Active {
     /// When it was submitted.
     #[must_use]
     pub fn submitted(&self) -> SimTime {
-        self.answer.submitted
+        self.submitted
     }
 }
 
@@ -66,15 +70,22 @@ impl Intake {
     #[inline]
     pub fn admit(&mut self, submitted: SimTime, queue: QueueId, request: Request) -> RequestId {
         let (breakdown, outcome) = (Breakdown::default(), Outcome::Done);
-        let finished = submitted;
+        let started = submitted;
         const { assert!(size_of::<Active>() <= 128, "two cache lines") };
-        let answer = Completion { request, queue, submitted, finished, breakdown, outcome };
-        self.active.insert(Active { answer, waits_for: 1 })
+        self.active.insert(Active {
+            request,
+            queue,
+            submitted,
+            started,
+            breakdown,
+            outcome,
+            waits_for: 1,
+        })
     }
 
     /// The front end has passed the request on.
     pub fn start(&mut self, id: RequestId, now: SimTime) {
-        self.active[id].answer.finished = now;
+        self.active[id].started = now;
     }
 
     /// The request waits for one thing more.
@@ -101,24 +112,23 @@ impl Intake {
     /// The request's account of time.
     #[inline]
     pub fn breakdown_mut(&mut self, id: RequestId) -> &mut Breakdown {
-        &mut self.active[id].answer.breakdown
+        &mut self.active[id].breakdown
     }
 
     /// The request can't be done: the device takes no writes any more.
     pub fn refuse(&mut self, id: RequestId) {
-        self.active[id].answer.outcome = Outcome::ReadOnly;
+        self.active[id].outcome = Outcome::ReadOnly;
     }
 
     /// Takes a finished request out.
     #[inline]
-    pub fn finish(&mut self, id: RequestId, finished: SimTime) -> &Completion {
+    pub fn finish(&mut self, id: RequestId, finished: SimTime) -> Completion {
         self.active.release(id);
-        let answer = &mut self.active[id].answer;
-        answer.finished = finished;
-        if answer.request.op == Op::Write && answer.outcome == Outcome::Done {
-            self.written_sectors += u64::from(answer.request.sectors);
+        let &Active { request, queue, submitted, breakdown, outcome, .. } = &self.active[id];
+        if request.op == Op::Write && outcome == Outcome::Done {
+            self.written_sectors += u64::from(request.sectors);
         }
-        answer
+        Completion { request, queue, submitted, finished, breakdown, outcome }
     }
 
     /// What the writes that are done have written.

@@ -50,6 +50,8 @@ pub struct Breakdown {
     /// Waiting for room in the write buffer, or for the write-back that a flush or a write without a
     /// buffer waits for to begin.
     pub admission: Nanos,
+    /// Waiting for entries of the map that were not in memory (`ftl.mapping.policy = "dftl"`).
+    pub translation: Nanos,
     /// Waiting for a die or a bus that served other host work.
     pub queue: Nanos,
     /// Waiting for a die or a bus that was busy with garbage collection, or for a free page; for room
@@ -70,6 +72,7 @@ impl Breakdown {
             + self.link
             + self.buffer
             + self.admission
+            + self.translation
             + self.queue
             + self.gc
             + self.bus

@@ -3,7 +3,7 @@
 use crate::engine::Handle;
 use crate::host::RequestId;
 use crate::nand::{CellMode, Kind};
-use crate::units::{DieId, Nanos, PlaneId, Ppn, SimTime};
+use crate::units::{DieId, Nanos, PlaneId, Ppn, SimTime, Tpn};
 
 /// On whose account the work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,11 +41,17 @@ pub enum Task {
     Collect(PlaneId),
     /// The merger, for a plane.
     Merge(PlaneId),
+    /// Those who wait for entries of a translation page: it is read.
+    LoadMap(Tpn),
+    /// The map: a translation page is rewritten.
+    RewriteMap(Tpn),
 }
 
 /// Where a command's time went so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
+    /// Waiting for entries of the map, before the command could begin.
+    pub translation: Nanos,
     /// Waiting for the die or the bus, which served host work.
     pub queue: Nanos,
     /// Waiting for the die or the bus, which served collection.
@@ -67,10 +73,15 @@ impl Spent {
         self.queue += Nanos(waited.0 - gc.0);
     }
 
+    /// Nothing but a wait for entries of the map.
+    pub(crate) fn on_translation(waited: Nanos) -> Spent {
+        Spent { translation: waited, ..Spent::default() }
+    }
+
     /// The sum of the parts: from the command's start to its end.
     #[must_use]
     pub fn total(&self) -> Nanos {
-        self.queue + self.gc + self.bus + self.cell
+        self.translation + self.queue + self.gc + self.bus + self.cell
     }
 }
 

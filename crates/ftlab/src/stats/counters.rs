@@ -6,6 +6,7 @@ use crate::device::{Contents, Device};
 use crate::ftl::FtlCounts;
 use crate::ftl::gc::PurposeCounts;
 use crate::ftl::mapping::Reconstruction;
+use crate::ftl::mapping::dftl::DemandCounts;
 use crate::ftl::merge::MergeCounts;
 use crate::ftl::slc::SlcCounts;
 use crate::host::Host;
@@ -23,6 +24,8 @@ pub struct DeviceCounters {
     pub slc: SlcCounts,
     /// What merges did; nothing without a log.
     pub merges: MergeCounts,
+    /// What the map on flash cost; nothing where all of it is in memory.
+    pub map: DemandCounts,
     /// Packs that became current; none where pages are not packed.
     pub packs: u64,
     /// What the write buffer did.
@@ -49,6 +52,7 @@ impl DeviceCounters {
             ftl: *device.ftl_counts(),
             slc: device.ftl().slc_counts().copied().unwrap_or_default(),
             merges: device.merger().map(|merger| *merger.counts()).unwrap_or_default(),
+            map: device.ftl().map_on_flash().map(|map| *map.counts()).unwrap_or_default(),
             packs: device.ftl().rmap().map(Reconstruction::packs).unwrap_or_default(),
             buffer: *device.buffer_counts(),
             reads: *device.reads().counts(),
@@ -149,6 +153,7 @@ impl DeviceCounters {
             ftl,
             slc,
             merges,
+            map: self.map.zip(&other.map, f),
             packs: f(self.packs, other.packs),
             buffer,
             reads,

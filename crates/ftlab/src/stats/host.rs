@@ -5,13 +5,14 @@ use crate::host::{Breakdown, Completion, Op, Outcome};
 use crate::units::{Nanos, SECTOR_BYTES, SimTime};
 
 /// The parts of a latency, in the order of a request's way through the device.
-pub const PARTS: [&str; 10] = [
+pub const PARTS: [&str; 11] = [
     "host_queue",
     "submission",
     "front_end",
     "link",
     "buffer",
     "admission",
+    "translation",
     "queue",
     "gc",
     "bus",
@@ -28,9 +29,20 @@ pub struct TimeParts {
 impl TimeParts {
     #[inline]
     fn add(&mut self, waited: Nanos, parts: &Breakdown) {
-        let Breakdown { submission, front_end, link, buffer, admission, queue, gc, bus, cell } =
-            *parts;
-        let parts = [waited, submission, front_end, link, buffer, admission, queue, gc, bus, cell];
+        let Breakdown {
+            submission,
+            front_end,
+            link,
+            buffer,
+            admission,
+            translation,
+            queue,
+            gc,
+            bus,
+            cell,
+        } = *parts;
+        let device = [buffer, admission, translation, queue, gc, bus, cell];
+        let parts = [waited, submission, front_end, link].into_iter().chain(device);
         for (sum, part) in self.sums_ns.iter_mut().zip(parts) {
             *sum += u128::from(part.0);
         }
@@ -165,8 +177,8 @@ mod tests {
         stats.record(&completion(Op::Write, 3_000, write), SimTime(3_000));
         assert_eq!(stats.requests(), 3);
         assert_eq!(stats.op(Op::Read).latencies.sum_ns(), 160);
-        assert_eq!(stats.op(Op::Read).parts.sums_ns, [100, 0, 0, 0, 0, 0, 0, 0, 10, 50]);
-        assert_eq!(stats.op(Op::Write).parts.sums_ns, [0, 0, 0, 0, 10, 0, 0, 200, 0, 0]);
+        assert_eq!(stats.op(Op::Read).parts.sums_ns, [100, 0, 0, 0, 0, 0, 0, 0, 0, 10, 50]);
+        assert_eq!(stats.op(Op::Write).parts.sums_ns, [0, 0, 0, 0, 10, 0, 0, 0, 200, 0, 0]);
         assert_eq!(stats.op(Op::Write).bytes(), 8192);
         assert_eq!(stats.op(Op::Trim).latencies.count(), 0);
         assert_eq!(stats.span(), Some((SimTime(900), SimTime(3_105))));
@@ -185,11 +197,12 @@ mod tests {
             submission: Nanos(8),
             front_end: Nanos(9),
             link: Nanos(10),
+            translation: Nanos(11),
         };
         let mut stats = HostStats::default();
         stats.record(&completion(Op::Read, 100, parts), SimTime(93));
         let op = stats.op(Op::Read);
         assert_eq!(op.parts.sums_ns.iter().sum::<u128>(), op.latencies.sum_ns());
-        assert_eq!(op.parts.sums_ns, [7, 8, 9, 10, 1, 2, 3, 4, 5, 6]);
+        assert_eq!(op.parts.sums_ns, [7, 8, 9, 10, 1, 2, 11, 3, 4, 5, 6]);
     }
 }

@@ -22,6 +22,7 @@ mod slc;
 mod steady;
 mod summary;
 mod timeline;
+mod translation;
 mod window_latencies;
 
 pub use ageing::{Aged, AgedRound, Ageing, AgeingOutlook, AgeingRule};
@@ -43,3 +44,4 @@ pub use report::{
 pub use slc::SlcCache;
 pub use steady::{Round, Steadiness, SteadyReport, Verdict};
 pub use timeline::{Timeline, Window, WindowOp};
+pub use translation::Translation;

@@ -10,6 +10,7 @@ use super::read_cache::ReadCacheReport;
 use super::reconstruction::PageReconstruction;
 use super::slc::SlcCache;
 use super::steady::SteadyReport;
+use super::translation::Translation;
 use crate::scheduler::{Kind, Overlaps};
 use crate::units::Nanos;
 
@@ -46,6 +47,8 @@ pub struct Report {
     pub slc_cache: Option<SlcCache>,
     /// Merges; null if the mapping has no log.
     pub merges: Option<Merges>,
+    /// The map on flash; null if all of it is in memory.
+    pub translation: Option<Translation>,
     /// Pages in pieces; null if the mapping packs no pages.
     pub reconstruction: Option<PageReconstruction>,
     /// How busy the device was.
@@ -149,6 +152,8 @@ pub struct TimeShares {
     pub buffer: f64,
     /// Waiting for room in the write buffer, or for a program to begin.
     pub admission: f64,
+    /// Waiting for entries of the map that were not in memory.
+    pub translation: f64,
     /// Waiting for a die or a bus that served other host work.
     pub queue: f64,
     /// Waiting for garbage collection.
@@ -170,12 +175,25 @@ impl TimeShares {
             link,
             buffer,
             admission,
+            translation,
             queue,
             gc,
             bus,
             cell,
         } = *self;
-        [host_queue, submission, front_end, link, buffer, admission, queue, gc, bus, cell]
+        [
+            host_queue,
+            submission,
+            front_end,
+            link,
+            buffer,
+            admission,
+            translation,
+            queue,
+            gc,
+            bus,
+            cell,
+        ]
     }
 }
 

@@ -14,6 +14,7 @@ use super::report::{
 };
 use super::slc::slc_cache;
 use super::steady::Rounds;
+use super::translation::translation;
 use super::{Circumstances, DeviceCounters, Latencies, PhaseStats};
 use crate::device::{Contents, Device};
 use crate::ftl::gc::{Purpose, PurposeCounts};
@@ -66,6 +67,10 @@ pub(super) fn build<P: Probe, C: Contents>(
         read_cache: device.reads().is_on().then(|| read_cache(&counters.reads)),
         slc_cache: device.ftl().slc_counts().map(|_| slc_cache(&counters)),
         merges: device.merger().map(|merger| merges(&counters, merger)),
+        translation: device
+            .ftl()
+            .map_on_flash()
+            .map(|map| translation(&counters, device, map, written_bytes)),
         reconstruction: device.ftl().rmap().map(|map| page_reconstruction(&counters, device, map)),
         utilisation: Utilisation {
             channels_ratio: spread(&counters.channel_busy, counters.span),
@@ -115,8 +120,19 @@ pub(super) fn mb_per_second(bytes: u64, duration: Nanos) -> Option<f64> {
 pub(super) fn op_report(op: &OpStats, duration: Nanos) -> OpReport {
     let (requests, refused_requests) = (op.latencies.count(), op.refused);
     let share = |part: u128| part as f64 / op.latencies.sum_ns() as f64;
-    let [host_queue, submission, front_end, link, buffer, admission, queue, gc, bus, cell] =
-        op.parts.sums_ns.map(share);
+    let [
+        host_queue,
+        submission,
+        front_end,
+        link,
+        buffer,
+        admission,
+        translation,
+        queue,
+        gc,
+        bus,
+        cell,
+    ] = op.parts.sums_ns.map(share);
     let shares = TimeShares {
         host_queue,
         submission,
@@ -124,6 +140,7 @@ pub(super) fn op_report(op: &OpStats, duration: Nanos) -> OpReport {
         link,
         buffer,
         admission,
+        translation,
         queue,
         gc,
         bus,
@@ -152,7 +169,7 @@ pub(super) fn latency_report(latencies: &Latencies) -> LatencyReport {
     }
 }
 
-fn flash_bytes(counters: &DeviceCounters, page_bytes: u64) -> u64 {
+pub(super) fn flash_bytes(counters: &DeviceCounters, page_bytes: u64) -> u64 {
     flash_pages_programmed(&counters.commands) * page_bytes
 }
 

@@ -61,11 +61,15 @@ pub enum Canary {
     StaleReadKept,
     /// What was read stays in the read cache when it is written or deallocated.
     OldReadServed,
+    /// An entry of the map that differs from flash makes room for another one, and is not written.
+    DirtyEntryForgotten,
+    /// Collection moves a page, and nobody tells the map on flash.
+    CopyNotInMap,
 }
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 27] = [
+    pub const ALL: [Canary; 29] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -93,6 +97,8 @@ impl Canary {
         Canary::PartnerNotMapped,
         Canary::StaleReadKept,
         Canary::OldReadServed,
+        Canary::DirtyEntryForgotten,
+        Canary::CopyNotInMap,
     ];
 }
 

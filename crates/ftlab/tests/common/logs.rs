@@ -45,7 +45,10 @@ impl LogSpec {
             MappingKind::Bast => Mapping::Bast(LogMap::new(tables)),
             MappingKind::Fast => Mapping::Fast(LogMap::new(tables)),
             MappingKind::Nftl => Mapping::Nftl(LogMap::new(tables)),
-            MappingKind::Page | MappingKind::Physical | MappingKind::Reconstruction => {
+            MappingKind::Page
+            | MappingKind::Physical
+            | MappingKind::Dftl
+            | MappingKind::Reconstruction => {
                 panic!("{kind:?} has no log")
             }
         }

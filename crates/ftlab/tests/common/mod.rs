@@ -8,6 +8,7 @@ mod drive;
 pub mod failing;
 pub mod gating;
 pub mod logs;
+pub mod on_demand;
 pub mod random;
 pub mod reading;
 
@@ -24,7 +25,8 @@ use ftlab::ftl::gc::{
     self, CostBenefit, DChoices, Greedy, Random, RandomGreedy, Thresholds, Triggers, Victim,
     WindowedGreedy,
 };
-use ftlab::ftl::mapping::{Mapping, PageMap, Physical, Reconstruction};
+use ftlab::ftl::mapping::dftl::translation_pages;
+use ftlab::ftl::mapping::{Dftl, Mapping, PageMap, Physical, Reconstruction};
 use ftlab::ftl::placement::{Dynamic, Level, PartlyDynamic, Placement, StaticStripe};
 use ftlab::ftl::streams::{
     ByHostStream, CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, SepBit,
@@ -81,7 +83,7 @@ kinds! {
         ReadFirstBounded = "read-first-bounded"
     }
     MappingKind {
-        Page = "page", Physical = "physical", Reconstruction = "reconstruction",
+        Page = "page", Physical = "physical", Dftl = "dftl", Reconstruction = "reconstruction",
         LogBlock = "log-block", Bast = "bast", Fast = "fast", Nftl = "nftl"
     }
     PlannerKind {
@@ -240,6 +242,8 @@ pub struct Spec {
     pub slc: SlcSpec,
     /// For mappings with a log.
     pub log: LogSpec,
+    /// For a map on flash: how many of its entries are in memory.
+    pub map_cache: u32,
     pub logical_pages: u32,
 }
 
@@ -375,6 +379,7 @@ impl Spec {
             life: CAREFREE,
             slc: NO_CACHE,
             log: NO_LOG,
+            map_cache: 16,
             logical_pages: 96,
         }
     }
@@ -447,6 +452,9 @@ impl Spec {
                 mapping: match self.mapping {
                     MappingKind::Page => Mapping::Page(PageMap::new(self.logical_pages)),
                     MappingKind::Physical => Mapping::Physical(Physical),
+                    MappingKind::Dftl => {
+                        Mapping::Dftl(Dftl::new(self.logical_pages, self.map_cache, &geometry))
+                    }
                     MappingKind::Reconstruction => {
                         Mapping::Reconstruction(Reconstruction::new(self.logical_pages, u32::MAX))
                     }
@@ -550,18 +558,33 @@ impl Spec {
     pub fn most_logical_pages(&self) -> u32 {
         let geometry = self.geometry();
         let (block, page) = (geometry.units_per_block(), geometry.units_per_page());
-        let open = self.streams(&geometry).open_blocks() - 1 + self.slc.kept_open();
+        let of_map = if self.mapping == MappingKind::Dftl { 2 } else { 0 };
+        let open = self.streams(&geometry).open_blocks() - 1 + self.slc.kept_open() + of_map;
         let reserve = self.thresholds.reserve + self.kept_back() + self.slc.own_blocks();
         let closed = self.shape.blocks_per_plane.saturating_sub(reserve + open);
         let sure = closed * (block - page + 1);
+        // What a map of all of it would take is an upper bound.
+        let map_pages = match self.mapping {
+            MappingKind::Dftl => {
+                let all = u64::from(sure) * u64::from(geometry.planes());
+                translation_pages(all, self.shape.page_size) as u32
+            }
+            _ => 0,
+        };
         match self.placement {
             // Whole flash pages' worth go round the planes.
-            PlacementKind::Static => sure.saturating_sub(1) / page * page * geometry.planes(),
-            PlacementKind::Dynamic => (sure * geometry.planes()).saturating_sub(1),
+            PlacementKind::Static => {
+                let map = map_pages.div_ceil(geometry.planes()) * page;
+                sure.saturating_sub(1 + map) / page * page * geometry.planes()
+            }
+            PlacementKind::Dynamic => {
+                (sure * geometry.planes()).saturating_sub(1 + map_pages * page)
+            }
             PlacementKind::PartlyDynamic => {
                 let pools = self.shape.channels * self.shape.planes_per_die;
                 let planes = geometry.planes() / pools;
-                (sure * planes).saturating_sub(1) / page * page * pools
+                let map = map_pages.div_ceil(pools) * page;
+                (sure * planes).saturating_sub(1 + map) / page * page * pools
             }
         }
     }

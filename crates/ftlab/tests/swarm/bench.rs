@@ -7,6 +7,7 @@ use std::ops::Range;
 use ftlab::cache::Space;
 use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, assemble_with};
+use ftlab::ftl::mapping::dftl::Cause;
 use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request, SectorMask};
 use ftlab::image::{Resume, differences};
 use ftlab::units::{Lba, Lpn, SimTime};
@@ -52,16 +53,20 @@ pub struct Met {
     pub padded: bool,
     pub dropped_clean: bool,
     pub by_sectors: bool,
+    pub paged: bool,
+    pub map_moved: bool,
+    pub map_followed: bool,
 }
 
 impl Met {
     /// What there is to meet.
-    pub fn all(&self) -> [(&'static str, bool); 23] {
+    pub fn all(&self) -> [(&'static str, bool); 26] {
         let Met { collected, merged, shared_operations, cached, paused, .. } = *self;
         let Met { stalled, reloaded, failed, refused, .. } = *self;
         let Met { one_bit, past_one_bit, folded, in_place, .. } = *self;
         let Met { log_merged, log_switched, log_moved, merged_along, .. } = *self;
         let Met { packed, split, moved_shared, padded, dropped_clean, by_sectors, .. } = *self;
+        let Met { paged, map_moved, map_followed, .. } = *self;
         [
             ("collected", collected),
             ("merged", merged),
@@ -86,6 +91,9 @@ impl Met {
             ("padded a block", padded),
             ("dropped a clean page", dropped_clean),
             ("written back by sectors", by_sectors),
+            ("wrote back entries of the map", paged),
+            ("collected blocks of the map", map_moved),
+            ("rewrote the map after collection", map_followed),
         ]
     }
 }
@@ -344,6 +352,11 @@ impl Bench {
         met.log_moved |= counts.moved > 0;
         met.merged_along |= counts.along > 0;
         self.note_packing();
+        let map = self.device.ftl().map_on_flash().map(|map| *map.counts()).unwrap_or_default();
+        let met = &mut self.met;
+        met.paged |= map.write_backs > 0;
+        met.map_moved |= map.blocks > 0;
+        met.map_followed |= map.programs[Cause::Collection as usize] > 0;
     }
 
     /// What packing, and buffers that pad or keep what was read, add to that.

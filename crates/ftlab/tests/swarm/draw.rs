@@ -33,6 +33,8 @@ const SMALL: &[(&str, &[&str])] = &[
             "page",
             "page",
             "page",
+            "dftl",
+            "dftl",
             "physical",
             "log-block",
             "bast",
@@ -42,6 +44,7 @@ const SMALL: &[(&str, &[&str])] = &[
             "reconstruction",
         ],
     ),
+    ("ftl.mapping.cache", &["64B", "64B", "256B", "1KiB", "8KiB", "1MiB"]),
     ("ftl.capacity", &["none", "1MiB", "1MiB", "3MiB"]),
     ("ftl.merge.throttle", &["none", "1", "1", "2", "3"]),
     ("ftl.over_provisioning", &["15%", "30%", "50%", "100%", "300%"]),
@@ -64,8 +67,9 @@ type Together = &'static [(&'static str, &'static [&'static str])];
 
 /// What would hardly ever meet by chance: pages are packed only where the mapping, the placement and the
 /// buffer are for it, and pages get second parts only where capacity is to spare and nothing fails; blocks
-/// are padded, reads kept and holes left only in small buffers; few loads meet a pause, or a throttle.
-const TOGETHER: [Together; 6] = [
+/// are padded, reads kept and holes left only in small buffers; few loads meet a pause, or a throttle; a map on
+/// flash has several pages only where pages are small, and nothing may fail.
+const TOGETHER: [Together; 7] = [
     &[
         ("ftl.mapping.policy", &["reconstruction"]),
         ("ftl.mapping.entries", &["15%", "100%"]),
@@ -110,6 +114,20 @@ const TOGETHER: [Together; 6] = [
         ("ftl.mapping.policy", &["bast", "fast", "nftl"]),
         ("ftl.merge.throttle", &["1", "2"]),
         ("cache.policy", &["none"]),
+    ],
+    &[
+        ("ftl.mapping.policy", &["dftl"]),
+        ("ftl.mapping.unit", &["512B", "2KiB"]),
+        ("ftl.mapping.cache", &["64B", "256B", "1KiB"]),
+        ("nand.page_size", &["2KiB"]),
+        ("nand.codeword", &["512B"]),
+        ("nand.blocks_per_plane", &["16", "24"]),
+        ("ftl.over_provisioning", &["30%", "100%"]),
+        ("nand.endurance.policy", &["unlimited"]),
+        ("nand.faults.factory_bad", &["0%"]),
+        ("nand.faults.program_failures", &["0"]),
+        ("nand.faults.erase_failures", &["0"]),
+        ("ftl.slc_cache.policy", &["none"]),
     ],
 ];
 

@@ -20,6 +20,7 @@ use proptest::test_runner::{RngSeed, TestRunner};
 use crate::common::caching;
 use crate::common::failing;
 use crate::common::logs;
+use crate::common::on_demand;
 use crate::common::random::{self, Step};
 use crate::common::{PlacementKind, Spec, WriteBufferKind, assert_no_standstill, lru, request};
 use crate::reference::Reference;
@@ -295,6 +296,18 @@ proptest! {
     /// Through data blocks, log blocks and merges of every kind.
     #[test]
     fn a_log_loses_nothing((spec, depth, steps) in logs::run(&[Clocks::Own, Clocks::LockStep], 400)) {
+        let mut bench = Bench::new(&spec, None);
+        let checked = bench.run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    /// Through translation pages and a table of few entries.
+    #[test]
+    fn a_map_on_flash_loses_nothing((spec, depth, steps) in on_demand::run(400)) {
         let mut bench = Bench::new(&spec, None);
         let checked = bench.run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());

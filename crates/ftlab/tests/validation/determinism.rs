@@ -63,12 +63,22 @@ fn digest<'a>(completions: impl IntoIterator<Item = &'a Completion>) -> u64 {
     let words = completions.into_iter().flat_map(|completion| {
         let Completion { request, queue: via, submitted, finished, breakdown, outcome } =
             completion;
-        let Breakdown { submission, front_end, link, buffer, admission, queue, gc, bus, cell } =
-            breakdown;
+        let Breakdown {
+            submission,
+            front_end,
+            link,
+            buffer,
+            admission,
+            translation,
+            queue,
+            gc,
+            bus,
+            cell,
+        } = breakdown;
         let asked = [request.op as u64, request.lba.0, request.sectors.into(), request.tag.into()];
         let times = [submitted.0, finished.0, buffer.0, admission.0, queue.0, gc.0, bus.0, cell.0];
-        // What there is only with a front end counts only there.
-        let front = [via.get().into(), submission.0, front_end.0, link.0];
+        // What there is only with a front end, or a map on flash, counts only there.
+        let front = [via.get().into(), submission.0, front_end.0, link.0, translation.0];
         let front = front.into_iter().filter(|&word: &u64| word != 0);
         let refused = (*outcome != Outcome::Done).then_some(u64::MAX);
         asked.into_iter().chain(times).chain(front).chain(refused)
@@ -94,6 +104,9 @@ fn summary(spec: &Spec) -> String {
     let bus: u64 = device.flash().channel_busy(now).map(|span| span.0).sum();
     let cached = device.ftl().slc_counts();
     let mut cached = cached.map_or(String::new(), |counts| format!("{counts:#?}\n"));
+    if let Some(map) = device.ftl().map_on_flash() {
+        cached = format!("{:#?}\n", map.counts());
+    }
     if let Some(merger) = device.merger() {
         cached = format!("{:#?}\n", merger.counts());
     }
@@ -169,6 +182,15 @@ fn levelled(base: Spec, policy: LevellingKind) -> Spec {
     Spec { life: LifeSpec { levelling, ..CAREFREE }, ..base }
 }
 
+/// The base device with its map on flash, in pages of 4 KiB, and a tenth of it in memory.
+fn on_flash(base: Spec) -> Spec {
+    let mut spec = Spec { mapping: MappingKind::Dftl, ..base };
+    spec.shape.page_size = Bytes::from_kib(4);
+    spec.logical_pages = spec.most_logical_pages() / 100 * 80;
+    spec.map_cache = spec.logical_pages / 10;
+    spec
+}
+
 /// The base device with one policy exchanged. None for a policy that nobody described yet.
 fn with_policy(path: &str, name: &str) -> Option<Spec> {
     let base = base();
@@ -179,6 +201,7 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
         "ftl.mapping.policy" => match MappingKind::named(name)? {
             MappingKind::Physical => Spec { buffer: NO_BUFFER, ..base }.physical(),
             MappingKind::Page => base,
+            MappingKind::Dftl => on_flash(base),
             MappingKind::Reconstruction => Spec { mapping: MappingKind::Reconstruction, ..base },
             log => base.with_log(log, 4),
         },

@@ -43,6 +43,7 @@ const IN_DRAM: Breakdown = Breakdown {
     link: Nanos::ZERO,
     buffer: DRAM,
     admission: Nanos::ZERO,
+    translation: Nanos::ZERO,
     queue: Nanos::ZERO,
     gc: Nanos::ZERO,
     bus: Nanos::ZERO,

@@ -16,7 +16,7 @@ use crate::common::random::{self, Step};
 use crate::common::{
     BufferSpec, CAREFREE, LevellingKind, LevellingSpec, LifeSpec, NO_BUFFER, NO_LEVELLING,
     PlacementKind, Spec, StreamsKind, VictimKind, assert_no_standstill, closed_loop, fill, gating,
-    logs, lru, request,
+    logs, lru, on_demand, request,
 };
 
 /// Performs steps, at most `depth` at once, and lets the device come to rest.
@@ -83,7 +83,7 @@ proptest! {
         (spec, depth, steps) in
             prop_oneof![
                 random::run(500), caching::run(500), gating::run(500),
-                logs::run(&[Clocks::Own, Clocks::LockStep], 500),
+                logs::run(&[Clocks::Own, Clocks::LockStep], 500), on_demand::run(500),
             ],
         share in 0usize..=100,
     ) {

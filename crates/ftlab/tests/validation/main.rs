@@ -18,6 +18,7 @@ mod images;
 mod logs;
 mod misuse;
 mod mqsim;
+mod on_demand;
 mod overtaking;
 mod packing;
 mod physical;

@@ -352,7 +352,7 @@ fn leaving_collection_is_waiting_for_collection() {
     assert_eq!(table.done(), [("r", 1160), ("s", 1220), ("e", 3225)]);
     let spent = |queue, gc, bus, cell| {
         let [queue, gc, bus, cell] = [queue, gc, bus, cell].map(|micros| Nanos(micros * US));
-        Spent { queue, gc, bus, cell }
+        Spent { queue, gc, bus, cell, ..Spent::default() }
     };
     assert_eq!(table.spent[0], ("r", spent(0, 100, 10, 50)));
     assert_eq!(table.spent[1], ("s", spent(50, 0, 10, 50)));

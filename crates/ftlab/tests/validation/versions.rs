@@ -298,6 +298,16 @@ impl<O: Onlooker> Contents for Versions<O> {
         entry(&mut self.planned, command.at()).push(read);
     }
 
+    fn plan_map_read(&mut self, command: CommandId, at: Ppn) {
+        assert!(!self.flash[at.at()].is_empty(), "a page of the map is read, and not there");
+        self.onlooker.read_planned(at, command);
+    }
+
+    fn program_map(&mut self, page: Lpn, to: Ppn) {
+        self.program_at(to, page, vec![0; self.per_page as usize]);
+        self.onlooker.issued(to);
+    }
+
     fn read_flash(&mut self, command: CommandId) {
         for read in std::mem::take(entry(&mut self.planned, command.at())) {
             let mut at = read.at.at();

@@ -123,7 +123,11 @@ impl Ftl {
     #[inline]
     pub(super) fn copied_page(&mut self, from: Ppn, to: Ppn) {
         let forgotten = self.plant.is(Canary::CopyNotMapped);
-        if forgotten || self.relocate(from, to) {
+        let current = forgotten || self.relocate(from, to);
+        if self.has_map_on_flash() {
+            self.note_copy(to, current);
+        }
+        if current {
             let (block, place) = self.geometry.place_of(to);
             self.blocks.set_valid(block, place);
             let (block, place) = self.geometry.place_of(from);
@@ -157,6 +161,7 @@ impl Ftl {
         self.blocks.count_collection(victim);
         match self.blocks.is_slc(victim) {
             true => self.slc_withdrawn(victim),
+            false if self.blocks.stream(victim).is_of_map() => self.note_map_block(),
             false => self.streams.collects(victim, self.blocks.stream(victim)),
         }
         self.counts.gc_runs += 1;
@@ -273,6 +278,7 @@ impl Ftl {
         let mut streams = self.streams.all_host_streams();
         self.free_blocks(plane) <= self.triggers.hard_limit
             || streams.any(|stream| !self.may_write(plane, stream))
+            || self.map_stalled > 0 && !self.may_write_map(plane)
     }
 
     /// A block to collect while the host is idle, if a plane should.

@@ -247,8 +247,9 @@ impl Collector {
             if run.in_flight >= limit || run.erasing || run.stranded {
                 return;
             }
-            let (victim, from) = (run.victim, run.next_unit);
-            let origin = run.purpose.origin();
+            let (victim, from, in_flight) = (run.victim, run.next_unit, run.in_flight);
+            let purpose = run.purpose;
+            let origin = purpose.origin();
             match on.ftl.blocks.next_valid(victim, from) {
                 Some(first) => {
                     if !on.ftl.may_go_on(plane, true, self.idle) {
@@ -258,8 +259,9 @@ impl Collector {
                         self.copy_page(plane, origin, victim, first, on);
                     }
                 }
-                None if run.in_flight > 0 => return,
-                None if !run.purpose.frees_block() => return self.ended(plane, on),
+                None if in_flight > 0 => return,
+                None if on.ftl.map_is_behind(plane) => on.ftl.rewrite_map_of(plane),
+                None if !purpose.frees_block() => return self.ended(plane, on),
                 None if !on.ftl.may_go_on(plane, false, self.idle) => return,
                 None => {
                     on.ftl.erasing(plane);

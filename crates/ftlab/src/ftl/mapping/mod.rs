@@ -2,6 +2,7 @@
 //! a plan by the core (the page map needs none). One that does not translate only names the place.
 
 mod bast;
+pub mod dftl;
 mod fast;
 pub mod hybrid;
 mod log_block;
@@ -11,6 +12,7 @@ mod physical;
 mod reconstruction;
 
 pub use bast::Bast;
+pub use dftl::{Dftl, DftlOptions};
 pub use fast::Fast;
 pub use log_block::FullyAssociative;
 pub use nftl::Nftl;
@@ -27,6 +29,7 @@ seam! {
     pub enum Mapping ("ftl.mapping.policy" = "page") as MappingChoice, with mapping_policy {
         Page(PageMap),
         Physical(Physical),
+        Dftl(Dftl),
         Reconstruction(Reconstruction),
         LogBlock(LogMap<FullyAssociative>),
         Bast(LogMap<Bast>),
@@ -42,6 +45,7 @@ impl MappingChoice {
         match self {
             MappingChoice::Page(_)
             | MappingChoice::Physical(_)
+            | MappingChoice::Dftl(_)
             | MappingChoice::Reconstruction(_) => None,
             MappingChoice::LogBlock(options)
             | MappingChoice::Bast(options)
@@ -63,7 +67,10 @@ impl Mapping {
     #[inline]
     #[must_use]
     pub fn has_log(&self) -> bool {
-        !matches!(self, Mapping::Page(_) | Mapping::Physical(_) | Mapping::Reconstruction(_))
+        !matches!(
+            self,
+            Mapping::Page(_) | Mapping::Physical(_) | Mapping::Dftl(_) | Mapping::Reconstruction(_)
+        )
     }
 
     /// Whether two logical pages may be written into one physical page.
@@ -86,12 +93,28 @@ impl Mapping {
         if let Mapping::Reconstruction(map) = self { Some(map) } else { None }
     }
 
+    /// The map that lies on flash itself, with a part in memory.
+    #[inline]
+    #[must_use]
+    pub fn dftl(&self) -> Option<&Dftl> {
+        if let Mapping::Dftl(map) = self { Some(map) } else { None }
+    }
+
+    /// The same, to be changed by the core.
+    #[inline]
+    pub(crate) fn dftl_mut(&mut self) -> Option<&mut Dftl> {
+        if let Mapping::Dftl(map) = self { Some(map) } else { None }
+    }
+
     /// The tables of a mapping with a log, and how it decides where a page goes.
     #[inline]
     #[must_use]
     pub fn log(&self) -> Option<(&LogTables, RoomOf)> {
         match self {
-            Mapping::Page(_) | Mapping::Physical(_) | Mapping::Reconstruction(_) => None,
+            Mapping::Page(_)
+            | Mapping::Physical(_)
+            | Mapping::Dftl(_)
+            | Mapping::Reconstruction(_) => None,
             Mapping::LogBlock(map) => Some(map.log()),
             Mapping::Bast(map) => Some(map.log()),
             Mapping::Fast(map) => Some(map.log()),
@@ -103,7 +126,10 @@ impl Mapping {
     #[inline]
     pub(in crate::ftl) fn log_mut(&mut self) -> Option<&mut LogTables> {
         match self {
-            Mapping::Page(_) | Mapping::Physical(_) | Mapping::Reconstruction(_) => None,
+            Mapping::Page(_)
+            | Mapping::Physical(_)
+            | Mapping::Dftl(_)
+            | Mapping::Reconstruction(_) => None,
             Mapping::LogBlock(map) => Some(map.log_mut()),
             Mapping::Bast(map) => Some(map.log_mut()),
             Mapping::Fast(map) => Some(map.log_mut()),

@@ -22,8 +22,10 @@ use crate::config::declare::options;
 use crate::policy::seam;
 use crate::units::{BlockId, Lpn};
 
-/// Streams that a plane has room for: what the ranges of the options add up to, and the SLC cache.
-pub const MOST_STREAMS: usize = 17;
+/// What the ranges of the options add up to, for the host and for copies.
+const OF_DATA: u8 = 16;
+/// Streams that a plane has room for: those, the SLC cache, and the two of a map that lies on flash.
+pub const MOST_STREAMS: usize = OF_DATA as usize + 3;
 
 /// A write frontier, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +40,19 @@ impl WriteStream {
 
     /// The frontier of the SLC cache: a block of this stream is in SLC mode. It takes what the host writes in
     /// any stream.
-    pub const SLC: WriteStream = WriteStream::new(MOST_STREAMS as u8 - 1);
+    pub const SLC: WriteStream = WriteStream::new(OF_DATA);
+
+    /// The frontier of translation pages, where the map lies on flash, and that of their copies.
+    pub const MAP: WriteStream = WriteStream::new(OF_DATA + 1);
+    /// See above.
+    pub const MAP_COPIES: WriteStream = WriteStream::new(OF_DATA + 2);
+
+    /// Whether blocks of this stream are of the map.
+    #[inline]
+    #[must_use]
+    pub const fn is_of_map(self) -> bool {
+        self.0 > OF_DATA
+    }
 
     /// The stream as a table position.
     #[inline]

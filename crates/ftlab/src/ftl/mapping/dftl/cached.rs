@@ -1,0 +1,217 @@
+//! The cached mapping table: entries of the map that are in memory, the least recently used first to go, and
+//! which of them differ from what flash holds.
+//!
+//! An entry is a place in a list by use; one that differs is in a second list, that of its translation page,
+//! so that all of a page are found when it is written. The index is a flat table by logical page.
+
+use crate::engine::{Divisor, prefetch};
+use crate::units::{Lpn, Tpn};
+
+/// An entry in memory.
+#[derive(Clone, Debug)]
+struct Entry {
+    page: Lpn,
+    /// The next one used before it, and after it.
+    older: Option<Place>,
+    newer: Option<Place>,
+    /// Its neighbours among the entries of its translation page that differ from flash.
+    next_dirty: Option<Place>,
+    prev_dirty: Option<Place>,
+    dirty: bool,
+}
+
+/// Where an entry is.
+type Place = crate::engine::Handle<Entry>;
+
+/// An entry that made room for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evicted {
+    /// Whose it was.
+    pub page: Lpn,
+    /// Whether it differed from what flash holds.
+    pub dirty: bool,
+}
+
+/// Entries of the map in memory.
+#[derive(Clone, Debug)]
+pub struct CachedTable {
+    capacity: u32,
+    entries: Vec<Entry>,
+    /// By logical page: the place of its entry and one, or zero.
+    index: Vec<u32>,
+    oldest: Option<Place>,
+    newest: Option<Place>,
+    /// By translation page: the first of its entries that differ.
+    dirty: Vec<Option<Place>>,
+    per_page: Divisor,
+}
+
+impl CachedTable {
+    /// An empty table with room for `capacity` entries of `pages` logical pages, of which a translation page
+    /// holds `per_page`.
+    pub fn new(capacity: u32, pages: u32, per_page: u32) -> CachedTable {
+        CachedTable {
+            capacity: capacity.clamp(1, pages.max(1)),
+            entries: Vec::new(),
+            index: vec![0; pages as usize],
+            oldest: None,
+            newest: None,
+            dirty: vec![None; pages.div_ceil(per_page) as usize],
+            per_page: Divisor::new(per_page),
+        }
+    }
+
+    /// How many entries fit.
+    pub fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    /// How many are there.
+    pub fn len(&self) -> u32 {
+        self.entries.len() as u32
+    }
+
+    /// The translation page that holds the entry of a page.
+    #[inline]
+    pub fn page_of(&self, page: Lpn) -> Tpn {
+        Tpn::new(self.per_page.of(page.get()))
+    }
+
+    /// How many entries a translation page holds.
+    pub fn per_page(&self) -> u32 {
+        self.per_page.get()
+    }
+
+    /// Brings what a look-up of a page will touch closer to the processor.
+    #[inline]
+    pub fn prefetch(&self, page: Lpn) {
+        prefetch(&self.index, page.at());
+    }
+
+    #[inline]
+    fn find(&self, page: Lpn) -> Option<Place> {
+        self.index[page.at()].checked_sub(1).map(Place::new)
+    }
+
+    /// Whether the entry of a page is in memory, and if so whether it differs from flash.
+    #[inline]
+    pub fn state(&self, page: Lpn) -> Option<bool> {
+        self.find(page).map(|place| self.entries[place.at()].dirty)
+    }
+
+    /// An entry is used: false if it is not there.
+    #[inline]
+    pub fn used(&mut self, page: Lpn) -> bool {
+        let Some(place) = self.find(page) else { return false };
+        if self.newest != Some(place) {
+            self.unlink(place);
+            self.link(place);
+        }
+        true
+    }
+
+    /// Takes an entry in that is not there, as the most recently used one. Returns the one that had to go.
+    pub fn insert(&mut self, page: Lpn) -> Option<Evicted> {
+        debug_assert!(self.find(page).is_none(), "{page:?} is there already");
+        let fresh = Entry {
+            page,
+            older: None,
+            newer: None,
+            next_dirty: None,
+            prev_dirty: None,
+            dirty: false,
+        };
+        let (place, evicted) = match self.oldest {
+            Some(oldest) if self.len() == self.capacity => {
+                let &Entry { page: left, dirty, .. } = &self.entries[oldest.at()];
+                self.clean(oldest);
+                self.unlink(oldest);
+                self.index[left.at()] = 0;
+                self.entries[oldest.at()] = fresh;
+                (oldest, Some(Evicted { page: left, dirty }))
+            }
+            _ => {
+                self.entries.push(fresh);
+                (Place::new(self.len() - 1), None)
+            }
+        };
+        self.index[page.at()] = place.get() + 1;
+        self.link(place);
+        evicted
+    }
+
+    /// An entry that is there differs from flash from now on. False if it is not there.
+    #[inline]
+    pub fn make_dirty(&mut self, page: Lpn) -> bool {
+        let Some(place) = self.find(page) else { return false };
+        if !self.entries[place.at()].dirty {
+            let first = &mut self.dirty[self.per_page.of(page.get()) as usize];
+            let next = first.replace(place);
+            if let Some(next) = next {
+                self.entries[next.at()].prev_dirty = Some(place);
+            }
+            let entry = &mut self.entries[place.at()];
+            (entry.dirty, entry.next_dirty) = (true, next);
+        }
+        true
+    }
+
+    /// All entries of a translation page are written with it. Returns how many differed.
+    pub fn clean_all(&mut self, of: Tpn) -> u32 {
+        let mut cleaned = 0;
+        while let Some(place) = self.dirty[of.at()] {
+            self.clean(place);
+            cleaned += 1;
+        }
+        cleaned
+    }
+
+    fn clean(&mut self, place: Place) {
+        let &Entry { page, next_dirty, prev_dirty, dirty, .. } = &self.entries[place.at()];
+        if !dirty {
+            return;
+        }
+        match prev_dirty {
+            Some(before) => self.entries[before.at()].next_dirty = next_dirty,
+            None => self.dirty[self.per_page.of(page.get()) as usize] = next_dirty,
+        }
+        if let Some(next) = next_dirty {
+            self.entries[next.at()].prev_dirty = prev_dirty;
+        }
+        let entry = &mut self.entries[place.at()];
+        (entry.dirty, entry.next_dirty, entry.prev_dirty) = (false, None, None);
+    }
+
+    /// Takes an entry out of the list by use.
+    fn unlink(&mut self, place: Place) {
+        let &Entry { older, newer, .. } = &self.entries[place.at()];
+        match older {
+            Some(older) => self.entries[older.at()].newer = newer,
+            None => self.oldest = newer,
+        }
+        match newer {
+            Some(newer) => self.entries[newer.at()].older = older,
+            None => self.newest = older,
+        }
+    }
+
+    /// Puts an entry at the end of the list by use.
+    fn link(&mut self, place: Place) {
+        let before = self.newest.replace(place);
+        match before {
+            Some(before) => self.entries[before.at()].newer = Some(place),
+            None => self.oldest = Some(place),
+        }
+        let entry = &mut self.entries[place.at()];
+        (entry.older, entry.newer) = (before, None);
+    }
+
+    /// The entries, the least recently used first, and whether they differ from flash.
+    pub fn by_use(&self) -> impl Iterator<Item = (Lpn, bool)> {
+        let next = |place: &Place| self.entries[place.at()].newer;
+        std::iter::successors(self.oldest, next).map(|place| {
+            let entry = &self.entries[place.at()];
+            (entry.page, entry.dirty)
+        })
+    }
+}

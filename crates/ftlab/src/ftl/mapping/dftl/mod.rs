@@ -1,0 +1,419 @@
+//! The page map, demand-paged: it lies on flash in translation pages, and only the entries in use are in
+//! memory.
+//!
+//! Source: Gupta, Kim, Urgaonkar, "DFTL: A Flash Translation Layer Employing Demand-based Selective Caching of
+//! Page-level Address Mappings", ASPLOS 2009. A *translation page* is a flash page of entries of 4 bytes, of
+//! consecutive logical pages. The directory of translation pages is always in memory. A look-up that misses
+//! evicts the least recently used entry, rewrites its translation page first if it differs from flash (with all
+//! entries in memory of that page that differ: *batched updates*), and then reads its own. Collection changes
+//! entries that are in memory there alone (*lazy copying*), and rewrites each translation page of the others
+//! once.
+//!
+//! Translation pages are hidden logical pages behind those of the host: the same table places them, and that
+//! end of it is the directory. So they are placed, collected and levelled as pages are, in blocks of their own.
+//!
+//! Departures. The order is plain LRU; the paper's is segmented LRU. The translation pages that collection has to
+//! rewrite do not hold up the erase: their entries stand in memory until they are written, because a
+//! collection that waits for another plane's room can wait for ever. A look-up in a translation page that was
+//! never written costs nothing. What is in memory outlives rest, as the page map does.
+
+mod cached;
+mod counts;
+
+pub use cached::{CachedTable, Evicted};
+pub use counts::{Cause, DemandCounts};
+
+use std::collections::VecDeque;
+
+use super::PageMap;
+use crate::config::declare::options;
+use crate::image::{Damage, Reader, Writer};
+use crate::nand::Geometry;
+use crate::policy::{Parts, Policy};
+use crate::units::{Bytes, Lpn, PlaneId, Ppn, Tpn};
+use crate::verify;
+
+options! {
+    /// The demand-paged map.
+    pub struct DftlOptions at "ftl.mapping" {
+        /// Memory for entries of the map, 8 bytes each: a logical and a physical page number. (As a table, the whole
+        /// map takes 4 bytes an entry.)
+        cache: Bytes = "64KiB", in "64B"..="1TiB",
+            source "assumed: SRAM that a controller has without DRAM; the paper's sizes follow its traces";
+    }
+}
+
+/// What an entry takes in memory, and on flash.
+const CACHED_ENTRY: u64 = 8;
+const STORED_ENTRY: u64 = 4;
+
+impl DftlOptions {
+    /// Entries that fit into memory.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.cache.0 / CACHED_ENTRY
+    }
+}
+
+/// What became of a look-up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The entry is in memory.
+    Hit,
+    /// It was not, and took the place of another one, whose translation page has to be written first.
+    Miss(Option<Tpn>),
+}
+
+/// Where the translation pages are among logical pages.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    /// Pages of the host.
+    host_pages: u32,
+    /// The first page of the first translation page: they lie on whole flash pages.
+    first: u32,
+    /// Translation pages.
+    count: u32,
+    units_per_page: u32,
+}
+
+/// The map, its part in memory, and what of the part on flash is stale.
+#[derive(Clone, Debug)]
+pub struct Dftl {
+    table: PageMap,
+    layout: Layout,
+    cached: CachedTable,
+    /// By translation page: whether it lacks something that is not in memory, and waits to be rewritten.
+    stale: Vec<bool>,
+    /// By plane: translation pages that its collection has made stale.
+    touched: Vec<Vec<Tpn>>,
+    /// Translation pages that are to be rewritten now.
+    due: VecDeque<(Tpn, Cause)>,
+    /// An image is being loaded: what is committed is on flash already.
+    loading: bool,
+    counts: DemandCounts,
+    /// What the entries on flash say, where devices check themselves.
+    stored: Vec<u32>,
+}
+
+impl Policy for Dftl {
+    const NAME: &'static str = "dftl";
+    const SUMMARY: &'static str =
+        "page mapping, the table on flash and the entries in use in a small memory (demand paging)";
+    const SOURCE: &'static str = "Gupta, Kim, Urgaonkar, ASPLOS 2009";
+    type Options = DftlOptions;
+
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        let entries = u32::try_from(options.entries()).unwrap_or(u32::MAX);
+        Dftl::new(parts.logical_pages, entries, parts.geometry)
+    }
+
+    fn save(&self, out: &mut Writer) {
+        let Dftl {
+            // Follows from what lies on flash.
+            table: _,
+            layout: _,
+            cached,
+            // Nothing is stale at rest.
+            stale: _,
+            touched: _,
+            due: _,
+            loading: _,
+            // What is measured counts from the load on.
+            counts: _,
+            stored: _,
+        } = self;
+        out.number(cached.len());
+        for (page, dirty) in cached.by_use() {
+            out.number(page.get());
+            out.flag(dirty);
+        }
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        for _ in 0..from.below(u64::from(self.cached.capacity()) + 1, "the number of entries")? {
+            let page = Lpn::new(from.below(self.layout.host_pages.into(), "an entry of the map")?);
+            if self.cached.state(page).is_some() {
+                return Err(Damage(format!("the entry of {page:?} is in memory twice")));
+            }
+            self.cached.insert(page);
+            if from.flag("whether an entry differs from flash")? {
+                self.cached.make_dirty(page);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Flash pages that hold the map of so many logical pages.
+#[must_use]
+pub fn translation_pages(logical_pages: u64, page_size: Bytes) -> u64 {
+    logical_pages.div_ceil(page_size.0 / STORED_ENTRY)
+}
+
+impl Dftl {
+    /// The map of `logical_pages`, none of them written, of which so many entries are in memory at the most.
+    #[must_use]
+    pub fn new(logical_pages: u32, entries: u32, geometry: &Geometry) -> Dftl {
+        let page_size = geometry.shape().page_size;
+        let units_per_page = geometry.units_per_page();
+        let count = translation_pages(logical_pages.into(), page_size) as u32;
+        let first = logical_pages.next_multiple_of(units_per_page);
+        let layout = Layout { host_pages: logical_pages, first, count, units_per_page };
+        let per_page = (page_size.0 / STORED_ENTRY) as u32;
+        let stored = if verify::ON { logical_pages as usize } else { 0 };
+        Dftl {
+            table: PageMap::new(layout.end()),
+            cached: CachedTable::new(entries, logical_pages, per_page),
+            stale: vec![false; count as usize],
+            touched: vec![Vec::new(); geometry.planes() as usize],
+            due: VecDeque::new(),
+            loading: false,
+            counts: DemandCounts::default(),
+            stored: vec![0; stored],
+            layout,
+        }
+    }
+
+    /// What it did so far.
+    #[must_use]
+    pub fn counts(&self) -> &DemandCounts {
+        &self.counts
+    }
+
+    /// The same, to count what flash was asked for.
+    pub(crate) fn counts_mut(&mut self) -> &mut DemandCounts {
+        &mut self.counts
+    }
+
+    /// The entries in memory.
+    #[must_use]
+    pub fn cached(&self) -> &CachedTable {
+        &self.cached
+    }
+
+    /// Logical pages, those of the map included.
+    #[must_use]
+    pub fn all_pages(&self) -> u32 {
+        self.layout.end()
+    }
+
+    /// Translation pages.
+    #[must_use]
+    pub fn translation_pages(&self) -> u32 {
+        self.layout.count
+    }
+
+    /// Whether a page is one of the map.
+    #[inline]
+    #[must_use]
+    pub fn is_of_map(&self, page: Lpn) -> bool {
+        page.get() >= self.layout.host_pages
+    }
+
+    /// The logical pages of a translation page.
+    #[inline]
+    pub fn pages_of(&self, of: Tpn) -> impl Iterator<Item = Lpn> + Clone + use<> {
+        let Layout { first, units_per_page, .. } = self.layout;
+        let first = first + of.get() * units_per_page;
+        (first..first + units_per_page).map(Lpn::new)
+    }
+
+    /// The translation page that holds the entry of a page.
+    #[inline]
+    #[must_use]
+    pub fn page_of(&self, page: Lpn) -> Tpn {
+        self.cached.page_of(page)
+    }
+
+    /// Looks an entry up, for a read of the host or a write-back, and brings it into memory if it is not there.
+    #[inline]
+    pub(crate) fn find(&mut self, page: Lpn, cause: Cause) -> Found {
+        let hit = self.cached.used(page);
+        let counts = &mut self.counts;
+        match (cause, hit) {
+            (Cause::HostRead, true) => counts.read_hits += 1,
+            (Cause::HostRead, false) => counts.read_misses += 1,
+            (_, true) => counts.write_hits += 1,
+            (_, false) => counts.write_misses += 1,
+        }
+        if hit { Found::Hit } else { Found::Miss(self.take_in(page)) }
+    }
+
+    /// Takes an entry in. Returns the translation page that has to be written for the one that had to go.
+    fn take_in(&mut self, page: Lpn) -> Option<Tpn> {
+        let Evicted { page: left, dirty } = self.cached.insert(page)?;
+        self.counts.evicted += 1;
+        if !dirty {
+            return None;
+        }
+        let of = self.page_of(left);
+        self.counts.write_backs += 1;
+        self.counts.batched += u64::from(self.cached.clean_all(of));
+        self.stale[of.at()] = true;
+        Some(of)
+    }
+
+    /// A page of the host lies elsewhere by now: its entry in memory says so.
+    #[inline]
+    fn changed(&mut self, page: Lpn) {
+        if self.cached.make_dirty(page) {
+            return;
+        }
+        self.counts.reinserted += 1;
+        if let Some(of) = self.take_in(page) {
+            self.due.push_back((of, Cause::RoomForWrite));
+        }
+        self.cached.make_dirty(page);
+    }
+
+    /// Collection on `plane` copied a page; `current` says whether the copy is the current one.
+    pub(in crate::ftl) fn copied(&mut self, plane: PlaneId, page: Lpn, current: bool) {
+        if self.is_of_map(page) {
+            self.counts.copies += 1;
+        } else if current {
+            if self.cached.make_dirty(page) {
+                self.counts.lazy += 1;
+            } else if let Some(of) = self.make_stale(page) {
+                self.touched[plane.at()].push(of);
+            }
+        }
+    }
+
+    /// The entry of a page on flash is wrong, and in memory there is none. Returns its translation page if that
+    /// is the first such entry of it.
+    fn make_stale(&mut self, page: Lpn) -> Option<Tpn> {
+        let of = self.page_of(page);
+        (!std::mem::replace(&mut self.stale[of.at()], true)).then_some(of)
+    }
+
+    /// Whether collection on `plane` has made translation pages stale that nobody is told of yet.
+    pub(in crate::ftl) fn has_touched(&self, plane: PlaneId) -> bool {
+        !self.touched[plane.at()].is_empty()
+    }
+
+    /// A collection on `plane` has nothing left to copy: what it has made stale is to be rewritten.
+    pub(in crate::ftl) fn collected(&mut self, plane: PlaneId) {
+        let touched = self.touched[plane.at()].drain(..);
+        self.due.extend(touched.map(|of| (of, Cause::Collection)));
+    }
+
+    /// The next translation page to be rewritten, and what for.
+    pub(crate) fn next_due(&mut self) -> Option<(Tpn, Cause)> {
+        while let Some((of, cause)) = self.due.pop_front() {
+            // Others may have had it rewritten.
+            if self.stale[of.at()] {
+                return Some((of, cause));
+            }
+        }
+        None
+    }
+
+    /// A translation page is being rewritten: what it will hold is what the map says now.
+    pub(crate) fn rewrite(&mut self, of: Tpn) {
+        self.counts.batched += u64::from(self.cached.clean_all(of));
+        self.stale[of.at()] = false;
+        if verify::ON {
+            self.note_stored(of);
+        }
+    }
+
+    fn entries_of(&self, of: Tpn) -> std::ops::Range<u32> {
+        let per_page = self.cached.per_page();
+        let first = of.get() * per_page;
+        first..(first + per_page).min(self.layout.host_pages)
+    }
+
+    fn note_stored(&mut self, of: Tpn) {
+        for page in self.entries_of(of).map(Lpn::new) {
+            self.stored[page.at()] = self.table.look_up(page).map_or(0, Ppn::to_raw);
+        }
+    }
+
+    /// An image is being loaded.
+    pub(in crate::ftl) fn begin_load(&mut self) {
+        self.loading = true;
+    }
+
+    /// What lies on flash is known. The drive wrote whatever differed, or keeps it in memory.
+    pub(in crate::ftl) fn end_load(&mut self) {
+        self.loading = false;
+        if verify::ON {
+            (0..self.layout.count).map(Tpn::new).for_each(|of| self.note_stored(of));
+        }
+    }
+
+    /// Whether nothing waits to be rewritten but for what a collection has begun to move.
+    pub(crate) fn is_settled(&self) -> bool {
+        let waits = |of: u32| self.touched.iter().flatten().any(|touched| touched.get() == of);
+        let mut stale = (0..).zip(&self.stale).filter(|&(_, &stale)| stale);
+        self.due.is_empty() && stale.all(|(of, _)| waits(of))
+    }
+
+    /// Whether nothing waits to be rewritten.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.due.is_empty() && !self.stale.contains(&true)
+    }
+
+    /// Entries in memory are no more than fit; an entry that is not, or does not differ, is on flash as it
+    /// is, unless its translation page waits to be rewritten.
+    pub(in crate::ftl) fn audit(&self) -> Result<(), String> {
+        let (held, listed) = (self.cached.len(), self.cached.by_use().count());
+        if held > self.cached.capacity() || held as usize != listed {
+            let capacity = self.cached.capacity();
+            return Err(format!("{held} entries of {capacity} are in memory, {listed} are listed"));
+        }
+        for page in (0..self.stored.len() as u32).map(Lpn::new) {
+            let (map, flash) = (self.table.look_up(page), Ppn::from_raw(self.stored[page.at()]));
+            let known =
+                self.stale[self.page_of(page).at()] || self.cached.state(page) == Some(true);
+            if map != flash && !known {
+                return Err(format!(
+                    "{page:?} lies at {map:?}, its translation page says {flash:?}, and nobody knows"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn look_up(&self, page: Lpn) -> Option<Ppn> {
+        self.table.look_up(page)
+    }
+
+    #[inline]
+    pub(super) fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
+        let old = self.table.commit(page, at);
+        if !self.is_of_map(page) && !self.loading {
+            self.changed(page);
+        }
+        old
+    }
+
+    /// The entry is told of by [`copied`](Self::copied).
+    #[inline]
+    pub(super) fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
+        self.table.relocate(page, from, to)
+    }
+
+    pub(super) fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+        let found = self.table.trim(page)?;
+        if !self.cached.make_dirty(page)
+            && let Some(of) = self.make_stale(page)
+        {
+            self.due.push_back((of, Cause::Trim));
+        }
+        Some(found)
+    }
+
+    #[inline]
+    pub(super) fn prefetch(&self, page: Lpn) {
+        self.table.prefetch(page);
+        self.cached.prefetch(page);
+    }
+}
+
+impl Layout {
+    fn end(self) -> u32 {
+        self.first + self.count * self.units_per_page
+    }
+}

@@ -1,0 +1,130 @@
+//! The map on flash in the report: what demand paging cost beside the data.
+
+use serde::Serialize;
+
+use super::DeviceCounters;
+use super::summary::{flash_bytes, ratio};
+use crate::device::{Contents, Device};
+use crate::ftl::mapping::Dftl;
+use crate::ftl::mapping::dftl::Cause;
+use crate::scheduler::{Kind, Origin, Probe};
+
+/// Demand paging of the map (`ftl.mapping.policy = "dftl"`). Translation pages are flash pages.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Translation {
+    /// Entries that fit into memory.
+    pub cache_entries: u32,
+    /// Those that were there at the end.
+    pub cached_entries: u32,
+    /// Entries of the whole map.
+    pub map_entries: u32,
+    /// Translation pages of the whole map.
+    pub map_pages: u32,
+    /// Look-ups of pages that the host reads from flash: found in memory, and not.
+    pub read_hits: u64,
+    /// See above.
+    pub read_misses: u64,
+    /// Look-ups of pages that are written back: found in memory, and not.
+    pub write_hits: u64,
+    /// See above.
+    pub write_misses: u64,
+    /// The share of all look-ups that found their entry in memory; null without any.
+    pub hit_ratio: Option<f64>,
+    /// Misses that read nothing themselves, because others had their translation page read or rewritten just
+    /// then.
+    pub shared_misses: u64,
+    /// Misses in translation pages that were never written, which cost nothing.
+    pub unwritten_misses: u64,
+    /// Entries that made room for others.
+    pub evicted_entries: u64,
+    /// Of these, those that differed from flash: their translation page was rewritten.
+    pub written_back_entries: u64,
+    /// Other entries in memory that were written along.
+    pub batched_entries: u64,
+    /// Entries that had gone while their page was being programmed, and came back when it was done.
+    pub reinserted_entries: u64,
+    /// Entries that collection changed in memory alone.
+    pub lazy_entries: u64,
+    /// Translation pages read for look-ups that missed.
+    pub load_reads: u64,
+    /// Translation pages read, and written anew, for entries that made room.
+    pub eviction_reads: u64,
+    /// See above.
+    pub eviction_programs: u64,
+    /// The same for data that collection moved.
+    pub gc_reads: u64,
+    /// See above.
+    pub gc_programs: u64,
+    /// The same for trims.
+    pub trim_reads: u64,
+    /// See above.
+    pub trim_programs: u64,
+    /// Blocks of translation pages that were collected.
+    pub collected_blocks: u64,
+    /// Translation pages that this copied.
+    pub copied_pages: f64,
+    /// Translation pages read, but for those copies, for every flash page that was read for the host; null if
+    /// none was.
+    pub read_ratio: Option<f64>,
+    /// Bytes of translation pages programmed, copies included, for every byte that the host wrote.
+    pub write_ratio: Option<f64>,
+    /// All other bytes programmed for every byte that the host wrote: with the former, the write
+    /// amplification.
+    pub data_write_ratio: Option<f64>,
+}
+
+pub(super) fn translation<P: Probe, C: Contents>(
+    counters: &DeviceCounters,
+    device: &Device<P, C>,
+    map: &Dftl,
+    host_bytes: u64,
+) -> Translation {
+    let counts = &counters.map;
+    let shape = device.flash().geometry().shape();
+    let units = shape.page_size.0 / shape.mapping_unit.0;
+    let sum = |of: &[u64], causes: &[Cause]| -> u64 {
+        causes.iter().map(|&cause| of[cause as usize]).sum()
+    };
+    let reads = |causes: &[Cause]| sum(&counts.reads, causes);
+    let programs = |causes: &[Cause]| sum(&counts.programs, causes);
+    let room = [Cause::RoomForRead, Cause::RoomForWrite];
+    let hits = counts.read_hits + counts.write_hits;
+    let misses = counts.read_misses + counts.write_misses;
+    let all_reads: u64 = counts.reads.iter().sum();
+    // What was read for the map stands on the host's account where a read of the host waited for it.
+    let for_map = reads(&[Cause::HostRead, Cause::RoomForRead]);
+    let host: u64 = counters.commands[Origin::Host as usize][Kind::Read as usize];
+    let map_bytes = counts.programmed() * shape.page_size.0 + counts.copies * shape.mapping_unit.0;
+    let all_bytes = flash_bytes(counters, shape.page_size.0);
+    let a_byte = |bytes: u64| ratio(bytes as f64, host_bytes as f64);
+    Translation {
+        cache_entries: map.cached().capacity(),
+        cached_entries: map.cached().len(),
+        map_entries: device.ftl().logical_pages(),
+        map_pages: map.translation_pages(),
+        read_hits: counts.read_hits,
+        read_misses: counts.read_misses,
+        write_hits: counts.write_hits,
+        write_misses: counts.write_misses,
+        hit_ratio: ratio(hits as f64, (hits + misses) as f64),
+        shared_misses: counts.shared,
+        unwritten_misses: counts.unwritten,
+        evicted_entries: counts.evicted,
+        written_back_entries: counts.write_backs,
+        batched_entries: counts.batched,
+        reinserted_entries: counts.reinserted,
+        lazy_entries: counts.lazy,
+        load_reads: reads(&[Cause::HostRead, Cause::WriteBack]),
+        eviction_reads: reads(&room),
+        eviction_programs: programs(&room),
+        gc_reads: reads(&[Cause::Collection]),
+        gc_programs: programs(&[Cause::Collection]),
+        trim_reads: reads(&[Cause::Trim]),
+        trim_programs: programs(&[Cause::Trim]),
+        collected_blocks: counts.blocks,
+        copied_pages: counts.copies as f64 / units as f64,
+        read_ratio: ratio(all_reads as f64, host.saturating_sub(for_map) as f64),
+        write_ratio: a_byte(map_bytes),
+        data_write_ratio: a_byte(all_bytes.saturating_sub(map_bytes)),
+    }
+}

@@ -1,0 +1,287 @@
+//! A map on flash with a part of it in memory (`ftl.mapping.policy = "dftl"`): with all of it in memory it is
+//! the page map to the nanosecond; its hit ratio is that of LRU; its latencies are those of a closed form; what
+//! it did was worth watching.
+
+use ftlab::device::{Device, assemble};
+use ftlab::engine::Stream;
+use ftlab::ftl::mapping::dftl::DemandCounts;
+use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::scheduler::{Kind, Origin};
+use ftlab::units::{Bytes, Nanos, SimTime};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngSeed, TestRunner};
+
+use crate::common::random::Step;
+use crate::common::{
+    MappingKind, PROGRAM, READ, Spec, alone, assert_no_standstill, closed_loop, fill, on_demand,
+    request,
+};
+use crate::contents::cases;
+
+/// Performs steps, at most `depth` at once, until nothing is left to do.
+fn perform(spec: &Spec, depth: usize, steps: &[Step]) -> (Device, Vec<Completion>) {
+    let mut device = assemble(spec.setup());
+    let capacity = device.capacity_sectors();
+    let mut done = Vec::new();
+    for (tag, step) in (0u32..).zip(steps) {
+        while device.requests_in_flight() >= depth {
+            if device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Idle {
+                assert_no_standstill(&device);
+            }
+        }
+        let until = device.now() + step.pause;
+        while device.advance_until(until, &mut done) == Advanced::Completed {}
+        let range = step.range(capacity, spec.sectors_per_page());
+        let sectors = (range.end - range.start) as u32;
+        let request = request(step.op, range.start, sectors, tag);
+        device.submit(device.now(), Request { stream: tag / 3, ..request });
+    }
+    while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+    assert_no_standstill(&device);
+    (device, done)
+}
+
+fn counts(device: &Device) -> DemandCounts {
+    *device.ftl().map_on_flash().expect("the map lies on flash").counts()
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    /// Every request ends at the same moment, with the same account of its time, after the same commands.
+    #[test]
+    fn with_all_of_it_in_memory_it_is_the_page_map((spec, depth, steps) in on_demand::run(400)) {
+        let all = Spec { map_cache: spec.logical_pages, ..spec };
+        let page = Spec { mapping: MappingKind::Page, ..all.clone() };
+        let (on_flash, got) = perform(&all, depth, &steps);
+        let (in_memory, expected) = perform(&page, depth, &steps);
+        prop_assert_eq!(got, expected);
+        prop_assert_eq!(on_flash.now(), in_memory.now());
+        prop_assert_eq!(on_flash.flash().done(), in_memory.flash().done());
+        prop_assert_eq!(on_flash.ftl_counts(), in_memory.ftl_counts());
+        prop_assert_eq!(on_flash.buffer_counts(), in_memory.buffer_counts());
+        let DemandCounts { evicted, reads, programs, .. } = counts(&on_flash);
+        prop_assert_eq!((evicted, reads, programs), Default::default());
+    }
+}
+
+/// The random devices of these tests do what they are to be tested for.
+#[test]
+fn random_devices_page_their_map() {
+    let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let mut all = DemandCounts::default();
+    let mut parted = 0;
+    for _ in 0..200 {
+        let tree = on_demand::run(400).new_tree(&mut runner).expect("a run");
+        let (spec, depth, steps) = tree.current();
+        let (device, _) = perform(&spec, depth, &steps);
+        assert_eq!(device.audit(), Ok(()));
+        let counts = counts(&device);
+        let loads = counts.reads[0] + counts.reads[1];
+        parted += u32::from(loads > counts.read_misses + counts.write_misses);
+        all = all.zip(&counts, |one, two| one + two);
+    }
+    println!("{all:?}, {parted} parted");
+    let DemandCounts { shared, unwritten, write_backs, batched, reinserted, lazy, .. } = all;
+    let enough = [shared, unwritten, write_backs, batched, reinserted, lazy, all.blocks, all.copies];
+    assert!(enough.iter().all(|&count| count > 100), "{all:?}");
+    assert!(all.reads.iter().all(|&count| count > 100), "{all:?}");
+    assert!(all.programs[2..].iter().all(|&count| count > 100), "{all:?}");
+}
+
+/// Pages of 512 B, so that a translation page holds 128 entries; everything is written, and everything has been
+/// read since, so that nothing in memory differs from flash.
+fn settled(pages: u32, cache: u32) -> Device {
+    let mut spec = Spec { mapping: MappingKind::Dftl, map_cache: cache, ..Spec::small() };
+    (spec.shape.page_size, spec.shape.mapping_unit) = (Bytes(512), Bytes(512));
+    spec.codeword = Bytes(512);
+    (spec.shape.blocks_per_plane, spec.shape.pages_per_block) = (250, 64);
+    spec.logical_pages = pages;
+    assert!(pages <= spec.most_logical_pages());
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 1, 0..pages, 1);
+    let reads = (0..pages).map(|page| request(Op::Read, page.into(), 1, 0));
+    closed_loop(&mut device, 1, reads);
+    device
+}
+
+/// The transfer of a page of one codeword.
+const TRANSFER: Nanos = Nanos(1_250);
+
+/// Entries by use, the least recently used first, and which of them differ from flash: as naive as can be.
+#[derive(Default)]
+struct Naive {
+    capacity: usize,
+    entries: Vec<(u32, bool)>,
+    hits: u64,
+    misses: u64,
+    write_backs: u64,
+    batched: u64,
+}
+
+impl Naive {
+    const PER_PAGE: u32 = 128;
+
+    fn new(capacity: usize) -> Naive {
+        Naive { capacity, ..Naive::default() }
+    }
+
+    /// Says whether the entry of `page` was in memory, and whether another one had to be written.
+    fn uses(&mut self, page: u32, writes: bool) -> (bool, bool) {
+        let found = self.entries.iter().position(|&(held, _)| held == page);
+        let (mut dirty, mut written) = (writes, false);
+        match found {
+            Some(at) => {
+                self.hits += 1;
+                dirty |= self.entries.remove(at).1;
+            }
+            None => {
+                self.misses += 1;
+                if self.entries.len() == self.capacity {
+                    let (gone, differs) = self.entries.remove(0);
+                    written = differs;
+                    self.write_backs += u64::from(differs);
+                    let of = gone / Naive::PER_PAGE;
+                    let along = |entry: &&mut (u32, bool)| entry.0 / Naive::PER_PAGE == of && entry.1;
+                    for entry in self.entries.iter_mut().filter(along).filter(|_| differs) {
+                        entry.1 = false;
+                        self.batched += 1;
+                    }
+                }
+            }
+        }
+        self.entries.push((page, dirty));
+        (found.is_some(), written)
+    }
+}
+
+/// Draws pages with probabilities that fall with a power of their rank; ranks are scattered over the pages.
+struct Zipf {
+    cumulative: Vec<f64>,
+    stream: Stream,
+}
+
+impl Zipf {
+    fn new(pages: u32, exponent: f64) -> Zipf {
+        let mut sum = 0.0;
+        let weights = (1..=pages).map(|rank| libm::pow(f64::from(rank), -exponent));
+        let mut cumulative: Vec<f64> = weights
+            .map(|weight| {
+                sum += weight;
+                sum
+            })
+            .collect();
+        cumulative.iter_mut().for_each(|value| *value /= sum);
+        Zipf { cumulative, stream: Stream::new(1, "zipf") }
+    }
+
+    fn probabilities(&self) -> impl Iterator<Item = f64> {
+        let before = std::iter::once(0.0).chain(self.cumulative.iter().copied());
+        self.cumulative.iter().zip(before).map(|(value, before)| value - before)
+    }
+
+    fn page(&mut self) -> u32 {
+        let (pages, drawn) = (self.cumulative.len(), self.stream.unit());
+        let rank = self.cumulative.partition_point(|&value| value < drawn).min(pages - 1);
+        // 1031 is a prime, and the number of pages no multiple of it.
+        (rank * 1_031 % pages) as u32
+    }
+
+    /// The share of hits of LRU with so many places (Che, Tung and Wang, IEEE JSAC 2002): a page is there if it
+    /// was asked for within the characteristic time, in which as many pages are asked for as fit.
+    fn che(&self, places: f64) -> f64 {
+        let there = |p: f64, time: f64| 1.0 - libm::exp(-p * time);
+        let filled = |time| self.probabilities().map(|p| there(p, time)).sum::<f64>();
+        let (mut low, mut high) = (0.0, 1e7);
+        for _ in 0..100 {
+            let middle = (low + high) / 2.0;
+            *(if filled(middle) < places { &mut low } else { &mut high }) = middle;
+        }
+        self.probabilities().map(|p| p * there(p, low)).sum()
+    }
+}
+
+const PAGES: u32 = 2_000;
+
+/// One at a time, a read takes the time of its page, and of its translation page if its entry is not in
+/// memory; hits are those of LRU, read for read, and their share is what theory says.
+#[test]
+fn reads_of_a_zipf_load_hit_as_in_lru_and_take_as_long_as_they_must() {
+    const READS: u32 = 30_000;
+    for cache in [20, 100, 500] {
+        let mut device = settled(PAGES, cache);
+        let (mut zipf, mut naive) = (Zipf::new(PAGES, 0.9), Naive::new(cache as usize));
+        // What the pass over all pages has left in memory.
+        (PAGES - cache..PAGES).for_each(|page| _ = naive.uses(page, false));
+        naive.misses = 0;
+        let before = counts(&device);
+        for _ in 0..READS {
+            let page = zipf.page();
+            let done = alone(&mut device, request(Op::Read, page.into(), 1, 0));
+            let (hit, _) = naive.uses(page, false);
+            let waited = if hit { Nanos::ZERO } else { READ + TRANSFER };
+            assert_eq!(done.breakdown.translation, waited);
+            assert_eq!(done.latency(), waited + READ + TRANSFER);
+        }
+        let counts = counts(&device).zip(&before, |now, then| now - then);
+        assert_eq!((counts.read_hits, counts.read_misses), (naive.hits, naive.misses));
+        assert_eq!(counts.reads.iter().sum::<u64>(), naive.misses);
+        let (hits, theory) = (naive.hits as f64 / f64::from(READS), zipf.che(cache.into()));
+        println!("{cache} entries of {PAGES}: {hits:.4} hit, {theory:.4} in theory");
+        assert!((hits - theory).abs() < 0.01, "{hits} and {theory}");
+    }
+}
+
+/// The same with writes, one at a time: which entries are written back, and which along with them, and what a
+/// request waits for.
+#[test]
+fn what_is_written_back_is_what_a_naive_table_writes_back() {
+    for cache in [1, 3, 40, 400] {
+        let mut device = settled(PAGES, cache);
+        let (mut zipf, mut naive) = (Zipf::new(PAGES, 0.7), Naive::new(cache as usize));
+        (PAGES - cache..PAGES).for_each(|page| _ = naive.uses(page, false));
+        naive.misses = 0;
+        let (before, erased) = (counts(&device), device.ftl_counts().gc_runs);
+        let mut stream = Stream::new(2, "writes");
+        for _ in 0..1_500 {
+            let (page, writes) = (zipf.page(), stream.below(3) == 0);
+            let op = if writes { Op::Write } else { Op::Read };
+            let done = alone(&mut device, request(op, page.into(), 1, 0));
+            let (hit, written) = naive.uses(page, writes);
+            let load = if hit { Nanos::ZERO } else { READ + TRANSFER };
+            // Reading the old copy, then programming the new one.
+            let write_back = Nanos(if written { READ.0 + PROGRAM.0 + 2 * TRANSFER.0 } else { 0 });
+            assert_eq!(done.breakdown.translation, load + write_back);
+        }
+        assert_eq!(device.ftl_counts().gc_runs, erased, "collection changes entries, too");
+        let counts = counts(&device).zip(&before, |now, then| now - then);
+        let hits = counts.read_hits + counts.write_hits;
+        let misses = counts.read_misses + counts.write_misses;
+        assert_eq!((hits, misses), (naive.hits, naive.misses));
+        assert_eq!((counts.write_backs, counts.batched), (naive.write_backs, naive.batched));
+        assert_eq!(counts.programmed(), naive.write_backs);
+        assert_eq!(counts.reads.iter().sum::<u64>(), naive.misses + naive.write_backs);
+        assert!(naive.write_backs > 0 && (cache < 40 || naive.batched > 0));
+    }
+}
+
+/// Pages of one request whose entries lie in one translation page wait for one read of it, and are then read
+/// together where they lie on one flash page.
+#[test]
+fn who_misses_in_one_translation_page_shares_its_read() {
+    let mut spec = Spec { mapping: MappingKind::Dftl, map_cache: 8, ..Spec::small() };
+    spec.shape.page_size = Bytes::from_kib(16);
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 1, 0..24, 32);
+    let done = |device: &Device| device.flash().done()[Origin::Host as usize][Kind::Read as usize];
+    alone(&mut device, request(Op::Read, 20 * 32, 32, 0));
+    let (before, reads) = (counts(&device), done(&device));
+    // Four pages on one flash page, of which no entry is in memory.
+    alone(&mut device, request(Op::Read, 0, 32, 0));
+    let counts = counts(&device).zip(&before, |now, then| now - then);
+    assert_eq!((counts.read_misses, counts.shared), (4, 3));
+    let written_back = counts.reads[2];
+    assert_eq!((counts.reads[0], done(&device) - reads), (1, 2 + written_back));
+}
