@@ -171,6 +171,7 @@ const SHARES: [(&str, bool); ftlab::stats::PARTS.len()] = [
     ("link", false),
     ("buffer", true),
     ("admission", true),
+    ("translation", false),
     ("queue", true),
     ("GC", true),
     ("bus", true),
@@ -283,6 +284,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     health(report, out)?;
     slc_cache(report, out)?;
     merges(report, out)?;
+    translation(report, out)?;
     reconstruction(report, out)?;
     let hits = match &report.cache {
         None => "none".to_owned(),
@@ -382,6 +384,35 @@ fn merges(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         or_none(stalls.p99, |span| time(span.0 as f64))
     );
     line(out, "Stalls for merges", &text)
+}
+
+/// Of a device whose map lies on flash.
+fn translation(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let Some(map) = &report.translation else { return Ok(()) };
+    let text = format!(
+        "{} of look-ups hit; {} of {} entries in memory",
+        or_none(map.hit_ratio, percent),
+        count(map.cached_entries.into()),
+        count(map.map_entries.into())
+    );
+    line(out, "Map on flash", &text)?;
+    let reads = map.load_reads + map.eviction_reads + map.gc_reads + map.trim_reads;
+    let text = format!(
+        "{} read ({} for misses), {} written ({} for evictions, {} for GC), {} blocks collected",
+        count(reads),
+        count(map.load_reads),
+        count(map.eviction_programs + map.gc_programs + map.trim_programs),
+        count(map.eviction_programs),
+        count(map.gc_programs),
+        count(map.collected_blocks)
+    );
+    line(out, "Pages of the map", &text)?;
+    let text = format!(
+        "{} of the write amplification, data {}",
+        or_none(map.write_ratio, precise),
+        or_none(map.data_write_ratio, precise)
+    );
+    line(out, "Written for the map", &text)
 }
 
 /// Of a device whose mapping packs pages.

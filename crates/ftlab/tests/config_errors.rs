@@ -322,6 +322,24 @@ fn the_remedy_for_bad_blocks_helps() {
 }
 
 #[test]
+fn what_a_map_on_flash_can_not_have() {
+    let refused = [
+        "ftl.mapping.policy=dftl",
+        "ftl.slc_cache.policy=dynamic",
+        "nand.faults.factory_bad=1%",
+        "nand.endurance.policy=weibull",
+        "nand.endurance.cycles=3000",
+    ];
+    insta::assert_snapshot!(error(&with_sets("tlc-512g", &refused)));
+    // A plane of blocks this few has no room for the map beside its data.
+    let tight =
+        ["ftl.mapping.policy=dftl", "nand.blocks_per_plane=12", "ftl.over_provisioning=75%"];
+    insta::assert_snapshot!(error(&with_sets("tiny", &tight)));
+    assert!(Config::load(&with_sets("tiny", &tight[1..])).is_ok());
+    assert!(Config::load(&with_sets("tlc-512g", &["ftl.mapping.policy=dftl"])).is_ok());
+}
+
+#[test]
 fn what_a_mapping_with_a_log_can_not_have() {
     let refused = [
         "ftl.mapping.policy=fast",

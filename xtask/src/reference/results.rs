@@ -32,6 +32,7 @@ const SOURCES: [&str; 17] = [
     "crates/ftlab/src/stats/merges.rs",
     "crates/ftlab/src/stats/read_cache.rs",
     "crates/ftlab/src/stats/reconstruction.rs",
+    "crates/ftlab/src/stats/translation.rs",
     "crates/ftlab/src/stats/steady.rs",
     "crates/ftlab-workload/src/replay/options.rs",
     "crates/ftlab-workload/src/replay/mapping.rs",

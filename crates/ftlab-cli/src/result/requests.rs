@@ -9,7 +9,7 @@ use super::columns::{Column, Table};
 
 const NS: &str = "nanoseconds";
 
-const COLUMNS: [Column; 20] = [
+const COLUMNS: [Column; 21] = [
     Column { name: "index", bits: 64, unit: "the request's number in its source, from 0" },
     Column { name: "phase", bits: 32, unit: "the phase's number, from 0" },
     Column { name: "measured", bits: 8, unit: "1 if the report counts it, else 0" },
@@ -26,6 +26,7 @@ const COLUMNS: [Column; 20] = [
     Column { name: "link_ns", bits: 64, unit: NS },
     Column { name: "buffer_ns", bits: 64, unit: NS },
     Column { name: "admission_ns", bits: 64, unit: NS },
+    Column { name: "translation_ns", bits: 64, unit: NS },
     Column { name: "queue_ns", bits: 64, unit: NS },
     Column { name: "gc_ns", bits: 64, unit: NS },
     Column { name: "bus_ns", bits: 64, unit: NS },
@@ -68,6 +69,7 @@ impl Requests {
             spent.link.0,
             spent.buffer.0,
             spent.admission.0,
+            spent.translation.0,
             spent.queue.0,
             spent.gc.0,
             spent.bus.0,

@@ -304,10 +304,11 @@ impl Checker<'_, '_> {
         if logical + kept > blocks {
             let message = format!(
                 "the logical share of a plane fills {logical} of its {blocks} {}blocks, but {kept} \
-                 must be left: {} at which collection starts, {open} open ones and \
+                 must be left: {} at which collection starts, {open} open ones{} and \
                  {SPARE_BLOCKS} to spare{}{}",
                 if self.options.nand.faults.factory_bad.ppm > 0 { "good " } else { "" },
                 gc.start,
+                if self.has_map_on_flash() { " (two for the map on flash)" } else { "" },
                 match kept_back {
                     0 => String::new(),
                     kept_back => format!(", and {kept_back} because operations can fail"),
@@ -387,7 +388,7 @@ impl Checker<'_, '_> {
     fn open_blocks(&self) -> u64 {
         let ftl = &self.options.ftl;
         let borrowed = u64::from(ftl.slc_cache.policy.borrows());
-        // Translation pages, and copies of them, have blocks of their own.
+        // Translation pages, and copies of them, have a block each.
         let of_map = if self.has_map_on_flash() { 2 } else { 0 };
         u64::from(ftl.streams.policy.counts().open_blocks()) + borrowed + of_map
     }

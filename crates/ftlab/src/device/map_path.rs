@@ -196,7 +196,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return true;
         }
         let cached = map.cached();
-        let is_full = cached.len() == cached.capacity();
+        let is_full = cached.held() == cached.capacity();
         cached.state(page).is_none() && (is_full || self.ftl.has_translation(map.page_of(page)))
     }
 
@@ -365,7 +365,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let rewrite = Rewrite { cause, reads, content, room, again: None };
         self.translator().rewrites.insert(of, rewrite);
         if reads == 0 {
-            self.program_map(of, cause);
+            self.program_map(of);
         }
     }
 
@@ -377,17 +377,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Some(rewrite) = self.translator().rewrites.get_mut(&of) else { return };
         rewrite.reads -= 1;
         if rewrite.reads == 0 {
-            let (cause, content) = (rewrite.cause, std::mem::take(&mut rewrite.content));
-            self.program_map(of, cause);
+            let content = std::mem::take(&mut rewrite.content);
+            self.program_map(of);
             self.all_fetched(content);
         }
     }
 
-    /// The content of a translation page is complete: it is programmed.
-    fn program_map(&mut self, of: Tpn, cause: Cause) {
-        let origin = if cause == Cause::Collection { Origin::Gc } else { Origin::Host };
+    /// The content of a translation page is complete: it is programmed. Whatever the cause, all that goes into
+    /// a block comes from one origin, so that no scheduler changes its order.
+    fn program_map(&mut self, of: Tpn) {
         let task = Task::RewriteMap(of);
-        let mut program = Command::new(Kind::Program, origin, task, Ppn::new(0));
+        let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
         program.units = self.units_per_page;
         program.codewords = self.flash.bus().page_codewords();
         let program = self.flash.prepare(program);

@@ -20,13 +20,13 @@ pub struct Translation {
     pub map_entries: u32,
     /// Translation pages of the whole map.
     pub map_pages: u32,
-    /// Look-ups of pages that the host reads from flash: found in memory, and not.
+    /// Look-ups of pages that the host reads from flash which found their entry in memory.
     pub read_hits: u64,
-    /// See above.
+    /// Those that did not.
     pub read_misses: u64,
-    /// Look-ups of pages that are written back: found in memory, and not.
+    /// Look-ups of pages that are written back which found their entry in memory.
     pub write_hits: u64,
-    /// See above.
+    /// Those that did not.
     pub write_misses: u64,
     /// The share of all look-ups that found their entry in memory; null without any.
     pub hit_ratio: Option<f64>,
@@ -47,17 +47,17 @@ pub struct Translation {
     pub lazy_entries: u64,
     /// Translation pages read for look-ups that missed.
     pub load_reads: u64,
-    /// Translation pages read, and written anew, for entries that made room.
+    /// Translation pages read for entries that made room, to be written anew.
     pub eviction_reads: u64,
-    /// See above.
+    /// Those that were written.
     pub eviction_programs: u64,
-    /// The same for data that collection moved.
+    /// Translation pages read for data that collection moved, to be written anew.
     pub gc_reads: u64,
-    /// See above.
+    /// Those that were written.
     pub gc_programs: u64,
-    /// The same for trims.
+    /// Translation pages read for trims, to be written anew.
     pub trim_reads: u64,
-    /// See above.
+    /// Those that were written.
     pub trim_programs: u64,
     /// Blocks of translation pages that were collected.
     pub collected_blocks: u64,
@@ -99,7 +99,7 @@ pub(super) fn translation<P: Probe, C: Contents>(
     let a_byte = |bytes: u64| ratio(bytes as f64, host_bytes as f64);
     Translation {
         cache_entries: map.cached().capacity(),
-        cached_entries: map.cached().len(),
+        cached_entries: map.cached().held(),
         map_entries: device.ftl().logical_pages(),
         map_pages: map.translation_pages(),
         read_hits: counts.read_hits,

@@ -85,7 +85,8 @@ fn random_devices_page_their_map() {
     }
     println!("{all:?}, {parted} parted");
     let DemandCounts { shared, unwritten, write_backs, batched, reinserted, lazy, .. } = all;
-    let enough = [shared, unwritten, write_backs, batched, reinserted, lazy, all.blocks, all.copies];
+    let enough =
+        [shared, unwritten, write_backs, batched, reinserted, lazy, all.blocks, all.copies];
     assert!(enough.iter().all(|&count| count > 100), "{all:?}");
     assert!(all.reads.iter().all(|&count| count > 100), "{all:?}");
     assert!(all.programs[2..].iter().all(|&count| count > 100), "{all:?}");
@@ -144,7 +145,8 @@ impl Naive {
                     written = differs;
                     self.write_backs += u64::from(differs);
                     let of = gone / Naive::PER_PAGE;
-                    let along = |entry: &&mut (u32, bool)| entry.0 / Naive::PER_PAGE == of && entry.1;
+                    let along =
+                        |entry: &&mut (u32, bool)| entry.0 / Naive::PER_PAGE == of && entry.1;
                     for entry in self.entries.iter_mut().filter(along).filter(|_| differs) {
                         entry.1 = false;
                         self.batched += 1;

@@ -42,9 +42,9 @@ impl WriteStream {
     /// any stream.
     pub const SLC: WriteStream = WriteStream::new(OF_DATA);
 
-    /// The frontier of translation pages, where the map lies on flash, and that of their copies.
+    /// The frontier of translation pages, where the map lies on flash.
     pub const MAP: WriteStream = WriteStream::new(OF_DATA + 1);
-    /// See above.
+    /// That of their copies.
     pub const MAP_COPIES: WriteStream = WriteStream::new(OF_DATA + 2);
 
     /// Whether blocks of this stream are of the map.

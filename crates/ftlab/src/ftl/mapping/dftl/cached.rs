@@ -67,7 +67,7 @@ impl CachedTable {
     }
 
     /// How many are there.
-    pub fn len(&self) -> u32 {
+    pub fn held(&self) -> u32 {
         self.entries.len() as u32
     }
 
@@ -122,7 +122,7 @@ impl CachedTable {
             dirty: false,
         };
         let (place, evicted) = match self.oldest {
-            Some(oldest) if self.len() == self.capacity => {
+            Some(oldest) if self.held() == self.capacity => {
                 let &Entry { page: left, dirty, .. } = &self.entries[oldest.at()];
                 self.clean(oldest);
                 self.unlink(oldest);
@@ -132,7 +132,7 @@ impl CachedTable {
             }
             _ => {
                 self.entries.push(fresh);
-                (Place::new(self.len() - 1), None)
+                (Place::new(self.held() - 1), None)
             }
         };
         self.index[page.at()] = place.get() + 1;

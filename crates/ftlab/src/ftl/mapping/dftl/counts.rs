@@ -41,13 +41,13 @@ impl Cause {
 /// Counts since the device was switched on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DemandCounts {
-    /// Look-ups of the host's reads that found the entry in memory, and that did not.
+    /// Look-ups of the host's reads that found the entry in memory.
     pub read_hits: u64,
-    /// See above.
+    /// Those that did not.
     pub read_misses: u64,
-    /// Look-ups of write-backs that found the entry in memory, and that did not.
+    /// Look-ups of write-backs that found the entry in memory.
     pub write_hits: u64,
-    /// See above.
+    /// Those that did not.
     pub write_misses: u64,
     /// Misses that read nothing themselves: their page was being read, or rewritten, for others.
     pub shared: u64,

@@ -36,8 +36,8 @@ use crate::verify;
 options! {
     /// The demand-paged map.
     pub struct DftlOptions at "ftl.mapping" {
-        /// Memory for entries of the map, 8 bytes each: a logical and a physical page number. (As a table, the whole
-        /// map takes 4 bytes an entry.)
+        /// Memory for entries of the map, 8 bytes each, as the paper counts: a logical and a physical page number.
+        /// All of the map fits into 8 bytes for each page that the host sees.
         cache: Bytes = "64KiB", in "64B"..="1TiB",
             source "assumed: SRAM that a controller has without DRAM; the paper's sizes follow its traces";
     }
@@ -122,7 +122,7 @@ impl Policy for Dftl {
             counts: _,
             stored: _,
         } = self;
-        out.number(cached.len());
+        out.number(cached.held());
         for (page, dirty) in cached.by_use() {
             out.number(page.get());
             out.flag(dirty);
@@ -357,7 +357,7 @@ impl Dftl {
     /// Entries in memory are no more than fit; an entry that is not, or does not differ, is on flash as it
     /// is, unless its translation page waits to be rewritten.
     pub(in crate::ftl) fn audit(&self) -> Result<(), String> {
-        let (held, listed) = (self.cached.len(), self.cached.by_use().count());
+        let (held, listed) = (self.cached.held(), self.cached.by_use().count());
         if held > self.cached.capacity() || held as usize != listed {
             let capacity = self.cached.capacity();
             return Err(format!("{held} entries of {capacity} are in memory, {listed} are listed"));
