@@ -46,7 +46,7 @@ impl Active {
     /// Where its time went, as far as that is known.
     #[must_use]
     pub fn breakdown(&self) -> &Breakdown {
-        &self.answer.breakdown
+        &self.breakdown
     }
 
     /// When it was submitted.

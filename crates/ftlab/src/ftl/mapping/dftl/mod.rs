@@ -20,6 +20,9 @@
 mod cached;
 mod counts;
 
+#[cfg(test)]
+mod tests;
+
 pub use cached::{CachedTable, Evicted};
 pub use counts::{Cause, DemandCounts};
 

@@ -1,0 +1,260 @@
+//! The map against a naive one: a list of entries by use, a set of stale translation pages, and a copy of what
+//! flash holds.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::nand::Shape;
+use proptest::prelude::*;
+
+/// Translation pages of 128 entries, three of them; two planes.
+const PAGES: u32 = 300;
+const PER_PAGE: u32 = 128;
+
+fn geometry() -> Geometry {
+    Geometry::new(Shape {
+        channels: 2,
+        chips_per_channel: 1,
+        dies_per_chip: 1,
+        planes_per_die: 1,
+        blocks_per_plane: 16,
+        pages_per_block: 32,
+        page_size: Bytes(512),
+        mapping_unit: Bytes(512),
+    })
+}
+
+/// What can happen to a map.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Read(u32),
+    WriteBack(u32),
+    /// A page is on flash at a new place.
+    Commit(u32),
+    /// Collection on a plane copied a page to a new place.
+    Copy(u32, u32),
+    /// That collection has nothing left to copy.
+    Collected(u32),
+    Trim(u32),
+    /// What is due is rewritten.
+    Rewrite,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    // Most of what is done is done to few pages.
+    let page = || prop_oneof![0..PAGES, 0..12u32, 120..136u32];
+    prop_oneof![
+        6 => page().prop_map(Step::Read),
+        4 => page().prop_map(Step::WriteBack),
+        4 => page().prop_map(Step::Commit),
+        3 => (0..2u32, page()).prop_map(|(plane, page)| Step::Copy(plane, page)),
+        1 => (0..2u32).prop_map(Step::Collected),
+        1 => page().prop_map(Step::Trim),
+        2 => Just(Step::Rewrite),
+    ]
+}
+
+struct Naive {
+    capacity: usize,
+    /// The least recently used first, and whether they differ from flash.
+    entries: Vec<(u32, bool)>,
+    map: Vec<Option<u32>>,
+    flash: Vec<Option<u32>>,
+    stale: BTreeSet<u32>,
+    touched: [BTreeSet<u32>; 2],
+    due: BTreeSet<u32>,
+    counts: DemandCounts,
+}
+
+impl Naive {
+    fn new(capacity: usize) -> Naive {
+        Naive {
+            capacity,
+            entries: Vec::new(),
+            map: vec![None; PAGES as usize],
+            flash: vec![None; PAGES as usize],
+            stale: BTreeSet::new(),
+            touched: Default::default(),
+            due: BTreeSet::new(),
+            counts: DemandCounts::default(),
+        }
+    }
+
+    fn entry(&mut self, page: u32) -> Option<&mut (u32, bool)> {
+        self.entries.iter_mut().find(|entry| entry.0 == page)
+    }
+
+    /// All entries of a translation page are written.
+    fn rewrite(&mut self, of: u32) {
+        let all = of * PER_PAGE..((of + 1) * PER_PAGE).min(PAGES);
+        all.for_each(|page| self.flash[page as usize] = self.map[page as usize]);
+        self.clean(of);
+        self.stale.remove(&of);
+    }
+
+    fn clean(&mut self, of: u32) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.0 / PER_PAGE == of && entry.1) {
+            entry.1 = false;
+            self.counts.batched += 1;
+        }
+    }
+
+    /// Takes an entry in, and says which translation page has to be written for that.
+    fn take_in(&mut self, page: u32) -> Option<u32> {
+        let mut written = None;
+        if self.entries.len() == self.capacity {
+            let (gone, dirty) = self.entries.remove(0);
+            self.counts.evicted += 1;
+            if dirty {
+                self.counts.write_backs += 1;
+                self.clean(gone / PER_PAGE);
+                self.stale.insert(gone / PER_PAGE);
+                written = Some(gone / PER_PAGE);
+            }
+        }
+        self.entries.push((page, false));
+        written
+    }
+
+    /// Looks an entry up; what has to be written for it is.
+    fn find(&mut self, page: u32) -> bool {
+        match self.entries.iter().position(|entry| entry.0 == page) {
+            Some(at) => {
+                let entry = self.entries.remove(at);
+                self.entries.push(entry);
+                true
+            }
+            None => {
+                if let Some(of) = self.take_in(page) {
+                    self.rewrite(of);
+                }
+                false
+            }
+        }
+    }
+
+    /// The place of a page changed. True if no entry in memory says so.
+    fn moves(&mut self, page: u32, to: Option<u32>) -> bool {
+        self.map[page as usize] = to;
+        match self.entry(page) {
+            Some(entry) => {
+                entry.1 = true;
+                false
+            }
+            None => true,
+        }
+    }
+
+    fn take(&mut self, step: Step, to: u32) {
+        match step {
+            Step::Read(page) => match self.find(page) {
+                true => self.counts.read_hits += 1,
+                false => self.counts.read_misses += 1,
+            },
+            Step::WriteBack(page) => match self.find(page) {
+                true => self.counts.write_hits += 1,
+                false => self.counts.write_misses += 1,
+            },
+            Step::Commit(page) => {
+                if self.moves(page, Some(to)) {
+                    self.counts.reinserted += 1;
+                    let written = self.take_in(page);
+                    self.due.extend(written);
+                    self.moves(page, Some(to));
+                }
+            }
+            Step::Copy(plane, page) if self.map[page as usize].is_some() => {
+                if !self.moves(page, Some(to)) {
+                    self.counts.lazy += 1;
+                } else if self.stale.insert(page / PER_PAGE) {
+                    self.touched[plane as usize].insert(page / PER_PAGE);
+                }
+            }
+            Step::Collected(plane) => {
+                let touched = std::mem::take(&mut self.touched[plane as usize]);
+                self.due.extend(touched);
+            }
+            Step::Trim(page) if self.map[page as usize].is_some() => {
+                if self.moves(page, None) && self.stale.insert(page / PER_PAGE) {
+                    self.due.insert(page / PER_PAGE);
+                }
+            }
+            Step::Rewrite => {
+                for of in std::mem::take(&mut self.due) {
+                    if self.stale.contains(&of) {
+                        self.rewrite(of);
+                    }
+                }
+            }
+            Step::Copy(..) | Step::Trim(_) => {}
+        }
+    }
+}
+
+fn take(map: &mut Dftl, step: Step, to: u32) {
+    let find = |map: &mut Dftl, page, cause| {
+        if let Found::Miss(Some(of)) = map.find(Lpn::new(page), cause) {
+            map.rewrite(of);
+        }
+    };
+    match step {
+        Step::Read(page) => find(map, page, Cause::HostRead),
+        Step::WriteBack(page) => find(map, page, Cause::WriteBack),
+        Step::Commit(page) => _ = map.commit(Lpn::new(page), Ppn::new(to)),
+        Step::Copy(plane, page) => {
+            let page = Lpn::new(page);
+            let Some(from) = map.look_up(page) else { return };
+            assert!(map.relocate(page, from, Ppn::new(to)));
+            map.copied(PlaneId::new(plane), page, true);
+        }
+        Step::Collected(plane) => map.collected(PlaneId::new(plane)),
+        Step::Trim(page) => _ = map.trim(Lpn::new(page)),
+        Step::Rewrite => {
+            while let Some((of, _)) = map.next_due() {
+                map.rewrite(of);
+            }
+        }
+    }
+}
+
+proptest! {
+    /// Entries in the same order, differing or not; the same hits, misses and write-backs; and what neither an
+    /// entry nor a note of a stale page knows, flash has right.
+    #[test]
+    fn it_is_a_naive_map(
+        capacity in prop_oneof![1usize..6, 1usize..40, Just(PAGES as usize)],
+        steps in proptest::collection::vec(step(), 1..300),
+    ) {
+        let mut map = Dftl::new(PAGES, capacity as u32, &geometry());
+        let mut naive = Naive::new(capacity);
+        for (to, step) in (1_000..).zip(steps) {
+            naive.take(step, to);
+            take(&mut map, step, to);
+            prop_assert_eq!(map.audit(), Ok(()));
+            let held: Vec<_> =
+                map.cached.by_use().map(|(page, dirty)| (page.get(), dirty)).collect();
+            prop_assert_eq!(&held, &naive.entries, "after {:?}", step);
+            prop_assert_eq!(map.counts, naive.counts, "after {:?}", step);
+            let stale = (0..).zip(&map.stale).filter_map(|(of, &stale)| stale.then_some(of));
+            prop_assert!(stale.eq(naive.stale.iter().copied()), "after {:?}", step);
+            for page in 0..PAGES {
+                let dirty = held.contains(&(page, true));
+                let known = dirty || naive.stale.contains(&(page / PER_PAGE));
+                let at = page as usize;
+                prop_assert!(known || naive.flash[at] == naive.map[at], "{} after {:?}", page, step);
+            }
+        }
+    }
+}
+
+#[test]
+fn translation_pages_lie_on_flash_pages_of_their_own_behind_the_host() {
+    let shape = Shape { page_size: Bytes(2_048), ..*geometry().shape() };
+    let map = Dftl::new(1_026, 8, &Geometry::new(shape));
+    // 512 entries of four bytes each; flash pages of four units, the first behind page 1025.
+    assert_eq!((map.translation_pages(), map.all_pages()), (3, 1_028 + 12));
+    let pages: Vec<_> = map.pages_of(Tpn::new(2)).map(Lpn::get).collect();
+    assert_eq!(pages, [1_036, 1_037, 1_038, 1_039]);
+    assert_eq!(map.page_of(Lpn::new(1_025)), Tpn::new(2));
+    assert!(map.is_of_map(Lpn::new(1_026)) && !map.is_of_map(Lpn::new(1_025)));
+}
