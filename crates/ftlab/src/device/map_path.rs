@@ -520,6 +520,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Some(at) = self.ftl.look_up_for_host(page) else {
             return self.outlet().settle(id, &Spent::on_translation(waited));
         };
+        // Others may have brought it meanwhile.
+        if self.reads.is_on()
+            && let Some(place) = self.reads.read(page)
+        {
+            self.contents.read_cached(id, page, sectors, place);
+            return self.outlet().settle(id, &Spent::on_translation(waited));
+        }
         if open.as_ref().is_some_and(|(of, _)| *of != id) {
             self.end_gathering(open);
         }

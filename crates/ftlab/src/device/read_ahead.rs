@@ -32,7 +32,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let mut frame = None;
         for (unit, at) in (first..first + units).map(Ppn::new).enumerate() {
             let Some(page) = ftl.owner_of(at) else { continue };
-            let current = ftl.look_up(page) == Some(at);
+            // Pages of a map on flash are no data.
+            let current = page.get() < ftl.logical_pages() && ftl.look_up(page) == Some(at);
             if !current || buffer.find(page).is_some() || reads.find(page).is_some() {
                 continue;
             }
@@ -48,7 +49,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let next = (request.lba.0 + u64::from(request.sectors)).div_ceil(sectors);
         let end = (next + u64::from(self.reads.ahead())).min(u64::from(self.ftl.logical_pages()));
         for page in (next..end).map(|page| Lpn::new(page as u32)) {
-            if self.buffer.find(page).is_some() || self.reads.find(page).is_some() {
+            // Nobody waits for a map on flash to read ahead.
+            let is_known =
+                self.ftl.map_on_flash().is_none_or(|map| map.cached().state(page).is_some());
+            if !is_known || self.buffer.find(page).is_some() || self.reads.find(page).is_some() {
                 continue;
             }
             if let Some(at) = self.ftl.look_up(page).filter(|&at| self.channel_is_idle(at)) {

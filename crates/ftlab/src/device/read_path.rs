@@ -97,6 +97,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         wanted: PageSpan,
         gathering: &mut Option<Gathering>,
     ) -> bool {
+        // What the read cache has needs none.
+        if self.reads.is_on() && self.reads.find(wanted.page).is_some() {
+            return true;
+        }
         if self.may_wait_for_entry(wanted.page)
             && let Some(Gathering { command, .. }) = gathering.take()
         {
