@@ -47,19 +47,36 @@ impl OfBuffer for AppendOptions {
     }
 }
 
+/// What is in a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Taken(SlotId),
+    /// What was there has been written again, or deallocated.
+    Hole,
+    /// What was there is on its way to flash, and counts there; or nothing came while its flash page
+    /// was being flushed.
+    Empty,
+}
+
+impl Place {
+    fn slot(self) -> Option<SlotId> {
+        if let Place::Taken(slot) = self { Some(slot) } else { None }
+    }
+}
+
 /// Places from the oldest to the newest.
 #[derive(Clone, Debug)]
 pub struct Append {
     /// Places that lie together on a flash page.
     units_per_page: usize,
-    /// Who has each place; none is a hole. It begins with a whole flash page's.
-    places: VecDeque<Option<SlotId>>,
+    /// They begin with a whole flash page's.
+    places: VecDeque<Place>,
     /// How many places came before these.
     before: u64,
     /// By slot: its place, counted from the first one ever.
     place_of: Vec<u64>,
-    /// Places that are no holes.
     taken: usize,
+    holes: usize,
     /// Flash pages that the flush under way may still take.
     left: u32,
     /// The first flash page has been taken in part.
@@ -76,7 +93,7 @@ impl Policy for Append {
         Append::new(parts.geometry.units_per_page())
     }
 
-    keeps_nothing!(Append { units_per_page, places, before, place_of, taken, left, within });
+    keeps_nothing!(Append { units_per_page, places, before, place_of, taken, holes, left, within });
 }
 
 impl Append {
@@ -89,6 +106,7 @@ impl Append {
             before: 0,
             place_of: Vec::new(),
             taken: 0,
+            holes: 0,
             left: 0,
             within: false,
         }
@@ -97,7 +115,7 @@ impl Append {
     /// Places that hold nothing any more and are not free yet.
     #[inline]
     pub(super) fn holes(&self) -> u32 {
-        (self.places.len() - self.taken) as u32
+        self.holes as u32
     }
 
     /// A flush of so many flash pages begins.
@@ -112,11 +130,10 @@ impl Append {
 
     pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.append(slot);
-        self.taken += 1;
     }
 
     pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
-        self.make_hole(slot);
+        self.leave(slot, Place::Hole);
         self.append(slot);
         if self.within && self.first_of_page().is_none() {
             self.pass();
@@ -126,14 +143,14 @@ impl Append {
     pub(super) fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
     pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, why: Leaves) {
-        let place = self.make_hole(slot);
-        self.taken -= 1;
+        let flushed = why == Leaves::WrittenBack;
+        let place = self.leave(slot, if flushed { Place::Empty } else { Place::Hole });
         if self.taken == 0 {
             self.clear();
-        } else if place < self.units_per_page && (why == Leaves::WrittenBack || self.within) {
+        } else if place < self.units_per_page && (flushed || self.within) {
             // What comes later goes onto another flash page.
             let whole = self.units_per_page.max(self.places.len());
-            self.places.resize(whole, None);
+            self.places.resize(whole, Place::Empty);
             self.within = self.first_of_page().is_some();
             if !self.within {
                 self.pass();
@@ -156,11 +173,11 @@ impl Append {
     }
 
     pub(super) fn first(&self) -> Option<SlotId> {
-        self.places.iter().flatten().next().copied()
+        self.places.iter().find_map(|place| place.slot())
     }
 
     pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
-        self.places.range(self.index_of(slot) + 1..).flatten().next().copied()
+        self.places.range(self.index_of(slot) + 1..).find_map(|place| place.slot())
     }
 
     fn append(&mut self, slot: SlotId) {
@@ -168,7 +185,8 @@ impl Append {
             self.place_of.resize(slot.at() + 1, 0);
         }
         self.place_of[slot.at()] = self.before + self.places.len() as u64;
-        self.places.push_back(Some(slot));
+        self.places.push_back(Place::Taken(slot));
+        self.taken += 1;
     }
 
     /// Where in the line a slot stands.
@@ -176,21 +194,24 @@ impl Append {
         (self.place_of[slot.at()] - self.before) as usize
     }
 
-    fn make_hole(&mut self, slot: SlotId) -> usize {
+    /// A page leaves its place.
+    fn leave(&mut self, slot: SlotId, behind: Place) -> usize {
         let place = self.index_of(slot);
-        self.places[place] = None;
+        self.places[place] = behind;
+        self.taken -= 1;
+        self.holes += usize::from(behind == Place::Hole);
         place
     }
 
     /// The first page on the oldest flash page.
     fn first_of_page(&self) -> Option<SlotId> {
-        self.places.iter().take(self.units_per_page).flatten().next().copied()
+        self.places.iter().take(self.units_per_page).find_map(|place| place.slot())
     }
 
     /// The oldest flash page is done with.
     fn pass(&mut self) {
         let places = self.units_per_page.min(self.places.len());
-        self.places.drain(..places);
+        self.holes -= self.places.drain(..places).filter(|&place| place == Place::Hole).count();
         self.before += places as u64;
         self.left = self.left.saturating_sub(1);
         self.within = false;
@@ -200,6 +221,6 @@ impl Append {
     fn clear(&mut self) {
         self.before += self.places.len() as u64;
         self.places.clear();
-        (self.left, self.within) = (0, false);
+        (self.holes, self.left, self.within) = (0, 0, false);
     }
 }

@@ -89,7 +89,8 @@ impl Resume {
     pub fn between(saved: &Options, loading: &Options, same_seed: bool) -> Resume {
         let (a, b) = (saved, loading);
         Resume {
-            host: a.host == b.host,
+            // Both decide whether there is a front end at all.
+            host: a.host == b.host && a.firmware == b.firmware,
             mapping: a.ftl.mapping == b.ftl.mapping,
             placement: a.ftl.placement == b.ftl.placement,
             // What they know of pages is as long as the device has pages.

@@ -7,7 +7,7 @@ use ftlab::verify::Canary;
 use crate::case::Case;
 
 /// The cases within which a bug must be found: few of those that run every day.
-const PATIENCE: u64 = 60;
+const PATIENCE: u64 = 150;
 
 /// The first case that finds the bug, and what it says.
 fn find(canary: Canary) -> Option<(u64, String)> {

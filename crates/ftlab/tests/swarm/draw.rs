@@ -60,6 +60,8 @@ const SMALL: &[(&str, &[&str])] = &[
     ("ftl.slc_cache.keep_free", &["0", "1", "2", "4"]),
     ("ftl.slc_cache.most_borrowed", &["1", "2", "5", "1000000"]),
     ("cache.capacity", &["4KiB", "16KiB", "64KiB", "256KiB"]),
+    ("cache.read.capacity", &["16KiB", "64KiB", "256KiB"]),
+    ("cache.read.ahead", &["0", "1", "4"]),
 ];
 
 /// Options that show something only together, with values to choose from.
@@ -132,7 +134,7 @@ const TOGETHER: [Together; 7] = [
 ];
 
 /// In so many of a hundred devices some of these meet.
-const MEETINGS: u64 = 40;
+const MEETINGS: u64 = 50;
 
 /// Free texts, which change nothing.
 const TEXTS: [&str; 3] = ["device.name", "device.description", "device.source"];

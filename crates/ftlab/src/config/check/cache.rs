@@ -7,6 +7,7 @@ use crate::config::resolve::{Counts, shape};
 use crate::config::value::Value;
 use crate::ftl::merge::Clocks;
 use crate::nand::endurance::EnduranceChoice;
+use crate::units::Bytes;
 
 impl Checker<'_, '_> {
     /// Blocks of a plane that a device keeps back because operations on it can fail.
@@ -20,7 +21,8 @@ impl Checker<'_, '_> {
             let page = nand.page_size.0.max(1);
             let row = u64::from(self.options.pages_in_row());
             let of_dies = |each| self.dies(counts) * u64::from(each) * row;
-            let programs = buffer.programs_per_die.map_or(counts.planes, of_dies);
+            let usual = buffer.programs_per_die.map_or(counts.planes, of_dies);
+            let programs = buffer.flush_pages.map_or(usual, |pages| u64::from(pages).max(row));
             // Counted by sectors, it may hold one of each page.
             let held = match buffer.space {
                 Space::Pages | Space::Slots => buffer.options.capacity.0.div_ceil(page),
@@ -35,15 +37,24 @@ impl Checker<'_, '_> {
         1 + drain.div_ceil(counts.planes * u64::from(nand.pages_per_block))
     }
 
-    pub(super) fn cache(&mut self) {
-        let Some(buffer) = self.options.cache.policy.dram() else { return };
-        let (page, capacity) = (shape(self.options).page_size, buffer.options.capacity);
+    /// DRAM holds a flash page, at the least.
+    fn holds_a_page(&mut self, path: &'static str, capacity: Bytes) {
+        let page = shape(self.options).page_size;
         if capacity < page {
             let message =
                 format!("{} do not hold one flash page of {}", capacity.print(), page.print());
             let remedy = format!("write {} or more", text(&page));
-            self.fail(&["cache.capacity", "nand.page_size"], message, remedy);
+            self.fail(&[path, "nand.page_size"], message, remedy);
         }
+    }
+
+    pub(super) fn cache(&mut self) {
+        if let Some(reads) = self.options.cache.read.policy.holds() {
+            self.holds_a_page("cache.read.capacity", reads.capacity);
+        }
+        let Some(buffer) = self.options.cache.policy.dram() else { return };
+        let capacity = buffer.options.capacity;
+        self.holds_a_page("cache.capacity", capacity);
         let shape = shape(self.options);
         let Some(counts) = Counts::of(&shape) else { return };
         let logical = counts.logical(self.options.ftl.over_provisioning);
