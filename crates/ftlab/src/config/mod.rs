@@ -10,6 +10,7 @@
 pub mod catalog;
 mod check;
 pub mod declare;
+mod dram;
 #[doc(hidden)]
 pub mod fuzz;
 mod layer;
@@ -29,6 +30,7 @@ use std::collections::BTreeMap;
 pub use catalog::{AppliesTo, OptionInfo, PolicyTopic, SectionInfo, Topic, UnknownPath};
 pub use catalog::{all_options, all_policies, explain};
 pub use declare::any_of;
+pub use dram::*;
 pub use layer::Layer;
 pub use options::*;
 pub use problem::{ConfigError, Place, Problem, Problems};
