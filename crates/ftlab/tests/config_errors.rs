@@ -364,3 +364,18 @@ fn what_a_mapping_with_a_log_can_not_have() {
         assert!(Config::load(&with_sets("tlc-512g", &[&set])).is_ok(), "{policy}");
     }
 }
+
+/// The firmware of a board, and its caches, beside what they can't be had with; word for word.
+#[test]
+fn what_a_board_can_not_have() {
+    let refused: [&[&str]; 6] = [
+        &["ftl.streams.policy=multi-hash"],
+        &["cache.policy=gating", "ftl.mapping.unit=flash-page", "ftl.placement.policy=static"],
+        &["ftl.mapping.policy=reconstruction"],
+        &["cache.read.capacity=4KiB"],
+        &["cache.flush_pages=0"],
+        &["firmware.copies=everything"],
+    ];
+    let told = refused.map(|sets| error(&with_sets("cosmos-openssd", sets)).to_string());
+    insta::assert_snapshot!(told.join("\n"));
+}

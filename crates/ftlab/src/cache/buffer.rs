@@ -165,7 +165,8 @@ pub struct BufferCounts {
     pub write_misses: u64,
     /// Read pages of which all wanted sectors were in the buffer.
     pub read_hits: u64,
-    /// Read pages that needed flash, or were never written.
+    /// Read pages of which not all wanted sectors were in the buffer: they came from flash or a read cache, or were
+    /// never written.
     pub read_misses: u64,
     /// Pages written back.
     pub written_back: u64,

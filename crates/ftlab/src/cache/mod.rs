@@ -83,6 +83,15 @@ seam! {
     }
 }
 
+/// What is programmed together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// Pages on one flash page.
+    OnFlashPage,
+    /// Flash pages on the planes of a die.
+    InRow,
+}
+
 /// The DRAM of a write buffer, and when it is written back.
 #[derive(Clone, Copy, Debug)]
 pub struct Dram<'a> {
@@ -188,10 +197,14 @@ impl WriteBuffer {
     #[inline]
     #[must_use]
     pub fn begins_page(&self) -> bool {
-        match self {
-            WriteBuffer::Append(policy) => policy.begins_page(),
-            _ => self.evicts_blocks() && !self.unfinished(),
-        }
+        if let WriteBuffer::Append(policy) = self { policy.begins_page() } else { false }
+    }
+
+    /// Whether what is evicted next begins another block.
+    #[inline]
+    #[must_use]
+    pub fn begins_block(&self) -> bool {
+        self.evicts_blocks() && !self.unfinished()
     }
 
     /// A page may be evicted from now on: it came in, has new data after a write-back, or was read and

@@ -43,6 +43,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.log();
     checker.cache();
     checker.order_in_lock_step();
+    checker.order_of_streams();
     checker.gating();
     checker.firmware();
     checker.packing();

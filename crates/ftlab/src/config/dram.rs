@@ -55,7 +55,7 @@ options! {
             source "one in the cells and one on the bus keep a die busy",
             applies_with "cache.write_back_together" is "1";
         /// Flash pages that are written back together: the next ones begin when all of them are on flash. With 1
-        /// each goes as soon as it may.
+        /// each goes as soon as it may, as does what a host flush waits for.
         write_back_together: u32 = "1", in "1"..="4096", unit "flash pages",
             source "default: nothing waits for others; Lu et al. 2018, 4.1.2, flush 16 at once";
     }

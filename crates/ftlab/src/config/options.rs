@@ -110,7 +110,7 @@ options! {
         /// Handing a flash page to the flash, in a write-back.
         page: Nanos = "0ns", in "0ns"..="1ms", source "default: not counted",
             applies_with "ftl.mapping.policy" not "physical";
-        /// Noticing that the flash has done what a host waits for, or the processor itself.
+        /// Noticing that the flash has done what a read of the host, or the processor itself, waits for.
         poll: Nanos = "0ns", in "0ns"..="1ms", source "default: not counted";
         /// What is copied from one place of its memory to another.
         copies: Copies = "nothing",

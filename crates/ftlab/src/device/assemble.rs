@@ -6,6 +6,7 @@ use super::cycle::Cycles;
 use super::idle::{Chore, Idle};
 use super::lock_step::Standstill;
 use super::map_path::Translator;
+use super::read_ahead::ReadingAhead;
 use super::read_path::Fetched;
 use super::stalled::Stalled;
 use super::{Contents, Device};
@@ -370,6 +371,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         flash,
         contents,
         reads: ReadCache::new(setup.reads),
+        reading_ahead: ReadingAhead::default(),
         fetched: Fetched::default(),
         loads: Cargo::new(units_per_page),
         from_buffer: VecDeque::new(),

@@ -92,6 +92,8 @@ pub trait Contents {
     fn plan_map_read(&mut self, _command: CommandId, _at: Ppn) {}
     /// A page of the map is programmed.
     fn program_map(&mut self, _page: Lpn, _to: Ppn) {}
+    /// A flash command that is under way reads this page, too.
+    fn join_read(&mut self, _command: CommandId, _read: FlashRead) {}
     /// The pages that a flash command was to read have been read.
     fn read_flash(&mut self, _command: CommandId) {}
     /// A flash command will program this page in place.

@@ -101,6 +101,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             flash,
             contents: _,
             reads,
+            reading_ahead: _,
             fetched: _,
             loads: _,
             stalled,

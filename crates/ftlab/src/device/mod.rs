@@ -36,6 +36,7 @@ use self::direct_path::Direct;
 use self::idle::{Chore, Idle};
 use self::lock_step::Standstill;
 use self::map_path::Translator;
+use self::read_ahead::ReadingAhead;
 use self::read_path::Fetched;
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, ReadCache, SlotId};
@@ -77,6 +78,8 @@ pub struct Device<P = (), C = ()> {
     contents: C,
     /// What was read lately.
     reads: ReadCache,
+    /// What is being read ahead.
+    reading_ahead: ReadingAhead,
     /// What is being read and stays in the buffer then.
     fetched: Fetched,
     /// By program of a write-back: the slots of its pages, of a pack the one that knows the other.
@@ -268,7 +271,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                     self.cache_what_was_read(id);
                 }
             }
-            Task::ReadAhead => self.cache_what_was_read(id),
+            Task::ReadAhead => self.read_ahead_done(id),
             Task::HostWrite(request) => self.programmed_in_place(request, id),
             Task::WriteBack => self.write_back_command_done(id),
             Task::Merge(plane) => self.merge_command_done(plane, id),

@@ -4,11 +4,24 @@
 //! A read that was begun before a write may end after it. So a page comes in only if the mapping still names the place
 //! that was read, and the write buffer knows nothing of the page: what it has is newer, or will be on flash elsewhere.
 
-use super::{Contents, Device};
-use crate::host::Request;
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use super::{Contents, Device, FlashRead};
+use crate::host::{Request, RequestId};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
 use crate::units::{Lpn, Ppn};
 use crate::verify::Canary;
+
+/// Flash pages that are being read ahead, and who waits for them: few at a time, one for each channel.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReadingAhead {
+    pages: Vec<(u32, CommandId)>,
+    waiting: Vec<(CommandId, RequestId)>,
+}
+
+impl ReadingAhead {
+    fn find(&self, flash_page: u32) -> Option<CommandId> {
+        self.pages.iter().find(|&&(page, _)| page == flash_page).map(|&(_, command)| command)
+    }
+}
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// A page is written or deallocated.
@@ -28,13 +41,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let units = geometry.units_per_page();
         let read = self.flash.command(command).page;
         let first = read.get() - read.get() % units;
+        let passes = self.plant.is(Canary::ReadBesideWrite);
         let Device { reads, ftl, buffer, contents, .. } = self;
         let mut frame = None;
         for (unit, at) in (first..first + units).map(Ppn::new).enumerate() {
             let Some(page) = ftl.owner_of(at) else { continue };
             // Pages of a map on flash are no data.
             let current = page.get() < ftl.logical_pages() && ftl.look_up(page) == Some(at);
-            if !current || buffer.find(page).is_some() || reads.find(page).is_some() {
+            let newer = buffer.find(page).is_some() && !passes;
+            if !current || newer || reads.find(page).is_some() {
                 continue;
             }
             let frame = *frame.get_or_insert_with(|| reads.bring(|place| contents.uncache(place)));
@@ -45,6 +60,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Reads the pages behind a host read, where they are on flash alone and their channel is idle.
     pub(super) fn read_ahead(&mut self, request: &Request) {
+        if !self.flash.load().any_idle() {
+            return;
+        }
         let sectors = u64::from(self.sectors_per_page);
         let next = (request.lba.0 + u64::from(request.sectors)).div_ceil(sectors);
         let end = (next + u64::from(self.reads.ahead())).min(u64::from(self.ftl.logical_pages()));
@@ -78,6 +96,41 @@ impl<P: Probe, C: Contents> Device<P, C> {
         command.codewords = self.flash.bus().page_codewords();
         let command = self.flash.prepare(command);
         self.contents.plan_read_ahead(command, at);
+        self.reading_ahead.pages.push((self.flash.geometry().flash_page_of(at), command));
         self.flash.submit(self.now, command);
+    }
+
+    /// Lets a host read wait for its flash page, if that is being read ahead already.
+    pub(super) fn join_read_ahead(&mut self, read: FlashRead) -> bool {
+        let flash_page = self.flash.geometry().flash_page_of(read.at);
+        let Some(command) = self.reading_ahead.find(flash_page) else { return false };
+        self.reads.note_joined();
+        self.contents.join_read(command, read);
+        if self.buffer.keeps_reads() {
+            self.fetched.plan(command, read);
+        }
+        self.intake.wait_for_one(read.request);
+        self.reading_ahead.waiting.push((command, read.request));
+        true
+    }
+
+    /// A flash page was read ahead: it comes in, and whoever waited for it is served.
+    pub(super) fn read_ahead_done(&mut self, command: CommandId) {
+        self.contents.read_flash(command);
+        self.reading_ahead.pages.retain(|&(_, known)| known != command);
+        let spent: Spent = self.flash.command(command).spent;
+        let mut waiting = std::mem::take(&mut self.reading_ahead.waiting);
+        waiting.retain(|&(known, request)| {
+            let waited = known == command;
+            if waited {
+                self.outlet().settle(request, &spent);
+            }
+            !waited
+        });
+        self.reading_ahead.waiting = waiting;
+        if self.buffer.keeps_reads() {
+            self.keep_what_was_read(command);
+        }
+        self.cache_what_was_read(command);
     }
 }

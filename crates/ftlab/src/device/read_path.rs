@@ -22,7 +22,7 @@ pub(super) struct Fetched {
 }
 
 impl Fetched {
-    fn plan(&mut self, command: CommandId, read: FlashRead) {
+    pub(super) fn plan(&mut self, command: CommandId, read: FlashRead) {
         if command.at() >= self.by_command.len() {
             self.by_command.resize_with(command.at() + 1, Vec::new);
         }
@@ -141,6 +141,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         wanted: PageSpan,
         gathering: &mut Option<Gathering>,
     ) {
+        let read = FlashRead { request: id, page: wanted.page, at, sectors: wanted.sectors };
+        if self.reads.ahead() > 0 && self.join_read_ahead(read) {
+            return;
+        }
         let flash_page = self.flash.geometry().flash_page_of(at);
         let command = match gathering {
             Some(open) if open.flash_page == flash_page => open.command,
@@ -166,8 +170,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let open = self.flash.command_mut(command);
         open.units += 1;
         open.codewords = (open.codewords + codewords).min(whole);
-        let PageSpan { page, sectors } = wanted;
-        let read = FlashRead { request: id, page, at, sectors };
         self.contents.plan_read(command, read);
         if self.buffer.keeps_reads() {
             self.fetched.plan(command, read);

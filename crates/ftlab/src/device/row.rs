@@ -4,7 +4,7 @@
 //! its die begins. It never waits for more to become dirty.
 
 use super::{Contents, Device};
-use crate::cache::Eviction;
+use crate::cache::{Beside, Eviction};
 use crate::ftl::placement::Mate;
 use crate::ftl::streams::WriteStream;
 use crate::nand::{CellMode, Row};
@@ -41,7 +41,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The first page of another flash page of a row.
     fn next_of_row(&mut self, home: Lpn, stream: WriteStream, number: u32) -> Option<Eviction> {
         match self.ftl.mate(home, number) {
-            Mate::Any => self.companion(stream),
+            Mate::Any => self.companion(stream, Beside::InRow),
             Mate::Group(first) => {
                 let page = |unit| Some(Lpn::new(first.get().checked_add(unit)?));
                 let pages = (0..self.units_per_page).filter_map(page);

@@ -3,7 +3,7 @@
 
 use super::map_path::Seeker;
 use super::{Contents, Device, Outlet, PREFETCH_DISTANCE, PageProgram};
-use crate::cache::{Eviction, Page, SlotId, Turn, Waiting};
+use crate::cache::{Beside, Eviction, Page, SlotId, Turn, Waiting};
 use crate::ftl::streams::WriteStream;
 use crate::ftl::{Fragment, Fragments};
 use crate::host::{PageSpan, Pages, Request, RequestId, SectorMask};
@@ -183,19 +183,19 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return;
         }
         while (self.batch.len() as u32) < self.units_per_page {
-            let Some(next) = self.companion(stream) else { break };
+            let Some(next) = self.companion(stream, Beside::OnFlashPage) else { break };
             self.take(next);
         }
     }
 
-    /// What else may share a flash page with pages of `stream`: the policy's next, looked for among the
+    /// What else may share a flash page, or a row, with pages of `stream`: the policy's next, looked for among the
     /// first few if there are several streams. Nothing that begins another block, or drops a clean page.
-    pub(super) fn companion(&mut self, stream: WriteStream) -> Option<Eviction> {
+    pub(super) fn companion(&mut self, stream: WriteStream, beside: Beside) -> Option<Eviction> {
         if self.ftl.streams().host_streams() > 1 {
             let mut near = self.buffer.candidates().take(COMPANIONS);
             return near.find(|&slot| self.stream_of(slot) == stream).map(Eviction::Page);
         }
-        let next = self.buffer.choose_companion(&self.ftl)?;
+        let next = self.buffer.choose_companion(&self.ftl, beside)?;
         let pads = matches!(next, Eviction::Pad(_));
         (!pads || !self.ftl.is_read_only()).then_some(next)
     }

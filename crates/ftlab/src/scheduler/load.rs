@@ -79,6 +79,12 @@ impl Load {
         self.commands[die.at()].count
     }
 
+    /// Whether any die has nothing to do.
+    #[must_use]
+    pub fn any_idle(&self) -> bool {
+        self.levels & 1 == 1
+    }
+
     /// A command more.
     #[inline]
     pub(super) fn add(&mut self, die: DieId) {

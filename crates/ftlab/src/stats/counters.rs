@@ -127,6 +127,7 @@ impl DeviceCounters {
         let reads = ReadCacheCounts {
             hits: f(a.hits, b.hits),
             misses: f(a.misses, b.misses),
+            joined: f(a.joined, b.joined),
             brought: f(a.brought, b.brought),
             read_ahead: f(a.read_ahead, b.read_ahead),
             outdated: f(a.outdated, b.outdated),

@@ -11,7 +11,9 @@ pub struct ReadCacheReport {
     pub hit_pages: u64,
     /// Pages that the host had from flash instead.
     pub missed_pages: u64,
-    /// The share of the first in both.
+    /// Of these, pages that were being read ahead already: the host waited for that.
+    pub joined_pages: u64,
+    /// The share of the first in hits and misses.
     pub hit_ratio: Option<f64>,
     /// Pages that came in, be it beside what the host wanted.
     pub brought_pages: u64,
@@ -24,11 +26,12 @@ pub struct ReadCacheReport {
 }
 
 pub(super) fn read_cache(counts: &ReadCacheCounts) -> ReadCacheReport {
-    let &ReadCacheCounts { hits, misses, brought, read_ahead, outdated, evicted } = counts;
+    let &ReadCacheCounts { hits, misses, joined, brought, read_ahead, outdated, evicted } = counts;
     let wanted = hits + misses;
     ReadCacheReport {
         hit_pages: hits,
         missed_pages: misses,
+        joined_pages: joined,
         hit_ratio: (wanted > 0).then(|| hits as f64 / wanted as f64),
         brought_pages: brought,
         read_ahead_flash_pages: read_ahead,

@@ -61,6 +61,8 @@ pub enum Canary {
     StaleReadKept,
     /// What was read stays in the read cache when it is written or deallocated.
     OldReadServed,
+    /// What was read comes into the read cache, though something newer is in the write buffer.
+    ReadBesideWrite,
     /// An entry of the map that differs from flash makes room for another one, and is not written.
     DirtyEntryForgotten,
     /// Collection moves a page, and nobody tells the map on flash.
@@ -69,7 +71,7 @@ pub enum Canary {
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 29] = [
+    pub const ALL: [Canary; 30] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -97,6 +99,7 @@ impl Canary {
         Canary::PartnerNotMapped,
         Canary::StaleReadKept,
         Canary::OldReadServed,
+        Canary::ReadBesideWrite,
         Canary::DirtyEntryForgotten,
         Canary::CopyNotInMap,
     ];

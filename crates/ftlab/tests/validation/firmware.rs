@@ -168,6 +168,14 @@ fn neighbours_are_read_ahead_from_idle_channels() {
         let time: u64 = cycles(&mut board, reads).iter().sum();
         (time, *board.reads().counts())
     };
+    // A page that is being read ahead is waited for, not read again: 500 flash pages in all.
+    for ahead in ["cache.read.ahead=1", "cache.read.ahead=2", "cache.read.ahead=4"] {
+        let (time, counts) = run(ahead);
+        let alone = run("cache.read.ahead=0").0;
+        assert!(time < alone, "{ahead}: {time} and {alone}");
+        let sensed = counts.read_ahead + counts.misses - counts.joined;
+        assert!(sensed <= 500 + 2, "at the end something is read ahead in vain: {counts:?}");
+    }
     let (alone, without) = run("cache.read.ahead=0");
     let (ahead, with) = run("cache.read.ahead=4");
     assert_eq!((without.hits, without.read_ahead), (500, 0), "every other page comes along");

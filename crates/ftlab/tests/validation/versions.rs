@@ -308,6 +308,10 @@ impl<O: Onlooker> Contents for Versions<O> {
         self.onlooker.issued(to);
     }
 
+    fn join_read(&mut self, command: CommandId, read: FlashRead) {
+        entry(&mut self.planned, command.at()).push(read);
+    }
+
     fn read_flash(&mut self, command: CommandId) {
         for read in std::mem::take(entry(&mut self.planned, command.at())) {
             let mut at = read.at.at();

@@ -1,5 +1,6 @@
 //! Pages on their way to flash: when one is due, what begins and ends with its program, and who is told.
 
+use super::super::Beside;
 use super::super::view::{Eviction, Leaves, OnFlash};
 use super::{Buffer, Page, SlotId, Waiter, WaiterId, view};
 use crate::host::{RequestId, SectorMask};
@@ -64,16 +65,17 @@ impl Buffer {
                 self.setup.policy.begin_flush(pages);
             }
             self.wants_room = false;
+            let holes = self.setup.policy.holes();
             let next = if for_room { self.choose(flash) } else { self.choose_dirty(flash) };
+            self.made_room |= self.setup.policy.holes() < holes;
             if next.is_some() {
                 return next;
             }
             self.flush_left = 0;
+            // What is appended may have been nothing but holes so far.
             if !self.setup.policy.appends() || self.dirty == 0 {
                 return None;
             }
-            // It has passed over nothing but holes.
-            self.made_room = true;
         }
     }
 
@@ -91,9 +93,10 @@ impl Buffer {
 
     /// What may go along with an eviction that was begun: of a policy that evicts blocks, more of the same.
     #[inline]
-    pub fn choose_companion(&mut self, flash: &dyn OnFlash) -> Option<Eviction> {
+    pub fn choose_companion(&mut self, flash: &dyn OnFlash, beside: Beside) -> Option<Eviction> {
         let policy = &self.setup.policy;
-        if self.dirty == 0 && !policy.unfinished() || policy.begins_page() {
+        let apart = policy.begins_block() || beside == Beside::OnFlashPage && policy.begins_page();
+        if self.dirty == 0 && !policy.unfinished() || apart {
             return None;
         }
         self.choose_dirty(flash)
@@ -180,7 +183,9 @@ impl Buffer {
         flash: &dyn OnFlash,
         what: impl FnOnce(&Page) -> SectorMask,
     ) -> Lpn {
+        let holes = self.setup.policy.holes();
         self.drop_candidate(slot, Leaves::WrittenBack, flash);
+        self.made_room |= self.setup.policy.holes() < holes;
         self.flushing += 1;
         self.awaited -= u32::from(self.pages[slot].dirty_waiters.is_some());
         self.change(slot, |page| {

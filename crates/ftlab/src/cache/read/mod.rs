@@ -91,6 +91,8 @@ pub struct ReadCacheCounts {
     pub hits: u64,
     /// Pages that a host read had from flash instead.
     pub misses: u64,
+    /// Of these, pages that were being read ahead already.
+    pub joined: u64,
     /// Pages that came in.
     pub brought: u64,
     /// Flash pages that were read ahead.
@@ -169,6 +171,11 @@ impl ReadCache {
             None => self.counts.misses += 1,
         }
         found
+    }
+
+    /// A host read waits for a page that is being read ahead.
+    pub fn note_joined(&mut self) {
+        self.counts.joined += 1;
     }
 
     /// A flash page is read ahead.

@@ -66,6 +66,18 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// What was appended goes to flash in order, places that lie together on one flash page.
+    pub(super) fn order_of_streams(&mut self) {
+        let appends = matches!(self.options.cache.policy, WriteBufferChoice::Append(_));
+        if !appends || self.options.ftl.streams.policy.counts().host <= 1 {
+            return;
+        }
+        let message = "streams of the host would part what lies together in an append buffer";
+        let remedy = "set ftl.streams.policy to \"single\", or cache.policy to \"lru\"";
+        let paths = ["ftl.streams.policy", "cache.policy"];
+        self.fail(&paths, message.to_owned(), remedy.to_owned());
+    }
+
     /// In lock-step, write cycles take the first page of each plane in the order of the buffer: a policy that
     /// decides anew each time is not asked.
     pub(super) fn order_in_lock_step(&mut self) {
