@@ -449,8 +449,8 @@ impl<C: Contents> Outlet<'_, C> {
         if let Some(front) = self.front {
             front.completed(completion.queue);
         }
-        self.contents.finish(id, &completion);
-        self.finished.push(completion);
+        self.contents.finish(id, completion);
+        self.finished.push(*completion);
     }
 }
 

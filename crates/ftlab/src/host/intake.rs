@@ -10,16 +10,10 @@ pub type RequestId = Handle<Active>;
 /// A request in the device.
 #[derive(Clone, Debug)]
 pub struct Active {
-    // What is known of the answer stands here field by field: so this fits two cache lines.
-    request: Request,
-    queue: QueueId,
-    submitted: SimTime,
-    started: SimTime,
-    /// Of its time, up to the page that finished last.
-    breakdown: Breakdown,
-    outcome: Outcome,
-    /// Pages, or other things, that it still waits for.
-    pub waits_for: u32,
+    /// The answer, as far as it is known: of its time, up to the page that finished last. It leaves
+    /// as it stands here. Until then `finished` holds when the device took the request up: so this
+    /// fits two cache lines.
+    answer: Completion,
 }
 
 impl Active {
@@ -27,32 +21,32 @@ impl Active {
     #[inline]
     #[must_use]
     pub fn request(&self) -> &Request {
-        &self.request
+        &self.answer.request
     }
 
     /// The submission queue through which it came.
     #[must_use]
     pub fn queue(&self) -> QueueId {
-        self.queue
+        self.answer.queue
     }
 
     /// When the device took it up: later than it was submitted, if it had to wait for the front end.
     #[inline]
     #[must_use]
     pub fn started(&self) -> SimTime {
-        self.started
+        self.answer.finished
     }
 
     /// Where its time went, as far as that is known.
     #[must_use]
     pub fn breakdown(&self) -> &Breakdown {
-        &self.breakdown
+        &self.answer.breakdown
     }
 
     /// When it was submitted.
     #[must_use]
     pub fn submitted(&self) -> SimTime {
-        self.submitted
+        self.answer.submitted
     }
 }
 
@@ -60,6 +54,8 @@ impl Active {
 #[derive(Clone, Debug, Default)]
 pub struct Intake {
     active: Slab<Active>,
+    /// By request: pages, or other things, that it still waits for.
+    waits_for: Vec<u32>,
     /// Sectors of the writes that are done.
     written_sectors: u64,
 }
@@ -70,37 +66,35 @@ impl Intake {
     #[inline]
     pub fn admit(&mut self, submitted: SimTime, queue: QueueId, request: Request) -> RequestId {
         let (breakdown, outcome) = (Breakdown::default(), Outcome::Done);
-        let started = submitted;
+        let finished = submitted;
         const { assert!(size_of::<Active>() <= 128, "two cache lines") };
-        self.active.insert(Active {
-            request,
-            queue,
-            submitted,
-            started,
-            breakdown,
-            outcome,
-            waits_for: 1,
-        })
+        let answer = Completion { request, queue, submitted, finished, breakdown, outcome };
+        let id = self.active.insert(Active { answer });
+        match self.waits_for.get_mut(id.at()) {
+            Some(waits_for) => *waits_for = 1,
+            None => self.waits_for.push(1),
+        }
+        id
     }
 
     /// The front end has passed the request on.
     pub fn start(&mut self, id: RequestId, now: SimTime) {
-        self.active[id].started = now;
+        self.active[id].answer.finished = now;
     }
 
     /// The request waits for one thing more.
     #[inline]
     pub fn wait_for_one(&mut self, id: RequestId) {
-        self.active[id].waits_for += 1;
+        self.waits_for[id.at()] += 1;
     }
 
     /// One thing that the request waited for is done; true if it was the last.
     #[inline]
     #[must_use]
     pub fn settle(&mut self, id: RequestId) -> bool {
-        let active = &mut self.active[id];
-        active.waits_for -= 1;
-        active.waits_for == 0
+        let waits_for = &mut self.waits_for[id.at()];
+        *waits_for -= 1;
+        *waits_for == 0
     }
 
     /// The request.
@@ -112,23 +106,24 @@ impl Intake {
     /// The request's account of time.
     #[inline]
     pub fn breakdown_mut(&mut self, id: RequestId) -> &mut Breakdown {
-        &mut self.active[id].breakdown
+        &mut self.active[id].answer.breakdown
     }
 
     /// The request can't be done: the device takes no writes any more.
     pub fn refuse(&mut self, id: RequestId) {
-        self.active[id].outcome = Outcome::ReadOnly;
+        self.active[id].answer.outcome = Outcome::ReadOnly;
     }
 
     /// Takes a finished request out.
     #[inline]
-    pub fn finish(&mut self, id: RequestId, finished: SimTime) -> Completion {
+    pub fn finish(&mut self, id: RequestId, finished: SimTime) -> &Completion {
         self.active.release(id);
-        let &Active { request, queue, submitted, breakdown, outcome, .. } = &self.active[id];
-        if request.op == Op::Write && outcome == Outcome::Done {
-            self.written_sectors += u64::from(request.sectors);
+        let answer = &mut self.active[id].answer;
+        answer.finished = finished;
+        if answer.request.op == Op::Write && answer.outcome == Outcome::Done {
+            self.written_sectors += u64::from(answer.request.sectors);
         }
-        Completion { request, queue, submitted, finished, breakdown, outcome }
+        answer
     }
 
     /// What the writes that are done have written.
