@@ -203,8 +203,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Looks up the entry of a page. False if `who` has to wait for it.
     pub(super) fn finds_entry(&mut self, page: Lpn, who: Seeker) -> bool {
         let Some(map) = self.ftl.map_on_flash_mut() else { return true };
-        let (found, of) = (map.find(page, who.cause()), map.page_of(page));
-        let under_way = self.translator().by_page.get(&page).copied();
+        let under_way =
+            self.translator.as_ref().and_then(|translator| translator.by_page.get(&page).copied());
+        let (found, of) = (map.find(page, who.cause(), under_way.is_some()), map.page_of(page));
         let room = match found {
             Found::Hit if under_way.is_none() => return true,
             Found::Hit => None,
@@ -214,7 +215,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let mut fetch = None;
         if let Some(under_way) = under_way {
             self.translator().join(under_way, who, now);
-            self.count(|counts| counts.shared += u64::from(found != Found::Hit));
+            self.count(|counts| counts.shared += 1);
         } else if room.is_some() {
             fetch = Some(self.translator().begin_fetch(page, who, now));
         } else {

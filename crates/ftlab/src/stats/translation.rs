@@ -20,18 +20,18 @@ pub struct Translation {
     pub map_entries: u32,
     /// Translation pages of the whole map.
     pub map_pages: u32,
-    /// Look-ups of pages that the host reads from flash which found their entry in memory.
+    /// Look-ups of pages that the host reads from flash which found their entry in memory, and went on at once.
     pub read_hits: u64,
-    /// Those that did not.
+    /// Those that did not, or found their entry still being fetched for others.
     pub read_misses: u64,
-    /// Look-ups of pages that are written back which found their entry in memory.
+    /// Look-ups of pages that are written back which found their entry in memory, and went on at once.
     pub write_hits: u64,
-    /// Those that did not.
+    /// Those that did not, or found their entry still being fetched for others.
     pub write_misses: u64,
     /// The share of all look-ups that found their entry in memory; null without any.
     pub hit_ratio: Option<f64>,
-    /// Misses that read nothing themselves, because others had their translation page read or rewritten just
-    /// then.
+    /// Misses that read nothing themselves, because others had their entry fetched, or their translation page
+    /// read or rewritten, just then.
     pub shared_misses: u64,
     /// Misses in translation pages that were never written, which cost nothing.
     pub unwritten_misses: u64,

@@ -14,8 +14,8 @@ use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::common::random::Step;
 use crate::common::{
-    MappingKind, PROGRAM, READ, Spec, alone, assert_no_standstill, closed_loop, fill, on_demand,
-    request,
+    MappingKind, PROGRAM, READ, Spec, alone, assert_no_standstill,
+    closed_loop, fill, on_demand, request,
 };
 use crate::contents::cases;
 
@@ -286,4 +286,23 @@ fn who_misses_in_one_translation_page_shares_its_read() {
     assert_eq!((counts.read_misses, counts.shared), (4, 3));
     let written_back = counts.reads[2];
     assert_eq!((counts.reads[0], done(&device) - reads), (1, 2 + written_back));
+}
+
+/// Reads of a page whose entry is being fetched wait for it as the one that asked first: none of them hits.
+#[test]
+fn an_entry_that_has_not_come_is_no_hit() {
+    let spec = Spec { mapping: MappingKind::Dftl, map_cache: 4, ..Spec::small() };
+    let mut device = assemble(spec.setup());
+    let sectors = spec.sectors_per_page() as u32;
+    fill(&mut device, 1, 0..24, sectors);
+    let read = |page: u32| request(Op::Read, u64::from(page * sectors), sectors, page);
+    closed_loop(&mut device, 1, (10..14).map(read));
+    let before = counts(&device);
+    closed_loop(&mut device, 16, (0..16).map(|tag| Request { tag, ..read(0) }));
+    let at_once = counts(&device).zip(&before, |now, then| now - then);
+    assert_eq!((at_once.read_hits, at_once.read_misses, at_once.shared), (0, 16, 15));
+    assert_eq!(at_once.reads[0], 1, "one read for all of them");
+    alone(&mut device, read(0));
+    let later = counts(&device).zip(&before, |now, then| now - then);
+    assert_eq!((later.read_hits, later.read_misses), (1, 16));
 }

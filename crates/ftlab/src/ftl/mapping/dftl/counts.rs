@@ -41,15 +41,16 @@ impl Cause {
 /// Counts since the device was switched on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DemandCounts {
-    /// Look-ups of the host's reads that found the entry in memory.
+    /// Look-ups of the host's reads that found the entry in memory, and went on at once.
     pub read_hits: u64,
-    /// Those that did not.
+    /// Those that did not, or found it still being fetched for others.
     pub read_misses: u64,
-    /// Look-ups of write-backs that found the entry in memory.
+    /// Look-ups of write-backs that found the entry in memory, and went on at once.
     pub write_hits: u64,
-    /// Those that did not.
+    /// Those that did not, or found it still being fetched for others.
     pub write_misses: u64,
-    /// Misses that read nothing themselves: their page was being read, or rewritten, for others.
+    /// Misses that read nothing themselves: their entry was being fetched, or their page read or rewritten,
+    /// for others.
     pub shared: u64,
     /// Misses in translation pages that were never written: nothing is read.
     pub unwritten: u64,

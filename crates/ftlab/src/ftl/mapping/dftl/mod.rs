@@ -61,9 +61,9 @@ impl DftlOptions {
 /// What became of a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The entry is in memory.
+    /// The entry is in memory, or has its place there.
     Hit,
-    /// It was not, and took the place of another one, whose translation page has to be written first.
+    /// It had none, and took the place of another one, whose translation page has to be written first.
     Miss(Option<Tpn>),
 }
 
@@ -228,12 +228,13 @@ impl Dftl {
         self.cached.page_of(page)
     }
 
-    /// Looks an entry up, for a read of the host or a write-back, and brings it into memory if it is not there.
+    /// Looks an entry up, for a read of the host or a write-back, and gives it a place in memory if it has none.
+    /// One that is still `fetched` for others has its place, but who looks it up waits: that is no hit.
     #[inline]
-    pub(crate) fn find(&mut self, page: Lpn, cause: Cause) -> Found {
+    pub(crate) fn find(&mut self, page: Lpn, cause: Cause, fetched: bool) -> Found {
         let hit = self.cached.used(page);
         let counts = &mut self.counts;
-        match (cause, hit) {
+        match (cause, hit && !fetched) {
             (Cause::HostRead, true) => counts.read_hits += 1,
             (Cause::HostRead, false) => counts.read_misses += 1,
             (_, true) => counts.write_hits += 1,

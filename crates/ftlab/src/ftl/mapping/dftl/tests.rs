@@ -27,8 +27,9 @@ fn geometry() -> Geometry {
 /// What can happen to a map.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    Read(u32),
-    WriteBack(u32),
+    /// A look-up; whether the entry is still being fetched, if it has its place.
+    Read(u32, bool),
+    WriteBack(u32, bool),
     /// A page is on flash at a new place.
     Commit(u32),
     /// Collection on a plane copied a page to a new place.
@@ -44,8 +45,8 @@ fn step() -> impl Strategy<Value = Step> {
     // Most of what is done is done to few pages.
     let page = || prop_oneof![0..PAGES, 0..12u32, 120..136u32];
     prop_oneof![
-        6 => page().prop_map(Step::Read),
-        4 => page().prop_map(Step::WriteBack),
+        6 => (page(), any::<bool>()).prop_map(|(page, fetched)| Step::Read(page, fetched)),
+        4 => (page(), any::<bool>()).prop_map(|(page, fetched)| Step::WriteBack(page, fetched)),
         4 => page().prop_map(Step::Commit),
         3 => (0..2u32, page()).prop_map(|(plane, page)| Step::Copy(plane, page)),
         1 => (0..2u32).prop_map(Step::Collected),
@@ -147,11 +148,11 @@ impl Naive {
 
     fn take(&mut self, step: Step, to: u32) {
         match step {
-            Step::Read(page) => match self.find(page) {
+            Step::Read(page, fetched) => match self.find(page) && !fetched {
                 true => self.counts.read_hits += 1,
                 false => self.counts.read_misses += 1,
             },
-            Step::WriteBack(page) => match self.find(page) {
+            Step::WriteBack(page, fetched) => match self.find(page) && !fetched {
                 true => self.counts.write_hits += 1,
                 false => self.counts.write_misses += 1,
             },
@@ -192,14 +193,14 @@ impl Naive {
 }
 
 fn take(map: &mut Dftl, step: Step, to: u32) {
-    let find = |map: &mut Dftl, page, cause| {
-        if let Found::Miss(Some(of)) = map.find(Lpn::new(page), cause) {
+    let find = |map: &mut Dftl, page, cause, fetched| {
+        if let Found::Miss(Some(of)) = map.find(Lpn::new(page), cause, fetched) {
             map.rewrite(of);
         }
     };
     match step {
-        Step::Read(page) => find(map, page, Cause::HostRead),
-        Step::WriteBack(page) => find(map, page, Cause::WriteBack),
+        Step::Read(page, fetched) => find(map, page, Cause::HostRead, fetched),
+        Step::WriteBack(page, fetched) => find(map, page, Cause::WriteBack, fetched),
         Step::Commit(page) => _ = map.commit(Lpn::new(page), Ppn::new(to)),
         Step::Copy(plane, page) => {
             let page = Lpn::new(page);
