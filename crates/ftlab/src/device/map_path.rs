@@ -200,6 +200,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
         cached.state(page).is_none() && (is_full || self.ftl.has_translation(map.page_of(page)))
     }
 
+    /// Whether the entry of a page is in memory. One that is still being fetched has its place there, but
+    /// nobody knows it.
+    pub(super) fn knows_entry(&self, page: Lpn) -> bool {
+        let (Some(map), Some(translator)) = (self.ftl.map_on_flash(), &self.translator) else {
+            return true;
+        };
+        map.cached().state(page).is_some() && !translator.by_page.contains_key(&page)
+    }
+
     /// Looks up the entry of a page. False if `who` has to wait for it.
     pub(super) fn finds_entry(&mut self, page: Lpn, who: Seeker) -> bool {
         let Some(map) = self.ftl.map_on_flash_mut() else { return true };

@@ -68,9 +68,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let end = (next + u64::from(self.reads.ahead())).min(u64::from(self.ftl.logical_pages()));
         for page in (next..end).map(|page| Lpn::new(page as u32)) {
             // Nobody waits for a map on flash to read ahead.
-            let is_known =
-                self.ftl.map_on_flash().is_none_or(|map| map.cached().state(page).is_some());
-            if !is_known || self.buffer.find(page).is_some() || self.reads.find(page).is_some() {
+            if !self.knows_entry(page)
+                || self.buffer.find(page).is_some()
+                || self.reads.find(page).is_some()
+            {
                 continue;
             }
             if let Some(at) = self.ftl.look_up(page).filter(|&at| self.channel_is_idle(at)) {

@@ -14,7 +14,7 @@ use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::common::random::Step;
 use crate::common::{
-    MappingKind, PROGRAM, READ, Spec, alone, assert_no_standstill,
+    MappingKind, PROGRAM, READ, ReadCacheKind, ReadSpec, Spec, alone, assert_no_standstill,
     closed_loop, fill, on_demand, request,
 };
 use crate::contents::cases;
@@ -305,4 +305,27 @@ fn an_entry_that_has_not_come_is_no_hit() {
     alone(&mut device, read(0));
     let later = counts(&device).zip(&before, |now, then| now - then);
     assert_eq!((later.read_hits, later.read_misses), (1, 16));
+}
+
+/// The page behind a read is not read ahead while its entry is being fetched, and is when that is known.
+#[test]
+fn an_entry_that_has_not_come_is_not_known_to_reading_ahead() {
+    let reads = ReadSpec { policy: ReadCacheKind::Lru, pages: 1, ahead: 1 };
+    let mut spec = Spec { mapping: MappingKind::Dftl, map_cache: 4, reads, ..Spec::small() };
+    spec.shape.channels = 4;
+    let mut device = assemble(spec.setup());
+    let sectors = spec.sectors_per_page() as u32;
+    fill(&mut device, 1, 0..24, sectors);
+    let read = |page: u32| request(Op::Read, u64::from(page * sectors), sectors, page);
+    closed_loop(&mut device, 1, [10, 11, 12, 13, 0, 12].map(read));
+    let ahead = |device: &Device| device.reads().counts().read_ahead;
+    let (before, ahead_before) = (counts(&device), ahead(&device));
+    closed_loop(&mut device, 2, [1, 0].map(read));
+    let found = counts(&device).zip(&before, |now, then| now - then);
+    assert_eq!((found.read_hits, found.read_misses), (1, 1), "one known, one fetched");
+    assert_eq!(ahead(&device), ahead_before);
+    alone(&mut device, read(12));
+    let ahead_before = ahead(&device);
+    alone(&mut device, read(0));
+    assert_eq!(ahead(&device), ahead_before + 1);
 }
