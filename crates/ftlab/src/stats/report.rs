@@ -327,14 +327,15 @@ pub struct Spread {
     pub max: f64,
 }
 
-/// Flash commands by origin.
+/// Flash commands by origin. Those of a map on flash have none of their own: `translation` counts them apart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlashCommands {
-    /// Reads of the host, and programs of what it wrote.
+    /// Reads of the host, and programs of what it wrote; reads of translation pages for its reads, and all
+    /// programs of translation pages, whatever they are for.
     pub host: Commands,
-    /// Reads for read-modify-write.
+    /// Reads for read-modify-write; reads of translation pages for write-backs and trims.
     pub merge: Commands,
-    /// Garbage collection.
+    /// Garbage collection; reads of translation pages that it makes rewrite, not their programs.
     pub gc: Commands,
     /// Static wear levelling, and emptying blocks that go bad.
     pub wear: Commands,
