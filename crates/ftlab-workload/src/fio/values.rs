@@ -145,7 +145,13 @@ pub(super) fn time(text: &str, unit: Nanos) -> Result<Nanos, Bad> {
     let lower = text.trim().to_ascii_lowercase();
     let end = lower.find(|c: char| !c.is_ascii_digit()).unwrap_or(lower.len());
     let (digits, suffix) = lower.split_at(end);
-    let unit = match suffix.trim() {
+    if !digits.is_empty() && suffix.starts_with(char::is_whitespace) {
+        return bad(
+            format!("`{}` has a space: fio 3.33 reads it as another time", clip(text)),
+            format!("write {digits}{}", clip(suffix.trim())),
+        );
+    }
+    let unit = match suffix {
         "" => unit.0,
         "us" | "usec" => 1_000,
         "ms" | "msec" => 1_000_000,
@@ -283,6 +289,8 @@ mod tests {
         assert_eq!(time("10", Nanos(1_000)), Ok(Nanos(10_000)));
         assert_eq!(time("5MS", Nanos(1_000)), Ok(Nanos(5_000_000)));
         assert_eq!(time("2m", Nanos(1)), Ok(Nanos(120_000_000_000)));
+        assert!(time("1 m", Nanos(1)).is_err_and(|(_, remedy)| remedy == "write 1m"));
+        assert!(time("10\tms", Nanos(1)).is_err_and(|(_, remedy)| remedy == "write 10ms"));
         assert!(time("1y", Nanos(1)).is_err() && time("", Nanos(1)).is_err());
     }
 }
