@@ -52,6 +52,22 @@ const WRITTEN: [(&str, &str, &str); 1] =
 const PACKED: [(&str, &str, &str); 1] =
     [("report/cache/packed_programs", "buffer, programs saved", "programs")];
 const PADDED: [(&str, &str, &str); 1] = [("report/cache/padded_pages", "buffer, padding", "pages")];
+/// Of the read cache, and of a map on flash.
+const FOUND: [(&str, &str, &str); 2] = [
+    ("report/read_cache/hit_ratio", "read cache, hits", ""),
+    ("report/translation/hit_ratio", "map, hits", ""),
+];
+/// What they cost.
+const FETCHED: [(&str, &str, &str); 8] = [
+    ("report/read_cache/read_ahead_flash_pages", "read cache, read ahead", "pages"),
+    ("report/translation/read_misses", "map, misses of reads", "pages"),
+    ("report/translation/write_misses", "map, misses of writes", "pages"),
+    ("report/translation/written_back_entries", "map, written back", "entries"),
+    ("report/translation/load_reads", "map, pages read", "pages"),
+    ("report/translation/eviction_programs", "map, pages for room", "pages"),
+    ("report/translation/gc_programs", "map, pages for GC", "pages"),
+    ("report/translation/write_ratio", "map, write amplification", ""),
+];
 const DEVICE: [(&str, &str, &str); 6] = [
     ("report/write_amplification/total_ratio", "write amplification", ""),
     ("report/gc/copied_pages", "GC copies, pages", "pages"),
@@ -85,5 +101,7 @@ pub fn known_in<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Vec<Met
     let all = of(&HOST, Better::Higher).into_iter().chain(latencies);
     let all = all.chain(of(&HITS, Better::Higher)).chain(of(&WRITTEN, Better::Lower));
     let all = all.filter(known).chain(rare.filter(occurs));
+    let found = of(&FOUND, Better::Higher).into_iter().chain(of(&FETCHED, Better::Lower));
+    let all = all.chain(found.filter(known));
     all.chain(of(&DEVICE, Better::Lower).into_iter().filter(known)).collect()
 }

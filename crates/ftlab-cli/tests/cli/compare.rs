@@ -233,6 +233,39 @@ fn write_buffers_are_compared_by_what_they_did() {
     assert!(none["notes"].to_string().contains("cache.block is set, and does nothing"));
 }
 
+/// What a map on flash and a read cache did is compared, and left out where there is neither.
+#[test]
+fn maps_on_flash_and_read_caches_are_compared_by_what_they_did() {
+    let place = Place::new();
+    let line = "compare tiny --precondition fill --workload mixed-70-30-zipf --requests 2000 --seeds 2 \
+                --json --no-output";
+    let run = |more: &str| -> Value {
+        let done = place.run(&format!("{line} {more}"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        serde_json::from_str(&done.out).expect("JSON")
+    };
+    let found = run("--set cache.read.policy=lru --vary ftl.mapping.policy=page,dftl");
+    let dftl = |id: &str| {
+        let metric = metric(&found, &format!("report/translation/{id}"));
+        assert!(metric["variants"][0]["mean"].is_null(), "{id}: a map in memory has none");
+        number(&metric["variants"][1]["mean"])
+    };
+    let ids = ["hit_ratio", "read_misses", "write_misses", "load_reads", "write_ratio"];
+    assert!(dftl("hit_ratio") > 0.0);
+    for id in ids {
+        assert!(dftl(id) >= 0.0, "{id}");
+    }
+    for id in ["written_back_entries", "eviction_programs", "gc_programs"] {
+        assert!(dftl(id) >= 0.0, "{id}");
+    }
+    assert_eq!(metric(&found, "report/translation/hit_ratio")["better"], "higher");
+    let hits = metric(&found, "report/read_cache/hit_ratio");
+    assert_eq!(hits["better"], "higher");
+    metric(&found, "report/read_cache/read_ahead_flash_pages");
+    let plain = run("--vary scheduler.policy=fifo,read-first").to_string();
+    assert!(!plain.contains("report/translation") && !plain.contains("report/read_cache"));
+}
+
 #[test]
 fn equal_variants_do_not_make_seeds_equal() {
     let place = Place::new();
