@@ -1,7 +1,7 @@
 //! `ftlab run`: one experiment, its result folder and its table.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ftlab::config::Config;
 use ftlab::stats::Report;
@@ -112,7 +112,19 @@ fn jobs_target(args: &RunArgs) -> Result<Option<JobsTarget>, Failure> {
         )),
         Some(path) if path.as_os_str() == "-" => Ok(Some(JobsTarget::Standard)),
         Some(path) => {
-            result::refuse_file(path, &FIO_JSON, args.output.force)?;
+            let absolute = |path: &Path| {
+                let failed = |error| Failure::file("can't write", path, &error);
+                std::path::absolute(path).map_err(failed)
+            };
+            let place = absolute(path)?;
+            let folder = args.output.output.as_deref().map(absolute).transpose()?;
+            if folder.as_ref().is_some_and(|folder| place == folder.join(result::FIO)) {
+                // The result folder has it in any case.
+                return Ok(None);
+            }
+            if folder.as_deref().is_none_or(|folder| place.parent() != Some(folder)) {
+                result::check_file(path, &FIO_JSON, args.output.force)?;
+            }
             Ok(Some(JobsTarget::File(path.clone())))
         }
         None => Ok(None),

@@ -236,6 +236,23 @@ pub fn write_file(
 ) -> Result<(), Failure> {
     refuse_file(path, kind, force)?;
     let failed = |error: io::Error| Failure::file("can't write", path, &error);
+    let mut file = unfinished_file(path)?;
+    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    file.persist(path).map(drop).map_err(|error| failed(error.error))
+}
+
+/// Refuses a file for which there is no place, or which is not to be replaced, before the work is done that
+/// is to be written there.
+pub fn check_file(path: &Path, kind: &FileKind, force: bool) -> Result<(), Failure> {
+    refuse_file(path, kind, force)?;
+    unfinished_file(path).map(drop)
+}
+
+/// A file beside the one to be written, which takes its name when it is whole.
+fn unfinished_file(path: &Path) -> Result<tempfile::NamedTempFile, Failure> {
+    // Of the error only its kind is told: its text has the name of the unfinished file.
+    let failed =
+        |error: io::Error| Failure::file("can't write", path, &io::Error::from(error.kind()));
     let parent = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -244,9 +261,7 @@ pub fn write_file(
     builder.prefix(".ftlab-unfinished-file-");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(parent).map_err(failed)?;
-    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    file.persist(path).map(drop).map_err(|error| failed(error.error))
+    builder.tempfile_in(parent).map_err(failed)
 }
 
 fn with_ending(path: &Path, ending: &str) -> PathBuf {

@@ -29,7 +29,8 @@ use crate::failure::Failure;
 
 pub use document::{DeviceDocument, Document, LoadDocument, ReplayDocument, RunDocument};
 pub use folder::{
-    COMPARISON, FIO, FileKind, Folder, MARK, PARTIAL, Target, VARIANTS, refuse_file, write_file,
+    COMPARISON, FIO, FileKind, Folder, MARK, PARTIAL, Target, VARIANTS, check_file, refuse_file,
+    write_file,
 };
 pub use preparation::{AgeDocument, StepDocument};
 pub use requests::Requests;
