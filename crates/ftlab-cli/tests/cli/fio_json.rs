@@ -241,6 +241,39 @@ fn the_document_goes_where_it_is_asked_for_and_is_the_same_each_time() {
     assert_eq!(run(&format!("{line} out.json -q --force")).code, 0);
 }
 
+/// As fio with O_SYNC: what a write waits for is in its latency, and `sync` counts what the job asks for itself.
+#[test]
+fn the_flush_of_a_synced_write_is_part_of_the_write() {
+    let place = Place::new();
+    let ran = |options: &str| {
+        place.write("job.fio", format!("[a]\nsize=1m\nrw=write\nbs=4k\n{options}\n").as_bytes());
+        let done = place.run("run --device tiny --fio job.fio -q -o out --force");
+        assert_eq!(done.code, 0, "{}", done.err);
+        let (job, result) =
+            (jobs(&place.json("out/fio.json"))[0].clone(), place.json("out/result.json"));
+        (job, result["report"]["host"].clone())
+    };
+    let (job, host) = ran("sync=1");
+    assert_eq!((&job["write"]["total_ios"], &job["sync"]["total_ios"]), (&256.into(), &0.into()));
+    let parts = ["write", "flush"].map(|op| float(&host[op]["latency_ns"]["mean"]));
+    near("mean", float(&job["write"]["lat_ns"]["mean"]), parts.iter().sum(), 1e-6);
+}
+
+#[test]
+fn the_place_of_the_document_may_be_that_of_the_result_folder() {
+    let place = Place::new();
+    place.write("job.fio", b"[a]\nsize=1m\n");
+    let line = "run --device tiny --fio job.fio -q -o out --fio-json";
+    for more in ["./out/fio.json", "out/fio.json --force"] {
+        let done = place.run(&format!("{line} {more}"));
+        assert_eq!(done.code, 0, "{more}: {}", done.err);
+        assert_eq!(place.json("out/fio.json")["jobs"][0]["jobname"], "a");
+    }
+    let done = place.run("run --device tiny --fio job.fio -q -o other --fio-json other/x.json");
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(place.read("other/x.json"), place.read("other/fio.json"));
+}
+
 #[test]
 fn what_can_not_be_is_refused() {
     let place = Place::new();
@@ -251,5 +284,12 @@ fn what_can_not_be_is_refused() {
     fails(&place, &format!("{run} --fio job.fio --fio-json - --json"), &["--json", "remedy"]);
     let over = format!("{run} --fio job.fio --fio-json notes.txt --force");
     fails(&place, &over, &["notes.txt", "output of fio", "--fio-json"]);
+    for nowhere in ["no-such/x.json", "notes.txt/x.json"] {
+        let line = format!("{run} --fio job.fio --fio-json {nowhere}");
+        let done = place.run(&line);
+        // Nothing was played: not even a bar was begun.
+        assert!(done.code == 2 && done.err.contains(nowhere), "{}", done.err);
+        assert!(!done.err.contains("unfinished") && done.out.is_empty(), "{}", done.err);
+    }
     fails(&place, &format!("{run} --fio job.fio --force"), &["--no-output", "--force"]);
 }

@@ -9,7 +9,7 @@ use ftlab::units::{Bytes, Lba, Nanos, SECTOR_BYTES, SimTime};
 use super::JobFile;
 use super::job::{Job, READ, is_device};
 use super::player::{Player, Range};
-use super::report::{Depths, Tally};
+use super::report::{Notes, Tally};
 use super::values::Amount;
 use crate::replay::{Arrival, Group, Issuer, Turn};
 
@@ -84,7 +84,7 @@ impl JobFile {
             tally: Tally::new(&self.global),
         };
         plan.lay_out(&layout, &clones, &wanted, ends);
-        let depths: Vec<Depths> =
+        let notes: Vec<Notes> =
             clones.iter().map(|clone| plan.tally.add(clone.job, clone.number == 0)).collect();
         for jobs in groups {
             let mut issuers: Vec<Box<dyn Issuer>> = Vec::new();
@@ -105,8 +105,8 @@ impl JobFile {
                     .collect();
                 let whole: u64 = ranges.iter().map(|range| range.len).sum();
                 let pass = clone.job.amounts.io_size.map(|amount| amount.of(whole).max(1));
-                let depths = depths[at as usize].clone();
-                let player = Player::new(clone.job, at, &ranges, pass, seed).noting(depths);
+                let notes = notes[at as usize].clone();
+                let player = Player::new(clone.job, at, &ranges, pass, seed).noting(notes);
                 issuers.push(Box::new(player));
             }
             let (ramp, name) = (jobs[0].time.ramp, names.join("+"));

@@ -6,7 +6,7 @@ use ftlab::units::{Lba, Nanos, SECTOR_BYTES, SimTime};
 
 use super::job::{Job, Mix, Modifier, READ, Service, TRIM, Think, WRITE};
 use super::offsets::{Offsets, SizeDraw};
-use super::report::{Depths, note_depth};
+use super::report::{Notes, Synced, note_depth};
 use super::values::MILLION;
 use crate::replay::{Arrival, Issuer, Turn};
 
@@ -50,7 +50,7 @@ pub(super) struct Player {
     due: [Due; 3],
     think: Thinking,
     stage: Stage,
-    depths: Depths,
+    notes: Notes,
 }
 
 struct File {
@@ -151,14 +151,14 @@ impl Player {
             due: [Due { at: delay.0, rest: 0 }; 3],
             think: Thinking { since: delay, ..Thinking::default() },
             stage: Stage::Waiting,
-            depths: Depths::default(),
+            notes: Notes::default(),
             job: job.clone(),
         }
     }
 
-    /// It notes there how many requests it has outstanding.
-    pub fn noting(self, depths: Depths) -> Player {
-        Player { depths, ..self }
+    /// It tells of itself there.
+    pub fn noting(self, notes: Notes) -> Player {
+        Player { notes, ..self }
     }
 
     /// Whether a request can go as far as those outstanding are concerned.
@@ -340,6 +340,9 @@ impl Player {
     fn flush(&mut self) -> Turn {
         self.flushing = true;
         self.covered = self.undurable;
+        let synced = self.notes.synced.get();
+        let until = (self.covered > 0).then_some(synced.written);
+        self.notes.synced.set(Synced { until, ..synced });
         self.flushed_last = true;
         self.arrival(Op::Flush, 0, 0)
     }
@@ -400,7 +403,7 @@ impl Issuer for Player {
         self.pay(direction, sectors);
         self.outstanding += 1;
         if now >= self.job.time.ramp {
-            note_depth(&self.depths, self.outstanding);
+            note_depth(&self.notes.depths, self.outstanding);
         }
         self.flushed_last = false;
         self.writes += u64::from(op == Op::Write);
@@ -424,6 +427,8 @@ impl Issuer for Player {
         self.think.counted += u64::from(self.job.pace.think.is_some_and(|think| !think.at_issue));
         if op == Op::Write && self.job.flush.each_write {
             self.undurable += 1;
+            let synced = self.notes.synced.get();
+            self.notes.synced.set(Synced { written: synced.written + 1, ..synced });
         } else {
             self.outstanding -= 1;
         }

@@ -14,6 +14,7 @@ mod rates;
 mod sum;
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use ftlab::host::{Completion, Op, Outcome};
@@ -28,6 +29,23 @@ use super::job::{Job, READ, Reporting, TRIM, WRITE};
 /// By how many requests a clone had outstanding with each that it submitted, in powers of two: how
 /// many requests.
 pub(super) type Depths = Rc<Cell<[u64; DEPTHS.len()]>>;
+
+/// The writes of a clone with `sync`, each of which is done when a flush after it is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::fio) struct Synced {
+    /// How many were written so far.
+    pub written: u64,
+    /// The flush that is outstanding is for those before this one; none if it is for no write.
+    pub until: Option<u64>,
+}
+
+/// What a clone tells of itself while it works.
+#[derive(Clone, Debug, Default)]
+pub(in crate::fio) struct Notes {
+    pub depths: Depths,
+    pub synced: Rc<Cell<Synced>>,
+}
+
 /// What fio calls them.
 const DEPTHS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 /// Latencies from one of these to the next are told together, in ns, us and ms each.
@@ -89,7 +107,10 @@ impl Way {
 #[derive(Debug)]
 struct CloneTally {
     entry: usize,
-    depths: Depths,
+    notes: Notes,
+    /// Whether its writes are done only when they are flushed, and those that are not yet.
+    synced: bool,
+    unsynced: VecDeque<Written>,
     /// From the arrival of its first request to the end of its last.
     span: Option<(SimTime, SimTime)>,
     /// Whether it read, wrote, trimmed.
@@ -97,13 +118,21 @@ struct CloneTally {
     sampler: Sampler,
 }
 
+/// A write that waits for its flush.
+#[derive(Debug)]
+struct Written {
+    number: u64,
+    bytes: u64,
+    arrived: SimTime,
+}
+
 impl Tally {
     pub(super) fn new(global: &[(String, String)]) -> Tally {
         Tally { global: global.to_vec(), ..Tally::default() }
     }
 
-    /// The next clone, and where it notes how many requests it has outstanding.
-    pub(super) fn add(&mut self, job: &Job, first_of_job: bool) -> Depths {
+    /// The next clone, and where it tells of itself.
+    pub(super) fn add(&mut self, job: &Job, first_of_job: bool) -> Notes {
         let group = match self.entries.last() {
             Some(last) => last.group + u32::from(first_of_job && job.report.begins_group),
             None => 0,
@@ -125,15 +154,17 @@ impl Tally {
                 over: 0,
             }),
         }
-        let depths = Depths::default();
+        let notes = Notes::default();
         self.clones.push(CloneTally {
             entry: self.entries.len() - 1,
-            depths: Rc::clone(&depths),
+            notes: notes.clone(),
+            synced: job.flush.each_write,
+            unsynced: VecDeque::new(),
             span: None,
             moved: [false; 3],
             sampler: Sampler::default(),
         });
-        depths
+        notes
     }
 
     /// A request that is measured has been answered. Requests are told in the order of their ends;
@@ -142,6 +173,7 @@ impl Tally {
         let (request, finished) = (completion.request, completion.finished);
         let Some(clone) = self.clones.get_mut(request.stream as usize) else { return };
         let entry = &mut self.entries[clone.entry];
+        let flushed = if request.op == Op::Flush { clone.flushed() } else { None };
         if completion.outcome != Outcome::Done {
             entry.refused = true;
             return;
@@ -154,20 +186,47 @@ impl Tally {
             Op::Read => READ,
             Op::Write => WRITE,
             Op::Trim => TRIM,
-            Op::Flush => return entry.flushes.record(ns, 0),
+            Op::Flush => {
+                // As in fio: the flush that a write with O_SYNC waits for is a part of that write.
+                let Some(writes) = flushed else { return entry.flushes.record(ns, 0) };
+                return writes
+                    .into_iter()
+                    .for_each(|write| entry.done(clone, WRITE, &write, finished));
+            }
         };
         if let Some(disk) = self.disk.get_mut(way) {
             disk.record(ns);
         }
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
-        entry.ways[way].record(ns, bytes);
-        entry.note_latency(ns);
-        clone.moved[way] = true;
-        clone.sampler.record(way, bytes, arrived, finished);
+        let number = clone.notes.synced.get().written;
+        let done = Written { number, bytes, arrived };
+        match clone.synced && way == WRITE {
+            true => clone.unsynced.push_back(done),
+            false => entry.done(clone, way, &done, finished),
+        }
+    }
+}
+
+impl CloneTally {
+    /// The writes that the flush which has ended was for; nothing if it was for none of them.
+    fn flushed(&mut self) -> Option<VecDeque<Written>> {
+        let until = self.notes.synced.get().until?;
+        let rest = self.unsynced.partition_point(|write| write.number < until);
+        let rest = self.unsynced.split_off(rest);
+        Some(std::mem::replace(&mut self.unsynced, rest))
     }
 }
 
 impl Entry {
+    /// A request of a clone is done.
+    fn done(&mut self, clone: &mut CloneTally, way: usize, request: &Written, finished: SimTime) {
+        let ns = (finished - request.arrived).0;
+        self.ways[way].record(ns, request.bytes);
+        self.note_latency(ns);
+        clone.moved[way] = true;
+        clone.sampler.record(way, request.bytes, request.arrived, finished);
+    }
+
     fn note_latency(&mut self, ns: u64) {
         let (scale, value) = match ns {
             0..1_000 => (0, ns),

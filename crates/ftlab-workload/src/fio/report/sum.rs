@@ -49,7 +49,7 @@ impl Tally {
         let mut levels = [0u64; DEPTHS.len()];
         let mut runtime = 0;
         for clone in self.clones(at) {
-            levels.iter_mut().zip(clone.depths.get()).for_each(|(sum, count)| *sum += count);
+            levels.iter_mut().zip(clone.notes.depths.get()).for_each(|(sum, count)| *sum += count);
             runtime += clone.span.map_or(0, |span| length(span).div_ceil(MS_NS));
         }
         let submitted = levels.iter().sum();
