@@ -293,7 +293,7 @@ fn who_misses_in_one_translation_page_shares_its_read() {
 fn an_entry_that_has_not_come_is_no_hit() {
     let spec = Spec { mapping: MappingKind::Dftl, map_cache: 4, ..Spec::small() };
     let mut device = assemble(spec.setup());
-    let sectors = spec.sectors_per_page() as u32;
+    let sectors = spec.sectors_per_page();
     fill(&mut device, 1, 0..24, sectors);
     let read = |page: u32| request(Op::Read, u64::from(page * sectors), sectors, page);
     closed_loop(&mut device, 1, (10..14).map(read));
@@ -314,7 +314,7 @@ fn an_entry_that_has_not_come_is_not_known_to_reading_ahead() {
     let mut spec = Spec { mapping: MappingKind::Dftl, map_cache: 4, reads, ..Spec::small() };
     spec.shape.channels = 4;
     let mut device = assemble(spec.setup());
-    let sectors = spec.sectors_per_page() as u32;
+    let sectors = spec.sectors_per_page();
     fill(&mut device, 1, 0..24, sectors);
     let read = |page: u32| request(Op::Read, u64::from(page * sectors), sectors, page);
     closed_loop(&mut device, 1, [10, 11, 12, 13, 0, 12].map(read));
