@@ -66,7 +66,6 @@ fn the_curves_of_the_scheduler_paper_have_their_shape() {
 
 /// All numbers of the paper on the OpenSSD board.
 #[test]
-#[ignore = "a minute; optimised and by hand: cargo test --release -p ftlab-cli openssd -- --ignored"]
 fn the_openssd_paper_is_reproduced() {
     let place = Place::new();
     let done = place.run("reproduce openssd-ftl --claims-only -o out");
