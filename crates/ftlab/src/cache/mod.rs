@@ -109,6 +109,19 @@ pub struct Dram<'a> {
     pub flush_pages: Option<u32>,
 }
 
+impl Dram<'_> {
+    /// Flash pages on their way to flash at once, at the most, on so many dies and planes, in rows of so
+    /// many. A flush may be smaller than a row, but a row has to be allowed on its way.
+    #[must_use]
+    pub fn programs_in_flight(&self, dies: u64, planes: u64, row: u64) -> u64 {
+        match (self.flush_pages, self.programs_per_die) {
+            (Some(pages), _) => u64::from(pages).max(row),
+            (None, Some(each)) => dies * u64::from(each) * row,
+            (None, None) => planes,
+        }
+    }
+}
+
 /// What the options of a policy say of the buffer that it orders.
 pub trait OfBuffer {
     /// The DRAM of the buffer, if the policy has one.

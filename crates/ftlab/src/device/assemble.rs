@@ -288,12 +288,15 @@ fn buffer(parts: &Parts<'_>) -> BufferSetup {
         Space::Pages | Space::Slots => pages,
         Space::Sectors => pages.saturating_mul(whole_page),
     };
-    let of_dies = |each: u32| (parts.geometry.dies() * each).saturating_mul(row);
-    let of_planes = parts.geometry.planes();
-    let usual = dram.programs_per_die.filter(|_| gate.is_none()).map_or(of_planes, of_dies);
     let flush_pages = dram.flush_pages.filter(|_| gate.is_none());
-    // A flush may be smaller than a row, but a row has to be allowed on its way.
-    let programs = flush_pages.map_or(usual, |pages| pages.max(row));
+    let (dies, planes) = (parts.geometry.dies(), parts.geometry.planes());
+    let programs = match gate {
+        Some(_) => planes,
+        None => {
+            let most = dram.programs_in_flight(dies.into(), planes.into(), row.into());
+            u32::try_from(most).unwrap_or(u32::MAX)
+        }
+    };
     let above = dram.write_back_start.of(u64::from(capacity));
     BufferSetup {
         policy,

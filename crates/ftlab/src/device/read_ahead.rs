@@ -6,7 +6,7 @@
 
 use super::{Contents, Device, FlashRead};
 use crate::host::{Request, RequestId};
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
 use crate::units::{Lpn, Ppn};
 use crate::verify::Canary;
 
@@ -85,8 +85,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let geometry = self.flash.geometry();
         let (channel, _) =
             geometry.channel_of(geometry.die_of(geometry.plane_of(geometry.block_of(at))));
-        let dies = (0..geometry.dies_per_channel()).map(|die| geometry.die_on(channel, die));
-        dies.into_iter().all(|die| self.flash.load().of(die) == 0)
+        let mut dies = (0..geometry.dies_per_channel()).map(|die| geometry.die_on(channel, die));
+        dies.all(|die| self.flash.load().of(die) == 0)
     }
 
     fn begin_read_ahead(&mut self, at: Ppn) {
@@ -119,7 +119,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn read_ahead_done(&mut self, command: CommandId) {
         self.contents.read_flash(command);
         self.reading_ahead.pages.retain(|&(_, known)| known != command);
-        let spent: Spent = self.flash.command(command).spent;
+        let spent = self.flash.command(command).spent;
         let mut waiting = std::mem::take(&mut self.reading_ahead.waiting);
         waiting.retain(|&(known, request)| {
             let waited = known == command;

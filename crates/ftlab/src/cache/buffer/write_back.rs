@@ -49,8 +49,8 @@ impl Buffer {
         self.fill.wanted > self.fill.flushing + self.free() || self.wants_room
     }
 
-    /// The same where so many flash pages go together: a flush begins when all of the one before have
-    /// arrived.
+    /// What should leave now where so many flash pages go together: a flush begins when all of the one
+    /// before have arrived.
     #[inline(never)]
     fn due_in_flush(&mut self, pages: u32, flash: &dyn OnFlash) -> Option<Eviction> {
         loop {

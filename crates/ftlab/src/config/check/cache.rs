@@ -20,9 +20,7 @@ impl Checker<'_, '_> {
         let drain = self.options.cache.policy.dram().map_or(0, |buffer| {
             let page = nand.page_size.0.max(1);
             let row = u64::from(self.options.pages_in_row());
-            let of_dies = |each| self.dies(counts) * u64::from(each) * row;
-            let usual = buffer.programs_per_die.map_or(counts.planes, of_dies);
-            let programs = buffer.flush_pages.map_or(usual, |pages| u64::from(pages).max(row));
+            let programs = buffer.programs_in_flight(self.dies(counts), counts.planes, row);
             // Counted by sectors, it may hold one of each page.
             let held = match buffer.space {
                 Space::Pages | Space::Slots => buffer.options.capacity.0.div_ceil(page),
