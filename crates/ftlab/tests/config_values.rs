@@ -28,11 +28,32 @@ fn times_are_exact() {
 }
 
 #[test]
+fn days_and_years_are_printed_where_they_are_whole() {
+    const DAY: u64 = 86_400_000_000_000;
+    for (text, ns, printed) in [
+        ("1d", DAY, "1d"),
+        ("1.5d", DAY / 2 * 3, "129600s"),
+        ("24h", DAY, "1d"),
+        ("1y", 365 * DAY, "1y"),
+        ("366d", 366 * DAY, "366d"),
+        ("0.5y", 365 * DAY / 2, "15768000s"),
+        ("100y", 36_500 * DAY, "100y"),
+        ("12h", DAY / 2, "43200s"),
+        ("0d", 0, "0ns"),
+    ] {
+        assert_eq!(Nanos::parse(text), Ok(Nanos(ns)), "{text}");
+        assert_eq!(Nanos(ns).print(), printed);
+    }
+    // The clock counts 64 bits of nanoseconds.
+    assert!(message::<Nanos>("585y").contains("is too large"));
+}
+
+#[test]
 fn a_missing_unit_is_an_error_with_what_was_meant() {
     let cases = [
         (
             message::<Nanos>("200"),
-            "a time needs a unit; write \"200us\" (units: ns, us, ms, s, min, h)",
+            "a time needs a unit; write \"200us\" (units: ns, us, ms, s, min, h, d, y of 365 d)",
         ),
         (message::<Ratio>("0.07"), "a share needs a unit; write \"7%\" (units: %)"),
         (message::<Ratio>("7"), "a share needs a unit; write \"7%\" (units: %)"),

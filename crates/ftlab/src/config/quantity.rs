@@ -81,6 +81,11 @@ struct Quantity {
     guess: fn(&str) -> String,
 }
 
+/// A day, in nanoseconds.
+const DAY: u64 = 86_400_000_000_000;
+/// A year of 365 days, as data sheets state retention: leap days are nothing there.
+const YEAR: u64 = 365 * DAY;
+
 const TIME: Quantity = Quantity {
     what: "a time",
     units: &[
@@ -90,10 +95,12 @@ const TIME: Quantity = Quantity {
         ("s", 1_000_000_000),
         ("min", 60_000_000_000),
         ("h", 3_600_000_000_000),
+        ("d", DAY),
+        ("y", YEAR),
         ("µs", 1_000),
         ("μs", 1_000),
     ],
-    listed: "ns, us, ms, s, min, h",
+    listed: "ns, us, ms, s, min, h, d, y of 365 d",
     smallest: "ns",
     most: u64::MAX,
     guess: |number| format!("{number}us"),
@@ -262,8 +269,14 @@ impl Value for Nanos {
         TIME.parse(text).map(Nanos)
     }
 
-    /// The largest unit that leaves a number of one or more, in exact decimals: `1.5ms`.
+    /// The largest unit up to seconds that leaves a number of one or more, in exact decimals: `1.5ms`. Whole
+    /// days and years are printed as such; hours and minutes, which read as well in seconds, are not.
     fn print(&self) -> String {
+        for (span, unit) in [(YEAR, "y"), (DAY, "d")] {
+            if self.0 > 0 && self.0.is_multiple_of(span) {
+                return format!("{}{unit}", self.0 / span);
+            }
+        }
         let (scale, places, unit) = match self.0 {
             0..1_000 => (1, 0, "ns"),
             1_000..1_000_000 => (1_000, 3, "us"),
