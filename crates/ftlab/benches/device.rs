@@ -21,7 +21,7 @@ use ftlab::ftl::streams::{Single, Streams};
 use ftlab::ftl::wear::WearSetup;
 use ftlab::host::{Host, Op, Request, SectorMask};
 use ftlab::nand::timing::{Bus, OneBit, Plain, Prices, Rate, Timing, Transfers};
-use ftlab::nand::{Abilities, Geometry, Shape};
+use ftlab::nand::{Abilities, Geometry, Prior, Shape};
 use ftlab::scheduler::{Fifo, FlashSetup, PauseRule, Scheduler};
 use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime};
 
@@ -112,6 +112,8 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
             geometry: geometry.clone(),
             timing: Prices { native: timing, one_bit },
             scheduler: Scheduler::Fifo(Fifo),
+            prior: Prior::default(),
+            whole_moments: false,
         },
         ftl: FtlSetup {
             logical_pages: logical,
@@ -130,6 +132,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
             slc: SlcSetup::none(),
             wear: WearSetup::carefree(),
             geometry,
+            regulator: None,
         },
         buffer,
         reads: ReadCacheSetup::none(),

@@ -9,7 +9,7 @@ mod common;
 
 use ftlab::engine::Stream;
 use ftlab::nand::timing::{Bus, OneBit, PageTime, Plain, Prices, Timing, Transfers};
-use ftlab::nand::{Abilities, Geometry, Shape};
+use ftlab::nand::{Abilities, Geometry, Prior, Shape};
 use ftlab::scheduler::{
     Command, Deadline, DeadlineOptions, Estimate, Fifo, Flash, FlashSetup, Kind, Origin, PauseRule,
     ReadFirst, ReadFirstBounded, ReadFirstBoundedOptions, Scheduler, Scope, Task,
@@ -71,6 +71,8 @@ fn flash(scheduler: Scheduler) -> Flash {
             abilities: Abilities::NONE,
             pause: PauseRule::NEVER,
             scheduler,
+            prior: Prior::default(),
+            whole_moments: false,
         },
         (),
     )

@@ -6,8 +6,8 @@ use ftlab::config::{Config, Layer, MapUnit, Origin, StripeOrder};
 use ftlab::config::{Topic, all_options, all_policies, explain, fuzz, presets};
 use ftlab::device::{DeviceSetup, assemble};
 use ftlab::host::Host;
-use ftlab::nand::Geometry;
 use ftlab::nand::timing::TimingChoice;
+use ftlab::nand::{CostClass, Geometry, ReadEffort};
 use ftlab::scheduler::SchedulerChoice;
 use ftlab::units::{Amount, BlockId, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
 use proptest::prelude::*;
@@ -83,15 +83,19 @@ fn a_config_becomes_the_parts_of_a_device() {
         setup.flash.geometry.page_at(BlockId::new(0), page * setup.flash.geometry.units_per_page())
     };
     assert_eq!(
-        setup.flash.timing.native.read(&setup.flash.geometry, flash_page(0)),
+        setup.flash.timing.native.read(&setup.flash.geometry, flash_page(0), ReadEffort::default()),
         Nanos::from_micros(41)
     );
     assert_eq!(
-        setup.flash.timing.native.read(&setup.flash.geometry, flash_page(5)),
+        setup.flash.timing.native.read(&setup.flash.geometry, flash_page(5), ReadEffort::default()),
         Nanos::from_micros(77)
     );
     assert_eq!(
-        setup.flash.timing.native.program(&setup.flash.geometry, flash_page(4)),
+        setup.flash.timing.native.program(
+            &setup.flash.geometry,
+            flash_page(4),
+            CostClass::default()
+        ),
         Nanos::from_micros(575)
     );
     assert_eq!(setup.flash.timing.native.erase(), Nanos::from_micros(5_000));

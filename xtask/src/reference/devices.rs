@@ -47,6 +47,7 @@ fn section(preset: &Preset) -> String {
     let (read, program) = match &nand.timing.policy {
         TimingChoice::Plain(times) => (times.read.to_string(), times.program.to_string()),
         TimingChoice::PageType(times) => (all(&times.read_by_type), all(&times.program_by_type)),
+        TimingChoice::ByCost(times) => (all(&times.read_by_cost), all(&times.program_by_cost)),
     };
     row("Sensing a page (tR)", read);
     row("Programming a page (tPROG)", program);

@@ -2,6 +2,7 @@
 //! warnings for what was probably not meant.
 
 mod cache;
+mod cost;
 mod firmware;
 mod gating;
 mod log;
@@ -46,6 +47,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.order_of_streams();
     checker.gating();
     checker.firmware();
+    checker.cost();
     checker.packing();
     checker.map_on_flash();
     checker.slc_cache();
@@ -449,6 +451,7 @@ impl Checker<'_, '_> {
             TimingChoice::PageType(_) => {
                 ["nand.timing.read_by_type", "nand.timing.program_by_type"]
             }
+            TimingChoice::ByCost(_) => ["nand.timing.read_by_cost", "nand.timing.program_by_cost"],
         };
         let mean = |list: &[Nanos]| {
             let sum: u128 = list.iter().map(|time| u128::from(time.0)).sum();

@@ -19,6 +19,9 @@ pub(super) fn times(options: &Options) -> Times<'_> {
         TimingChoice::PageType(by_type) => {
             Times { read: &by_type.read_by_type, program: &by_type.program_by_type }
         }
+        TimingChoice::ByCost(by_cost) => {
+            Times { read: &by_cost.read_by_cost, program: &by_cost.program_by_cost }
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::cache::{Buffer, BufferSetup, Gate, ReadCache, ReadCacheSetup, Shape, 
 use crate::config::{
     Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options, StreamMap,
 };
+use crate::ftl::cost::RegulatorChoice;
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::slc::SlcSetup;
@@ -80,6 +81,8 @@ impl DeviceSetup {
                     reads: options.scheduler.suspend_reads,
                 },
                 scheduler: options.scheduler.policy.build(&parts),
+                prior: ftl.cost.prior(),
+                whole_moments: matches!(ftl.cost.policy, RegulatorChoice::QueueDriven(_)),
             },
             ftl: FtlSetup {
                 geometry: geometry.clone(),
@@ -103,6 +106,7 @@ impl DeviceSetup {
                 },
                 triggers: triggers(&ftl.gc),
                 slc: slc(&parts),
+                regulator: nand.timing.policy.knows_costs().then(|| ftl.cost.policy.build(&parts)),
             },
             merger: merger(&parts),
             buffer,

@@ -116,6 +116,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let mut program = Command::new(Kind::Program, Origin::Host, Task::HostWrite(id), at);
         program.units = 1;
         program.codewords = self.flash.bus().page_codewords();
+        if let Some(cost) = self.ftl.cost_of_write(page) {
+            program.set_cost(cost);
+        }
         let program = self.flash.prepare(program);
         if let Some(direct) = &mut self.direct {
             direct.program_begun(program);

@@ -155,9 +155,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A program failed: what it carried is still in the buffer, and is programmed elsewhere.
     pub(super) fn program_again(&mut self, failed: CommandId) {
-        let Command { kind, origin, task, page, units, codewords, spent, .. } =
-            *self.flash.command(failed);
+        let failed_command = self.flash.command(failed);
+        let cost = failed_command.cost();
+        let Command { kind, origin, task, page, units, codewords, spent, .. } = *failed_command;
         let mut program = Command::new(kind, origin, task, page);
+        program.set_cost(cost);
         (program.units, program.codewords, program.spent) = (units, codewords, spent);
         let program = self.flash.prepare(program);
         self.loads.copy_row(failed, program);

@@ -7,7 +7,7 @@ use crate::ftl::mapping::Dftl;
 use crate::host::{Advanced, Completion, Host, Op, Request};
 use crate::image::{Damage, Part, Resume, Snapshot, take_up};
 use crate::scheduler::Probe;
-use crate::units::{Lba, SimTime};
+use crate::units::{BlockId, Lba, SimTime};
 use crate::verify;
 
 /// Why a device can't come to rest: it came to the end of its life, and what it had acknowledged found
@@ -159,6 +159,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.front.as_mut().map_or(Ok(()), |front| front.load(from))
             })
         })?;
+        if let Some(programmed) = self.flash.programmed_mut() {
+            let blocks = self.ftl.blocks();
+            let all = (0..).map(BlockId::new).zip(blocks.all_erases());
+            all.for_each(|(block, erases)| programmed.set_erases(block, erases));
+        }
         self.consider_end();
         if verify::ON {
             self.verify_loaded();

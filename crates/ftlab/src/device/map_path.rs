@@ -537,6 +537,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.contents.read_cached(id, page, sectors, place);
             return self.outlet().settle(id, &Spent::on_translation(waited));
         }
+        if self.ftl.regulation().is_some() {
+            self.note_flash_read(page);
+        }
         if open.as_ref().is_some_and(|(of, _)| *of != id) {
             self.end_gathering(open);
         }

@@ -26,6 +26,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if let Some(merger) = self.merger.as_deref_mut() {
             merger.count_anew();
         }
+        self.forget_costs_of_preparation();
     }
 
     /// What merges did so far, if there are any.

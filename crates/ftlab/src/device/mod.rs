@@ -5,6 +5,7 @@
 
 mod assemble;
 mod contents;
+mod cost_path;
 mod cycle;
 mod direct_path;
 mod end_of_life;

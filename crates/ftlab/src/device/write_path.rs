@@ -152,9 +152,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.take_together(first);
         let units = self.batch.len() as u32;
         self.flash.command_mut(program).units = units;
+        for (unit, slot) in self.batch.iter().enumerate() {
+            self.loads.row_mut(program)[unit] = slot.get();
+        }
+        if self.ftl.regulation().is_some() {
+            self.regulate(program);
+        }
         for unit in 0..units {
             let slot = self.batch[unit as usize];
-            self.loads.row_mut(program)[unit as usize] = slot.get();
             let waits = leader.unwrap_or(program);
             let page = self.buffer.page(slot).page;
             if self.translator.is_none() || self.finds_entry(page, Seeker::WriteBack(waits, slot)) {

@@ -49,6 +49,8 @@ impl Ftl {
             // At rest, what failed is on the list of its plane.
             failed: _,
             read_only: _,
+            // What it remembers is a part of its own.
+            regulation: _,
             // Only checks.
             plant: _,
             slc,
@@ -83,6 +85,7 @@ impl Ftl {
         out.nested(|out| self.streams.save(out));
         out.nested(|out| self.victim.save(out));
         out.nested(|out| self.levelling.save(out));
+        out.nested(|out| self.regulation.iter().for_each(|regulation| regulation.save(out)));
     }
 
     /// Takes the state up, in an FTL that was just built.
@@ -126,7 +129,11 @@ impl Ftl {
         take_up(from, resume.placement, |from| self.placement.load(from))?;
         take_up(from, resume.streams, |from| self.streams.load(from))?;
         take_up(from, resume.victim, |from| self.victim.load(from))?;
-        take_up(from, resume.wear, |from| self.levelling.load(from))
+        take_up(from, resume.wear, |from| self.levelling.load(from))?;
+        let regulation = self.regulation.as_mut();
+        take_up(from, resume.cost && regulation.is_some(), |from| {
+            regulation.map_or(Ok(()), |regulation| regulation.load(from))
+        })
     }
 
     fn load_blocks(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {

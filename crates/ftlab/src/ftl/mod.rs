@@ -7,6 +7,7 @@
 mod audit;
 mod blocks;
 mod cargo;
+pub mod cost;
 mod fragments;
 pub mod gc;
 mod image;
@@ -27,6 +28,7 @@ pub use fragments::{Fragment, Fragments, OwnerPart};
 pub use plane::Plane;
 pub use spare::Spare;
 
+use cost::{Regulation, Regulator};
 use fragments::PackRoom;
 use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
 use mapping::Mapping;
@@ -64,6 +66,8 @@ pub struct FtlSetup {
     pub triggers: Triggers,
     /// The SLC cache.
     pub slc: SlcSetup,
+    /// What regulates the cost of programs; none if the timing of the cells leaves no choice.
+    pub regulator: Option<Regulator>,
 }
 
 /// Counts of what the FTL did, in pages (mapping units) unless said otherwise.
@@ -131,6 +135,8 @@ pub struct Ftl {
     read_only: bool,
     /// None if no block is ever used with one bit a cell.
     slc: Option<Box<CacheState>>,
+    /// None if all programs cost the same.
+    regulation: Option<Box<Regulation>>,
     counts: FtlCounts,
     /// Only where devices check themselves.
     pub(crate) plant: Plant,
@@ -167,6 +173,7 @@ impl Ftl {
         });
         // Where nothing is translated, nobody asks who owns a page.
         let owned_pages = if setup.mapping.translates() { geometry.physical_pages() } else { 0 };
+        let regulation = |regulator| Box::new(Regulation::new(regulator, setup.logical_pages));
         let pack_room = match setup.mapping.packs() {
             true => PackRoom::new(setup.placement.pools()),
             false => PackRoom::default(),
@@ -194,6 +201,7 @@ impl Ftl {
             failed: Vec::new(),
             read_only: false,
             slc,
+            regulation: setup.regulator.map(regulation),
             counts: FtlCounts::default(),
             plant: Plant::default(),
             geometry,
@@ -413,6 +421,9 @@ impl Ftl {
 
     /// Deallocates a page. Returns where it, or its newest part, lay.
     pub fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+        if let Some(regulation) = &mut self.regulation {
+            regulation.trimmed(page);
+        }
         if self.mapping.packs() {
             return self.trim_fragments(page);
         }

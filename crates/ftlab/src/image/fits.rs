@@ -94,6 +94,7 @@ impl Resume {
             cache,
             scheduler,
             timing,
+            cost,
             collection,
             random,
         } = *self;
@@ -108,6 +109,7 @@ impl Resume {
             ("write buffer", cache),
             ("scheduler", scheduler),
             ("timing", timing),
+            ("cost of programs", cost),
             ("random streams", random),
         ];
         all.map(|(what, resumes)| Taken { what, resumes }).to_vec()

@@ -23,7 +23,7 @@ pub use file::{Image, Refusal};
 pub use fits::{Difference, Taken, differences};
 pub use snapshot::{Part, Snapshot};
 
-use crate::config::Options;
+use crate::config::{FtlOptions, Options};
 
 /// Which policies find themselves again, with the same options, in the loading device, and so take up
 /// their own state. The others are told what happened.
@@ -47,6 +47,8 @@ pub struct Resume {
     pub scheduler: bool,
     /// The timing of the cells.
     pub timing: bool,
+    /// The cost of programs: what pages have been through.
+    pub cost: bool,
     /// Everything else that decides when collection starts and stops.
     pub collection: bool,
     /// Random streams go on where they stood. Otherwise they begin anew, from the seed of the run.
@@ -65,6 +67,7 @@ impl Resume {
         cache: true,
         scheduler: true,
         timing: true,
+        cost: true,
         collection: true,
         random: true,
     };
@@ -80,6 +83,7 @@ impl Resume {
         cache: false,
         scheduler: false,
         timing: false,
+        cost: false,
         collection: false,
         random: false,
     };
@@ -102,7 +106,12 @@ impl Resume {
             cache: a.cache == b.cache,
             scheduler: a.scheduler == b.scheduler,
             timing: a.nand.timing == b.nand.timing,
-            collection: a.ftl == b.ftl,
+            cost: a.ftl.cost.policy == b.ftl.cost.policy
+                && a.ftl.over_provisioning == b.ftl.over_provisioning
+                && a.nand.timing.policy.knows_costs()
+                && b.nand.timing.policy.knows_costs(),
+            // At which cost pages are programmed is nothing to collection.
+            collection: FtlOptions { cost: b.ftl.cost.clone(), ..a.ftl.clone() } == b.ftl,
             random: same_seed,
         }
     }

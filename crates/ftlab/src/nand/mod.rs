@@ -5,19 +5,24 @@
 
 mod abilities;
 mod channel;
+mod cost;
 mod die;
 pub mod endurance;
 mod faults;
 mod geometry;
 mod mode;
 mod operation;
+mod programmed;
 pub mod timing;
 
 pub use abilities::{Abilities, AddressRule, MultiPlane, PauseCost, Row};
 pub use channel::Channel;
+pub use cost::{CostClass, Crowd, ProgramCost, ReadEffort};
 pub use die::{Accepts, CacheOps, Cells, Die, DieStates, Register};
 pub use endurance::Endurance;
 pub use faults::{FaultOptions, Faults};
 pub use geometry::{Geometry, Shape};
 pub use mode::CellMode;
 pub use operation::Kind;
+pub(crate) use programmed::Place;
+pub use programmed::{Prior, Programmed};

@@ -2,7 +2,7 @@
 
 use crate::engine::Handle;
 use crate::host::RequestId;
-use crate::nand::{CellMode, Kind};
+use crate::nand::{CellMode, CostClass, Crowd, Kind, ProgramCost, ReadEffort};
 use crate::units::{DieId, Nanos, PlaneId, Ppn, SimTime, Tpn};
 
 /// On whose account the work is done.
@@ -18,12 +18,14 @@ pub enum Origin {
     Wear,
     /// Moving data from the SLC cache to blocks of full density.
     Fold,
+    /// Programming pages again, at another cost.
+    Rewrite,
 }
 
 impl Origin {
     /// All origins, in the order in which counters list them.
-    pub const ALL: [Origin; 5] =
-        [Origin::Host, Origin::Merge, Origin::Gc, Origin::Wear, Origin::Fold];
+    pub const ALL: [Origin; 6] =
+        [Origin::Host, Origin::Merge, Origin::Gc, Origin::Wear, Origin::Fold, Origin::Rewrite];
 }
 
 /// Who is told when the command is done.
@@ -107,6 +109,14 @@ pub struct Command {
     pub source: Option<Ppn>,
     /// How the cells of its block are used.
     pub mode: CellMode,
+    /// What it costs to sense the page; only where timing knows costs, as the next two.
+    pub effort: ReadEffort,
+    /// What it costs to program the page, as far as that is known.
+    pub class: CostClass,
+    /// Whether it copies data from before as it was.
+    pub(crate) from_before: bool,
+    /// What has to wait for it to be cheap, if that is decided when it begins.
+    pub(super) crowd: Option<Crowd>,
     /// The command that waits for this one.
     pub then: Option<CommandId>,
     /// How many commands this one still waits for.
@@ -140,6 +150,10 @@ impl Command {
             page,
             source: None,
             mode: CellMode::Native,
+            effort: ReadEffort::default(),
+            class: CostClass::default(),
+            from_before: false,
+            crowd: None,
             then: None,
             waits_for: 0,
             spent: Spent::default(),
@@ -150,6 +164,20 @@ impl Command {
             waiting_since: SimTime::ZERO,
             gc_mark: Nanos::ZERO,
         }
+    }
+
+    /// Says what it is to cost. Where others decide that, it may be dear.
+    #[inline]
+    pub fn set_cost(&mut self, cost: ProgramCost) {
+        (self.class, self.crowd) = match cost {
+            ProgramCost::Of(class) => (class, None),
+            ProgramCost::ByCrowd(crowd) => (CostClass::High, Some(crowd)),
+        };
+    }
+
+    /// What it was to cost.
+    pub(crate) fn cost(&self) -> ProgramCost {
+        self.crowd.map_or(ProgramCost::Of(self.class), ProgramCost::ByCrowd)
     }
 
     /// Its rank. Equals are served as they arrived, so that programs and copybacks of a block keep their
@@ -164,9 +192,9 @@ impl Command {
         self.arrival
     }
 
-    /// Whether the collector issued it, for whatever purpose: who waits behind it waits for
+    /// Whether nobody but the device wants it, for whatever purpose: who waits behind it waits for
     /// collection.
     pub(super) fn is_gc(&self) -> bool {
-        matches!(self.origin, Origin::Gc | Origin::Wear | Origin::Fold)
+        matches!(self.origin, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite)
     }
 }

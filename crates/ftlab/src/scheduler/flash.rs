@@ -2,6 +2,7 @@
 //! does next is in [`station`](super::station), the buses in [`line`](super::line).
 
 use super::command::{Command, CommandId, Origin};
+use super::costs::CostCounts;
 use super::line::Line;
 use super::page_order::PageOrder;
 use super::pause::PauseRule;
@@ -12,7 +13,9 @@ use crate::engine::{EventQueue, Slab};
 use crate::ftl::merge::Cost;
 use crate::image::{Damage, Reader, Resume, Writer, take_up};
 use crate::nand::timing::{Bus, Prices};
-use crate::nand::{Abilities, CellMode, DieStates, Geometry, Kind};
+use crate::nand::{
+    Abilities, CellMode, CostClass, DieStates, Geometry, Kind, Prior, Programmed, ReadEffort,
+};
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, FlashLaws, OnBus, Plant};
 
@@ -93,6 +96,10 @@ pub struct FlashSetup {
     pub pause: PauseRule,
     /// The order of commands.
     pub scheduler: Scheduler,
+    /// What data from before is taken for, where timing knows costs.
+    pub prior: Prior,
+    /// Whether all that comes at one moment is known before any of it begins, whatever the order.
+    pub whole_moments: bool,
 }
 
 /// How often the dies did more than one thing at a time.
@@ -135,6 +142,9 @@ pub struct Flash<P = ()> {
     pub(super) page_order: Option<Box<PageOrder>>,
     pub(super) done: CommandCounts,
     pub(super) overlaps: Overlaps,
+    /// None if all programs cost the same.
+    pub(super) programmed: Option<Box<Programmed>>,
+    pub(super) costs: CostCounts,
     /// What flash can do, where devices check themselves.
     pub(crate) laws: Option<Box<FlashLaws>>,
     pub(crate) plant: Plant,
@@ -152,11 +162,14 @@ impl<P: Probe> Flash<P> {
         let pauses = pause.program + pause.erase + pause.resume;
         let reach = in_bus + setup.timing.longest() + cache.busy + pauses;
         let laws = || FlashLaws::new(&setup.geometry, &setup.abilities, &setup.bus);
+        let programmed = || Box::new(Programmed::new(&setup.geometry, setup.prior));
         Flash {
             laws: verify::ON.then(|| Box::new(laws())),
             stations: vec![Station::default(); dies],
             lines: vec![Line::default(); setup.geometry.channels() as usize],
             load: Load::new(&setup.geometry),
+            programmed: setup.timing.native.knows_costs().then(programmed),
+            costs: CostCounts::default(),
             geometry: setup.geometry,
             timing: setup.timing,
             bus: setup.bus,
@@ -164,7 +177,7 @@ impl<P: Probe> Flash<P> {
             abilities: setup.abilities,
             pause: setup.pause,
             bus_order: setup.scheduler.bus_order(),
-            overtaking: setup.scheduler.overtaking(),
+            overtaking: setup.scheduler.overtaking() || setup.whole_moments,
             scheduler: setup.scheduler,
             commands: Slab::default(),
             events: EventQueue::new(reach),
@@ -199,8 +212,9 @@ impl<P: Probe> Flash<P> {
     /// How long reading a page and programming it elsewhere on its die keeps the cells busy.
     #[inline]
     pub(crate) fn price_of_copy(&self, from: Ppn, to: Ppn) -> Nanos {
-        let (timing, geometry, mode) = (&self.timing, &self.geometry, CellMode::Native);
-        timing.read(geometry, from, mode) + timing.program(geometry, to, mode)
+        let (timing, geometry) = (&self.timing.native, &self.geometry);
+        let (effort, class) = (ReadEffort::default(), CostClass::default());
+        timing.read(geometry, from, effort) + timing.program(geometry, to, class)
     }
 
     /// The same, if it is the same for all pages.
@@ -213,9 +227,9 @@ impl<P: Probe> Flash<P> {
 
     /// How long reading and programming a page keeps the cells busy, where that is the same for all.
     pub(crate) fn price_of_page(&self) -> (Nanos, Nanos) {
-        let (timing, geometry, mode) = (&self.timing, &self.geometry, CellMode::Native);
-        let any = Ppn::new(0);
-        (timing.read(geometry, any, mode), timing.program(geometry, any, mode))
+        let (timing, geometry, any) = (&self.timing.native, &self.geometry, Ppn::new(0));
+        let (effort, class) = (ReadEffort::default(), CostClass::default());
+        (timing.read(geometry, any, effort), timing.program(geometry, any, class))
     }
 
     /// Accounts for a page that was programmed at once with others, after a read of its older copy if it
@@ -247,7 +261,7 @@ impl<P: Probe> Flash<P> {
         let kinds = [multi_plane.read, multi_plane.program, multi_plane.erase];
         let together = self.geometry.planes_per_die() > 1 && kinds.contains(&true);
         let one_by_one = !together && !cache.read && !cache.program;
-        free && one_by_one && !P::ACTIVE && !verify::ON
+        free && one_by_one && !self.timing.native.knows_costs() && !P::ACTIVE && !verify::ON
     }
 
     /// Accounts for merges that were done at once, and have kept a die busy for `time`.
@@ -314,18 +328,30 @@ impl<P: Probe> Flash<P> {
             page_order: _,
             done: _,
             overlaps: _,
+            programmed,
+            costs: _,
             laws: _,
             plant: _,
             probe: _,
         } = self;
         out.nested(|out| timing.native.save(out));
         out.nested(|out| scheduler.save(out));
+        out.nested(|out| programmed.iter().for_each(|programmed| programmed.save(out)));
     }
 
     /// Takes up what the policies remembered.
     pub(crate) fn take_up(&mut self, from: &mut Reader<'_>, resume: Resume) -> Result<(), Damage> {
         take_up(from, resume.timing, |from| self.timing.native.load(from))?;
-        take_up(from, resume.scheduler, |from| self.scheduler.load(from))
+        take_up(from, resume.scheduler, |from| self.scheduler.load(from))?;
+        let mut part = from.nested()?;
+        match &mut self.programmed {
+            // Flash that knew no costs has nothing to say.
+            Some(programmed) if part.end().is_err() => {
+                programmed.load(&mut part)?;
+                part.end()
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A command in flight.
@@ -408,8 +434,10 @@ impl<P: Probe> Flash<P> {
         if self.page_order.is_some() {
             rank = self.rank_by_page(die, id, arrival.sequence, rank);
         }
+        let effort = self.effort_of(self.commands[id].source.unwrap_or(page), now);
         let station = &mut self.stations[die.at()];
         let command = &mut self.commands[id];
+        command.effort = effort;
         command.key = rank;
         if kind == Kind::Erase && self.plant.is(Canary::ErasePassesReads) {
             command.key = 0;

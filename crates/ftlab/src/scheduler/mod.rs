@@ -10,6 +10,7 @@
 //! every policy must see to it.
 
 mod command;
+mod costs;
 mod deadline;
 mod fifo;
 mod flash;
@@ -27,6 +28,7 @@ mod view;
 
 pub use crate::nand::Kind;
 pub use command::{Command, CommandId, Origin, Spent, Task};
+pub use costs::{CostCounts, EFFORTS};
 pub use deadline::{Deadline, DeadlineOptions};
 pub use fifo::Fifo;
 pub use flash::{

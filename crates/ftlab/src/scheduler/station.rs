@@ -8,7 +8,7 @@ use super::line::{WaitedFor, Wish, cells_for};
 use super::pause::{PauseRule, Paused};
 use super::view::cells_price;
 use crate::nand::Kind;
-use crate::nand::{Accepts, Cells, Die, Register};
+use crate::nand::{Accepts, Cells, CostClass, Crowd, Die, ProgramCost, Register};
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::{self, Canary};
 
@@ -310,8 +310,23 @@ impl<P: Probe> Flash<P> {
     }
 
     #[inline(always)]
-    fn price(&self, id: CommandId) -> Nanos {
+    fn price(&mut self, id: CommandId) -> Nanos {
+        if let Some(crowd) = self.commands[id].crowd {
+            self.decide_cost(id, crowd);
+        }
         cells_price(&self.timing, &self.geometry, &self.commands[id])
+    }
+
+    /// A program begins whose cost others decide, by waiting.
+    #[cold]
+    fn decide_cost(&mut self, id: CommandId, crowd: Crowd) {
+        let is_waited_for = |station: &Station| station.lanes.first().is_some();
+        let waiting = match crowd {
+            Crowd::Die => is_waited_for(&self.stations[self.commands[id].die.at()]),
+            Crowd::Device => self.stations.iter().any(is_waited_for),
+        };
+        let class = if waiting { CostClass::Low } else { CostClass::High };
+        self.commands[id].set_cost(ProgramCost::Of(class));
     }
 
     /// Something that a die does is done. Returns the first of the commands that it completed.
@@ -394,6 +409,9 @@ impl<P: Probe> Flash<P> {
 
     #[inline]
     fn count_done(&mut self, now: SimTime, die: DieId, id: CommandId) {
+        if self.programmed.is_some() {
+            self.note_cost(now, id);
+        }
         let command = &self.commands[id];
         let erases = |canary| command.kind == Kind::Erase && self.plant.is(canary);
         let (drifts, forgotten) = (erases(Canary::LoadDrifts), erases(Canary::EraseNotCounted));

@@ -5,7 +5,7 @@ use super::line::Line;
 use super::page_order::PageOrder;
 use super::station::Station;
 use crate::engine::Slab;
-use crate::nand::timing::{Bus, Prices};
+use crate::nand::timing::{Bus, Prices, ProgramOf, ReadOf};
 use crate::nand::{Cells, Geometry, Kind, Register};
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
 
@@ -140,14 +140,16 @@ impl<'a> View<'a> {
 /// What a command costs the cells.
 #[inline(always)]
 pub(super) fn cells_price(timing: &Prices, geometry: &Geometry, command: &Command) -> Nanos {
-    let Command { kind, page, source, mode, .. } = *command;
+    let Command { kind, page, source, mode, class, effort, .. } = *command;
+    let program = ProgramOf { page, mode, class };
     match kind {
-        Kind::Read => timing.read(geometry, page, mode),
-        Kind::Program => timing.program(geometry, page, mode),
+        Kind::Read => timing.read(geometry, &ReadOf { page, mode, effort }),
+        Kind::Program => timing.program(geometry, &program),
         Kind::Erase => timing.erase(mode),
         Kind::Copyback => {
-            let source = source.expect("a copyback says what it copies");
-            timing.read(geometry, source, mode) + timing.program(geometry, page, mode)
+            let page = source.expect("a copyback says what it copies");
+            let read = ReadOf { page, mode, effort };
+            timing.read(geometry, &read) + timing.program(geometry, &program)
         }
     }
 }

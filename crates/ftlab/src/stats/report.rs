@@ -341,6 +341,8 @@ pub struct FlashCommands {
     pub wear: Commands,
     /// Moving data out of the SLC cache.
     pub fold: Commands,
+    /// Programming pages again, at another cost.
+    pub rewrite: Commands,
 }
 
 /// Flash commands of one origin.

@@ -83,6 +83,7 @@ pub(super) fn build<P: Probe, C: Contents>(
             gc: commands(&counters, Origin::Gc),
             wear: commands(&counters, Origin::Wear),
             fold: commands(&counters, Origin::Fold),
+            rewrite: commands(&counters, Origin::Rewrite),
         },
         steady_state: rounds.report(written_bytes, &counters),
         phases: phases.iter().map(|phase| phase_summary(phase, page_bytes)).collect(),

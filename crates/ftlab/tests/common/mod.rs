@@ -46,7 +46,7 @@ use ftlab::nand::endurance::{Fixed, Unlimited, Weibull};
 use ftlab::nand::timing::{
     Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,
 };
-use ftlab::nand::{Abilities, FaultOptions, Faults, Geometry, Shape};
+use ftlab::nand::{Abilities, FaultOptions, Faults, Geometry, Prior, Shape};
 use ftlab::scheduler::{
     Deadline, DeadlineOptions, Estimate, Fifo, FlashSetup, PauseRule, ReadFirst, ReadFirstBounded,
     ReadFirstBoundedOptions, Scheduler, Scope,
@@ -366,6 +366,8 @@ impl Spec {
                     }
                 },
                 geometry: geometry.clone(),
+                prior: Prior::default(),
+                whole_moments: false,
             },
             ftl: FtlSetup {
                 logical_pages: self.logical_pages,
@@ -402,6 +404,7 @@ impl Spec {
                 triggers: self.triggers,
                 slc: self.slc.setup(),
                 geometry,
+                regulator: None,
             },
             merger: self.log.merger(self),
             buffer,

@@ -5,7 +5,9 @@
 //! test says otherwise. All moments are in microseconds.
 
 use ftlab::nand::timing::{Bus, PageTime, Prices, Transfers};
-use ftlab::nand::{Abilities, AddressRule, CacheOps, CellMode, Geometry, MultiPlane, PauseCost};
+use ftlab::nand::{
+    Abilities, AddressRule, CacheOps, CellMode, Geometry, MultiPlane, PauseCost, Prior,
+};
 use ftlab::scheduler::{
     Command, CommandId, Deadline, Fifo, Flash, FlashSetup, Kind, Origin, Pausable, PauseRule,
     ReadFirst, ReadFirstBounded, ReadFirstBoundedOptions, Scheduler, Spent, Task,
@@ -113,6 +115,8 @@ impl Table {
             abilities: set.abilities,
             pause: set.pause,
             scheduler: set.scheduler,
+            prior: Prior::default(),
+            whole_moments: false,
         };
         Table {
             flash: Flash::new(setup, ()),

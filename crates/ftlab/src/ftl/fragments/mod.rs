@@ -231,6 +231,15 @@ impl Ftl {
         moved.count() > 0
     }
 
+    /// The logical pages whose data is programmed at `at`.
+    #[must_use]
+    pub fn owners_of(&self, at: Ppn) -> [Option<Lpn>; 2] {
+        match self.packs() {
+            true => self.spare.parts(at).map(|part| part.map(|(page, _)| page)),
+            false => [self.spare.owner(at), None],
+        }
+    }
+
     /// Logical pages that lie on flash.
     #[must_use]
     pub fn mapped_pages(&self) -> u64 {

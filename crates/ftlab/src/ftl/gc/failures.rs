@@ -83,6 +83,9 @@ impl Collector {
             on.contents.copy(from, to);
         }
         on.flash.command_mut(program).page = first;
+        if on.ftl.regulation().is_some() {
+            self.regulate(program, on);
+        }
         self.submit(plane, program, on);
     }
 

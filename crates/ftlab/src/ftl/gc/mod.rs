@@ -4,6 +4,7 @@
 mod by_valid;
 mod collection;
 mod collector;
+mod cost;
 mod cost_benefit;
 mod d_choices;
 mod failures;

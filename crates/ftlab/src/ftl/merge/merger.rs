@@ -481,14 +481,17 @@ fn begin_copy<P: Probe, C: Contents>(
     let mut program = Command::new(kind, Origin::Gc, task, to);
     program.source = Some(from);
     program.units = 1;
+    let cost = on.ftl.copy_cost(from, on.flash);
     if copyback {
         on.contents.copy(from, to);
         let id = on.flash.prepare(program);
+        cost.into_iter().for_each(|cost| cost.tell(id, on.flash));
         on.flash.submit(on.now, id);
         return None;
     }
     program.codewords = on.flash.bus().page_codewords();
     let program = on.flash.prepare(program);
+    cost.into_iter().for_each(|cost| cost.tell(program, on.flash));
     let mut read = Command::new(Kind::Read, Origin::Gc, task, from);
     read.units = 1;
     read.codewords = on.flash.bus().page_codewords();

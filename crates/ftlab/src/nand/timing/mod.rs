@@ -1,6 +1,7 @@
 //! What an operation costs: times of the flash array and of the bus. Prices only; nothing waits here.
 
 mod bus;
+mod by_cost;
 mod interface;
 mod page_time;
 mod page_type;
@@ -9,14 +10,15 @@ mod prices;
 mod rate;
 
 pub use bus::{Bus, Transfers, TransfersChoice};
+pub use by_cost::{ByCost, ByCostOptions};
 pub use interface::{Interface, InterfaceOptions};
 pub use page_time::{PageTime, PageTimeOptions};
 pub use page_type::{PageTimes, PageType, PageTypeOptions};
 pub use plain::{Plain, PlainOptions};
-pub use prices::{OneBit, Prices};
+pub use prices::{OneBit, Prices, ProgramOf, ReadOf};
 pub use rate::{Rate, RateOptions};
 
-use crate::nand::Geometry;
+use crate::nand::{CostClass, Geometry, ReadEffort};
 use crate::policy::seam;
 use crate::units::{Nanos, Ppn};
 
@@ -25,6 +27,15 @@ seam! {
     pub enum Timing ("nand.timing.policy" = "plain") as TimingChoice, with timing_policy {
         Plain(Plain),
         PageType(PageType),
+        ByCost(ByCost),
+    }
+}
+
+impl TimingChoice {
+    /// Whether programs may cost more or less ([`Timing::knows_costs`]).
+    #[must_use]
+    pub const fn knows_costs(&self) -> bool {
+        matches!(self, TimingChoice::ByCost(_))
     }
 }
 
@@ -35,18 +46,40 @@ impl Timing {
         matches!(self, Timing::Plain(_))
     }
 
-    /// How long sensing the flash page of `page` takes.
-    #[inline]
+    /// Whether a program may cost more or less, and reads of the page less or more then.
     #[must_use]
-    pub fn read(&self, geometry: &Geometry, page: Ppn) -> Nanos {
-        timing_policy!(self, model => model.read(geometry, page))
+    pub fn knows_costs(&self) -> bool {
+        matches!(self, Timing::ByCost(_))
     }
 
-    /// How long programming the flash page of `page` takes.
+    /// What it takes to read a page of a class, from a block that was erased so often, that long after it was
+    /// programmed.
     #[inline]
     #[must_use]
-    pub fn program(&self, geometry: &Geometry, page: Ppn) -> Nanos {
-        timing_policy!(self, model => model.program(geometry, page))
+    pub fn effort(&self, class: CostClass, _erases: u32, _age: Nanos) -> ReadEffort {
+        class.effort()
+    }
+
+    /// How long sensing the flash page of `page` takes, with an effort if the model knows costs.
+    #[inline]
+    #[must_use]
+    pub fn read(&self, geometry: &Geometry, page: Ppn, effort: ReadEffort) -> Nanos {
+        match self {
+            Timing::Plain(model) => model.read,
+            Timing::PageType(model) => model.read(geometry, page),
+            Timing::ByCost(model) => model.read(effort),
+        }
+    }
+
+    /// How long programming the flash page of `page` takes, at a cost if the model knows costs.
+    #[inline]
+    #[must_use]
+    pub fn program(&self, geometry: &Geometry, page: Ppn, class: CostClass) -> Nanos {
+        match self {
+            Timing::Plain(model) => model.program,
+            Timing::PageType(model) => model.program(geometry, page),
+            Timing::ByCost(model) => model.program(class),
+        }
     }
 
     /// The longest that any operation takes.

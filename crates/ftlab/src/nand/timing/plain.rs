@@ -2,9 +2,8 @@
 
 use crate::config::declare::options;
 use crate::image::keeps_nothing;
-use crate::nand::Geometry;
 use crate::policy::{Parts, Policy};
-use crate::units::{Nanos, Ppn};
+use crate::units::Nanos;
 
 /// One read time, one program time, one erase time.
 #[derive(Clone, Debug)]
@@ -45,16 +44,6 @@ impl Policy for Plain {
 }
 
 impl Plain {
-    #[inline]
-    pub(super) fn read(&self, _geometry: &Geometry, _page: Ppn) -> Nanos {
-        self.read
-    }
-
-    #[inline]
-    pub(super) fn program(&self, _geometry: &Geometry, _page: Ppn) -> Nanos {
-        self.program
-    }
-
     pub(super) fn longest(&self) -> Nanos {
         self.read.max(self.program).max(self.erase)
     }

@@ -2,7 +2,7 @@
 //! hold one bit.
 
 use super::Timing;
-use crate::nand::{CellMode, Geometry};
+use crate::nand::{CellMode, CostClass, Geometry, ReadEffort};
 use crate::units::{Nanos, Ppn};
 
 /// Times of blocks that are used with one bit a cell.
@@ -16,6 +16,28 @@ pub struct OneBit {
     pub erase: Nanos,
 }
 
+/// What is sensed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadOf {
+    /// A page of the flash page.
+    pub page: Ppn,
+    /// How the cells of its block are used.
+    pub mode: CellMode,
+    /// What it takes, in native cells whose timing knows costs.
+    pub effort: ReadEffort,
+}
+
+/// What is programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgramOf {
+    /// A page of the flash page.
+    pub page: Ppn,
+    /// How the cells of its block are used.
+    pub mode: CellMode,
+    /// At which cost, in native cells whose timing knows costs.
+    pub class: CostClass,
+}
+
 /// What each operation of the cells costs in time.
 #[derive(Clone, Debug)]
 pub struct Prices {
@@ -26,22 +48,22 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// How long sensing the flash page of `page` takes.
+    /// How long sensing a flash page takes.
     #[inline]
     #[must_use]
-    pub fn read(&self, geometry: &Geometry, page: Ppn, mode: CellMode) -> Nanos {
-        match mode {
-            CellMode::Native => self.native.read(geometry, page),
+    pub fn read(&self, geometry: &Geometry, of: &ReadOf) -> Nanos {
+        match of.mode {
+            CellMode::Native => self.native.read(geometry, of.page, of.effort),
             CellMode::Slc => self.one_bit.read,
         }
     }
 
-    /// How long programming the flash page of `page` takes.
+    /// How long programming a flash page takes.
     #[inline]
     #[must_use]
-    pub fn program(&self, geometry: &Geometry, page: Ppn, mode: CellMode) -> Nanos {
-        match mode {
-            CellMode::Native => self.native.program(geometry, page),
+    pub fn program(&self, geometry: &Geometry, of: &ProgramOf) -> Nanos {
+        match of.mode {
+            CellMode::Native => self.native.program(geometry, of.page, of.class),
             CellMode::Slc => self.one_bit.program,
         }
     }

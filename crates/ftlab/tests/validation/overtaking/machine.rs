@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ftlab::engine::Stream;
 use ftlab::nand::timing::{Bus, OneBit, PageTime, Plain, Prices, Timing, Transfers};
-use ftlab::nand::{Abilities, Geometry, Shape};
+use ftlab::nand::{Abilities, Geometry, Prior, Shape};
 use ftlab::scheduler::{
     Activity, Command, CommandId, Estimate, Flash, FlashSetup, Kind, Origin, PauseRule, Probe,
     ReadFirstBoundedOptions, Scheduler, Scope, Task,
@@ -174,6 +174,8 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
         abilities: Abilities::NONE,
         pause: PauseRule::NEVER,
         scheduler,
+        prior: Prior::default(),
+        whole_moments: false,
     };
     let probe = Starts { starts: vec![0; load.len()], ..Starts::default() };
     let mut flash = Flash::new(setup, probe);

@@ -1,0 +1,52 @@
+//! What costs of programs ask of each other, and of the rest of the device.
+
+use super::{Checker, text};
+use crate::ftl::cost::RegulatorChoice;
+use crate::ftl::mapping::MappingChoice;
+use crate::nand::CostClass;
+use crate::nand::timing::TimingChoice;
+
+const TIMING: &str = "nand.timing.policy";
+const POLICY: &str = "ftl.cost.policy";
+
+impl Checker<'_, '_> {
+    pub(super) fn cost(&mut self) {
+        self.one_time_for_each_class();
+        let (nand, ftl) = (&self.options.nand, &self.options.ftl);
+        let chosen = ftl.cost.policy.name().to_owned();
+        let traditional = matches!(ftl.cost.policy, RegulatorChoice::Traditional(_));
+        if !traditional && !nand.timing.policy.knows_costs() {
+            let message = format!(
+                "with {TIMING} = {}, all programs cost the same: {POLICY} = {} has nothing to decide",
+                text(&nand.timing.policy.name().to_owned()),
+                text(&chosen)
+            );
+            let remedy = format!("set {TIMING} to \"by-cost\", or {POLICY} to \"traditional\"");
+            self.fail(&[POLICY, TIMING], message, remedy);
+        }
+        let physical = matches!(ftl.mapping.policy, MappingChoice::Physical(_));
+        if physical && ftl.cost.policy.agcr().is_some() {
+            let message =
+                "without translation, nobody remembers what pages have been through".to_owned();
+            let remedy =
+                format!("set {POLICY} to another policy, or ftl.mapping.policy to \"page\"");
+            self.fail(&[POLICY, "ftl.mapping.policy"], message, remedy);
+        }
+    }
+
+    fn one_time_for_each_class(&mut self) {
+        let TimingChoice::ByCost(by_cost) = &self.options.nand.timing.policy else { return };
+        let lists = [
+            ("nand.timing.read_by_cost", by_cost.read_by_cost.len()),
+            ("nand.timing.program_by_cost", by_cost.program_by_cost.len()),
+        ];
+        for (path, length) in lists {
+            if length != CostClass::ALL.len() {
+                let times = if length == 1 { "1 time".into() } else { format!("{length} times") };
+                let message = format!("has {times}, and there are three costs");
+                let remedy = "give one time for each cost: low, medium, high".to_owned();
+                self.fail(&[path], message, remedy);
+            }
+        }
+    }
+}

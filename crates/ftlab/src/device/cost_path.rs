@@ -1,0 +1,51 @@
+//! What programs cost, from the device's side: the regulator is asked when a program of the host is put together and
+//! when a copy is placed, and hears of what the host reads from flash.
+
+use super::{Contents, Device};
+use crate::cache::{Page, SlotId};
+use crate::nand::ProgramCost;
+use crate::scheduler::{CommandId, Probe};
+use crate::units::Lpn;
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// Says what a program of pages of the buffer is to cost. What only fills up a block, nobody has written.
+    pub(super) fn regulate(&mut self, program: CommandId) {
+        let mut cost = None;
+        for unit in 0..self.flash.command(program).units {
+            let slot = SlotId::new(self.loads.get(program, unit));
+            let &Page { page, padding, packed_with, .. } = self.buffer.page(slot);
+            let of_page = match padding {
+                true => Some(self.cost_of_padding(page)),
+                false => self.ftl.cost_of_write(page),
+            };
+            let partner = packed_with.map(|partner| self.buffer.page(partner).page);
+            let of_partner = partner.and_then(|page| self.ftl.cost_of_write(page));
+            cost = [cost, of_page, of_partner].into_iter().flatten().reduce(ProgramCost::and);
+        }
+        if let Some(cost) = cost {
+            self.flash.command_mut(program).set_cost(cost);
+        }
+    }
+
+    fn cost_of_padding(&self, page: Lpn) -> ProgramCost {
+        let as_was = self.ftl.look_up(page).map(|at| self.flash.class_at(at)).unwrap_or_default();
+        self.ftl.cost_of_copy(page, as_was).unwrap_or(ProgramCost::Of(as_was))
+    }
+
+    /// The host reads a page from flash.
+    pub(super) fn note_flash_read(&mut self, page: Lpn) {
+        self.ftl.read_by_host(page);
+    }
+
+    /// What was done so far has prepared the device: what lies on flash is data from before.
+    pub(super) fn forget_costs_of_preparation(&mut self) {
+        let Some(programmed) = self.flash.programmed_mut() else { return };
+        if programmed.prior().as_written {
+            return;
+        }
+        programmed.prepared();
+        if let Some(regulation) = self.ftl.regulation_mut() {
+            regulation.prepared();
+        }
+    }
+}

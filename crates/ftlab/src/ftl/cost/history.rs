@@ -1,0 +1,157 @@
+//! What pages have been through: two bits for each logical page.
+
+use crate::config::declare::choices;
+use crate::image::{Damage, Reader, Writer};
+use crate::units::Lpn;
+
+/// What a page has been through, as far as it is remembered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Past {
+    /// Nothing that anybody knows of.
+    None,
+    /// Reads.
+    Read,
+    /// Writes.
+    Written,
+    /// Both, lately.
+    Interleaved,
+}
+
+impl Past {
+    const ALL: [Past; 4] = [Past::None, Past::Read, Past::Written, Past::Interleaved];
+}
+
+choices! {
+    /// What is remembered of the accesses of a page, in two bits.
+    pub enum HistoryRule {
+        /// The last one: with the one that comes, a window of two.
+        LastAccess = "last-access",
+        /// An access of the other kind makes a page interleaved; the next one makes it a page of its kind.
+        Hysteresis = "hysteresis",
+    }
+}
+
+impl HistoryRule {
+    /// What is remembered after an access of a kind, reads or writes.
+    fn after(self, past: Past, access: Past) -> Past {
+        match (self, past) {
+            (HistoryRule::Hysteresis, Past::Read | Past::Written) if past != access => {
+                Past::Interleaved
+            }
+            _ => access,
+        }
+    }
+}
+
+const BITS: u32 = 2;
+const PER_BYTE: u32 = u8::BITS / BITS;
+const MASK: u8 = (1 << BITS) - 1;
+
+/// The past of all pages of the host. Zeroed memory means nothing.
+#[derive(Clone, Debug)]
+pub struct History {
+    rule: HistoryRule,
+    pages: u32,
+    pasts: Vec<u8>,
+}
+
+impl History {
+    /// Nothing has happened to so many pages.
+    #[must_use]
+    pub fn new(rule: HistoryRule, pages: u32) -> History {
+        History { rule, pages, pasts: vec![0; pages.div_ceil(PER_BYTE) as usize] }
+    }
+
+    /// What a page has been through. Pages that are not the host's have no past.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, page: Lpn) -> Past {
+        if page.get() >= self.pages {
+            return Past::None;
+        }
+        let code = self.pasts[(page.get() / PER_BYTE) as usize] >> (page.get() % PER_BYTE * BITS);
+        Past::ALL[usize::from(code & MASK)]
+    }
+
+    #[inline]
+    fn set(&mut self, page: Lpn, past: Past) {
+        let shift = page.get() % PER_BYTE * BITS;
+        let byte = &mut self.pasts[(page.get() / PER_BYTE) as usize];
+        *byte = *byte & !(MASK << shift) | (past as u8) << shift;
+    }
+
+    /// A page of the host was read, or written. Returns what it had been through before.
+    #[inline]
+    pub(super) fn access(&mut self, page: Lpn, access: Past) -> Past {
+        let past = self.of(page);
+        self.set(page, self.rule.after(past, access));
+        past
+    }
+
+    /// A page of the host holds nothing any more.
+    #[inline]
+    pub(super) fn forget(&mut self, page: Lpn) {
+        self.set(page, Past::None);
+    }
+
+    /// Nothing is remembered any more.
+    pub(super) fn clear(&mut self) {
+        self.pasts.fill(0);
+    }
+
+    /// Writes runs of equal pasts.
+    pub(super) fn save(&self, out: &mut Writer) {
+        let History { rule: _, pages: _, pasts } = self;
+        let runs = pasts.chunk_by(|one, next| one == next);
+        out.number(runs.clone().count() as u64);
+        for run in runs {
+            out.number(run.len() as u64);
+            out.raw(&run[..1]);
+        }
+    }
+
+    /// Takes up what [`save`](Self::save) wrote.
+    pub(super) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        let mut filled = 0;
+        for _ in 0..from.below(self.pasts.len() as u64 + 1, "the number of runs of pasts")? {
+            let left = (self.pasts.len() - filled) as u64;
+            let run = from.below(left + 1, "a run of pasts")? as usize;
+            self.pasts[filled..filled + run].fill(from.raw(1)?[0]);
+            filled += run;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_keep_their_own_past() {
+        let mut history = History::new(HistoryRule::LastAccess, 6);
+        let [first, second] = [Lpn::new(4), Lpn::new(5)];
+        assert_eq!(history.access(first, Past::Written), Past::None);
+        assert_eq!(history.access(second, Past::Read), Past::None);
+        assert_eq!((history.of(first), history.of(second)), (Past::Written, Past::Read));
+        history.forget(first);
+        assert_eq!((history.of(first), history.of(second)), (Past::None, Past::Read));
+        assert_eq!(history.of(Lpn::new(6)), Past::None, "not the host's");
+    }
+
+    #[test]
+    fn with_hysteresis_a_page_changes_its_kind_by_two_accesses() {
+        let mut history = History::new(HistoryRule::Hysteresis, 1);
+        let mut after = |access| {
+            history.access(Lpn::new(0), access);
+            history.of(Lpn::new(0))
+        };
+        let (read, written) = (Past::Read, Past::Written);
+        assert_eq!(
+            [read, read, written, read].map(&mut after),
+            [read, read, Past::Interleaved, read]
+        );
+        assert_eq!([written, written, written].map(after), [Past::Interleaved, written, written]);
+    }
+}

@@ -1,0 +1,35 @@
+//! Every program at low cost, so that every read is dear.
+//!
+//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.3 (LCW/HCR).
+
+use super::{Past, Regulate};
+use crate::image::keeps_nothing;
+use crate::nand::{CostClass, ProgramCost};
+use crate::policy::{NoOptions, Parts, Policy};
+
+/// All programs at low cost.
+#[derive(Clone, Copy, Debug)]
+pub struct LowWrite;
+
+impl Policy for LowWrite {
+    const NAME: &'static str = "low-write";
+    const SUMMARY: &'static str = "every program at low cost: reads are dear";
+    const SOURCE: &'static str = "AGCR (FAST 2016, Chinese rendering), section 2.3: LCW/HCR";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        LowWrite
+    }
+
+    keeps_nothing!(LowWrite {});
+}
+
+impl Regulate for LowWrite {
+    fn write(&self, _past: Past) -> ProgramCost {
+        ProgramCost::Of(CostClass::Low)
+    }
+
+    fn copy(&self, past: Past, _as_was: CostClass) -> Option<ProgramCost> {
+        Some(self.write(past))
+    }
+}

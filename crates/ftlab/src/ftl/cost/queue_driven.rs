@@ -1,0 +1,65 @@
+//! Cost by the queue: a program is cheap if others wait for it to end, and dear if nobody is in a hurry.
+//!
+//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.2, on the scheme of Li et al. that it is
+//! compared with. What has to wait, the die or the device, is not said there: both can be had. Decided at the moment
+//! when the cells begin, for copies of collection, too; what comes at one moment counts as waiting for what
+//! begins then.
+
+use super::{Past, Regulate};
+use crate::config::declare::{choices, options};
+use crate::image::keeps_nothing;
+use crate::nand::{CostClass, Crowd, ProgramCost};
+use crate::policy::{Parts, Policy};
+
+/// Low cost if something waits, high cost if not.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueDriven {
+    /// Where it has to wait.
+    pub waits: Crowd,
+}
+
+choices! {
+    /// Where commands have to wait.
+    pub enum WaitsAt {
+        /// At the die that programs.
+        Die = "die",
+        /// At any die.
+        Device = "device",
+    }
+}
+
+options! {
+    /// Cost by the queue.
+    pub struct QueueDrivenOptions at "ftl.cost" {
+        /// Where other commands have to wait for a program to be cheap.
+        waits: WaitsAt = "die", source "not said by the paper; at a die they wait for this program";
+    }
+}
+
+impl Policy for QueueDriven {
+    const NAME: &'static str = "queue-driven";
+    const SUMMARY: &'static str = "low cost if commands wait, high cost if not";
+    const SOURCE: &'static str =
+        "Li et al., as AGCR (FAST 2016, Chinese rendering), section 2.2, describes them";
+    type Options = QueueDrivenOptions;
+
+    fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        let waits = match options.waits {
+            WaitsAt::Die => Crowd::Die,
+            WaitsAt::Device => Crowd::Device,
+        };
+        QueueDriven { waits }
+    }
+
+    keeps_nothing!(QueueDriven { waits });
+}
+
+impl Regulate for QueueDriven {
+    fn write(&self, _past: Past) -> ProgramCost {
+        ProgramCost::ByCrowd(self.waits)
+    }
+
+    fn copy(&self, past: Past, _as_was: CostClass) -> Option<ProgramCost> {
+        Some(self.write(past))
+    }
+}

@@ -1,0 +1,68 @@
+//! What copies cost: by what their pages have been through, or as they were.
+
+use super::super::Ftl;
+use super::{Collector, Ground};
+use crate::device::Contents;
+use crate::nand::ProgramCost;
+use crate::scheduler::{CommandId, Flash, Probe};
+use crate::units::{Lpn, Ppn};
+
+/// What the program of copies is to cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ftl) struct CopyCost {
+    cost: ProgramCost,
+    /// Whether all of it is data from before and stays what it was.
+    from_before: bool,
+}
+
+impl CopyCost {
+    fn and(self, other: CopyCost) -> CopyCost {
+        CopyCost {
+            cost: self.cost.and(other.cost),
+            from_before: self.from_before && other.from_before,
+        }
+    }
+
+    /// Says it to the program.
+    pub(in crate::ftl) fn tell<P: Probe>(self, program: CommandId, flash: &mut Flash<P>) {
+        let command = flash.command_mut(program);
+        command.set_cost(self.cost);
+        command.from_before = self.from_before;
+    }
+}
+
+impl Ftl {
+    /// What a copy of the page at `from` is to cost.
+    pub(in crate::ftl) fn copy_cost<P: Probe>(
+        &self,
+        from: Ppn,
+        flash: &Flash<P>,
+    ) -> Option<CopyCost> {
+        let programmed = flash.programmed()?;
+        let flash_page = self.geometry.flash_page_of(from);
+        let as_was = programmed.class_of(flash_page);
+        let of = |page: Lpn| match self.cost_of_copy(page, as_was) {
+            Some(cost) => CopyCost { cost, from_before: false },
+            None => CopyCost {
+                cost: ProgramCost::Of(as_was),
+                from_before: programmed.is_prior(flash_page),
+            },
+        };
+        self.owners_of(from).into_iter().flatten().map(of).reduce(CopyCost::and)
+    }
+}
+
+impl Collector {
+    /// Says what the program of copies is to cost.
+    pub(super) fn regulate<P: Probe, C: Contents>(
+        &self,
+        program: CommandId,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        let units = 0..on.flash.command(program).units;
+        let of = |unit| on.ftl.copy_cost(self.source(program, unit), on.flash);
+        if let Some(cost) = units.filter_map(of).reduce(CopyCost::and) {
+            cost.tell(program, on.flash);
+        }
+    }
+}

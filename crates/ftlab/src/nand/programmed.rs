@@ -1,0 +1,191 @@
+//! What lies on flash at which cost: the class that each flash page was programmed at, since when a block holds data,
+//! and how often it was erased. The flash keeps it, as cells do; regulators look at it.
+//!
+//! Two bits a flash page, eight bytes a block, zeroed memory that nobody touches before it is programmed.
+
+use super::{CostClass, Geometry};
+use crate::image::{Damage, Reader, Writer};
+use crate::units::{BlockId, Nanos, Ppn, SimTime};
+
+/// Bits of a class, and how many classes share a byte.
+const BITS: u32 = 2;
+const PER_BYTE: u32 = u8::BITS / BITS;
+const MASK: u8 = (1 << BITS) - 1;
+/// Births are kept in seconds.
+const SECOND: u64 = 1_000_000_000;
+
+/// The data from before the part of a run that is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Prior {
+    /// The class that it has.
+    pub class: CostClass,
+    /// Whether pages keep the class at which they were programmed in preparation.
+    pub as_written: bool,
+}
+
+/// At which cost flash pages were programmed.
+#[derive(Clone, Debug)]
+pub struct Programmed {
+    /// By flash page: nothing for one that is erased or from before, else its class and one.
+    classes: Vec<u8>,
+    /// By block: when the first page was programmed, in seconds and one; nothing if none was.
+    born: Vec<u32>,
+    /// By block.
+    erases: Vec<u32>,
+    prior: Prior,
+}
+
+impl Programmed {
+    /// Nothing is programmed yet.
+    #[must_use]
+    pub fn new(geometry: &Geometry, prior: Prior) -> Programmed {
+        let flash_pages = geometry.physical_pages() / geometry.units_per_page();
+        let blocks = geometry.blocks() as usize;
+        Programmed {
+            classes: vec![0; flash_pages.div_ceil(PER_BYTE) as usize],
+            born: vec![0; blocks],
+            erases: vec![0; blocks],
+            prior,
+        }
+    }
+
+    #[inline]
+    fn code(&self, flash_page: u32) -> u8 {
+        let shift = flash_page % PER_BYTE * BITS;
+        self.classes[(flash_page / PER_BYTE) as usize] >> shift & MASK
+    }
+
+    #[inline]
+    fn set_code(&mut self, flash_page: u32, code: u8) {
+        let shift = flash_page % PER_BYTE * BITS;
+        let byte = &mut self.classes[(flash_page / PER_BYTE) as usize];
+        *byte = *byte & !(MASK << shift) | code << shift;
+    }
+
+    /// The class of a flash page that is programmed.
+    #[inline]
+    #[must_use]
+    pub fn class_of(&self, flash_page: u32) -> CostClass {
+        match self.code(flash_page) {
+            0 => self.prior.class,
+            1 => CostClass::Low,
+            2 => CostClass::Medium,
+            _ => CostClass::High,
+        }
+    }
+
+    /// Whether a flash page that is programmed holds data from before.
+    #[inline]
+    #[must_use]
+    pub fn is_prior(&self, flash_page: u32) -> bool {
+        self.code(flash_page) == 0
+    }
+
+    /// What data from before is taken for.
+    #[must_use]
+    pub fn prior(&self) -> Prior {
+        self.prior
+    }
+
+    /// How long ago the first page of a block was programmed: no page of it is older. To the second.
+    #[inline]
+    #[must_use]
+    pub fn age(&self, block: BlockId, now: SimTime) -> Nanos {
+        match self.born[block.at()] {
+            0 => Nanos::ZERO,
+            born => Nanos(now.0.saturating_sub(u64::from(born - 1) * SECOND)),
+        }
+    }
+
+    /// How often a block was erased.
+    #[inline]
+    #[must_use]
+    pub fn erases(&self, block: BlockId) -> u32 {
+        self.erases[block.at()]
+    }
+
+    /// A block was erased so often before the device was loaded.
+    pub(crate) fn set_erases(&mut self, block: BlockId, erases: u32) {
+        self.erases[block.at()] = erases;
+    }
+
+    /// A flash page was programmed. Data from before that is copied as it was stays from before.
+    pub(crate) fn program(
+        &mut self,
+        at: &Place,
+        class: CostClass,
+        from_before: bool,
+        now: SimTime,
+    ) {
+        self.set_code(at.flash_page, if from_before { 0 } else { class as u8 + 1 });
+        let born = &mut self.born[at.block.at()];
+        if *born == 0 {
+            *born = u32::try_from(now.0 / SECOND + 1).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// A block was erased.
+    pub(crate) fn erase(&mut self, at: &Place, flash_pages: u32) {
+        for flash_page in at.flash_page..at.flash_page + flash_pages {
+            self.set_code(flash_page, 0);
+        }
+        self.born[at.block.at()] = 0;
+        self.erases[at.block.at()] += 1;
+    }
+
+    /// All that lies on flash is data from before.
+    pub(crate) fn prepared(&mut self) {
+        if !self.prior.as_written {
+            self.classes.fill(0);
+        }
+    }
+
+    /// Writes since when blocks hold data, and runs of equal classes.
+    pub(crate) fn save(&self, out: &mut Writer) {
+        // How often blocks were erased stands with the blocks.
+        let Programmed { classes, born, erases: _, prior: _ } = self;
+        let holding = born.iter().enumerate().filter(|&(_, &born)| born > 0);
+        out.number(holding.clone().count() as u64);
+        for (block, &born) in holding {
+            out.number(block as u64);
+            out.number(born);
+        }
+        let runs = classes.chunk_by(|one, next| one == next);
+        out.number(runs.clone().count() as u64);
+        for run in runs {
+            out.number(run.len() as u64);
+            out.raw(&run[..1]);
+        }
+    }
+
+    /// Takes up what [`save`](Self::save) wrote.
+    pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        let blocks = self.born.len() as u64;
+        for _ in 0..from.below(blocks + 1, "the number of blocks that hold data")? {
+            let block = from.below(blocks, "a block that holds data")?;
+            self.born[block as usize] = from.below(u64::from(u32::MAX), "its age")?;
+        }
+        let mut filled = 0;
+        for _ in 0..from.below(self.classes.len() as u64 + 1, "the number of runs of classes")? {
+            let left = (self.classes.len() - filled) as u64;
+            let run = from.below(left + 1, "a run of classes")? as usize;
+            self.classes[filled..filled + run].fill(from.raw(1)?[0]);
+            filled += run;
+        }
+        Ok(())
+    }
+}
+
+/// Where something is programmed, or erased.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub flash_page: u32,
+    pub block: BlockId,
+}
+
+impl Place {
+    #[inline]
+    pub(crate) fn of(geometry: &Geometry, page: Ppn) -> Place {
+        Place { flash_page: geometry.flash_page_of(page), block: geometry.block_of(page) }
+    }
+}

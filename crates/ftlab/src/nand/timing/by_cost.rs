@@ -1,0 +1,64 @@
+//! Timing by cost: a table of three program times and of the read times that follow from them.
+//!
+//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), table 1. What is sensed and what is moved is in one time
+//! there, so its bus takes none.
+
+use crate::config::declare::options;
+use crate::image::keeps_nothing;
+use crate::nand::{CostClass, ReadEffort};
+use crate::policy::{Parts, Policy};
+use crate::units::Nanos;
+
+/// A read and a program time for each class.
+#[derive(Clone, Debug)]
+pub struct ByCost {
+    /// By effort, the least first.
+    pub read: Vec<Nanos>,
+    /// By class, the cheapest first.
+    pub program: Vec<Nanos>,
+    /// Erasing a block.
+    pub erase: Nanos,
+}
+
+options! {
+    /// A time for each cost.
+    pub struct ByCostOptions at "nand.timing" {
+        /// Reading a flash page, one time for each cost: low (it was programmed at high cost), medium, high.
+        read_by_cost: Vec<Nanos> = "70us, 170us, 310us", in "100ns"..="100ms", source "AGCR, table 1";
+        /// Programming a flash page, one time for each cost: low, medium, high.
+        program_by_cost: Vec<Nanos> = "450us, 600us, 800us", in "1us"..="1s", source "AGCR, table 1";
+    }
+}
+
+impl Policy for ByCost {
+    const NAME: &'static str = "by-cost";
+    const SUMMARY: &'static str = "three program times, and the read times that follow from them";
+    const SOURCE: &'static str = "AGCR (FAST 2016, Chinese rendering), table 1";
+    type Options = ByCostOptions;
+
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        ByCost {
+            read: options.read_by_cost.clone(),
+            program: options.program_by_cost.clone(),
+            erase: parts.config.nand.timing.erase,
+        }
+    }
+
+    keeps_nothing!(ByCost { read, program, erase });
+}
+
+impl ByCost {
+    #[inline]
+    pub(super) fn read(&self, effort: ReadEffort) -> Nanos {
+        self.read[effort.at()]
+    }
+
+    #[inline]
+    pub(super) fn program(&self, class: CostClass) -> Nanos {
+        self.program[class as usize]
+    }
+
+    pub(super) fn longest(&self) -> Nanos {
+        self.read.iter().chain(&self.program).copied().max().unwrap_or_default().max(self.erase)
+    }
+}

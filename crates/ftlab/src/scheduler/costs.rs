@@ -1,0 +1,95 @@
+//! What reads and programs cost, counted, and how the flash comes to know it.
+
+use super::command::{Command, CommandId, Origin};
+use super::flash::{Flash, Probe};
+use crate::nand::{CellMode, CostClass, Kind, Place, Programmed, ReadEffort};
+use crate::units::{Ppn, SimTime};
+
+/// Efforts that are told apart: those of the three classes, and more.
+pub const EFFORTS: usize = CostClass::ALL.len() + 1;
+
+/// Flash commands by cost; nothing where timing knows no costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CostCounts {
+    /// Flash pages read, by origin and effort, the least first.
+    pub reads: [[u64; EFFORTS]; Origin::ALL.len()],
+    /// Flash pages programmed, by origin and class, the cheapest first.
+    pub programs: [[u64; CostClass::ALL.len()]; Origin::ALL.len()],
+    /// Of the reads of the host, those of data from before.
+    pub prior_reads: u64,
+}
+
+impl CostCounts {
+    /// Both, number by number.
+    #[must_use]
+    pub fn zip(&self, other: &CostCounts, f: fn(u64, u64) -> u64) -> CostCounts {
+        let mut both = *self;
+        let rows = both.reads.iter_mut().flatten().zip(other.reads.iter().flatten());
+        rows.for_each(|(one, other)| *one = f(*one, *other));
+        let rows = both.programs.iter_mut().flatten().zip(other.programs.iter().flatten());
+        rows.for_each(|(one, other)| *one = f(*one, *other));
+        CostCounts { prior_reads: f(self.prior_reads, other.prior_reads), ..both }
+    }
+}
+
+impl<P: Probe> Flash<P> {
+    /// At which cost flash pages were programmed, where timing knows costs.
+    #[inline]
+    #[must_use]
+    pub fn programmed(&self) -> Option<&Programmed> {
+        self.programmed.as_deref()
+    }
+
+    /// The same, to be changed by the core.
+    pub(crate) fn programmed_mut(&mut self) -> Option<&mut Programmed> {
+        self.programmed.as_deref_mut()
+    }
+
+    /// What commands cost so far.
+    #[must_use]
+    pub fn costs(&self) -> &CostCounts {
+        &self.costs
+    }
+
+    /// The class of the flash page of a page.
+    #[inline]
+    #[must_use]
+    pub fn class_at(&self, page: Ppn) -> CostClass {
+        let flash_page = self.geometry.flash_page_of(page);
+        self.programmed.as_ref().map_or(CostClass::default(), |known| known.class_of(flash_page))
+    }
+
+    /// What it takes to read the flash page of a page now.
+    #[inline]
+    pub(super) fn effort_of(&self, page: Ppn, now: SimTime) -> ReadEffort {
+        let Some(programmed) = &self.programmed else { return ReadEffort::default() };
+        let Place { flash_page, block } = Place::of(&self.geometry, page);
+        let (erases, age) = (programmed.erases(block), programmed.age(block, now));
+        self.timing.native.effort(programmed.class_of(flash_page), erases, age)
+    }
+
+    /// A command is done on flash whose timing knows costs. Cells that hold one bit cost what they cost.
+    #[inline(never)]
+    pub(super) fn note_cost(&mut self, now: SimTime, id: CommandId) {
+        let Flash { programmed: Some(programmed), costs, geometry, commands, .. } = self else {
+            return;
+        };
+        let Command { kind, origin, page, mode, effort, class, from_before, .. } = commands[id];
+        let at = Place::of(geometry, page);
+        let counts = u64::from(mode == CellMode::Native);
+        if matches!(kind, Kind::Read | Kind::Copyback) {
+            costs.reads[origin as usize][effort.at().min(EFFORTS - 1)] += counts;
+        }
+        match kind {
+            Kind::Read => {
+                let prior = origin == Origin::Host && programmed.is_prior(at.flash_page);
+                costs.prior_reads += u64::from(prior) * counts;
+            }
+            Kind::Program | Kind::Copyback => {
+                programmed.program(&at, class, from_before, now);
+                costs.programs[origin as usize][class as usize] += counts;
+            }
+            Kind::Erase => programmed.erase(&at, geometry.shape().pages_per_block),
+        }
+    }
+}
