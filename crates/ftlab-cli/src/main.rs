@@ -1,5 +1,6 @@
 //! The command line of ftlab: parses arguments, calls the libraries, prints, and sets the exit code.
 
+mod accesses;
 mod args;
 mod compare;
 mod device;

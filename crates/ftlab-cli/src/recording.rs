@@ -3,12 +3,17 @@
 use std::cell::Cell;
 
 use ftlab::device::Device;
+use ftlab::host::Request;
 use ftlab::stats::{Ageing, AgeingOutlook, Recorder};
+use ftlab_workload::accesses::Accesses;
 use ftlab_workload::fio::Tally;
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
 use parquet::errors::ParquetError;
 
 use crate::result::Requests;
+
+/// Where a load meets a device, all of its streams have one set of pages.
+const DEVICE: u32 = 0;
 
 /// What is heard of a recording while a replay holds it.
 #[derive(Debug, Default)]
@@ -43,6 +48,8 @@ pub struct Recording<'a> {
     pub phases_before: u32,
     /// Takes what is measured of fio's jobs.
     pub tally: Option<Tally>,
+    /// Takes the requests that are measured, if it is asked how they share pages.
+    pub accesses: Option<Accesses>,
 }
 
 impl<'a> Recording<'a> {
@@ -59,6 +66,7 @@ impl<'a> Recording<'a> {
             measured: false,
             phases_before: 0,
             tally: None,
+            accesses: None,
         }
     }
 
@@ -90,6 +98,17 @@ impl Sink<Device> for Recording<'_> {
     fn phase_ended(&mut self, _phase: &PhaseStart, device: &mut Device) {
         if self.ageing.is_none() {
             self.recorder.phase_ended(device);
+        }
+    }
+
+    #[inline]
+    fn submitted(&mut self, request: &Request, measured: bool) {
+        if let Some(accesses) = &mut self.accesses
+            && self.measured
+            && measured
+        {
+            let (lba, sectors) = (request.lba.0, u64::from(request.sectors));
+            accesses.add(request.op, DEVICE, lba, lba + sectors);
         }
     }
 

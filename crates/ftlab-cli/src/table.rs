@@ -6,6 +6,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use ftlab::stats::{LatencyReport, OpReport, Report, Spread, Verdict};
 
+use crate::accesses;
 use crate::human::{bytes, count, digits, percent, rate, span, time};
 use crate::result::{Document, StepDocument};
 
@@ -28,6 +29,7 @@ pub fn print(document: &Document, device_name: &str, out: &mut dyn Write) -> io:
     queues(report, out)?;
     device(report, out)?;
     phases(report, out)?;
+    document.accesses.as_ref().map_or(Ok(()), |found| accesses::print(found, out))?;
     let warnings = document.warnings.iter().map(|warning| format!("Warning: {warning}."));
     let notes: Vec<String> = report.notes.iter().cloned().chain(warnings).collect();
     if !notes.is_empty() {

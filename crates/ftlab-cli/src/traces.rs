@@ -6,6 +6,7 @@ use std::path::Path;
 use ftlab_workload::generate::{Fit, Workload};
 use ftlab_workload::trace::{self, ConvertOptions, Digest, Format, Inspection, Trace};
 
+use crate::accesses;
 use crate::args::TraceCommand;
 use crate::failure::Failure;
 use crate::human::{bytes, count, percent, rate, span};
@@ -16,9 +17,10 @@ use crate::table::wrapped;
 /// Carries out the command.
 pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
-        TraceCommand::Inspect { file, json, reading } => {
+        TraceCommand::Inspect { file, json, accesses, reading } => {
             let mut trace = load::open(file, reading.options())?;
-            let inspection = trace::inspect(&mut trace).map_err(Failure::usage)?;
+            let inspect = if *accesses { trace::inspect_with_accesses } else { trace::inspect };
+            let inspection = inspect(&mut trace).map_err(Failure::usage)?;
             if *json {
                 let text = serde_json::to_string_pretty(&inspection).map_err(Failure::usage)?;
                 return Ok(writeln!(out, "{text}")?);
@@ -199,6 +201,7 @@ fn print(found: &Inspection, out: &mut dyn Write) -> std::io::Result<()> {
         let (reads, writes) = (count(class.reads), count(class.writes));
         writeln!(out, "{size:>12}  {reads:>14}  {writes:>14}")?;
     }
+    found.accesses.as_ref().map_or(Ok(()), |found| accesses::print(found, out))?;
     writeln!(out, "\nAssumed")?;
     for assumed in &found.assumed {
         wrapped(out, "- ", assumed)?;

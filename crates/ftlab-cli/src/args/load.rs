@@ -40,6 +40,10 @@ pub struct LoadArgs {
     /// those of a workload's own unmeasured phases.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub requests: Option<u64>,
+    /// Also find out how reads and writes share pages: only read, only written or both, and how well a
+    /// short history tells. It takes some 100 bytes of memory for each page of 4 KiB that is touched.
+    #[arg(long)]
+    pub accesses: bool,
     #[command(flatten)]
     pub pace: PaceArgs,
     #[command(flatten)]

@@ -110,6 +110,10 @@ pub enum TraceCommand {
         /// Print JSON.
         #[arg(long)]
         json: bool,
+        /// Also find out how reads and writes share pages: only read, only written or both, and how well
+        /// a short history tells. It takes some 100 bytes of memory for each page of 4 KiB that is touched.
+        #[arg(long)]
+        accesses: bool,
         #[command(flatten)]
         reading: ReadingArgs,
     },

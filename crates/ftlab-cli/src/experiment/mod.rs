@@ -25,6 +25,7 @@ use ftlab::stats::{
     phase_called,
 };
 use ftlab::units::SECTOR_BYTES;
+use ftlab_workload::accesses::Accesses;
 use ftlab_workload::fio::{JobFile, Tally};
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{self, Batches, Crew, Ended, Progress, Replay, ReplayError, Source};
@@ -56,6 +57,8 @@ pub struct Experiment {
     /// The phases that the load begins with, none of them measured, and that are left out: the device
     /// is prepared otherwise, and they would undo that.
     pub skipped: Vec<String>,
+    /// Whether it is found out how reads and writes share pages.
+    pub accesses: bool,
 }
 
 /// Hears how far a performance is.
@@ -126,6 +129,7 @@ impl Experiment {
             preparation,
             load,
             skipped,
+            accesses: args.accesses,
         })
     }
 
@@ -151,6 +155,7 @@ impl Experiment {
         preparation::refuse_ended(&ssd, &steps)?;
         ssd.prepared();
         recording.measuring = true;
+        recording.accesses = self.accesses.then(Accesses::default);
         let mut outcome = self.play(load, seed, &mut ssd, &mut recording, watcher)?;
         let spent = clock.stop();
         recording.recorder.phase_ended(&ssd);
@@ -182,6 +187,7 @@ impl Experiment {
             device: DeviceDocument::new(config, ssd.capacity_sectors()),
             seed,
             load: outcome.load,
+            accesses: recording.accesses.as_ref().map(Accesses::report),
             precondition: steps,
             replay: ReplayDocument {
                 skipped_phases: self.skipped.clone(),

@@ -166,7 +166,8 @@ fn ready_one(found: &Found, place: Place, traces: Option<&Path>) -> Result<Readi
     if let Some(trace) = lacking {
         return Ok(Readied::LeftOut(LeftOut { place, trace }));
     }
-    let experiment = Experiment::new(&load)?;
+    let mut experiment = Experiment::new(&load)?;
+    experiment.accesses |= declaration.asks_for("/accesses/");
     // What can't be opened is told before anything runs.
     drop(experiment.load.open()?);
     Ok(Readied::Case(Box::new(Case { place, label, config, experiment })))

@@ -34,6 +34,18 @@ pub struct Declaration {
     pub figures: Vec<Figure>,
 }
 
+impl Declaration {
+    /// Whether some metric or curve is taken from below a place of the result.
+    pub fn asks_for(&self, place: &str) -> bool {
+        let of_metrics = self.metrics.iter().filter_map(|metric| match &metric.from {
+            From::Result { pointer, .. } => Some(pointer),
+            _ => None,
+        });
+        let of_curves = self.curves.iter().map(|curve| &curve.from);
+        of_metrics.chain(of_curves).any(|pointer| pointer.starts_with(place))
+    }
+}
+
 /// What a run is made of, as far as it is said in one place. What is said later goes first.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {

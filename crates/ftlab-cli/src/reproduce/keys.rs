@@ -253,7 +253,8 @@ pub const KEYS: &[Key] = keys![
     Metric."unit": Text, Depends("none: a plain number"), "Its unit, once it is divided by `divide`.";
     Metric."from": Text, Depends("computed"),
         "Where it stands in result.json: a JSON pointer, such as \"/report/host/read/latency_ns/mean\". Where \
-         that, or what it lies in, is null, the metric of that run is not known.";
+         that, or what it lies in, is null, the metric of that run is not known. What lies below /accesses is \
+         found out because a metric asks for it, as by --accesses.";
     Metric."divide": Number, Depends("1"), "What the number there is divided by: 1000 makes us of ns.";
     Metric."sum": Names, Depends("not computed so"), "The sum of these metrics of a run.";
     Metric."product": Names, Depends("not computed so"), "The product of these metrics of a run.";

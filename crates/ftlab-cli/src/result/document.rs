@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use ftlab::config::Config;
 use ftlab::stats::Report;
 use ftlab::units::SECTOR_BYTES;
+use ftlab_workload::accesses::AccessReport;
 use ftlab_workload::fio::JobFile;
 use ftlab_workload::generate::Workload;
 use ftlab_workload::replay::{self, Ended};
@@ -31,6 +32,10 @@ pub struct Document {
     pub seed: u64,
     /// What was played.
     pub load: LoadDocument,
+    /// How what was measured of it shares pages between reads and writes, by the addresses on the device;
+    /// not there unless asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accesses: Option<AccessReport>,
     /// What the device went through before, unmeasured.
     pub precondition: Vec<StepDocument>,
     /// How it was played.

@@ -28,6 +28,32 @@ fn inspecting_prints_a_page_or_json_with_the_promised_keys() {
 }
 
 #[test]
+fn accesses_of_pages_are_told_when_asked_for() {
+    let place = Place::new();
+    let page = place.run("trace inspect --accesses trace.csv");
+    assert_eq!(page.code, 0, "{}", page.err);
+    for expected in ["pages only read", "interleaved", "100.0 % of pages not written before"] {
+        assert!(page.out.contains(expected), "{expected} is missing in\n{}", page.out);
+    }
+    let done = place.run("trace inspect --accesses --json trace.csv");
+    let found: Value = serde_json::from_str(&done.out).expect("JSON");
+    let counts = |only_read, only_written| -> Value {
+        serde_json::json!({"only_read": only_read, "only_written": only_written, "interleaved": 0})
+    };
+    assert_eq!(found["accesses"]["pages"], counts(667, 1_333));
+    assert_eq!(found["accesses"]["only_read_reads_ratio"], 1.0);
+    assert_eq!(found["accesses"]["identification"]["first_accesses"], 2_000);
+    // What is played has the same, if its pages lie on the device as they do in the trace.
+    let run = "run --device tiny --trace trace.csv --no-output --json --accesses";
+    let done = place.run(run);
+    let played: Value = serde_json::from_str(&done.out).expect("JSON");
+    assert_eq!(played["accesses"], found["accesses"]);
+    let plain = place.run(&run.replace(" --accesses", ""));
+    let plain: Value = serde_json::from_str(&plain.out).expect("JSON");
+    assert_eq!((plain.get("accesses"), &plain["report"]), (None, &played["report"]));
+}
+
+#[test]
 fn converting_keeps_the_records() {
     let place = Place::new();
     for (target, rest) in [("t.parquet", ""), ("t.csv.zst", "--to alibaba"), ("t.csv", "--to msr")]

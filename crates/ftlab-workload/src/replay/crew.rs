@@ -326,6 +326,7 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
         self.counts.mapping.count(&mapped);
         let now = self.host.now();
         let request = self.tags.take(mapped.request, index, now);
+        self.sink.submitted(&request, self.phase.measure);
         let tag = request.tag as usize;
         self.owners.resize(self.owners.len().max(tag + 1), 0);
         self.owners[tag] = number;

@@ -420,6 +420,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         self.counts.mapping.count(&planned.mapped);
         let request = self.tags.take(planned.mapped.request, planned.index, arrived);
         self.tags.slots[request.tag as usize].measured = planned.measured;
+        self.sink.submitted(&request, planned.measured);
         request
     }
 

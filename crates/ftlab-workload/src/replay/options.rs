@@ -1,6 +1,6 @@
 //! What a replay is told and what it tells.
 
-use ftlab::host::{Completion, Host};
+use ftlab::host::{Completion, Host, Request};
 use ftlab::units::{Nanos, Ratio, SimTime};
 use serde::Serialize;
 use thiserror::Error;
@@ -103,6 +103,11 @@ pub trait Sink<H: Host> {
     /// All requests of a phase have finished.
     fn phase_ended(&mut self, phase: &PhaseStart, host: &mut H) {
         let _ = (phase, host);
+    }
+
+    /// A request is handed to the device, or is the next that is; `measured` says whether results count it.
+    fn submitted(&mut self, request: &Request, measured: bool) {
+        let _ = (request, measured);
     }
 
     /// Requests have finished at the present moment and are about to be handed over: the time to

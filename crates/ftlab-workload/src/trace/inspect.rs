@@ -4,6 +4,8 @@ use ftlab::host::Op;
 use ftlab::units::SECTOR_BYTES;
 use serde::Serialize;
 
+use crate::accesses::{AccessReport, Accesses};
+
 use super::digest::Digest;
 use super::error::TraceError;
 use super::input::Compression;
@@ -63,6 +65,9 @@ pub struct Inspection {
     pub unaligned_4k: u64,
     /// How many requests of which size.
     pub sizes: Vec<SizeClass>,
+    /// How reads and writes share pages, each stream on its own; not there unless asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accesses: Option<AccessReport>,
     /// Lines left out because they were wrong.
     pub skipped_lines: u64,
     /// What the file does not say and the reader took for granted.
@@ -83,8 +88,22 @@ pub struct SizeClass {
 }
 
 /// Reads a trace to its end and says what it is.
+///
+/// # Errors
+/// The first that is wrong in the file.
 pub fn inspect(trace: &mut Trace) -> Result<Inspection, TraceError> {
-    let mut tally = Tally::default();
+    inspect_into(Tally::default(), trace)
+}
+
+/// The same, and how its reads and writes share pages.
+///
+/// # Errors
+/// The first that is wrong in the file.
+pub fn inspect_with_accesses(trace: &mut Trace) -> Result<Inspection, TraceError> {
+    inspect_into(Tally { accesses: Some(Accesses::default()), ..Tally::default() }, trace)
+}
+
+fn inspect_into(mut tally: Tally, trace: &mut Trace) -> Result<Inspection, TraceError> {
     let mut batch = Vec::new();
     while trace.next_batch(&mut batch)? {
         tally.digest.update(&batch);
@@ -111,6 +130,7 @@ struct OpTally {
 struct Tally {
     digest: Digest,
     pages: Pages,
+    accesses: Option<Accesses>,
     reads: OpTally,
     writes: OpTally,
     trims: OpTally,
@@ -156,6 +176,9 @@ impl Tally {
         self.extent = Some((low.min(lba), high.max(end)));
         self.unaligned += u64::from(lba % 8 != 0 || end % 8 != 0);
         self.pages.touch(record.stream, lba, end);
+        if let Some(accesses) = &mut self.accesses {
+            accesses.add(record.op, record.stream, lba, end);
+        }
     }
 
     fn count_second(&mut self, second: u64) {
@@ -195,6 +218,7 @@ impl Tally {
             out_of_order: facts.out_of_order,
             unaligned_4k: self.unaligned,
             sizes: size_classes(&self.sizes),
+            accesses: self.accesses.as_ref().map(Accesses::report),
             skipped_lines: facts.skipped_lines,
             file: facts.file,
             assumed: facts.assumed,

@@ -32,7 +32,7 @@ pub use error::{ErrorKind, Place, TraceError};
 pub use format::{FORMATS, Format, named};
 pub use gate::Late;
 pub use input::{Compression, Location, Meter};
-pub use inspect::{Inspection, SizeClass, inspect};
+pub use inspect::{Inspection, SizeClass, inspect, inspect_with_accesses};
 pub use options::{BlkEvent, Options};
 pub(crate) use pages::Pages;
 pub use reader::{BATCH, Facts, Trace, open};
