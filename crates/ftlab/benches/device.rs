@@ -132,7 +132,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
             slc: SlcSetup::none(),
             wear: WearSetup::carefree(),
             geometry,
-            regulator: None,
+            cost: None,
         },
         buffer,
         reads: ReadCacheSetup::none(),

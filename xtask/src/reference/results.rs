@@ -23,7 +23,7 @@ const TOPS: [(&str, &str); 5] = [
 /// What the file of a reproduction is called here, beside that of a run.
 const REPRODUCTION: &str = "result.json of a reproduction";
 /// Where the types are. Of two types of one name the first is meant.
-const SOURCES: [&str; 19] = [
+const SOURCES: [&str; 20] = [
     "crates/ftlab-cli/src/result/document.rs",
     "crates/ftlab/src/stats/report.rs",
     "crates/ftlab/src/stats/health.rs",
@@ -31,6 +31,7 @@ const SOURCES: [&str; 19] = [
     "crates/ftlab/src/stats/slc.rs",
     "crates/ftlab/src/stats/merges.rs",
     "crates/ftlab/src/stats/read_cache.rs",
+    "crates/ftlab/src/stats/cost.rs",
     "crates/ftlab/src/stats/reconstruction.rs",
     "crates/ftlab/src/stats/translation.rs",
     "crates/ftlab/src/stats/steady.rs",

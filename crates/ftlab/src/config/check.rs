@@ -387,13 +387,14 @@ impl Checker<'_, '_> {
     }
 
     /// Blocks of a plane that may be partly filled: one for each stream, one that the SLC cache has borrowed,
-    /// and those of a map on flash.
+    /// those of a map on flash, and one of pages that are programmed again.
     fn open_blocks(&self) -> u64 {
         let ftl = &self.options.ftl;
         let borrowed = u64::from(ftl.slc_cache.policy.borrows());
         // Translation pages, and copies of them, have a block each.
         let of_map = if self.has_map_on_flash() { 2 } else { 0 };
-        u64::from(ftl.streams.policy.counts().open_blocks()) + borrowed + of_map
+        let of_rewrites = u64::from(self.rewrites());
+        u64::from(ftl.streams.policy.counts().open_blocks()) + borrowed + of_map + of_rewrites
     }
 
     /// With fewer logical units on a plane than this, something is always worth collecting. When the

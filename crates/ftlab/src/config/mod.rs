@@ -9,6 +9,7 @@
 
 pub mod catalog;
 mod check;
+mod cost;
 pub mod declare;
 mod dram;
 #[doc(hidden)]
@@ -29,6 +30,7 @@ use std::collections::BTreeMap;
 
 pub use catalog::{AppliesTo, OptionInfo, PolicyTopic, SectionInfo, Topic, UnknownPath};
 pub use catalog::{all_options, all_policies, explain};
+pub use cost::*;
 pub use declare::any_of;
 pub use dram::*;
 pub use layer::Layer;

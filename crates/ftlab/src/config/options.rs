@@ -1,11 +1,10 @@
 //! The options of a device, section by section along the path of an I/O. What belongs to one policy
 //! is declared with the policy.
 
-use super::CacheOptions;
 use super::declare::{choices, options};
 use super::text::{nearest, quoted, shown};
 use super::value::{Kind, Value, ValueError};
-use crate::ftl::cost::RegulatorChoice;
+use super::{CacheOptions, CostOptions};
 use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::merge::MergeOptions;
@@ -17,7 +16,7 @@ use crate::host::Copies;
 use crate::host::arbitration::ArbitrationChoice;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
-use crate::nand::{AddressRule, CostClass, FaultOptions, Prior};
+use crate::nand::{AddressRule, FaultOptions};
 use crate::scheduler::{Pausable, SchedulerChoice};
 use crate::units::{Bytes, BytesPerSec, Nanos, Ratio};
 
@@ -457,49 +456,6 @@ options! {
         /// Which free block of a plane is used next (dynamic wear levelling).
         free_block: FreeBlockOrder = "oldest",
             source "default: a queue, as in most simulators; it spreads wear over the free blocks";
-    }
-}
-
-options! {
-    /// What programs cost, and reads after them, where the timing of the cells leaves a choice
-    /// (`nand.timing.policy`).
-    pub struct CostOptions at "ftl.cost" with { policy: RegulatorChoice } {
-        /// The class of data that was there before the measured part of a run: how it was programmed. In traces most
-        /// reads are of such data, so this decides much of what a regulator seems to gain.
-        prior: PriorClass = "by-policy",
-            source "AGCR, section 4.2, reads pages without a history at low cost; others say nothing";
-    }
-}
-
-choices! {
-    /// How data from before was programmed.
-    pub enum PriorClass {
-        /// As the policy would have: medium cost for traditional and queue-driven, high cost for high-write and agcr,
-        /// low cost for low-write.
-        ByPolicy = "by-policy",
-        /// As the policy did in preparation, which it remembers.
-        AsWritten = "as-written",
-        /// At low cost: reads are dear.
-        Low = "low",
-        /// At medium cost.
-        Medium = "medium",
-        /// At high cost: reads are cheap.
-        High = "high",
-    }
-}
-
-impl CostOptions {
-    /// What data from before is taken for. What was never programmed, and is there all the same, is taken for what
-    /// the policy would have written.
-    #[must_use]
-    pub fn prior(&self) -> Prior {
-        let class = match self.prior {
-            PriorClass::ByPolicy | PriorClass::AsWritten => self.policy.prior(),
-            PriorClass::Low => CostClass::Low,
-            PriorClass::Medium => CostClass::Medium,
-            PriorClass::High => CostClass::High,
-        };
-        Prior { class, as_written: self.prior == PriorClass::AsWritten }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::cache::{Buffer, BufferSetup, Gate, ReadCache, ReadCacheSetup, Shape, 
 use crate::config::{
     Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options, StreamMap,
 };
-use crate::ftl::cost::RegulatorChoice;
+use crate::ftl::cost::{CostSetup, RegulatorChoice, Rewriter};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::slc::SlcSetup;
@@ -106,7 +106,10 @@ impl DeviceSetup {
                 },
                 triggers: triggers(&ftl.gc),
                 slc: slc(&parts),
-                regulator: nand.timing.policy.knows_costs().then(|| ftl.cost.policy.build(&parts)),
+                cost: nand.timing.policy.knows_costs().then(|| CostSetup {
+                    regulator: ftl.cost.policy.build(&parts),
+                    rewrites: options.rewrites(),
+                }),
             },
             merger: merger(&parts),
             buffer,
@@ -355,6 +358,8 @@ pub fn assemble_with<P: Probe, C: Contents>(
     if setup.merger.is_some() {
         flash.leave_pages_out();
     }
+    let rewrites = setup.ftl.cost.as_ref().and_then(|cost| cost.rewrites);
+    let rewriter = rewrites.map(|limit| Box::new(Rewriter::new(limit, geometry)));
     let on_flash = setup.ftl.mapping.dftl().is_some();
     let pools = setup.ftl.placement.pools();
     let translator = on_flash.then(|| Box::new(Translator::new(pools)));
@@ -373,6 +378,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         ftl: Ftl::new(setup.ftl),
         collector: Collector::new(units_per_page, dies),
         merger: setup.merger.map(|setup| Box::new(Merger::new(setup, dies))),
+        rewriter,
         translator,
         standstill: Standstill::default(),
         flash,

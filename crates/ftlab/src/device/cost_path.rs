@@ -32,11 +32,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.ftl.cost_of_copy(page, as_was).unwrap_or(ProgramCost::Of(as_was))
     }
 
-    /// The host reads a page from flash.
-    pub(super) fn note_flash_read(&mut self, page: Lpn) {
-        self.ftl.read_by_host(page);
-    }
-
     /// What was done so far has prepared the device: what lies on flash is data from before.
     pub(super) fn forget_costs_of_preparation(&mut self) {
         let Some(programmed) = self.flash.programmed_mut() else { return };

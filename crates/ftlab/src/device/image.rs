@@ -48,6 +48,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What lies in DRAM can't be written any more. The device still serves reads, but can't be saved.
     pub fn rest(&mut self, done: &mut Vec<Completion>) -> Result<(), LeftInDram> {
         self.idle(done);
+        self.give_up_rewrites();
         for slot in self.buffer.all_clean() {
             self.contents.trim(slot);
             self.buffer.forget_clean(slot, &self.ftl);
@@ -97,6 +98,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             // Jobs in flight.
             merger: _,
             translator,
+            // What waits is given up at rest.
+            rewriter: _,
             standstill,
             flash,
             contents: _,

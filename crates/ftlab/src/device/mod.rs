@@ -18,6 +18,7 @@ mod map_path;
 mod merge_path;
 mod read_ahead;
 mod read_path;
+mod rewrite_path;
 mod row;
 mod stalled;
 mod tables;
@@ -41,6 +42,7 @@ use self::read_ahead::ReadingAhead;
 use self::read_path::Fetched;
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, ReadCache, SlotId};
+use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
 use crate::ftl::merge::Merger;
 use crate::ftl::{Cargo, Ftl, FtlCounts};
@@ -72,6 +74,8 @@ pub struct Device<P = (), C = ()> {
     collector: Collector,
     /// What merges blocks; none if they are collected.
     merger: Option<Box<Merger>>,
+    /// What programs pages again at another cost; none if nothing does.
+    rewriter: Option<Box<Rewriter>>,
     /// Who waits for entries of the map; none if all of it is in memory.
     translator: Option<Box<Translator>>,
     standstill: Standstill,
@@ -153,6 +157,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         &self.reads
     }
 
+    /// What programs pages again at another cost, if something does.
+    pub fn rewriter(&self) -> Option<&Rewriter> {
+        self.rewriter.as_deref()
+    }
+
     /// The submission queues.
     pub fn queues(&self) -> &Queues {
         &self.queues
@@ -227,7 +236,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             let Some(next) = self.flash.next_time().filter(|_| alone) else { return };
             let buffer_first = self.from_buffer.front().is_some_and(|&(at, _)| at <= next);
-            if buffer_first || next > limit || !self.finished.is_empty() {
+            if buffer_first || next > limit || !self.finished.is_empty() || self.may_rewrite() {
                 return;
             }
             if laws::ON {
@@ -247,6 +256,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.command_done(id);
         }
         self.flash.go_on(self.now, die);
+        self.consider_rewriting(die);
         if self.ftl.triggers().preemptible {
             let (collector, mut ground) = self.ground();
             collector.let_go(die, &mut ground);
@@ -278,6 +288,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Task::Merge(plane) => self.merge_command_done(plane, id),
             Task::LoadMap(of) => self.map_loaded(of),
             Task::RewriteMap(of) => self.map_command_done(of, id),
+            Task::Rewrite(die) => self.rewrite_command_done(die, id),
             Task::Collect(plane) => {
                 let (collector, mut ground) = self.ground();
                 if collector.done(plane, id, &mut ground) == Freed::Pages {
@@ -520,7 +531,12 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                 }
                 return Advanced::Completed;
             }
-            let Some((next, part)) = self.next_event() else {
+            let event = self.next_event();
+            if self.may_rewrite() && limit > self.now && event.is_none_or(|(at, _)| at > self.now) {
+                self.rewrite_on_idle_dies();
+                continue;
+            }
+            let Some((next, part)) = event else {
                 if self.goes_on(limit) {
                     continue;
                 }

@@ -32,7 +32,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let others = u64::from(failed + self.cycles.landed());
         let map = self.ftl.map_on_flash().map_or(0, |map| map.counts().programmed());
         let map = map * u64::from(self.units_per_page);
-        let accounted = counts.host_pages + counts.gc_pages + counts.padding + others + map;
+        let rewritten = self.rewriter().map_or(0, |rewriter| rewriter.counts().pages);
+        let moved = counts.gc_pages + rewritten;
+        let accounted = counts.host_pages + moved + counts.padding + others + map;
         if programmed != accounted {
             return Err(format!("{programmed} pages were programmed, {accounted} for somebody"));
         }

@@ -578,7 +578,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Blocks that failed are emptied and given up.
     #[inline]
-    fn empty_failed(&mut self) {
+    pub(super) fn empty_failed(&mut self) {
         if self.ftl.has_failed() {
             let (collector, mut ground) = self.ground();
             collector.empty_failed(&mut ground);

@@ -206,10 +206,12 @@ impl Ftl {
             };
             let blocks_per_plane = geometry.shape().blocks_per_plane - own;
             let of_map = self.mapping.dftl().is_some();
+            let rewrites = self.regulation.as_ref().is_some_and(|regulation| regulation.rewrites);
             let is_filled = |stream: WriteStream| {
                 (stream.at() as u32) < streams
                     || stream == WriteStream::SLC
                     || of_map && stream.is_of_map()
+                    || rewrites && stream == WriteStream::REWRITES
             };
             let more = planes[plane.at()].load(from, is_filled, blocks_per_plane, check)?;
             self.recount_unused(plane);

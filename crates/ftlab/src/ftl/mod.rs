@@ -28,7 +28,7 @@ pub use fragments::{Fragment, Fragments, OwnerPart};
 pub use plane::Plane;
 pub use spare::Spare;
 
-use cost::{Regulation, Regulator};
+use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
 use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
 use mapping::Mapping;
@@ -67,7 +67,7 @@ pub struct FtlSetup {
     /// The SLC cache.
     pub slc: SlcSetup,
     /// What regulates the cost of programs; none if the timing of the cells leaves no choice.
-    pub regulator: Option<Regulator>,
+    pub cost: Option<CostSetup>,
 }
 
 /// Counts of what the FTL did, in pages (mapping units) unless said otherwise.
@@ -168,12 +168,13 @@ impl Ftl {
                 logical_pages: setup.logical_pages,
                 reserve: thresholds.reserve,
                 streams: setup.streams.counts(),
+                rewrites: setup.cost.as_ref().is_some_and(|cost| cost.rewrites.is_some()),
             };
             Box::new(Life::new(faults, &demand, kept_back - 1))
         });
         // Where nothing is translated, nobody asks who owns a page.
         let owned_pages = if setup.mapping.translates() { geometry.physical_pages() } else { 0 };
-        let regulation = |regulator| Box::new(Regulation::new(regulator, setup.logical_pages));
+        let regulation = |cost| Box::new(Regulation::new(cost, setup.logical_pages));
         let pack_room = match setup.mapping.packs() {
             true => PackRoom::new(setup.placement.pools()),
             false => PackRoom::default(),
@@ -201,7 +202,7 @@ impl Ftl {
             failed: Vec::new(),
             read_only: false,
             slc,
-            regulation: setup.regulator.map(regulation),
+            regulation: setup.cost.map(regulation),
             counts: FtlCounts::default(),
             plant: Plant::default(),
             geometry,

@@ -101,8 +101,8 @@ impl Ftl {
         let source = self.blocks.stream(self.geometry.block_of(from));
         let page = self.owner_of(from)?;
         let is_of_map = self.mapping.dftl().is_some_and(|map| map.is_of_map(page));
-        // What leaves the cache counts as written by the host just now.
-        let source = match source == WriteStream::SLC {
+        // What leaves the cache, or was programmed again, counts as written by the host just now.
+        let source = match source == WriteStream::SLC || source == WriteStream::REWRITES {
             true => self.streams.host_stream(page, 0),
             false => source,
         };
@@ -176,7 +176,7 @@ impl Ftl {
         let block = self.take_free_block(plane, for_host)?;
         self.planes[plane.at()].open(stream, block);
         self.blocks.open(block, stream);
-        if !stream.is_of_map() {
+        if stream.is_of_policy() {
             self.streams.opened(block, stream);
         }
         Some(())

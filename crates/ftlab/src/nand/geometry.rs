@@ -186,6 +186,13 @@ impl Geometry {
         self.units_per_page.of(self.place_of(page).1)
     }
 
+    /// The plane of a page.
+    #[inline]
+    #[must_use]
+    pub fn plane_of_page(&self, page: Ppn) -> PlaneId {
+        self.plane_of(self.block_of(page))
+    }
+
     /// The number of the flash page over the whole device.
     #[inline]
     #[must_use]

@@ -47,6 +47,8 @@ pub enum Task {
     LoadMap(Tpn),
     /// The map: a translation page is rewritten.
     RewriteMap(Tpn),
+    /// The rewriter, for a die.
+    Rewrite(DieId),
 }
 
 /// Where a command's time went so far.

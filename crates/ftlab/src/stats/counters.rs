@@ -4,13 +4,14 @@
 use crate::cache::{BufferCounts, ReadCacheCounts};
 use crate::device::{Contents, Device};
 use crate::ftl::FtlCounts;
+use crate::ftl::cost::RewriteCounts;
 use crate::ftl::gc::PurposeCounts;
 use crate::ftl::mapping::Reconstruction;
 use crate::ftl::mapping::dftl::DemandCounts;
 use crate::ftl::merge::MergeCounts;
 use crate::ftl::slc::SlcCounts;
 use crate::host::Host;
-use crate::scheduler::{CommandCounts, Overlaps, Probe};
+use crate::scheduler::{CommandCounts, CostCounts, Overlaps, Probe};
 use crate::units::{Nanos, SimTime};
 
 /// What the device did until a moment, or between two.
@@ -34,6 +35,10 @@ pub struct DeviceCounters {
     pub reads: ReadCacheCounts,
     /// Flash commands done, by origin and kind.
     pub commands: CommandCounts,
+    /// The same by cost; nothing if all programs cost the same.
+    pub costs: CostCounts,
+    /// What was programmed again at another cost; nothing if nothing ever is.
+    pub rewrites: RewriteCounts,
     /// How often the dies did more than one thing at a time.
     pub overlaps: Overlaps,
     /// Time that each die was occupied.
@@ -57,6 +62,8 @@ impl DeviceCounters {
             buffer: *device.buffer_counts(),
             reads: *device.reads().counts(),
             commands: *device.flash().done(),
+            costs: *device.flash().costs(),
+            rewrites: device.rewriter().map(|rewriter| *rewriter.counts()).unwrap_or_default(),
             overlaps: *device.flash().overlaps(),
             die_busy: device.flash().die_busy(now).collect(),
             channel_busy: device.flash().channel_busy(now).collect(),
@@ -159,6 +166,8 @@ impl DeviceCounters {
             buffer,
             reads,
             commands,
+            costs: self.costs.zip(&other.costs, f),
+            rewrites: self.rewrites.zip(&other.rewrites, f),
             overlaps,
             die_busy: spans(&self.die_busy, &other.die_busy),
             channel_busy: spans(&self.channel_busy, &other.channel_busy),

@@ -7,6 +7,7 @@
 
 mod ageing;
 mod block_map;
+mod cost;
 mod counters;
 mod health;
 mod host;
@@ -27,6 +28,7 @@ mod window_latencies;
 
 pub use ageing::{Aged, AgedRound, Ageing, AgeingOutlook, AgeingRule};
 pub use block_map::BlockGroup;
+pub use cost::{CostReport, ProgramsByCost, ReadsByCost, Rewrites};
 pub use counters::DeviceCounters;
 pub use health::{EndReport, Health};
 pub use host::{HostStats, OpStats, PARTS, TimeParts};

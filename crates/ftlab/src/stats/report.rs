@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::cost::CostReport;
 use super::health::Health;
 use super::host::PARTS;
 use super::merges::Merges;
@@ -43,6 +44,8 @@ pub struct Report {
     pub cache: Option<Cache>,
     /// The read cache; null if the device has none.
     pub read_cache: Option<ReadCacheReport>,
+    /// The cost of programs and reads; null if all programs cost the same.
+    pub cost: Option<CostReport>,
     /// The SLC cache; null if the device has none.
     pub slc_cache: Option<SlcCache>,
     /// Merges; null if the mapping has no log.

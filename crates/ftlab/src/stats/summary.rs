@@ -1,5 +1,6 @@
 //! Makes the report of what was counted in the measured phases.
 
+use super::cost::cost;
 use super::health::health;
 use super::host::{HostStats, OpStats};
 use super::merges::merges;
@@ -65,6 +66,7 @@ pub(super) fn build<P: Probe, C: Contents>(
         read_pages: counters.buffer.read_hits + counters.buffer.read_misses,
         cache: device.buffer().acknowledges_early().then(|| cache(&counters, device)),
         read_cache: device.reads().is_on().then(|| read_cache(&counters.reads)),
+        cost: cost(&counters, device),
         slc_cache: device.ftl().slc_counts().map(|_| slc_cache(&counters)),
         merges: device.merger().map(|merger| merges(&counters, merger)),
         translation: device

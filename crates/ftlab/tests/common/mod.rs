@@ -404,7 +404,7 @@ impl Spec {
                 triggers: self.triggers,
                 slc: self.slc.setup(),
                 geometry,
-                regulator: None,
+                cost: None,
             },
             merger: self.log.merger(self),
             buffer,

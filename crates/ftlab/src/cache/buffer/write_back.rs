@@ -11,6 +11,15 @@ use crate::units::Lpn;
 const LOOKED_AT: usize = 256;
 
 impl Buffer {
+    /// Whether something of a page is newer here than on flash, or on its way there.
+    #[must_use]
+    pub fn is_being_written(&self, page: Lpn) -> bool {
+        self.find(page).is_some_and(|slot| {
+            let page = &self.pages[slot];
+            !page.dirty.is_empty() || !page.flushing.is_empty()
+        })
+    }
+
     /// What should leave the buffer now, if anything should.
     #[inline]
     #[must_use]

@@ -34,6 +34,11 @@ impl Checker<'_, '_> {
         }
     }
 
+    /// Whether pages may be programmed again while their die is idle.
+    pub(super) fn rewrites(&self) -> bool {
+        self.options.rewrites().is_some()
+    }
+
     fn one_time_for_each_class(&mut self) {
         let TimingChoice::ByCost(by_cost) = &self.options.nand.timing.policy else { return };
         let lists = [

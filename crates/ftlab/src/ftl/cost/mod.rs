@@ -9,6 +9,7 @@ mod history;
 mod low_write;
 mod queue_driven;
 mod regulation;
+mod rewriter;
 mod traditional;
 
 pub use agcr::{Agcr, AgcrOptions};
@@ -16,11 +17,12 @@ pub use high_write::HighWrite;
 pub use history::{History, HistoryRule, Past};
 pub use low_write::LowWrite;
 pub use queue_driven::{QueueDriven, QueueDrivenOptions};
-pub use regulation::Regulation;
+pub use regulation::{CostSetup, Regulation};
+pub use rewriter::{RewriteCounts, Rewriter};
 pub use traditional::Traditional;
 
 use crate::nand::{CostClass, ProgramCost};
-use crate::policy::seam;
+use crate::policy::{Policy, seam};
 
 seam! {
     /// Decides at which cost a page is programmed, and with that what reads of it cost. All but the first need
@@ -54,6 +56,18 @@ pub trait Regulate {
 }
 
 impl Regulator {
+    /// The name of the policy.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Regulator::Traditional(_) => Traditional::NAME,
+            Regulator::HighWrite(_) => HighWrite::NAME,
+            Regulator::LowWrite(_) => LowWrite::NAME,
+            Regulator::QueueDriven(_) => QueueDriven::NAME,
+            Regulator::Agcr(_) => Agcr::NAME,
+        }
+    }
+
     /// The cost of a page that the host writes ([`Regulate::write`]).
     #[must_use]
     pub fn write(&self, past: Past) -> ProgramCost {

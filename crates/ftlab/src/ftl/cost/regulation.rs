@@ -1,24 +1,43 @@
 //! The regulator at work in the FTL: asked for each page that is written or copied, told of what the host does.
 
 use super::super::Ftl;
+use super::super::streams::WriteStream;
 use super::{History, Past, Regulator};
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::{CostClass, ProgramCost};
-use crate::units::Lpn;
+use crate::units::{Lpn, PlaneId, Ppn};
+
+/// What regulates costs.
+#[derive(Clone, Debug)]
+pub struct CostSetup {
+    /// The policy.
+    pub regulator: Regulator,
+    /// Flash pages of a die that may wait to be programmed again; nothing if none is.
+    pub rewrites: Option<u32>,
+}
 
 /// A regulator and what it is shown.
 #[derive(Clone, Debug)]
 pub struct Regulation {
     regulator: Regulator,
     history: Option<History>,
+    /// Whether pages are programmed again.
+    pub(in crate::ftl) rewrites: bool,
 }
 
 impl Regulation {
     /// Over so many pages of the host, of which nothing is known.
     #[must_use]
-    pub fn new(regulator: Regulator, logical_pages: u32) -> Regulation {
+    pub fn new(setup: CostSetup, logical_pages: u32) -> Regulation {
+        let CostSetup { regulator, rewrites } = setup;
         let history = regulator.remembers().map(|rule| History::new(rule, logical_pages));
-        Regulation { regulator, history }
+        Regulation { regulator, history, rewrites: rewrites.is_some() }
+    }
+
+    /// The name of the policy.
+    #[must_use]
+    pub fn policy_name(&self) -> &'static str {
+        self.regulator.name()
     }
 
     fn past(&self, page: Lpn) -> Past {
@@ -39,7 +58,7 @@ impl Regulation {
     }
 
     pub(in crate::ftl) fn save(&self, out: &mut Writer) {
-        let Regulation { regulator, history } = self;
+        let Regulation { regulator, history, rewrites: _ } = self;
         regulator.save(out);
         history.iter().for_each(|history| history.save(out));
     }
@@ -93,5 +112,39 @@ impl Ftl {
     pub fn wants_rewrite(&self, past: Past, class: CostClass) -> bool {
         let regulation = self.regulation.as_ref();
         regulation.is_some_and(|regulation| regulation.regulator.wants_rewrite(past, class))
+    }
+
+    /// Whether a page is not there, or the host did something else to it last than read it.
+    pub(in crate::ftl) fn was_written_last(&self, page: Lpn) -> bool {
+        self.look_up(page).is_none() || matches!(self.past_of(page), Past::None | Past::Written)
+    }
+
+    /// Whether a plane has room for a rewrite, beside what collection may need.
+    pub(in crate::ftl) fn may_rewrite(&self, plane: PlaneId) -> bool {
+        let state = &self.planes[plane.at()];
+        let room = state.has_room(WriteStream::REWRITES, self.geometry.units_per_block());
+        let to_spare =
+            state.collection.is_none() && self.free_blocks(plane) > self.thresholds.start;
+        !self.read_only && (room || to_spare)
+    }
+
+    /// Takes a flash page for a rewrite, if there is room.
+    pub(in crate::ftl) fn place_rewrite(&mut self, plane: PlaneId) -> Option<Ppn> {
+        let start = self.thresholds.start;
+        self.may_rewrite(plane).then(|| self.take_page(plane, WriteStream::REWRITES, start))?
+    }
+
+    /// The page at `from` is programmed at `to`, too: that is the current copy from now on, unless the page lies
+    /// elsewhere by now.
+    pub(in crate::ftl) fn rewritten_page(&mut self, from: Ppn, to: Ppn) {
+        if !self.relocate(from, to) {
+            return;
+        }
+        let (block, unit) = self.geometry.place_of(to);
+        self.blocks.set_valid(block, unit);
+        self.invalidate(from);
+        if let (Some(page), Some(map)) = (self.spare.owner(to), self.mapping.dftl_mut()) {
+            map.changed(page);
+        }
     }
 }

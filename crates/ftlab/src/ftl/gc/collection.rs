@@ -1,6 +1,7 @@
 //! A plane's collection from the FTL's side: when there should be one, of which block, and what its end
 //! is worth. The [`Collector`](super::Collector) does the work.
 
+use super::super::streams::WriteStream;
 use super::super::{BlockState, Ftl};
 use super::{Background, Purpose, VictimView};
 use crate::host::SectorMask;
@@ -106,7 +107,7 @@ pub struct Wanted {
 impl Ftl {
     /// Records on flash what a placed copy of the page at `from` is programmed with.
     #[inline]
-    pub(super) fn record_collected(&mut self, from: Ppn, to: Ppn) {
+    pub(in crate::ftl) fn record_collected(&mut self, from: Ppn, to: Ppn) {
         if self.packs() {
             return self.record_copy_of_parts(from, to);
         }
@@ -139,7 +140,7 @@ impl Ftl {
 
     /// False if the page at `from` lies neither there nor, from now on, at `to`.
     #[inline]
-    fn relocate(&mut self, from: Ppn, to: Ppn) -> bool {
+    pub(in crate::ftl) fn relocate(&mut self, from: Ppn, to: Ppn) -> bool {
         if self.packs() {
             return self.relocate_parts(from, to);
         }
@@ -162,6 +163,7 @@ impl Ftl {
         match self.blocks.is_slc(victim) {
             true => self.slc_withdrawn(victim),
             false if self.blocks.stream(victim).is_of_map() => self.note_map_block(),
+            false if self.blocks.stream(victim) == WriteStream::REWRITES => {}
             false => self.streams.collects(victim, self.blocks.stream(victim)),
         }
         self.counts.gc_runs += 1;

@@ -24,8 +24,8 @@ use crate::units::{BlockId, Lpn};
 
 /// What the ranges of the options add up to, for the host and for copies.
 const OF_DATA: u8 = 16;
-/// Streams that a plane has room for: those, the SLC cache, and the two of a map that lies on flash.
-pub const MOST_STREAMS: usize = OF_DATA as usize + 3;
+/// Streams that a plane has room for: those, the SLC cache, the two of a map that lies on flash, and rewrites.
+pub const MOST_STREAMS: usize = OF_DATA as usize + 4;
 
 /// A write frontier, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,11 +47,21 @@ impl WriteStream {
     /// That of their copies.
     pub const MAP_COPIES: WriteStream = WriteStream::new(OF_DATA + 2);
 
+    /// The frontier of pages that are programmed again at another cost.
+    pub const REWRITES: WriteStream = WriteStream::new(OF_DATA + 3);
+
     /// Whether blocks of this stream are of the map.
     #[inline]
     #[must_use]
     pub const fn is_of_map(self) -> bool {
-        self.0 > OF_DATA
+        self.0 == WriteStream::MAP.0 || self.0 == WriteStream::MAP_COPIES.0
+    }
+
+    /// Whether it is for the policy to say which pages are in it.
+    #[inline]
+    #[must_use]
+    pub const fn is_of_policy(self) -> bool {
+        self.0 < OF_DATA
     }
 
     /// The stream as a table position.

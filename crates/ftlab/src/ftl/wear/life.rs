@@ -98,6 +98,8 @@ pub struct Demand<'a> {
     pub reserve: u32,
     /// How many streams there are.
     pub streams: StreamCounts,
+    /// Whether pages that are programmed again have one more.
+    pub rewrites: bool,
 }
 
 impl Demand<'_> {
@@ -107,7 +109,7 @@ impl Demand<'_> {
     fn least_blocks(&self) -> u32 {
         let (block, page) = (self.geometry.units_per_block(), self.geometry.units_per_page());
         let share = self.logical_pages.div_ceil(page).div_ceil(self.geometry.planes()) * page;
-        let open = self.streams.open_blocks() - 1;
+        let open = self.streams.open_blocks() - 1 + u32::from(self.rewrites);
         share / (block - page + 1) + 1 + self.reserve + open
     }
 
@@ -189,6 +191,7 @@ impl Ftl {
             logical_pages: self.logical_pages,
             reserve: self.thresholds.reserve,
             streams: self.streams.counts(),
+            rewrites: self.regulation.as_ref().is_some_and(|regulation| regulation.rewrites),
         }
     }
 

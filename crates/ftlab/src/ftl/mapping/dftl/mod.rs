@@ -259,7 +259,7 @@ impl Dftl {
 
     /// A page of the host lies elsewhere by now: its entry in memory says so.
     #[inline]
-    fn changed(&mut self, page: Lpn) {
+    pub(in crate::ftl) fn changed(&mut self, page: Lpn) {
         if self.cached.make_dirty(page) {
             return;
         }

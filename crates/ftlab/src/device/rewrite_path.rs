@@ -1,0 +1,74 @@
+//! Rewrites from the device's side: who asks for them, when a die is idle, and what follows from one.
+
+use super::{Contents, Device};
+use crate::ftl::gc::Ground;
+use crate::scheduler::{CommandId, Kind, Probe};
+use crate::units::{DieId, Lpn};
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// The host reads a page from flash: it may be one that should lie there at another cost.
+    pub(super) fn note_flash_read(&mut self, page: Lpn) {
+        let past = self.ftl.read_by_host(page);
+        let Some(rewriter) = &mut self.rewriter else { return };
+        for part in self.ftl.fragments(page).into_iter().flatten() {
+            if self.ftl.wants_rewrite(past, self.flash.class_at(part.at)) {
+                rewriter.ask(self.flash.geometry().die_of_page(part.at), page);
+            }
+        }
+    }
+
+    /// Commands of a die are done: it may have nothing else to do.
+    #[inline]
+    pub(super) fn consider_rewriting(&mut self, die: DieId) {
+        if let Some(rewriter) = &mut self.rewriter
+            && self.flash.load().of(die) == 0
+        {
+            rewriter.die_is_idle(die);
+        }
+    }
+
+    /// Whether a die fell idle on which there is something to rewrite.
+    #[inline]
+    pub(super) fn may_rewrite(&self) -> bool {
+        self.rewriter.as_ref().is_some_and(|rewriter| rewriter.has_idle_dies())
+    }
+
+    /// Nothing more comes at this moment: dies that are still idle rewrite.
+    #[cold]
+    pub(super) fn rewrite_on_idle_dies(&mut self) {
+        let Some(mut rewriter) = self.rewriter.take() else { return };
+        while let Some(die) = rewriter.next_idle() {
+            if self.flash.load().of(die) > 0 {
+                continue;
+            }
+            let Device { now, ftl, flash, contents, buffer, .. } = self;
+            let is_written = |page| buffer.is_being_written(page);
+            let mut ground = Ground { now: *now, ftl, flash, contents };
+            rewriter.work(die, is_written, &mut ground);
+        }
+        self.rewriter = Some(rewriter);
+    }
+
+    /// The device comes to rest.
+    pub(super) fn give_up_rewrites(&mut self) {
+        let Device { now, ftl, flash, contents, rewriter, .. } = self;
+        if let Some(rewriter) = rewriter {
+            rewriter.rest(&mut Ground { now: *now, ftl, flash, contents });
+        }
+    }
+
+    /// A command of a rewrite is done.
+    pub(super) fn rewrite_command_done(&mut self, die: DieId, id: CommandId) {
+        let is_program = self.flash.command(id).kind == Kind::Program;
+        let at = self.flash.command(id).page;
+        let Device { now, ftl, flash, contents, rewriter, .. } = self;
+        let Some(rewriter) = rewriter else { return };
+        rewriter.done(die, id, &mut Ground { now: *now, ftl, flash, contents });
+        if is_program {
+            self.empty_failed();
+            self.rewrite_what_is_due();
+            self.consider_collecting_at(at);
+            self.relieve();
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What programs and reads cost, in the report.
+
+use serde::Serialize;
+
+use super::counters::DeviceCounters;
+use crate::device::{Contents, Device};
+use crate::ftl::cost::RewriteCounts;
+use crate::nand::CostClass;
+use crate::scheduler::{Origin, Probe};
+
+/// The cost of programs, and of reads after them. Reads and programs are flash pages. Cells that hold one bit do not
+/// count.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CostReport {
+    /// The regulator.
+    pub policy: &'static str,
+    /// The class at which data from before the measured part is taken to be programmed, if it is not known.
+    pub prior: &'static str,
+    /// Whether data from before keeps the class at which it was written in preparation.
+    pub prior_as_written: bool,
+    /// Reads of the host by what they cost. Those of translation pages for it are among them.
+    pub reads: ReadsByCost,
+    /// Of these, reads of data from before.
+    pub prior_reads: u64,
+    /// Reads for read-modify-write.
+    pub merge_reads: ReadsByCost,
+    /// Programs for the host by what they cost.
+    pub programs: ProgramsByCost,
+    /// Programs for collection, wear, folding and merges.
+    pub copies: ProgramsByCost,
+    /// Pages that were programmed again while their die was idle; null if none ever is.
+    pub rewrites: Option<Rewrites>,
+}
+
+/// Flash pages read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReadsByCost {
+    /// At low cost: they were programmed at high cost.
+    pub low: u64,
+    /// At medium cost.
+    pub medium: u64,
+    /// At high cost.
+    pub high: u64,
+    /// At more than that: the errors were beyond what the last level corrects.
+    pub with_retries: u64,
+}
+
+/// Flash pages programmed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ProgramsByCost {
+    /// At low cost.
+    pub low: u64,
+    /// At medium cost.
+    pub medium: u64,
+    /// At high cost.
+    pub high: u64,
+}
+
+/// Pages that were programmed again. Their flash commands stand in `flash_commands`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Rewrites {
+    /// Reads of the host that asked for it.
+    pub requested: u64,
+    /// Flash pages that were programmed again.
+    pub done: u64,
+    /// Pages (mapping units) on them.
+    pub pages: u64,
+    /// Dropped because the page was written or deallocated meanwhile.
+    pub dropped_written: u64,
+    /// Dropped because it lay at a higher cost by then.
+    pub dropped_high: u64,
+    /// Dropped because too many waited.
+    pub dropped_full: u64,
+}
+
+const fn name(class: CostClass) -> &'static str {
+    match class {
+        CostClass::Low => "low",
+        CostClass::Medium => "medium",
+        CostClass::High => "high",
+    }
+}
+
+/// The cost of what was counted; nothing if all programs cost the same.
+pub(super) fn cost<P: Probe, C: Contents>(
+    counters: &DeviceCounters,
+    device: &Device<P, C>,
+) -> Option<CostReport> {
+    let (regulation, programmed) = (device.ftl().regulation()?, device.flash().programmed()?);
+    let costs = &counters.costs;
+    let reads = |origin: Origin| {
+        let [low, medium, high, with_retries] = costs.reads[origin as usize];
+        ReadsByCost { low, medium, high, with_retries }
+    };
+    let programs = |origins: &[Origin]| {
+        let sum = |class: CostClass| {
+            origins.iter().map(|&origin| costs.programs[origin as usize][class as usize]).sum()
+        };
+        let [low, medium, high] = CostClass::ALL.map(sum);
+        ProgramsByCost { low, medium, high }
+    };
+    Some(CostReport {
+        policy: regulation.policy_name(),
+        prior: name(programmed.prior().class),
+        prior_as_written: programmed.prior().as_written,
+        reads: reads(Origin::Host),
+        prior_reads: costs.prior_reads,
+        merge_reads: reads(Origin::Merge),
+        programs: programs(&[Origin::Host]),
+        copies: programs(&[Origin::Gc, Origin::Wear, Origin::Fold]),
+        rewrites: device.rewriter().map(|_| rewrites(&counters.rewrites)),
+    })
+}
+
+fn rewrites(counts: &RewriteCounts) -> Rewrites {
+    let &RewriteCounts { requested, done, pages, written, high, full } = counts;
+    Rewrites {
+        requested,
+        done,
+        pages,
+        dropped_written: written,
+        dropped_high: high,
+        dropped_full: full,
+    }
+}
