@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
-use ftlab::stats::{LatencyReport, OpReport, Report, Spread, Verdict};
+use ftlab::stats::{LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report, Spread, Verdict};
 
 use crate::accesses;
 use crate::human::{bytes, count, digits, percent, rate, span, time};
@@ -298,6 +298,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     };
     line(out, "Write buffer", &hits)?;
     read_cache(report, out)?;
+    costs(report, out)?;
     let padded = report.cache.as_ref().map_or(0, |cache| cache.padded_pages);
     if padded > 0 {
         let text = format!("{} pages read and written again to fill up blocks", count(padded));
@@ -314,7 +315,8 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let commands = &report.flash_commands;
     let always = [("host", commands.host), ("merge", commands.merge), ("GC", commands.gc)];
     // Wear levelling and what is moved off blocks that go bad; the line of purposes tells them apart.
-    let some = [("moves", commands.wear), ("SLC cache", commands.fold)];
+    let some =
+        [("moves", commands.wear), ("SLC cache", commands.fold), ("rewrites", commands.rewrite)];
     let some = some.into_iter().filter(|(_, of)| of.reads + of.programs + of.erases > 0);
     for (name, of) in always.into_iter().chain(some) {
         let text = format!(
@@ -364,6 +366,39 @@ fn read_cache(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         count(cache.read_ahead_flash_pages)
     );
     line(out, "Read cache", &text)
+}
+
+/// Of a device whose programs may cost more or less.
+fn costs(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let Some(cost) = &report.cost else { return Ok(()) };
+    let ReadsByCost { low, medium, high, with_retries } = cost.reads;
+    let retries = match with_retries {
+        0 => String::new(),
+        some => format!(", {} with retries", count(some)),
+    };
+    let text = format!(
+        "{} low, {} medium, {} high{retries}; {}",
+        count(low),
+        count(medium),
+        count(high),
+        match cost.prior_reads {
+            Some(reads) => format!("{} of data from before ({})", count(reads), cost.prior),
+            None => "data from before as it was written".to_owned(),
+        }
+    );
+    line(out, "Cost of reads", &text)?;
+    let ProgramsByCost { low, medium, high } = cost.programs;
+    let text = format!("{} low, {} medium, {} high", count(low), count(medium), count(high));
+    line(out, "Cost of programs", &format!("{text} ({})", cost.policy))?;
+    let Some(rewrites) = &cost.rewrites else { return Ok(()) };
+    let dropped = rewrites.dropped_written + rewrites.dropped_high + rewrites.dropped_full;
+    let text = format!(
+        "{} pages, {} asked for, {} dropped",
+        count(rewrites.done),
+        count(rewrites.requested),
+        count(dropped)
+    );
+    line(out, "Programmed again", &text)
 }
 
 /// Of a device whose mapping has a log.

@@ -177,6 +177,7 @@ fn lies_within(kind: Kind, text: &str, low: &str, high: &str) -> bool {
     match kind {
         Kind::Count => Option::<u32>::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Time => Option::<Nanos>::parse(text).is_ok_and(|value| value.within(low, high)),
+        Kind::Times => Vec::<Nanos>::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Size => Option::<Bytes>::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Rate => Option::<BytesPerSec>::parse(text).is_ok_and(|value| value.within(low, high)),
         Kind::Counts => Vec::<u32>::parse(text).is_ok_and(|value| value.within(low, high)),

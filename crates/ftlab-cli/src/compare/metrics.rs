@@ -68,6 +68,15 @@ const FETCHED: [(&str, &str, &str); 8] = [
     ("report/translation/gc_programs", "map, pages for GC", "pages"),
     ("report/translation/write_ratio", "map, write amplification", ""),
 ];
+/// Of regulated costs.
+const COSTS: [(&str, &str, &str); 3] = [
+    ("report/cost/reads/high", "reads at high cost", "pages"),
+    ("report/cost/programs/high", "programs at high cost", "pages"),
+    ("report/cost/rewrites/done", "programmed again", "pages"),
+];
+/// Left out where there were none.
+const RETRIES: [(&str, &str, &str); 1] =
+    [("report/cost/reads/with_retries", "reads with retries", "pages")];
 const DEVICE: [(&str, &str, &str); 6] = [
     ("report/write_amplification/total_ratio", "write amplification", ""),
     ("report/gc/copied_pages", "GC copies, pages", "pages"),
@@ -103,5 +112,7 @@ pub fn known_in<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Vec<Met
     let all = all.filter(known).chain(rare.filter(occurs));
     let found = of(&FOUND, Better::Higher).into_iter().chain(of(&FETCHED, Better::Lower));
     let all = all.chain(found.filter(known));
+    let all = all.chain(of(&COSTS, Better::Lower).into_iter().filter(known));
+    let all = all.chain(of(&RETRIES, Better::Lower).into_iter().filter(occurs));
     all.chain(of(&DEVICE, Better::Lower).into_iter().filter(known)).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::{Contents, Device};
 use crate::ftl::gc::Ground;
+use crate::nand::CellMode;
 use crate::scheduler::{CommandId, Kind, Probe};
 use crate::units::{DieId, Lpn};
 
@@ -11,7 +12,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let past = self.ftl.read_by_host(page);
         let Some(rewriter) = &mut self.rewriter else { return };
         for part in self.ftl.fragments(page).into_iter().flatten() {
-            if self.ftl.wants_rewrite(past, self.flash.class_at(part.at)) {
+            let native = self.ftl.mode_at(part.at) == CellMode::Native;
+            if native && self.ftl.wants_rewrite(past, self.flash.class_at(part.at)) {
                 rewriter.ask(self.flash.geometry().die_of_page(part.at), page);
             }
         }

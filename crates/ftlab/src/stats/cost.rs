@@ -20,8 +20,9 @@ pub struct CostReport {
     pub prior_as_written: bool,
     /// Reads of the host by what they cost. Those of translation pages for it are among them.
     pub reads: ReadsByCost,
-    /// Of these, reads of data from before.
-    pub prior_reads: u64,
+    /// Of these, reads of data from before that nobody has moved at another cost since; null where it keeps the class
+    /// at which it was written, and is not told apart.
+    pub prior_reads: Option<u64>,
     /// Reads for read-modify-write.
     pub merge_reads: ReadsByCost,
     /// Programs for the host by what they cost.
@@ -104,7 +105,7 @@ pub(super) fn cost<P: Probe, C: Contents>(
         prior: name(programmed.prior().class),
         prior_as_written: programmed.prior().as_written,
         reads: reads(Origin::Host),
-        prior_reads: costs.prior_reads,
+        prior_reads: (!programmed.prior().as_written).then_some(costs.prior_reads),
         merge_reads: reads(Origin::Merge),
         programs: programs(&[Origin::Host]),
         copies: programs(&[Origin::Gc, Origin::Wear, Origin::Fold]),

@@ -1,6 +1,7 @@
 //! What whoever reads the numbers has to know, in plain words: the device was fresh, was not
 //! steady, could not keep up, or there were too few requests for a percentile.
 
+use super::cost::ReadsByCost;
 use super::host::HostStats;
 use super::report::{OpReport, Report};
 use super::steady::{SteadyReport, Verdict};
@@ -37,6 +38,8 @@ const BEHIND_AT_LEAST: Nanos = Nanos::from_micros(50_000);
 const LEFT_SHARE: f64 = 0.05;
 /// Reads of pages that were never written matter if they are more than this share of all.
 const UNWRITTEN_SHARE: f64 = 0.01;
+/// The class of data from before is worth a word if it was read in more than this share of all reads from flash.
+const PRIOR_SHARE: f64 = 0.1;
 
 pub(super) fn collect(
     report: &Report,
@@ -55,6 +58,7 @@ pub(super) fn collect(
     }
     notes.extend(beyond_the_first(report));
     notes.extend(unwritten(report));
+    notes.extend(prior_class(report));
     notes.extend(behind(host, circumstances));
     notes.extend(steadiness(&report.steady_state, report, capacity_bytes, circumstances));
     notes.extend(left_in_buffer(report));
@@ -82,6 +86,23 @@ fn end_of_life(report: &Report) -> Option<String> {
         seconds(after),
         size(end.host_written_bytes)
     ))
+}
+
+/// What a regulator gains is then what it was given.
+fn prior_class(report: &Report) -> Option<String> {
+    let cost = report.cost.as_ref()?;
+    let ReadsByCost { low, medium, high, with_retries } = cost.reads;
+    let (prior, all) = (cost.prior_reads?, low + medium + high + with_retries);
+    let share = prior as f64 / all.max(1) as f64;
+    (share > PRIOR_SHARE).then(|| {
+        format!(
+            "{:.0} % of what the host read from flash was there before, and is taken to have been programmed at \
+             {} cost: much of what reads cost here is what ftl.cost.prior says. Compare regulators with one value \
+             for all of them, too.",
+            share * 100.0,
+            cost.prior
+        )
+    })
 }
 
 /// Latencies and the counters of the device then speak of different requests.
