@@ -17,6 +17,11 @@ const LOG_BLOCK: u64 = 12 + 8;
 const DATA_BLOCK: u64 = 4 + 4;
 const LOG_BITS: u64 = 2;
 
+/// Where programs may cost more or less: bits of a flash page and of a logical page, bytes of a block.
+const COST_BITS: u64 = 2;
+const PAST_BITS: u64 = 2;
+const COST_BLOCK: u64 = 4 + 4;
+
 /// The memory of a device's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tables {
@@ -34,7 +39,8 @@ impl Tables {
         let geometry = Geometry::new(config.shape());
         let (physical, logical) = (geometry.physical_pages(), config.logical_pages());
         let (physical, logical) = (u64::from(physical), u64::from(logical));
-        let blocks = u64::from(geometry.blocks()) * BLOCK;
+        let costs = of_costs(config, &geometry);
+        let blocks = u64::from(geometry.blocks()) * BLOCK + costs;
         if matches!(config.options.ftl.mapping.policy, MappingChoice::Physical(_)) {
             // Neither a map nor owners of pages.
             let valid = physical / u64::from(u8::BITS);
@@ -68,6 +74,21 @@ fn of_map(options: &DftlOptions, logical: u64, page_size: Bytes) -> u64 {
     const CACHED: u64 = 24;
     let directory = translation_pages(logical, page_size) * ENTRY;
     directory + logical * ENTRY + options.entries().min(logical) * CACHED
+}
+
+/// What is kept of costs: classes of flash pages, ages and erases of blocks, what pages have been through.
+fn of_costs(config: &Config, geometry: &Geometry) -> u64 {
+    let options = &config.options;
+    if !options.nand.timing.policy.knows_costs() {
+        return 0;
+    }
+    let bits = u64::from(u8::BITS);
+    let flash_pages = u64::from(geometry.physical_pages() / geometry.units_per_page());
+    let past = match options.ftl.cost.policy.agcr() {
+        Some(_) => u64::from(config.logical_pages()) * PAST_BITS / bits,
+        None => 0,
+    };
+    flash_pages * COST_BITS / bits + u64::from(geometry.blocks()) * COST_BLOCK + past
 }
 
 #[cfg(test)]

@@ -136,7 +136,8 @@ impl Programmed {
     /// All that lies on flash is data from before.
     pub(crate) fn prepared(&mut self) {
         if !self.prior.as_written {
-            self.classes.fill(0);
+            // Memory anew: what is filled with nothing would be touched.
+            self.classes = vec![0; self.classes.len()];
         }
     }
 

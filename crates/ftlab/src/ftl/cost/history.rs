@@ -97,7 +97,8 @@ impl History {
 
     /// Nothing is remembered any more.
     pub(super) fn clear(&mut self) {
-        self.pasts.fill(0);
+        // Memory anew: what is filled with nothing would be touched.
+        self.pasts = vec![0; self.pasts.len()];
     }
 
     /// Writes runs of equal pasts.
