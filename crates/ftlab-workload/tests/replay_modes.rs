@@ -5,6 +5,8 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::{Keep, Model, workload};
+use ftlab::config::{Config, Layer};
+use ftlab::device::{DeviceSetup, assemble};
 use ftlab::host::{Host, Op};
 use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 use ftlab_workload::generate::Generator;
@@ -85,6 +87,27 @@ fn an_open_loop_submits_at_arrivals_under_a_speed_factor() {
         assert_eq!((report.out_of_order, report.held_back), (1, 0));
         assert!(sink.completed.iter().all(|c| c.arrived == c.completion.submitted));
     }
+}
+
+/// A device tells what ends at one moment one by one, and takes nothing before all of it is heard.
+#[test]
+fn a_request_may_arrive_right_after_several_have_ended() {
+    let config = Config::load(&[Layer::preset("tiny")]).expect("the preset is sound");
+    let played = |third: u64| {
+        let arrivals = [(0, 0), (0, 8), (third, 16)];
+        let read = |(at, lba)| Arrival { op: Op::Read, ..write(at, lba, 8) };
+        let records = arrivals.map(read);
+        let mut host = assemble(DeviceSetup::new(&config, 1));
+        let (mut source, mut sink) = (Records::of(&records), Keep::default());
+        let options = Options::default();
+        let replay = Replay { host: &mut host, source: &mut source, sink: &mut sink, options };
+        replay.run(&mut go_on).expect("it can be played");
+        let completed = sink.completed.iter().map(|done| done.completion.finished.0);
+        completed.collect::<Vec<u64>>()
+    };
+    let [first, second, _] = played(0)[..] else { panic!("three requests") };
+    assert_eq!(first, second, "both are answered at one moment");
+    assert_eq!(played(first + 1), [first, first, 2 * first + 1]);
 }
 
 #[test]

@@ -202,11 +202,13 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 break;
             }
             // What comes at a moment comes before what ends at it, so that all of it is known when the
-            // device begins the next thing.
+            // device begins the next thing. Of what ends at the moment before, all has to be heard.
             let eve = SimTime(due.0.saturating_sub(1));
-            while self.host.now() < eve && !self.is_all_measured(&planned) && self.step(eve) {
-                self.take_done();
-            }
+            while self.host.now() <= eve
+                && !self.is_all_measured(&planned)
+                && self.step(eve)
+                && self.take_done() > 0
+            {}
             if self.outstanding() >= u64::from(queue_limit) {
                 self.counts.held_back += 1;
             }
