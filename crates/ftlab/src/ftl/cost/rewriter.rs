@@ -154,7 +154,7 @@ impl Rewriter {
         }
         while let Some(&page) = self.dies[die.at()].waiting.front() {
             if !is_written(page)
-                && let Some(from) = self.source_of(page, on)
+                && let Some(from) = self.source_of(page, die, on)
             {
                 if !on.ftl.may_rewrite(on.ftl.geometry.plane_of_page(from)) {
                     // Until the die is idle again.
@@ -168,11 +168,18 @@ impl Rewriter {
         }
     }
 
-    /// Where a page that is only read lies at low cost, if it still does.
-    fn source_of<P: Probe, C: Contents>(&self, page: Lpn, on: &Ground<'_, P, C>) -> Option<Ppn> {
+    /// Where on a die a page that is only read lies at low cost, if it still does. One that was written again may lie
+    /// on another die by now, which is asked by those who read it there.
+    fn source_of<P: Probe, C: Contents>(
+        &self,
+        page: Lpn,
+        die: DieId,
+        on: &Ground<'_, P, C>,
+    ) -> Option<Ppn> {
         let past = on.ftl.past_of(page);
         let parts = on.ftl.fragments(page).into_iter().flatten().map(|Fragment { at, .. }| at);
-        let mut low = parts.filter(|&at| on.ftl.mode_at(at) == CellMode::Native);
+        let here = |&at: &Ppn| on.ftl.geometry.die_of_page(at) == die;
+        let mut low = parts.filter(here).filter(|&at| on.ftl.mode_at(at) == CellMode::Native);
         low.find(|&at| on.ftl.wants_rewrite(past, on.flash.class_at(at)))
     }
 
