@@ -400,6 +400,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
         program.units = self.units_per_page;
         program.codewords = self.flash.bus().page_codewords();
+        if let Some(cost) = self.ftl.cost_of_map() {
+            program.set_cost(cost);
+        }
         let program = self.flash.prepare(program);
         let pool = self.pool_of_map(of);
         if self.translator().stalled[pool].is_empty() && self.place_map(of, program) {

@@ -95,6 +95,13 @@ impl Ftl {
         Some(regulation.regulator.write(past))
     }
 
+    /// A page of the map is rewritten: what that is to cost. It is read each time before, and its accesses are not the
+    /// host's: nobody remembers them.
+    pub(crate) fn cost_of_map(&self) -> Option<ProgramCost> {
+        let regulation = self.regulation.as_ref()?;
+        Some(regulation.regulator.write(Past::Interleaved))
+    }
+
     /// A page of class `as_was` is copied: what that is to cost. None if it stays what it was.
     pub(crate) fn cost_of_copy(&self, page: Lpn, as_was: CostClass) -> Option<ProgramCost> {
         let regulation = self.regulation.as_ref()?;
