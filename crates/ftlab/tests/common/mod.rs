@@ -12,6 +12,7 @@ pub mod logs;
 pub mod on_demand;
 pub mod random;
 pub mod reading;
+pub mod regulating;
 
 pub use buffering::{BufferSpec, NO_BUFFER, lru};
 pub use caching::{NO_CACHE, SlcSpec};
@@ -19,6 +20,7 @@ pub use drive::*;
 pub use host::HostSpec;
 pub use logs::{LogSpec, NO_LOG};
 pub use reading::{NO_READS, ReadSpec};
+pub use regulating::{CostSpec, SAME_COST};
 
 use ftlab::config::StreamMap;
 use ftlab::device::{DeviceSetup, HostSetup, drain_pages};
@@ -46,7 +48,7 @@ use ftlab::nand::endurance::{Fixed, Unlimited, Weibull};
 use ftlab::nand::timing::{
     Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,
 };
-use ftlab::nand::{Abilities, FaultOptions, Faults, Geometry, Prior, Shape};
+use ftlab::nand::{Abilities, FaultOptions, Faults, Geometry, Shape};
 use ftlab::scheduler::{
     Deadline, DeadlineOptions, Estimate, Fifo, FlashSetup, PauseRule, ReadFirst, ReadFirstBounded,
     ReadFirstBoundedOptions, Scheduler, Scope,
@@ -76,7 +78,7 @@ kinds! {
         Classes = "priority-classes",
         Fair = "start-time-fair"
     }
-    TimingKind { Plain = "plain", PageType = "page-type" }
+    TimingKind { Plain = "plain", PageType = "page-type", ByCost = "by-cost" }
     TransfersKind { Rate = "rate", Interface = "interface", PageTime = "page-time" }
     SchedulerKind {
         Fifo = "fifo",
@@ -87,6 +89,10 @@ kinds! {
     MappingKind {
         Page = "page", Physical = "physical", Dftl = "dftl", Reconstruction = "reconstruction",
         LogBlock = "log-block", Bast = "bast", Fast = "fast", Nftl = "nftl"
+    }
+    RegulatorKind {
+        Traditional = "traditional", HighWrite = "high-write", LowWrite = "low-write",
+        QueueDriven = "queue-driven", Agcr = "agcr"
     }
     PlannerKind {
         None = "none",
@@ -143,6 +149,8 @@ pub struct Spec {
     pub abilities: Abilities,
     pub pause: PauseRule,
     pub timing: TimingKind,
+    /// For timings that know costs.
+    pub cost: CostSpec,
     pub scheduler: SchedulerKind,
     pub mapping: MappingKind,
     pub placement: PlacementKind,
@@ -278,6 +286,7 @@ impl Spec {
             abilities: Abilities::NONE,
             pause: PauseRule::NEVER,
             timing: TimingKind::Plain,
+            cost: SAME_COST,
             scheduler: SchedulerKind::Fifo,
             mapping: MappingKind::Page,
             placement: PlacementKind::Static,
@@ -353,6 +362,8 @@ impl Spec {
             host: self.host_setup(&geometry),
             flash: FlashSetup {
                 timing: Prices { native: timing(self.timing), one_bit: ONE_BIT },
+                prior: self.cost.prior,
+                whole_moments: self.cost.policy == RegulatorKind::QueueDriven,
                 bus: self.transfers(),
                 abilities: self.abilities,
                 pause: self.pause,
@@ -366,8 +377,6 @@ impl Spec {
                     }
                 },
                 geometry: geometry.clone(),
-                prior: Prior::default(),
-                whole_moments: false,
             },
             ftl: FtlSetup {
                 logical_pages: self.logical_pages,
@@ -403,8 +412,8 @@ impl Spec {
                 },
                 triggers: self.triggers,
                 slc: self.slc.setup(),
+                cost: timing(self.timing).knows_costs().then(|| self.cost.setup()),
                 geometry,
-                cost: None,
             },
             merger: self.log.merger(self),
             buffer,
@@ -482,7 +491,9 @@ impl Spec {
         let geometry = self.geometry();
         let (block, page) = (geometry.units_per_block(), geometry.units_per_page());
         let of_map = if self.mapping == MappingKind::Dftl { 2 } else { 0 };
-        let open = self.streams(&geometry).open_blocks() - 1 + self.slc.kept_open() + of_map;
+        let of_rewrites = u32::from(self.cost.rewrites().is_some());
+        let open = self.streams(&geometry).open_blocks() - 1 + self.slc.kept_open();
+        let open = open + of_map + of_rewrites;
         let reserve = self.thresholds.reserve + self.kept_back() + self.slc.own_blocks();
         let closed = self.shape.blocks_per_plane.saturating_sub(reserve + open);
         let sure = closed * (block - page + 1);
@@ -520,5 +531,6 @@ pub fn timing(kind: TimingKind) -> Timing {
         TimingKind::PageType => {
             Timing::PageType(PageType { types: PAGE_TIMES.to_vec(), erase: ERASE })
         }
+        TimingKind::ByCost => regulating::by_cost(),
     }
 }

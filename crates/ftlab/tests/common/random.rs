@@ -9,6 +9,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use super::regulating;
 use super::{
     ArbitrationKind, BufferSpec, CAREFREE, DRAM, HostSpec, LevellingKind, LevellingSpec, LifeSpec,
     NO_BUFFER, NO_READS, PlacementKind, ReadCacheKind, ReadSpec, SchedulerKind, Spec, StreamsKind,
@@ -169,7 +170,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
     let policies = (
         select(SchedulerKind::ALL),
         select(PlacementKind::ALL),
-        select(TimingKind::ALL),
+        (select(TimingKind::ALL), regulating::cost()),
         select(VictimKind::ALL),
     );
     let streams = (select(StreamsKind::ALL), 0u8..=3, levelling());
@@ -187,7 +188,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
             (codeword, multi_plane),
             share,
         )| {
-            let (scheduler, placement, timing, victim) = policies;
+            let (scheduler, placement, (timing, cost), victim) = policies;
             let spec = Spec {
                 host,
                 shape,
@@ -198,6 +199,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
                 scheduler,
                 placement,
                 timing,
+                cost,
                 streams,
                 copy_streams,
                 victim,

@@ -9,11 +9,11 @@ use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};
 use ftlab::units::{Bytes, BytesPerSec, Nanos, SimTime};
 
 use crate::common::{
-    ArbitrationKind, BufferSpec, CAREFREE, EnduranceKind, HostSpec, LevellingKind, LevellingSpec,
-    LifeSpec, MappingKind, NO_BUFFER, NO_CACHE, NO_LEVELLING, PlacementKind, PlannerKind,
-    ReadCacheKind, ReadSpec, SchedulerKind, SlcKind, SlcSpec, Spec, StreamsKind, TimingKind,
-    TransfersKind, VictimKind, WriteBufferKind, assert_no_standstill, closed_loop, gating, lru,
-    poisson, request, timed,
+    ArbitrationKind, BufferSpec, CAREFREE, CostSpec, EnduranceKind, HostSpec, LevellingKind,
+    LevellingSpec, LifeSpec, MappingKind, NO_BUFFER, NO_CACHE, NO_LEVELLING, PlacementKind,
+    PlannerKind, ReadCacheKind, ReadSpec, RegulatorKind, SAME_COST, SchedulerKind, SlcKind,
+    SlcSpec, Spec, StreamsKind, TimingKind, TransfersKind, VictimKind, WriteBufferKind,
+    assert_no_standstill, closed_loop, gating, lru, poisson, request, timed,
 };
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
@@ -112,14 +112,19 @@ fn summary(spec: &Spec) -> String {
     }
     // What there is only with cycles is shown only there.
     let buffer = format!("{:#?}", device.buffer_counts()).replace("    cycles: 0,\n", "");
+    // So it is with rewrites, which are the last of the origins.
+    let [commands @ .., rewrites] = device.flash().done();
+    let rewrites = match rewrites.iter().sum() {
+        0u64 => String::new(),
+        _ => format!("rewrites {rewrites:?}\n"),
+    };
     format!(
-        "requests {}\nend {} ns\nread mean {} ns\nwrite mean {} ns\ndies busy {busy} ns\nbuses busy {bus} ns\n{:#?}\n{cached}{buffer}\ncommands {:?}\ncompletions {:016x}\n",
+        "requests {}\nend {} ns\nread mean {} ns\nwrite mean {} ns\ndies busy {busy} ns\nbuses busy {bus} ns\n{:#?}\n{cached}{buffer}\ncommands {commands:?}\n{rewrites}completions {:016x}\n",
         done.len(),
         now.0,
         mean(Op::Read),
         mean(Op::Write),
         device.ftl_counts(),
-        device.flash().done(),
         digest(&done)
     )
 }
@@ -196,6 +201,10 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
     let base = base();
     Some(match path {
         "nand.timing.policy" => Spec { timing: TimingKind::named(name)?, ..base },
+        "ftl.cost.policy" => {
+            let cost = CostSpec { policy: RegulatorKind::named(name)?, ..SAME_COST };
+            Spec { timing: TimingKind::ByCost, cost, ..base }
+        }
         "nand.bus.policy" => Spec { transfers: TransfersKind::named(name)?, ..base },
         "scheduler.policy" => Spec { scheduler: SchedulerKind::named(name)?, ..base },
         "ftl.mapping.policy" => match MappingKind::named(name)? {

@@ -24,6 +24,7 @@ mod packing;
 mod physical;
 mod queueing;
 mod reference;
+mod regulating;
 mod rows;
 mod slc;
 mod standstill;

@@ -51,10 +51,18 @@ impl Policy for Agcr {
     type Options = AgcrOptions;
 
     fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
-        Agcr { history: options.history, rewrites: options.rewrite.is_on() }
+        Agcr::new(options)
     }
 
     keeps_nothing!(Agcr { history, rewrites });
+}
+
+impl Agcr {
+    /// With these options.
+    #[must_use]
+    pub fn new(options: &AgcrOptions) -> Agcr {
+        Agcr { history: options.history, rewrites: options.rewrite.is_on() }
+    }
 }
 
 impl Regulate for Agcr {

@@ -1,0 +1,236 @@
+//! What must hold on any device whose cells know costs, watched from outside: each program costs what its regulator
+//! says, host's and copies' alike; rewrites do not outnumber those who asked for them; and nothing is lost.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use ftlab::cache::SlotId;
+use ftlab::device::{Contents, Device, FlashRead, PageProgram, assemble, assemble_with};
+use ftlab::ftl::cost::{HistoryRule, RewriteCounts};
+use ftlab::host::{Op, Request, SectorMask};
+use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
+use ftlab::units::{Lpn, Ppn};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngSeed, TestRunner};
+
+use super::drive;
+use super::machine::{Class, Used};
+use crate::common::random::Step;
+use crate::common::regulating::{self, PROGRAM_BY_COST};
+use crate::common::{CostSpec, MappingKind, RegulatorKind, SlcKind, Spec};
+use crate::contents::{Bench, cases};
+
+/// What pages have been through, as the data that moves shows it, and what lies where at which cost.
+#[derive(Debug)]
+struct Log {
+    cost: CostSpec,
+    /// By page.
+    used: BTreeMap<Lpn, Used>,
+    /// By slot of the buffer: its page; and what that had been through before its write-back began.
+    slots: BTreeMap<usize, Lpn>,
+    before: BTreeMap<usize, Used>,
+    /// By place.
+    pages: BTreeMap<Ppn, Lpn>,
+    classes: BTreeMap<Ppn, Class>,
+    /// By place to be programmed: what AGCR is to do there, and nothing where a map lies.
+    expected: BTreeMap<Ppn, Class>,
+    /// Programs by cost, of the host, of copies, and of rewrites.
+    programs: [[u64; 3]; 3],
+}
+
+impl Log {
+    fn uses(&mut self, page: Lpn, now: Used) -> Used {
+        let used = self.used.entry(page).or_default();
+        let hysteresis = self.cost.history == HistoryRule::Hysteresis;
+        std::mem::replace(used, used.then(now, hysteresis))
+    }
+
+    /// Flash programs the page of that place at this cost.
+    fn programs(&mut self, a: &Activity, class: Class) {
+        let copies = match a.origin {
+            Origin::Host => 0,
+            Origin::Rewrite => 2,
+            _ => 1,
+        };
+        self.programs[copies][class as usize] += 1;
+        self.classes.insert(a.page, class);
+        let expected = self.expected.remove(&a.page);
+        match self.cost.policy {
+            RegulatorKind::Traditional => assert_eq!(class, Class::Medium, "{a:?}"),
+            RegulatorKind::HighWrite => assert_eq!(class, Class::High, "{a:?}"),
+            RegulatorKind::LowWrite => assert_eq!(class, Class::Low, "{a:?}"),
+            RegulatorKind::QueueDriven => assert_ne!(class, Class::Medium, "{a:?}"),
+            RegulatorKind::Agcr if copies == 2 => assert_eq!(class, Class::High, "{a:?}"),
+            RegulatorKind::Agcr => {
+                let as_told = expected.is_none_or(|expected| expected == class);
+                assert!(as_told, "{class:?} is not {expected:?}: {a:?}");
+            }
+        }
+    }
+}
+
+/// Sees data move, and cells at work.
+#[derive(Clone, Debug)]
+struct Onlooker(Rc<RefCell<Log>>);
+
+impl Contents for Onlooker {
+    fn write(&mut self, _request: &Request, page: Lpn, _sectors: SectorMask, slot: SlotId) {
+        self.0.borrow_mut().slots.insert(slot.at(), page);
+    }
+
+    fn keep(&mut self, read: &FlashRead, slot: SlotId) {
+        self.0.borrow_mut().slots.insert(slot.at(), read.page);
+    }
+
+    /// It fills up a block, and nobody has written it.
+    fn pad(&mut self, page: Lpn, slot: SlotId) {
+        let mut log = self.0.borrow_mut();
+        log.slots.insert(slot.at(), page);
+        log.before.remove(&slot.at());
+    }
+
+    fn begin_write_back(&mut self, slot: SlotId, _sectors: SectorMask) {
+        let mut log = self.0.borrow_mut();
+        let page = log.slots[&slot.at()];
+        let before = log.uses(page, Used::Writes);
+        log.before.insert(slot.at(), before);
+    }
+
+    fn program(&mut self, program: &PageProgram) {
+        let mut log = self.0.borrow_mut();
+        log.pages.insert(program.to, program.page);
+        if let Some(before) = log.before.get(&program.slot.at()) {
+            let expected = before.cost_of_write();
+            log.expected.insert(program.to, expected);
+        }
+    }
+
+    fn plan_read(&mut self, _command: CommandId, read: FlashRead) {
+        self.0.borrow_mut().uses(read.page, Used::Reads);
+    }
+
+    fn copy(&mut self, from: Ppn, to: Ppn) {
+        let mut log = self.0.borrow_mut();
+        let Some(&page) = log.pages.get(&from) else { return };
+        let (used, as_was) = (log.used[&page], log.classes[&from]);
+        log.pages.insert(to, page);
+        log.expected.insert(to, used.cost_of_copy(as_was));
+    }
+}
+
+impl Probe for Onlooker {
+    fn cell(&mut self, activity: &Activity) {
+        let span = activity.until - activity.from;
+        if activity.kind == Kind::Program {
+            let class = PROGRAM_BY_COST.iter().position(|&price| price == span);
+            let class = class.unwrap_or_else(|| panic!("no cost that there is: {activity:?}"));
+            self.0.borrow_mut().programs(activity, Class::ALL[class]);
+        }
+    }
+}
+
+/// One logical page a flash page, none in pieces; no cells with one bit, which know no cost, no rows, whose programs all take as long
+/// as the longest, and no copies that never leave their die, which are one operation. Nothing is read but for the host.
+fn one_page_each(spec: Spec) -> Spec {
+    let mut spec = spec;
+    spec.shape.mapping_unit = spec.shape.page_size;
+    if spec.mapping == MappingKind::Reconstruction {
+        spec.mapping = MappingKind::Page;
+    }
+    spec.slc.policy = SlcKind::None;
+    spec.abilities.multi_plane.program = false;
+    spec.triggers.copyback = false;
+    spec.reads.ahead = 0;
+    spec.logical_pages = spec.logical_pages.min(spec.most_logical_pages()).max(1);
+    spec
+}
+
+/// What is deallocated in DRAM, or on flash, nobody tells an onlooker.
+fn without_trims(steps: &[Step]) -> Vec<Step> {
+    let keep = |step: &Step| match step.op {
+        Op::Trim => Step { op: Op::Read, ..*step },
+        _ => *step,
+    };
+    steps.iter().map(keep).collect()
+}
+
+fn rewrites<P: Probe, C: Contents>(device: &Device<P, C>) -> RewriteCounts {
+    device.rewriter().map(|rewriter| *rewriter.counts()).unwrap_or_default()
+}
+
+fn watched(spec: &Spec) -> (Device<Onlooker, Onlooker>, Rc<RefCell<Log>>) {
+    let log = Log {
+        cost: spec.cost,
+        used: BTreeMap::new(),
+        slots: BTreeMap::new(),
+        before: BTreeMap::new(),
+        pages: BTreeMap::new(),
+        classes: BTreeMap::new(),
+        expected: BTreeMap::new(),
+        programs: Default::default(),
+    };
+    let log = Rc::new(RefCell::new(log));
+    let onlooker = Onlooker(log.clone());
+    (assemble_with(spec.setup(), onlooker.clone(), onlooker), log)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases().cases / 2, ..cases() })]
+
+    /// Fixed regulators use one class, the queue decides between two, AGCR goes by what a page has been through, for
+    /// copies too, and a rewrite is dear.
+    #[test]
+    fn every_program_costs_what_its_regulator_says((spec, depth, steps) in regulating::run(300)) {
+        let spec = one_page_each(spec);
+        let (mut device, _) = watched(&spec);
+        drive(&mut device, &spec, depth, &without_trims(&steps));
+    }
+
+    /// Every rewrite was asked for, and every request for one came with a read of flash for the host.
+    #[test]
+    fn nothing_is_rewritten_that_nobody_reads((spec, depth, steps) in regulating::run(300)) {
+        let mut device = assemble(spec.setup());
+        drive(&mut device, &spec, depth, &steps);
+        let done = device.flash().done();
+        let host = done[Origin::Host as usize][Kind::Read as usize];
+        let [reads, programs] =
+            [Kind::Read, Kind::Program].map(|kind| done[Origin::Rewrite as usize][kind as usize]);
+        let rewrites = rewrites(&device);
+        let counted = [rewrites.done, programs, reads, rewrites.requested, host];
+        prop_assert!(counted.is_sorted(), "{:?}, {:?}", counted, rewrites);
+        let may = spec.cost.policy == RegulatorKind::Agcr && spec.cost.rewrite;
+        prop_assert!(may || reads == 0);
+    }
+
+    /// Through rewrites, collection, failures and whatever else there is.
+    #[test]
+    fn rewrites_lose_nothing((spec, depth, steps) in regulating::run(300)) {
+        let mut bench = Bench::new(&spec, None);
+        let checked = bench.run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
+/// The random devices of these tests do what they are to be tested for.
+#[test]
+fn random_devices_write_at_all_costs_and_rewrite() {
+    let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let (mut programs, mut all) = ([[0; 3]; 3], RewriteCounts::default());
+    for _ in 0..200 {
+        let tree = regulating::run(300).new_tree(&mut runner).expect("a run");
+        let (spec, depth, steps) = tree.current();
+        let spec = one_page_each(spec);
+        let (mut device, log) = watched(&spec);
+        drive(&mut device, &spec, depth, &without_trims(&steps));
+        let sum = programs.as_flattened_mut().iter_mut();
+        sum.zip(log.borrow().programs.as_flattened()).for_each(|(sum, count)| *sum += count);
+        all = all.zip(&rewrites(&device), |one, other| one + other);
+    }
+    println!("programs {programs:?}, rewrites {all:?}");
+    assert!(programs[..2].as_flattened().iter().all(|&count| count > 200));
+    let RewriteCounts { requested, done, pages, written, high, full } = all;
+    assert!([requested, done, pages, written, high, 10 * full].iter().all(|&count| count > 50));
+}
