@@ -47,6 +47,31 @@ fn four_tebibytes() -> Spec {
 /// A margin for the allocator and the test's own list of completions.
 const SLACK: u64 = 4 << 20;
 
+/// What pages have been through takes two bits for each logical page, and the class at which they were programmed two
+/// bits for each flash page; since when and how often blocks are used, eight bytes a block.
+fn costs_take_two_bits_and_two_bits() {
+    let grown = |sets: &[&str]| {
+        let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
+        let layers: Vec<_> = std::iter::once(Layer::preset("agcr")).chain(sets).collect();
+        let config = Config::load(&layers).expect("a preset and what goes with it");
+        let setup = DeviceSetup::new(&config, 1);
+        let geometry = setup.ftl.geometry.clone();
+        let before = memory(0).unwrap_or_default();
+        let device = assemble(setup);
+        let grown = memory(0).unwrap_or_default() - before;
+        (grown, device.ftl().logical_pages(), geometry)
+    };
+    let plain = ["nand.timing.policy=plain", "nand.timing.read=170us", "nand.timing.program=600us"];
+    let (without, ..) = grown(&plain);
+    let (with, logical, geometry) = grown(&["ftl.cost.policy=agcr"]);
+    let bits = 2 * u64::from(logical) + 2 * u64::from(geometry.physical_pages());
+    let tables = bits / 8 + 8 * u64::from(geometry.blocks());
+    let more = with.saturating_sub(without);
+    println!("{more} bytes of addresses more for {logical} pages, {tables} of them for tables");
+    assert!(more <= tables + SLACK, "{more} bytes more, {tables} are promised");
+    assert!(more >= bits / 16, "{more} bytes more are nothing: is anything measured?");
+}
+
 /// What is said to be reserved for tables is what the address space grows by.
 fn tables_are_told_as_they_are() {
     let config = Config::load(&[Layer::preset("qlc-2t")]).expect("a preset");
@@ -68,6 +93,7 @@ fn a_large_device_costs_what_is_touched() {
         return;
     };
     tables_are_told_as_they_are();
+    costs_take_two_bits_and_two_bits();
     let started = Instant::now();
     let mut device = assemble(spec.setup());
     let took = started.elapsed();
