@@ -48,6 +48,13 @@ fn section(preset: &Preset) -> String {
         TimingChoice::Plain(times) => (times.read.to_string(), times.program.to_string()),
         TimingChoice::PageType(times) => (all(&times.read_by_type), all(&times.program_by_type)),
         TimingChoice::ByCost(times) => (all(&times.read_by_cost), all(&times.program_by_cost)),
+        TimingChoice::Ispp(model) => {
+            let reads = model.reliability.references.iter();
+            let reads: Vec<_> = reads.map(|&count| model.read_time(nand.cell, count)).collect();
+            let steps = model.reliability.program_step.iter();
+            let programs: Vec<_> = steps.map(|&step| model.program_time(step)).collect();
+            (all(&reads), all(&programs))
+        }
     };
     row("Sensing a page (tR)", read);
     row("Programming a page (tPROG)", program);

@@ -5,6 +5,7 @@ mod cache;
 mod cost;
 mod firmware;
 mod gating;
+mod ispp;
 mod log;
 mod map_on_flash;
 mod packing;
@@ -49,6 +50,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.firmware();
     checker.cost();
     checker.packing();
+    checker.ispp();
     checker.map_on_flash();
     checker.slc_cache();
     checker.cell_times();
@@ -454,13 +456,14 @@ impl Checker<'_, '_> {
             }
             TimingChoice::ByCost(_) => ["nand.timing.read_by_cost", "nand.timing.program_by_cost"],
         };
+            TimingChoice::Ispp(_) => ["nand.timing.sense", "nand.timing.program_volt"],
         let mean = |list: &[Nanos]| {
             let sum: u128 = list.iter().map(|time| u128::from(time.0)).sum();
             Nanos(u64::try_from(sum / list.len().max(1) as u128).unwrap_or(u64::MAX))
         };
         let usual = usual_times(cell);
         for (path, list, usual) in
-            [(read, times.read, usual.read), (program, times.program, usual.program)]
+            [(read, &times.read, usual.read), (program, &times.program, usual.program)]
         {
             let mean = mean(list);
             // Without a transfer time, the times of the cells hold it.
@@ -479,7 +482,7 @@ impl Checker<'_, '_> {
             }
         }
         let erase = self.options.nand.timing.erase;
-        if erase < mean(times.program) {
+        if erase < mean(&times.program) {
             let message = format!("erasing ({}) is faster than programming", erase.print());
             let remedy = "check the unit; erasing a block takes milliseconds".to_owned();
             self.warn(&["nand.timing.erase", program], message, remedy);

@@ -1,26 +1,32 @@
 //! How long operations of a configuration take, and what parts on the market take.
 
+use std::borrow::Cow;
+
 use super::options::{Cell, Options};
 use crate::nand::timing::{Interface, PageTime, Rate, TimingChoice, Transfers, TransfersChoice};
 use crate::units::{Bytes, Nanos};
 
 /// The times of an operation, one for each type of page that is told apart.
 pub(super) struct Times<'a> {
-    pub read: &'a [Nanos],
-    pub program: &'a [Nanos],
+    pub read: Cow<'a, [Nanos]>,
+    pub program: Cow<'a, [Nanos]>,
 }
 
 pub(super) fn times(options: &Options) -> Times<'_> {
+    let stated = |read, program| Times { read: Cow::Borrowed(read), program: Cow::Borrowed(program) };
     match &options.nand.timing.policy {
-        TimingChoice::Plain(plain) => Times {
-            read: std::slice::from_ref(&plain.read),
-            program: std::slice::from_ref(&plain.program),
-        },
-        TimingChoice::PageType(by_type) => {
-            Times { read: &by_type.read_by_type, program: &by_type.program_by_type }
+        TimingChoice::Plain(plain) => {
+            stated(std::slice::from_ref(&plain.read), std::slice::from_ref(&plain.program))
         }
-        TimingChoice::ByCost(by_cost) => {
-            Times { read: &by_cost.read_by_cost, program: &by_cost.program_by_cost }
+        TimingChoice::PageType(by_type) => stated(&by_type.read_by_type, &by_type.program_by_type),
+        TimingChoice::ByCost(by_cost) => stated(&by_cost.read_by_cost, &by_cost.program_by_cost),
+        TimingChoice::Ispp(ispp) => {
+            let levels = ispp.reliability.references.iter();
+            let steps = ispp.reliability.program_step.iter();
+            Times {
+                read: levels.map(|&count| ispp.read_time(options.nand.cell, count)).collect(),
+                program: steps.map(|&step| ispp.program_time(step)).collect(),
+            }
         }
     }
 }

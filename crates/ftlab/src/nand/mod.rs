@@ -13,6 +13,7 @@ mod geometry;
 mod mode;
 mod operation;
 mod programmed;
+mod reliability;
 pub mod timing;
 
 pub use abilities::{Abilities, AddressRule, MultiPlane, PauseCost, Row};
@@ -26,3 +27,4 @@ pub use mode::CellMode;
 pub use operation::Kind;
 pub(crate) use programmed::Place;
 pub use programmed::{Prior, Programmed};
+pub use reliability::{LEVELS, Limit, Reliability, ReliabilityOptions};

@@ -113,6 +113,8 @@ pub struct Command {
     pub mode: CellMode,
     /// What it costs to sense the page; only where timing knows costs, as the next two.
     pub effort: ReadEffort,
+    /// Whether nothing reads the page that it senses: its data is lost.
+    pub unreadable: bool,
     /// What it costs to program the page, as far as that is known.
     pub class: CostClass,
     /// Whether it copies data from before as it was.
@@ -153,6 +155,7 @@ impl Command {
             source: None,
             mode: CellMode::Native,
             effort: ReadEffort::default(),
+            unreadable: false,
             class: CostClass::default(),
             from_before: false,
             crowd: None,

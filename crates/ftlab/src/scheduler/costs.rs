@@ -2,7 +2,7 @@
 
 use super::command::{Command, CommandId, Origin};
 use super::flash::{Flash, Probe};
-use crate::nand::{CellMode, CostClass, Kind, Place, Programmed, ReadEffort};
+use crate::nand::{CellMode, CostClass, Kind, Place, Programmed, ReadEffort, Reliability};
 use crate::units::{Ppn, SimTime};
 
 /// Efforts that are told apart: those of the three classes, and more.
@@ -45,6 +45,13 @@ impl<P: Probe> Flash<P> {
         self.programmed.as_deref_mut()
     }
 
+    /// The errors of pages, where the timing knows them.
+    #[inline]
+    #[must_use]
+    pub fn reliability(&self) -> Option<&Reliability> {
+        self.timing.native.reliability()
+    }
+
     /// What commands cost so far.
     #[must_use]
     pub fn costs(&self) -> &CostCounts {
@@ -59,10 +66,10 @@ impl<P: Probe> Flash<P> {
         self.programmed.as_ref().map_or(CostClass::default(), |known| known.class_of(flash_page))
     }
 
-    /// What it takes to read the flash page of a page now.
+    /// What it takes to read the flash page of a page now; none if nothing reads it.
     #[inline]
-    pub(super) fn effort_of(&self, page: Ppn, now: SimTime) -> ReadEffort {
-        let Some(programmed) = &self.programmed else { return ReadEffort::default() };
+    pub(super) fn effort_of(&self, page: Ppn, now: SimTime) -> Option<ReadEffort> {
+        let Some(programmed) = &self.programmed else { return Some(ReadEffort::default()) };
         let Place { flash_page, block } = Place::of(&self.geometry, page);
         let (erases, age) = (programmed.erases(block), programmed.age(block, now));
         self.timing.native.effort(programmed.class_of(flash_page), erases, age)

@@ -437,7 +437,9 @@ impl<P: Probe> Flash<P> {
         let effort = self.effort_of(self.commands[id].source.unwrap_or(page), now);
         let station = &mut self.stations[die.at()];
         let command = &mut self.commands[id];
-        command.effort = effort;
+        command.effort = effort.unwrap_or_else(|| self.timing.native.most_effort());
+        let senses = matches!(kind, Kind::Read | Kind::Copyback);
+        command.unreadable = effort.is_none() && senses && command.mode == CellMode::Native;
         command.key = rank;
         if kind == Kind::Erase && self.plant.is(Canary::ErasePassesReads) {
             command.key = 0;

@@ -3,6 +3,7 @@
 mod bus;
 mod by_cost;
 mod interface;
+mod ispp;
 mod page_time;
 mod page_type;
 mod plain;
@@ -12,13 +13,14 @@ mod rate;
 pub use bus::{Bus, Transfers, TransfersChoice};
 pub use by_cost::{ByCost, ByCostOptions};
 pub use interface::{Interface, InterfaceOptions};
+pub use ispp::{Ispp, IsppOptions};
 pub use page_time::{PageTime, PageTimeOptions};
 pub use page_type::{PageTimes, PageType, PageTypeOptions};
 pub use plain::{Plain, PlainOptions};
 pub use prices::{OneBit, Prices, ProgramOf, ReadOf};
 pub use rate::{Rate, RateOptions};
 
-use crate::nand::{CostClass, Geometry, ReadEffort};
+use crate::nand::{CostClass, Geometry, ReadEffort, Reliability};
 use crate::policy::seam;
 use crate::units::{Nanos, Ppn};
 
@@ -28,6 +30,7 @@ seam! {
         Plain(Plain),
         PageType(PageType),
         ByCost(ByCost),
+        Ispp(Ispp),
     }
 }
 
@@ -35,7 +38,7 @@ impl TimingChoice {
     /// Whether programs may cost more or less ([`Timing::knows_costs`]).
     #[must_use]
     pub const fn knows_costs(&self) -> bool {
-        matches!(self, TimingChoice::ByCost(_))
+        matches!(self, TimingChoice::ByCost(_) | TimingChoice::Ispp(_))
     }
 }
 
@@ -49,15 +52,37 @@ impl Timing {
     /// Whether a program may cost more or less, and reads of the page less or more then.
     #[must_use]
     pub fn knows_costs(&self) -> bool {
-        matches!(self, Timing::ByCost(_))
+        matches!(self, Timing::ByCost(_) | Timing::Ispp(_))
     }
 
     /// What it takes to read a page of a class, from a block that was erased so often, that long after it was
-    /// programmed.
+    /// programmed. None if nothing reads it any more.
     #[inline]
     #[must_use]
-    pub fn effort(&self, class: CostClass, _erases: u32, _age: Nanos) -> ReadEffort {
-        class.effort()
+    pub fn effort(&self, class: CostClass, erases: u32, age: Nanos) -> Option<ReadEffort> {
+        match self.reliability() {
+            Some(model) => model.effort(class, erases, age),
+            None => Some(class.effort()),
+        }
+    }
+
+    /// The most that is spent on a read, before it is given up.
+    #[must_use]
+    pub fn most_effort(&self) -> ReadEffort {
+        match self {
+            Timing::Ispp(model) => model.most_effort(),
+            _ => CostClass::Low.effort(),
+        }
+    }
+
+    /// The errors of pages, if the model knows them.
+    #[inline]
+    #[must_use]
+    pub fn reliability(&self) -> Option<&Reliability> {
+        match self {
+            Timing::Ispp(model) => Some(&model.reliability),
+            _ => None,
+        }
     }
 
     /// How long sensing the flash page of `page` takes, with an effort if the model knows costs.
@@ -68,6 +93,7 @@ impl Timing {
             Timing::Plain(model) => model.read,
             Timing::PageType(model) => model.read(geometry, page),
             Timing::ByCost(model) => model.read(effort),
+            Timing::Ispp(model) => model.read(effort),
         }
     }
 
@@ -79,6 +105,7 @@ impl Timing {
             Timing::Plain(model) => model.program,
             Timing::PageType(model) => model.program(geometry, page),
             Timing::ByCost(model) => model.program(class),
+            Timing::Ispp(model) => model.program(class),
         }
     }
 

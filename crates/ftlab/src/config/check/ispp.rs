@@ -1,0 +1,76 @@
+//! What the model of costs asks for: three classes of programs, coarse steps first; three levels of sensing, each of
+//! which sees and corrects more; and that every class can be read where the controller plans for it to be.
+
+use super::Checker;
+use crate::config::value::Value;
+use crate::nand::timing::{IsppOptions, TimingChoice};
+use crate::nand::{CostClass, Reliability, ReliabilityOptions};
+use crate::units::Nanos;
+
+const STEP: &str = "nand.timing.program_step";
+const REFERENCES: &str = "nand.timing.references";
+const CORRECTS: &str = "nand.timing.corrects";
+
+impl Checker<'_, '_> {
+    pub(super) fn ispp(&mut self) {
+        let TimingChoice::Ispp(IsppOptions { reliability, .. }) = &self.options.nand.timing.policy
+        else {
+            return;
+        };
+        let falls = |pair: &[u32]| pair[0] >= pair[1];
+        let rises = |pair: &[u32]| pair[0] < pair[1];
+        let steps = "the steps of a cheap, a medium and a dear program, the coarsest first";
+        let references = "the references of three levels, the fewest first";
+        let corrects = "what three levels correct, the least first";
+        let sound = [
+            self.three(STEP, &reliability.program_step, steps, falls),
+            self.three(REFERENCES, &reliability.references, references, rises),
+            self.three(CORRECTS, &reliability.corrects, corrects, rises),
+        ];
+        if sound == [true; 3] {
+            self.planned_point(reliability);
+        }
+    }
+
+    /// A list of three entries in an order, or an error that says what they are.
+    fn three(
+        &mut self,
+        path: &'static str,
+        list: &[u32],
+        what: &str,
+        in_order: fn(&[u32]) -> bool,
+    ) -> bool {
+        let sound = list.len() == CostClass::ALL.len() && list.windows(2).all(in_order);
+        if !sound {
+            let message = format!("[{}] is not {what}", list.to_vec().print());
+            self.fail(&[path], message, format!("give three numbers: {what}"));
+        }
+        sound
+    }
+
+    /// Data that is as worn and as old as is planned for has to be readable, and should be at once.
+    fn planned_point(&mut self, options: &ReliabilityOptions) {
+        let model = Reliability::new(options);
+        let paths = [CORRECTS, STEP, "nand.timing.wear_at_least", "nand.timing.age_at_least"];
+        for (class, name) in CostClass::ALL.into_iter().zip(["low", "medium", "high"]) {
+            let effort = model.effort(class, 0, Nanos::ZERO);
+            if effort.is_some_and(|effort| effort.at() < options.corrects.len()) {
+                continue;
+            }
+            let errors = model.raw_errors(class, 0, Nanos::ZERO) * 1e6;
+            let end = match effort {
+                Some(_) => "so every read of one needs retries",
+                None => "which nothing corrects",
+            };
+            let message = format!(
+                "pages of {name} cost hold {errors:.0} errors in a million bits at the wear and age that are planned \
+                 for, {end}"
+            );
+            let remedy = "let the last level correct more, take smaller steps, or plan for less";
+            match effort {
+                Some(_) => self.warn(&paths, message, remedy.to_owned()),
+                None => self.fail(&paths, message, remedy.to_owned()),
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Timing by the step of the program: what lies behind a table of costs. A program takes as many pulses as its step
+//! needs to cover a range of voltages, so its time goes with one over the step; a read senses with one reference
+//! voltage after the other, and moves for each cell the bits that say between which of them it lies.
+//!
+//! ```text
+//! program(step) = program_volt / step
+//! read(N)       = sense * N + bit * ceil(log2(N + 1))      N = thresholds of the cell * references for each
+//! ```
+//!
+//! How many references a read needs is the business of [`Reliability`](crate::nand::Reliability): this only prices
+//! its answer. A retry is one more read on the last level.
+//!
+//! AGCR prints a table of costs and no constants; the defaults were found from it. With the three thresholds of an MLC
+//! cell and 1, 3 and 7 references for each, `sense` = 10 us and `bit` = 20 us give its 70, 170 and 310 us exactly:
+//! three equations for two unknowns. Of all ladders of up to 63 references only one more fits (1, 5 and 13 for each
+//! threshold), and its `sense` is a third of 10 us. `program_volt` and the steps are known up to a factor: 400,
+//! 300 and 225 mV give 450, 600 and 800 us. Where the bus has a time of its own, `bit` should be lowered: the table
+//! has what is moved in it.
+//!
+//! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.2, equations 1 and 2, after Li et al.
+
+use crate::config::declare::options;
+use crate::config::Cell;
+use crate::image::keeps_nothing;
+use crate::nand::{CostClass, ReadEffort, Reliability, ReliabilityOptions};
+use crate::policy::{Parts, Policy};
+use crate::units::Nanos;
+
+/// A time for each step of a program, and for each effort of a read.
+#[derive(Clone, Debug)]
+pub struct Ispp {
+    /// By effort, the least first.
+    read: Vec<Nanos>,
+    /// By class, the cheapest first.
+    program: Vec<Nanos>,
+    /// Erasing a block.
+    pub erase: Nanos,
+    /// What it takes to correct the errors of a page.
+    pub reliability: Box<Reliability>,
+}
+
+options! {
+    /// Times by the step of a program and by reference voltages.
+    pub struct IsppOptions at "nand.timing" with { reliability: ReliabilityOptions } {
+        /// The time of a program whose step is one volt; the time of another is so many times longer as its
+        /// step is smaller.
+        program_volt: Nanos = "180us", in "1us"..="1s",
+            source "AGCR, table 1 and equation 1: 450, 600 and 800 us for 400, 300 and 225 mV";
+        /// Sensing with one reference voltage.
+        sense: Nanos = "10us", in "100ns"..="10ms",
+            source "AGCR, table 1 and equation 2, with 3, 9 and 21 reference voltages";
+        /// Moving one bit of each cell of a flash page to the controller.
+        bit: Nanos = "20us", in "0ns"..="10ms",
+            source "AGCR, table 1 and equation 2, with 3, 9 and 21 reference voltages";
+    }
+}
+
+impl Policy for Ispp {
+    const NAME: &'static str = "ispp";
+    const SUMMARY: &'static str =
+        "by the step of the program (ISPP), and by what it takes to correct the errors that are left";
+    const SOURCE: &'static str = "AGCR (FAST 2016, Chinese rendering), equations 1 and 2";
+    type Options = IsppOptions;
+
+    fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
+        let nand = &parts.config.nand;
+        Ispp::new(options, nand.cell, nand.timing.erase)
+    }
+
+    keeps_nothing!(Ispp { read, program, erase, reliability });
+}
+
+impl IsppOptions {
+    /// How long a program with a step of so many millivolts takes.
+    #[must_use]
+    pub fn program_time(&self, step: u32) -> Nanos {
+        /// A volt, in millivolts.
+        const VOLT: u64 = 1_000;
+        Nanos(self.program_volt.0 * VOLT / u64::from(step.max(1)))
+    }
+
+    /// How long a read takes that senses with so many reference voltages for each threshold of the cell.
+    #[must_use]
+    pub fn read_time(&self, cell: Cell, references: u32) -> Nanos {
+        let thresholds = (1_u64 << cell.bits()) - 1;
+        let voltages = thresholds * u64::from(references);
+        // Places between the voltages, and how many bits tell them apart: ceil(log2(voltages + 1)).
+        let bits = u64::from(u64::BITS - voltages.leading_zeros());
+        Nanos(self.sense.0 * voltages + self.bit.0 * bits)
+    }
+}
+
+impl Ispp {
+    /// The times for a kind of cell.
+    #[must_use]
+    pub fn new(options: &IsppOptions, cell: Cell, erase: Nanos) -> Ispp {
+        let model = &options.reliability;
+        let levels = model.references.iter().map(|&count| options.read_time(cell, count));
+        let mut read: Vec<Nanos> = levels.collect();
+        let last = read.last().copied().unwrap_or_default();
+        let mut longest = last;
+        for _ in 0..model.retries {
+            longest += last;
+            read.push(longest);
+        }
+        let program = model.program_step.iter().map(|&step| options.program_time(step)).collect();
+        let reliability = Box::new(Reliability::new(model));
+        Ispp { read, program, erase, reliability }
+    }
+
+    #[inline]
+    pub(super) fn read(&self, effort: ReadEffort) -> Nanos {
+        self.read[effort.at()]
+    }
+
+    #[inline]
+    pub(super) fn program(&self, class: CostClass) -> Nanos {
+        self.program[class as usize]
+    }
+
+    pub(super) fn most_effort(&self) -> ReadEffort {
+        // Levels and retries together are few (checks of the config).
+        ReadEffort(u8::try_from(self.read.len().saturating_sub(1)).unwrap_or(u8::MAX))
+    }
+
+    pub(super) fn longest(&self) -> Nanos {
+        self.read.iter().chain(&self.program).copied().max().unwrap_or_default().max(self.erase)
+    }
+}
