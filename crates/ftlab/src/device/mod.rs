@@ -274,6 +274,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Task::Request(request) => {
                 self.contents.read_flash(id);
                 let spent = self.flash.command(id).spent;
+        if self.flash.command(id).unreadable {
+            self.found_unreadable(id);
+        }
                 self.outlet().settle(request, &spent);
                 if self.buffer.keeps_reads() {
                     self.keep_what_was_read(id);

@@ -49,7 +49,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             // Pages of a map on flash are no data.
             let current = page.get() < ftl.logical_pages() && ftl.look_up(page) == Some(at);
             let newer = buffer.find(page).is_some() && !passes;
-            if !current || newer || reads.find(page).is_some() {
+            if !current || newer || ftl.is_lost(at) || reads.find(page).is_some() {
                 continue;
             }
             let frame = *frame.get_or_insert_with(|| reads.bring(|place| contents.uncache(place)));
@@ -119,10 +119,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn read_ahead_done(&mut self, command: CommandId) {
         self.contents.read_flash(command);
         self.reading_ahead.pages.retain(|&(_, known)| known != command);
-        let spent = self.flash.command(command).spent;
+        let &Command { spent, unreadable, .. } = self.flash.command(command);
         let mut waiting = std::mem::take(&mut self.reading_ahead.waiting);
         waiting.retain(|&(known, request)| {
             let waited = known == command;
+            if waited && unreadable {
+                self.intake.cannot_read(request);
+            }
             if waited {
                 self.outlet().settle(request, &spent);
             }

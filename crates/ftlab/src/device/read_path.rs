@@ -144,6 +144,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         wanted: PageSpan,
         gathering: &mut Option<Gathering>,
     ) {
+        if self.ftl.is_lost(at) {
+            self.intake.cannot_read(id);
+        }
         let read = FlashRead { request: id, page: wanted.page, at, sectors: wanted.sectors };
         if self.reads.ahead() > 0 && self.join_read_ahead(read) {
             return;
@@ -179,6 +182,19 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
+    /// A flash command found what nothing corrects: that data is lost.
+    #[cold]
+    pub(super) fn found_unreadable(&mut self, id: CommandId) {
+        let Command { task, page, source, .. } = *self.flash.command(id);
+        self.ftl.lose_flash_page(source.unwrap_or(page));
+        if source.is_some() {
+            self.ftl.lose_flash_page(page);
+        }
+        if let Task::Request(request) = task {
+            self.intake.cannot_read(request);
+        }
+    }
+
     /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
     /// current on flash, as far as there is room.
     pub(super) fn keep_what_was_read(&mut self, command: CommandId) {
@@ -191,6 +207,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     fn keep_read(&mut self, read: &FlashRead) {
+        if self.ftl.is_lost(read.at) {
+            return;
+        }
         let current = PageSpan { page: read.page, sectors: self.still_current(read) };
         let sectors = match self.plant.is(Canary::StaleReadKept) {
             true => read.sectors,

@@ -423,6 +423,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let older = base.into_iter().flatten().map(|part| part.sectors);
         let all = older.fold(sectors, SectorMask::and_also);
         self.ftl.record(to, page, all);
+        self.ftl.complete_from(base, sectors, to);
         self.contents.program(&PageProgram { slot, page, sectors, base, to });
     }
 

@@ -33,6 +33,7 @@ impl Ftl {
             // What it remembers is a part of its own.
             levelling: _,
             victim,
+            lost,
             planes,
             // Follows from the planes.
             writable: _,
@@ -77,6 +78,7 @@ impl Ftl {
             }
         });
     }
+            lost.save(out);
 
     /// Writes what the policies remember.
     pub(crate) fn save_policies(&self, out: &mut Writer) {
@@ -346,6 +348,7 @@ impl Ftl {
         }
         // Blocks of a log are merged, and none is a candidate.
         if self.has_log() {
+        self.lost.load(from, self.geometry.physical_pages())?;
             return match candidates.is_empty() {
                 true => Ok(()),
                 false => Err(Damage::new("a log has candidates for collection")),

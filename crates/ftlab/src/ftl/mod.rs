@@ -11,6 +11,7 @@ pub mod cost;
 mod fragments;
 pub mod gc;
 mod image;
+mod lost;
 mod map_pages;
 pub mod mapping;
 pub mod merge;
@@ -30,6 +31,7 @@ pub use spare::Spare;
 
 use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
+use lost::Lost;
 use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
 use mapping::Mapping;
 use placement::{Mate, Placement, Writable};
@@ -107,6 +109,8 @@ pub struct Ftl {
     mapping: Mapping,
     blocks: Blocks,
     spare: Spare,
+    /// Pages whose data nothing reads any more.
+    lost: Lost,
     /// Nothing unless pages are packed.
     pack_room: PackRoom,
     placement: Placement,
@@ -185,6 +189,7 @@ impl Ftl {
             planes: vec![Plane::new(blocks_per_plane, free_block); geometry.planes() as usize],
             map_writable: setup.mapping.dftl().map(|_| Box::new(everywhere.clone())),
             map_stalled: 0,
+            lost: Lost::default(),
             writable: vec![everywhere; setup.streams.host_streams() as usize],
             logical_pages: setup.logical_pages,
             mapping: setup.mapping,

@@ -114,6 +114,11 @@ impl Intake {
         self.active[id].answer.outcome = Outcome::ReadOnly;
     }
 
+    /// Some of what the request reads is lost.
+    pub fn cannot_read(&mut self, id: RequestId) {
+        self.active[id].answer.outcome = Outcome::Unreadable;
+    }
+
     /// Takes a finished request out.
     #[inline]
     pub fn finish(&mut self, id: RequestId, finished: SimTime) -> &Completion {

@@ -90,6 +90,8 @@ pub enum Outcome {
     /// The device takes no writes any more (see [`ftl::wear`](crate::ftl::wear)). What the request
     /// was to change is unchanged, or changed in part; what it was to make durable may not be.
     ReadOnly,
+    /// A read found data that nothing corrects: it is lost, and what the read brings is none.
+    Unreadable,
 }
 
 /// The answer to one request.

@@ -96,7 +96,7 @@ impl HostStats {
     #[inline]
     pub fn record(&mut self, completion: &Completion, arrived: SimTime) {
         let op = &mut self.ops[completion.request.op as usize];
-        if completion.outcome == Outcome::Done {
+        if completion.outcome != Outcome::ReadOnly {
             op.latencies.record(completion.finished - arrived);
             op.sectors += u64::from(completion.request.sectors);
             op.parts.add(completion.submitted - arrived, &completion.breakdown);

@@ -126,7 +126,7 @@ impl Recorder {
         if let Some(open) = &mut self.open {
             open.queues[completion.queue.at()].record(completion, arrived);
         }
-        if completion.outcome == Outcome::Done {
+        if completion.outcome != Outcome::ReadOnly {
             self.timeline.record(completion, completion.finished - arrived);
             self.rounds.record(completion);
         }
@@ -137,7 +137,7 @@ impl Recorder {
     pub fn record_unmeasured(&mut self, completion: &Completion) {
         let Some(open) = &mut self.open else { return };
         open.unmeasured.requests += 1;
-        if completion.outcome == Outcome::Done {
+        if completion.outcome != Outcome::ReadOnly {
             self.rounds.record(completion);
             if completion.request.op == Op::Write {
                 open.unmeasured.written_bytes +=

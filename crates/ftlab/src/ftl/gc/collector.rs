@@ -451,7 +451,7 @@ impl Collector {
     fn erase_done<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
         let Some(victim) = on.ftl.collecting(plane) else { return };
         let first = on.ftl.geometry.page_at(victim, 0);
-        on.contents.erase(first, on.ftl.geometry.units_per_block());
+        on.ftl.clear(first, on.ftl.geometry.units_per_block(), on.contents);
         self.ended(plane, on);
     }
 

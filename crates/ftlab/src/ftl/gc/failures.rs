@@ -80,7 +80,7 @@ impl Collector {
             let from = self.source(program, unit);
             let to = Ppn::new(first.get() + unit);
             on.ftl.record_collected(from, to);
-            on.contents.copy(from, to);
+            on.ftl.carry(from, to, on.contents);
         }
         on.flash.command_mut(program).page = first;
         if on.ftl.regulation().is_some() {

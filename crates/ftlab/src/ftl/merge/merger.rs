@@ -312,14 +312,14 @@ impl Merger {
             (Kind::Read, _) => {
                 for program in run.read(then.expect("a copy is read to be programmed")) {
                     let Command { page: to, source, .. } = *on.flash.command(program);
-                    on.contents.copy(source.expect("a copy has a source"), to);
+                    on.ftl.carry(source.expect("a copy has a source"), to, on.contents);
                     on.flash.submit(on.now, program);
                 }
                 return Step::Goes;
             }
             (Kind::Erase, _) => {
                 run.erasing = false;
-                on.contents.erase(page, on.ftl.geometry.units_per_block());
+                on.ftl.clear(page, on.ftl.geometry.units_per_block(), on.contents);
                 on.ftl.erased_in_log(on.ftl.geometry.block_of(page));
             }
             (_, Some(from)) => {
@@ -483,7 +483,7 @@ fn begin_copy<P: Probe, C: Contents>(
     program.units = 1;
     let cost = on.ftl.copy_cost(from, on.flash);
     if copyback {
-        on.contents.copy(from, to);
+        on.ftl.carry(from, to, on.contents);
         let id = on.flash.prepare(program);
         cost.into_iter().for_each(|cost| cost.tell(id, on.flash));
         on.flash.submit(on.now, id);
