@@ -10,6 +10,7 @@ mod log;
 mod map_on_flash;
 mod packing;
 mod physical;
+mod refresh;
 
 use super::options::{Cell, MOST_COPIES, Options};
 use super::problem::Problem;
@@ -49,8 +50,9 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.gating();
     checker.firmware();
     checker.cost();
-    checker.packing();
     checker.ispp();
+    checker.refresh();
+    checker.packing();
     checker.map_on_flash();
     checker.slc_cache();
     checker.cell_times();
@@ -455,8 +457,8 @@ impl Checker<'_, '_> {
                 ["nand.timing.read_by_type", "nand.timing.program_by_type"]
             }
             TimingChoice::ByCost(_) => ["nand.timing.read_by_cost", "nand.timing.program_by_cost"],
-        };
             TimingChoice::Ispp(_) => ["nand.timing.sense", "nand.timing.program_volt"],
+        };
         let mean = |list: &[Nanos]| {
             let sum: u128 = list.iter().map(|time| u128::from(time.0)).sum();
             Nanos(u64::try_from(sum / list.len().max(1) as u128).unwrap_or(u64::MAX))

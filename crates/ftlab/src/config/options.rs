@@ -11,7 +11,7 @@ use crate::ftl::merge::MergeOptions;
 use crate::ftl::placement::{Level, PlacementChoice};
 use crate::ftl::slc::SlcCacheChoice;
 use crate::ftl::streams::StreamsChoice;
-use crate::ftl::wear::{FreeBlockOrder, LevellingChoice};
+use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
 use crate::host::Copies;
 use crate::host::arbitration::ArbitrationChoice;
 use crate::nand::endurance::EnduranceChoice;
@@ -344,6 +344,7 @@ options! {
         gc: GcOptions,
         slc_cache: SlcCacheOptions,
         wear: WearOptions,
+        refresh: RefreshOptions,
         cost: CostOptions,
     } {
         /// Physical capacity beyond the logical, as a share of the logical: at 7% a device with

@@ -101,6 +101,7 @@ impl DeviceSetup {
                 wear: WearSetup {
                     free_block: ftl.wear.free_block,
                     levelling: ftl.wear.policy.build(&parts),
+                    refresh: ftl.refresh.rule(),
                     faults: Faults::new(&nand.faults, nand.endurance.policy.build(&parts), seed),
                     drain_pages: drain_pages(&buffer, &geometry),
                 },
@@ -391,7 +392,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         idle: Idle::new(|chore| match chore {
             Chore::Collect => collect_after_idle,
             Chore::Fold => fold_after_idle,
-            Chore::GoOn => None,
+            Chore::GoOn | Chore::Patrol => None,
         }),
         finished: Vec::new(),
         batch: Vec::new(),
@@ -401,6 +402,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         ledger: Ledger::default(),
         plant: Plant::default(),
     };
+    device.plan_patrol();
     if verify::ON && device.merger.is_some() {
         // What a device starts with was programmed by nobody.
         device.verify_loaded();

@@ -1,4 +1,5 @@
-//! What the device begins when the host has been idle for some time: one timer for all of it.
+//! What the device begins when the host has been idle for some time, and what it does at certain times: one timer
+//! for all of it.
 
 use crate::units::{Nanos, SimTime};
 
@@ -11,6 +12,8 @@ pub(super) enum Chore {
     Fold,
     /// Going on after the device stood still: at its time, whether or not the host is idle.
     GoOn,
+    /// A look at all blocks: at its time, whether or not the host is idle.
+    Patrol,
 }
 
 impl Chore {
@@ -26,6 +29,8 @@ pub(super) struct Idle {
     due: [Option<SimTime>; Chore::ALL.len()],
     /// When the device goes on, if it stands still.
     wakes: Option<SimTime>,
+    /// When it patrols, if it does.
+    patrols: Option<SimTime>,
     /// The earliest of these.
     next: Option<SimTime>,
 }
@@ -37,6 +42,7 @@ impl Idle {
             after: Chore::ALL.map(after),
             due: [None; Chore::ALL.len()],
             wakes: None,
+            patrols: None,
             next: None,
         }
     }
@@ -46,7 +52,7 @@ impl Idle {
     pub fn interrupted(&mut self) {
         if self.next.is_some() {
             self.due = [None; Chore::ALL.len()];
-            self.next = self.wakes;
+            self.find_next();
         }
     }
 
@@ -54,6 +60,23 @@ impl Idle {
     pub fn wake_at(&mut self, at: SimTime) {
         self.wakes = Some(at);
         self.find_next();
+    }
+
+    /// The next patrol is at `at`.
+    pub fn patrol_at(&mut self, at: SimTime) {
+        self.patrols = Some(at);
+        self.find_next();
+    }
+
+    /// When the next patrol is, if there are any.
+    #[inline]
+    pub fn patrol(&self) -> Option<SimTime> {
+        self.patrols
+    }
+
+    /// Whether nothing is due but patrols.
+    pub fn only_patrols(&self) -> bool {
+        self.due.iter().chain([&self.wakes]).all(Option::is_none)
     }
 
     /// The last request is done.
@@ -78,13 +101,19 @@ impl Idle {
             self.find_next();
             return Some(Chore::GoOn);
         }
-        let at = self.due.iter().position(|due| due.is_some() && *due == self.next)?;
-        self.due[at] = None;
-        self.find_next();
-        Some(Chore::ALL[at])
+        if let Some(at) = self.due.iter().position(|due| due.is_some() && *due == self.next) {
+            self.due[at] = None;
+            self.find_next();
+            return Some(Chore::ALL[at]);
+        }
+        self.patrols.take_if(|at| Some(*at) == self.next).map(|_| {
+            self.find_next();
+            Chore::Patrol
+        })
     }
 
     fn find_next(&mut self) {
-        self.next = self.due.iter().chain([&self.wakes]).flatten().copied().min();
+        let all = self.due.iter().chain([&self.wakes, &self.patrols]);
+        self.next = all.flatten().copied().min();
     }
 }

@@ -153,6 +153,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return Err(Damage(format!("the clock stands at {now} ns, too near its end")));
         }
         self.now = SimTime(now);
+        self.plan_patrol();
         self.ftl.load(from, resume)?;
         from.read(Part::Policies, resume.random, |from| {
             self.ftl.load_policies(from, resume)?;

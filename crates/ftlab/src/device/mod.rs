@@ -16,6 +16,7 @@ mod image;
 mod lock_step;
 mod map_path;
 mod merge_path;
+mod patrol;
 mod read_ahead;
 mod read_path;
 mod rewrite_path;
@@ -218,6 +219,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if laws::ON {
             self.verify_rest();
         }
+        if self.patrols_until(limit) {
+            return true;
+        }
         if limit != SimTime::FOREVER {
             self.now = self.now.max(limit);
         }
@@ -270,13 +274,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// One flash command is done: tell whom it was done for.
     #[inline]
     fn command_done(&mut self, id: CommandId) {
+        if self.flash.command(id).unreadable {
+            self.found_unreadable(id);
+        }
         match self.flash.command(id).task {
             Task::Request(request) => {
                 self.contents.read_flash(id);
                 let spent = self.flash.command(id).spent;
-        if self.flash.command(id).unreadable {
-            self.found_unreadable(id);
-        }
                 self.outlet().settle(request, &spent);
                 if self.buffer.keeps_reads() {
                     self.keep_what_was_read(id);
@@ -342,6 +346,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Some(Chore::Collect) => collector.host_idle(&mut ground),
             Some(Chore::Fold) => collector.fold_all(&mut ground),
             Some(Chore::GoOn) => self.stood_still(),
+            Some(Chore::Patrol) => self.patrol(),
         }
     }
 
@@ -499,6 +504,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     }
 
     fn submit(&mut self, at: SimTime, request: Request) {
+        self.put_off_patrol(at);
         self.check(at, &request);
         self.now = at;
         self.host_is_back();
@@ -539,7 +545,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                 self.rewrite_on_idle_dies();
                 continue;
             }
-            let Some((next, part)) = event else {
+            let Some((next, part)) = event.filter(|&(_, part)| self.is_sure(part)) else {
                 if self.goes_on(limit) {
                     continue;
                 }

@@ -49,6 +49,8 @@ impl Ftl {
             life: _,
             // At rest, what failed is on the list of its plane.
             failed: _,
+            // What is due is found again.
+            refresh: _,
             read_only: _,
             // What it remembers is a part of its own.
             regulation: _,
@@ -76,9 +78,9 @@ impl Ftl {
             for plane in (0..geometry.planes()).map(PlaneId::new) {
                 out.list(victim.candidates(plane).iter().map(|block| block.get()));
             }
+            lost.save(out);
         });
     }
-            lost.save(out);
 
     /// Writes what the policies remember.
     pub(crate) fn save_policies(&self, out: &mut Writer) {
@@ -346,9 +348,9 @@ impl Ftl {
             }
             candidates.extend(list);
         }
+        self.lost.load(from, self.geometry.physical_pages())?;
         // Blocks of a log are merged, and none is a candidate.
         if self.has_log() {
-        self.lost.load(from, self.geometry.physical_pages())?;
             return match candidates.is_empty() {
                 true => Ok(()),
                 false => Err(Damage::new("a log has candidates for collection")),

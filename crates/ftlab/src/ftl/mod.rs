@@ -37,7 +37,7 @@ use mapping::Mapping;
 use placement::{Mate, Placement, Writable};
 use slc::{CacheState, Count, SlcSetup};
 use streams::Streams;
-use wear::{Demand, FreeBlockOrder, Levelling, Life, WearSetup};
+use wear::{Demand, FreeBlockOrder, Levelling, Life, Refresh, WearSetup};
 
 use crate::host::SectorMask;
 use crate::nand::Geometry;
@@ -131,6 +131,8 @@ pub struct Ftl {
     fed: Vec<PlaneId>,
     free_block: FreeBlockOrder,
     levelling: Levelling,
+    /// None if data is never refreshed.
+    refresh: Option<Box<Refresh>>,
     /// None if nothing ever fails.
     life: Option<Box<Life>>,
     /// Blocks that failed and wait to be emptied.
@@ -161,7 +163,8 @@ impl Ftl {
             next_unit: vec![0; geometry.planes() as usize],
             units_per_block: geometry.units_per_block(),
         };
-        let WearSetup { free_block, levelling, faults, drain_pages } = setup.wear;
+        let WearSetup { free_block, levelling, refresh, faults, drain_pages } = setup.wear;
+        let refresh = refresh.map(|rule| Box::new(Refresh::new(rule, geometry.planes())));
         let (mut thresholds, mut triggers) = (setup.thresholds, setup.triggers);
         let life = faults.map(|faults| {
             let kept_back = kept_back(&geometry, drain_pages);
@@ -186,10 +189,10 @@ impl Ftl {
         let mut ftl = Ftl {
             blocks: Blocks::new(&geometry).with_cells_of(bits, &geometry),
             spare: Spare::new(owned_pages, geometry.sectors_per_unit()),
+            lost: Lost::default(),
             planes: vec![Plane::new(blocks_per_plane, free_block); geometry.planes() as usize],
             map_writable: setup.mapping.dftl().map(|_| Box::new(everywhere.clone())),
             map_stalled: 0,
-            lost: Lost::default(),
             writable: vec![everywhere; setup.streams.host_streams() as usize],
             logical_pages: setup.logical_pages,
             mapping: setup.mapping,
@@ -203,6 +206,7 @@ impl Ftl {
             fed: Vec::new(),
             free_block,
             levelling,
+            refresh,
             life,
             failed: Vec::new(),
             read_only: false,
@@ -389,6 +393,8 @@ impl Ftl {
             self.settle_failing(block);
         } else if programmed == self.blocks.units_of(block) {
             self.close(block);
+        } else if self.refresh.is_some() {
+            self.settle_sealing(block);
         }
     }
 

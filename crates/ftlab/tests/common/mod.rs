@@ -407,6 +407,7 @@ impl Spec {
                 wear: WearSetup {
                     free_block: self.life.free_block,
                     levelling: self.life.levelling.build(&geometry),
+                    refresh: None,
                     faults: self.life.faults(),
                     drain_pages: drain_pages(&buffer, &geometry),
                 },

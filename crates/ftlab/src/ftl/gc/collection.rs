@@ -191,7 +191,7 @@ impl Ftl {
     /// Takes note that a block is to be emptied for a purpose. One that waits for that already takes
     /// the new purpose, unless it is to be given up. False if there is nothing to collect: the block is free, bad, being filled,
     /// or being collected at this moment.
-    pub(super) fn want(&mut self, wanted: Wanted) -> bool {
+    pub(in crate::ftl) fn want(&mut self, wanted: Wanted) -> bool {
         let plane = self.geometry.plane_of(wanted.block);
         let queue = &mut self.planes[plane.at()].wanted;
         if let Some(waiting) = queue.iter_mut().find(|waiting| waiting.block == wanted.block) {
@@ -231,7 +231,7 @@ impl Ftl {
         if let Some(block) = self.oldest_borrowed(plane) {
             return Some(Wanted { block, purpose: Purpose::Fold });
         }
-        self.choose_victim(plane, Purpose::Space)
+        self.choose_victim(plane, Purpose::Space).or_else(|| self.refresh_instead(plane))
     }
 
     /// Whether a block that somebody asked for may be emptied now.
@@ -310,8 +310,9 @@ impl Ftl {
         if run.purpose == Purpose::Background && !short {
             return idle || self.has_wanted(plane);
         }
-        // The cache has rules of its own.
-        if run.purpose == Purpose::Fold {
+        // The cache has rules of its own, and data that ages can't wait for the host.
+        let ages = || self.planes[plane.at()].waits_for(Purpose::Refresh);
+        if matches!(run.purpose, Purpose::Fold | Purpose::Refresh) || ages() {
             return true;
         }
         if self.triggers.copies_per_write.is_none() || idle || !copying || self.is_urgent(plane) {

@@ -227,6 +227,8 @@ impl Collector {
                 self.next(plane, on);
             }
             Some(run) if run.purpose == Purpose::Background => self.proceed(plane, on),
+            // One that waits for the host's writes waits no longer.
+            Some(_) if on.ftl.refreshes().is_some() => self.proceed(plane, on),
             Some(_) => {}
         }
     }
@@ -460,6 +462,11 @@ impl Collector {
         let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
         on.ftl.end_collection(plane, &run);
         if let Some(wanted) = on.ftl.fold_due(plane) {
+            on.ftl.want(wanted);
+        }
+        if on.ftl.refreshes().is_some()
+            && let Some(wanted) = on.ftl.next_refresh(plane, Some(run.purpose))
+        {
             on.ftl.want(wanted);
         }
         if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop || on.ftl.has_wanted(plane) {

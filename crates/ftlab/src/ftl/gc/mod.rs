@@ -17,6 +17,7 @@ mod pool;
 mod purpose;
 mod random;
 mod random_greedy;
+mod refresh;
 #[cfg(test)]
 mod tests;
 mod triggers;

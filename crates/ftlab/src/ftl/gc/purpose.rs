@@ -16,19 +16,27 @@ pub enum Purpose {
     Retire,
     /// The block belongs to the SLC cache: its data moves to blocks of full density.
     Fold,
+    /// The block holds data that would soon hold more errors than can be corrected.
+    Refresh,
 }
 
 impl Purpose {
     /// All purposes, in the order in which counters list them.
-    pub const ALL: [Purpose; 5] =
-        [Purpose::Space, Purpose::Background, Purpose::WearLevel, Purpose::Retire, Purpose::Fold];
+    pub const ALL: [Purpose; 6] = [
+        Purpose::Space,
+        Purpose::Background,
+        Purpose::WearLevel,
+        Purpose::Retire,
+        Purpose::Fold,
+        Purpose::Refresh,
+    ];
 
     /// On whose account its commands run.
     #[must_use]
     pub const fn origin(self) -> Origin {
         match self {
             Purpose::Space | Purpose::Background => Origin::Gc,
-            Purpose::WearLevel | Purpose::Retire => Origin::Wear,
+            Purpose::WearLevel | Purpose::Retire | Purpose::Refresh => Origin::Wear,
             Purpose::Fold => Origin::Fold,
         }
     }

@@ -1,11 +1,12 @@
-//! Wear: which free block is used next, which block's data moves on so that the block is used, and what
-//! becomes of blocks that fail.
+//! Wear: which free block is used next, which block's data moves on so that the block is used, which data moves
+//! because it ages, and what becomes of blocks that fail.
 
 mod bet;
 mod free_blocks;
 mod levelling;
 mod life;
 mod no_levelling;
+mod refresh;
 mod threshold;
 
 pub use bet::{Bet, BetOptions};
@@ -13,6 +14,8 @@ pub use free_blocks::{FreeBlockOrder, FreeBlocks, Pick};
 pub use levelling::{Levelling, LevellingChoice, WearView};
 pub use life::{Demand, EndReason, Life, Losses};
 pub use no_levelling::NoLevelling;
+pub(super) use refresh::Refresh;
+pub use refresh::{RefreshOptions, RefreshRule, RefreshWhen};
 pub use threshold::{Threshold, ThresholdOptions};
 
 use crate::nand::Faults;
@@ -24,6 +27,8 @@ pub struct WearSetup {
     pub free_block: FreeBlockOrder,
     /// Which data moves so that its block comes into use.
     pub levelling: Levelling,
+    /// Which data is copied before it is lost; none if nothing is.
+    pub refresh: Option<RefreshRule>,
     /// What fails; none if nothing ever does.
     pub faults: Option<Faults>,
     /// Flash pages that the write buffer may still have to write when the device comes to its end.
@@ -37,6 +42,7 @@ impl WearSetup {
         WearSetup {
             free_block: FreeBlockOrder::Oldest,
             levelling: Levelling::None(NoLevelling),
+            refresh: None,
             faults: None,
             drain_pages: 0,
         }

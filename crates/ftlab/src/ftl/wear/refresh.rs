@@ -1,0 +1,192 @@
+//! Refresh: data that would soon hold more errors than can be corrected is copied in time. At every patrol the device
+//! looks at each block that holds data, and empties those whose worst page would pass a limit
+//! ([`Reliability`](crate::nand::Reliability)) before the patrol after the next: so a block that is found has a whole
+//! period to be emptied in. The collector does that like any other collection ([`Purpose::Refresh`]), one block of a
+//! plane after the other, and in turn with collection for space where blocks are scarce.
+//!
+//! A block that is still being filled is filled no further when it is due: its last pages stay erased. Blocks that
+//! are used with one bit a cell are passed over; how they age is not modelled. So is a device at the end of its
+//! life, which moves nothing any more.
+//!
+//! Source: remapping in Cai et al., "Flash Correct-and-Refresh", ICCD 2012. It refreshes at fixed intervals, shorter for
+//! more wear; here the model says when.
+
+use std::collections::VecDeque;
+
+use super::super::gc::{Purpose, Wanted};
+use super::super::{BlockState, Ftl};
+use crate::config::declare::{choices, options};
+use crate::nand::Limit;
+use crate::units::{BlockId, Nanos, PlaneId};
+
+options! {
+    /// Data that is copied before its errors can't be corrected any more.
+    pub struct RefreshOptions at "ftl.refresh" {
+        /// Which blocks are refreshed. Other than never, this needs timing that knows errors ("ispp").
+        when: RefreshWhen = "never", source "default: the baseline without";
+        /// The time from one look at all blocks to the next.
+        period: Nanos = "1d", in "1min"..="1y",
+            source "assumed: much shorter than data lasts, and long enough for a device to copy all it holds",
+            applies_with "ftl.refresh.when" not "never";
+    }
+}
+
+choices! {
+    /// When a block is refreshed.
+    pub enum RefreshWhen {
+        /// Never: data that lies still is lost at some time.
+        Never = "never",
+        /// Before a read of it needs retries.
+        BeforeRetries = "before-retries",
+        /// Before no retry can read it.
+        BeforeLoss = "before-loss",
+    }
+}
+
+/// When blocks are refreshed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefreshRule {
+    /// What the errors of no page may pass.
+    pub limit: Limit,
+    /// From one patrol to the next.
+    pub period: Nanos,
+}
+
+impl RefreshOptions {
+    /// The rule, if anything is ever refreshed.
+    #[must_use]
+    pub fn rule(&self) -> Option<RefreshRule> {
+        let limit = match self.when {
+            RefreshWhen::Never => return None,
+            RefreshWhen::BeforeRetries => Limit::LastLevel,
+            RefreshWhen::BeforeLoss => Limit::LastRetry,
+        };
+        Some(RefreshRule { limit, period: self.period })
+    }
+}
+
+/// A block that is due, in the life that it had when it was found.
+#[derive(Clone, Copy, Debug)]
+struct Due {
+    block: BlockId,
+    erases: u32,
+}
+
+/// A block that is filled no further, and of which so many units were taken.
+#[derive(Clone, Copy, Debug)]
+struct Sealing {
+    block: BlockId,
+    taken: u32,
+}
+
+/// What is to be refreshed.
+#[derive(Clone, Debug)]
+pub(in crate::ftl) struct Refresh {
+    rule: RefreshRule,
+    /// By plane: blocks that the last patrol found.
+    due: Vec<VecDeque<Due>>,
+    /// Blocks of which programs are under way.
+    sealing: Vec<Sealing>,
+}
+
+impl Refresh {
+    pub(in crate::ftl) fn new(rule: RefreshRule, planes: u32) -> Refresh {
+        Refresh { rule, due: vec![VecDeque::new(); planes as usize], sealing: Vec::new() }
+    }
+}
+
+impl Ftl {
+    /// When blocks are refreshed, if they ever are.
+    #[inline]
+    #[must_use]
+    pub fn refreshes(&self) -> Option<RefreshRule> {
+        self.refresh.as_ref().map(|refresh| refresh.rule)
+    }
+
+    /// A patrol begins: what the last one found, and nobody came to, is looked for again.
+    pub(in crate::ftl) fn forget_due(&mut self) {
+        if let Some(refresh) = &mut self.refresh {
+            refresh.due.iter_mut().for_each(VecDeque::clear);
+        }
+    }
+
+    /// Whether a patrol has to look at a block: it holds data in native cells that nobody moves already.
+    pub(in crate::ftl) fn may_refresh(&self, block: BlockId) -> bool {
+        matches!(self.blocks.state(block), BlockState::Closed | BlockState::Open)
+            && !self.blocks.is_slc(block)
+            && self.blocks.programmed(block) > 0
+    }
+
+    /// A patrol found a block that is due.
+    pub(in crate::ftl) fn note_due(&mut self, block: BlockId) {
+        if self.blocks.state(block) == BlockState::Open {
+            self.seal(block);
+        } else {
+            self.add_due(block);
+        }
+    }
+
+    fn add_due(&mut self, block: BlockId) {
+        let (plane, erases) = (self.geometry.plane_of(block), self.blocks.erases(block));
+        if let Some(refresh) = &mut self.refresh {
+            refresh.due[plane.at()].push_back(Due { block, erases });
+        }
+    }
+
+    /// Fills a block no further.
+    fn seal(&mut self, block: BlockId) {
+        let plane = self.geometry.plane_of(block);
+        let open = self.planes[plane.at()].close(block, |stream| self.blocks.units_in(stream));
+        // One that was taken as a whole closes by itself.
+        let Some((stream, taken)) = open else { return };
+        if let Some(writable) = self.writable_mut(stream) {
+            writable.next_unit[plane.at()] = 0;
+        }
+        self.refresh_writable(plane);
+        if let Some(refresh) = &mut self.refresh {
+            refresh.sealing.push(Sealing { block, taken });
+        }
+        self.settle_sealing(block);
+    }
+
+    /// If nothing of a block that is filled no further is in flight, it is closed.
+    pub(in crate::ftl) fn settle_sealing(&mut self, block: BlockId) {
+        let programmed = self.blocks.programmed(block);
+        let Some(refresh) = &mut self.refresh else { return };
+        let ready = |sealing: &Sealing| sealing.block == block && sealing.taken == programmed;
+        let Some(at) = refresh.sealing.iter().position(ready) else { return };
+        refresh.sealing.remove(at);
+        self.blocks.add_programmed(block, self.blocks.units_of(block) - programmed);
+        self.close(block);
+        self.add_due(block);
+    }
+
+    /// A plane finds nothing that makes space: what waits for that is refreshed.
+    pub(in crate::ftl) fn refresh_instead(&mut self, plane: PlaneId) -> Option<Wanted> {
+        let wanted = self.next_refresh(plane, None)?;
+        self.want(wanted);
+        self.planes[plane.at()].wanted.pop_back()
+    }
+
+    /// The block of a plane that is refreshed next. Where blocks are scarce, one `after` that purpose
+    /// waits for a collection that makes space.
+    pub(in crate::ftl) fn next_refresh(
+        &mut self,
+        plane: PlaneId,
+        after: Option<Purpose>,
+    ) -> Option<Wanted> {
+        let scarce = self.free_blocks(plane) < self.thresholds.stop;
+        let busy = self.planes[plane.at()].waits_for(Purpose::Refresh);
+        if busy || self.read_only || scarce && after == Some(Purpose::Refresh) {
+            return None;
+        }
+        loop {
+            let due = &mut self.refresh.as_mut()?.due[plane.at()];
+            let Due { block, erases } = due.pop_front()?;
+            let same = self.blocks.erases(block) == erases;
+            if same && self.blocks.state(block) == BlockState::Closed && self.can_empty(plane, block) {
+                return Some(Wanted { block, purpose: Purpose::Refresh });
+            }
+        }
+    }
+}
