@@ -38,6 +38,13 @@ impl CostClass {
 pub struct ReadEffort(pub u8);
 
 impl ReadEffort {
+    /// Readings past the first: efforts beyond those of the three classes are retries.
+    #[inline]
+    #[must_use]
+    pub const fn retries(self) -> u64 {
+        self.0.saturating_sub(CostClass::Low.effort().0) as u64
+    }
+
     /// The effort as a table position.
     #[inline]
     #[must_use]

@@ -17,6 +17,10 @@ pub struct CostCounts {
     pub programs: [[u64; CostClass::ALL.len()]; Origin::ALL.len()],
     /// Of the reads of the host, those of data from before.
     pub prior_reads: u64,
+    /// Readings past the first that it took: each senses once more on the last level of the code.
+    pub retries: u64,
+    /// Flash pages that nothing read any more.
+    pub unreadable: u64,
 }
 
 impl CostCounts {
@@ -28,7 +32,12 @@ impl CostCounts {
         rows.for_each(|(one, other)| *one = f(*one, *other));
         let rows = both.programs.iter_mut().flatten().zip(other.programs.iter().flatten());
         rows.for_each(|(one, other)| *one = f(*one, *other));
-        CostCounts { prior_reads: f(self.prior_reads, other.prior_reads), ..both }
+        CostCounts {
+            prior_reads: f(self.prior_reads, other.prior_reads),
+            retries: f(self.retries, other.retries),
+            unreadable: f(self.unreadable, other.unreadable),
+            ..both
+        }
     }
 }
 
@@ -81,11 +90,14 @@ impl<P: Probe> Flash<P> {
         let Flash { programmed: Some(programmed), costs, geometry, commands, .. } = self else {
             return;
         };
-        let Command { kind, origin, page, mode, effort, class, from_before, .. } = commands[id];
+        let Command { kind, origin, page, mode, effort, unreadable, class, from_before, .. } =
+            commands[id];
         let at = Place::of(geometry, page);
         let counts = u64::from(mode == CellMode::Native);
         if matches!(kind, Kind::Read | Kind::Copyback) {
             costs.reads[origin as usize][effort.at().min(EFFORTS - 1)] += counts;
+            costs.retries += effort.retries() * counts;
+            costs.unreadable += u64::from(unreadable) * counts;
         }
         match kind {
             Kind::Read => {

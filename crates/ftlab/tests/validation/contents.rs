@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ftlab::device::{Device, assemble_with};
+use ftlab::device::{Device, DeviceSetup, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
 use ftlab::ftl::gc::{Purpose, Wanted};
@@ -46,18 +46,26 @@ pub struct Bench {
     write_through: bool,
     /// Requests that were refused.
     refused: u32,
+    /// Reads of data that is lost.
+    pub unreadable: u32,
     /// Where power may be cut at any moment: when the last flush that is done began.
     flushed: Option<u64>,
 }
 
 impl Bench {
     pub fn new(spec: &Spec, fault: Option<Fault>) -> Bench {
+        Bench::of(spec, spec.setup(), fault)
+    }
+
+    /// A device of this description, but for what only its setup says.
+    pub fn of(spec: &Spec, setup: DeviceSetup, fault: Option<Fault>) -> Bench {
         let watch = Log::new(spec);
+        watch.borrow_mut().seals = setup.ftl.wear.refresh.is_some();
         let per_page = spec.sectors_per_page();
         let physical = spec.geometry().physical_pages();
         let mut versions = Versions::new(physical, per_page, watch.clone());
         versions.fault = fault;
-        let mut device = assemble_with(spec.setup(), Watcher(watch.clone()), versions);
+        let mut device = assemble_with(setup, Watcher(watch.clone()), versions);
         let all = (0..spec.logical_pages).map(Lpn::new);
         let mapped: Vec<_> =
             all.filter_map(|page| Some((page, device.ftl().look_up(page)?))).collect();
@@ -74,6 +82,7 @@ impl Bench {
             next_tag: 1,
             write_through: spec.buffer.policy == WriteBufferKind::None,
             refused: 0,
+            unreadable: 0,
             flushed: None,
         }
     }
@@ -152,6 +161,11 @@ impl Bench {
             // Whether it changed anything is left open for ever.
             assert!(op != Op::Read && self.device.end_of_life().is_some(), "{completion:?}");
             self.refused += 1;
+            return Ok(());
+        }
+        if completion.outcome == Outcome::Unreadable {
+            assert_eq!(op, Op::Read, "{completion:?}");
+            self.unreadable += 1;
             return Ok(());
         }
         match op {

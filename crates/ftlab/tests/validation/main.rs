@@ -25,6 +25,7 @@ mod physical;
 mod queueing;
 mod reference;
 mod regulating;
+mod retention;
 mod rows;
 mod slc;
 mod standstill;

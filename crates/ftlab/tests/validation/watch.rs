@@ -69,6 +69,8 @@ pub struct Log {
     slc_pages: Option<u32>,
     /// Whether pages of a block may be left out, and blocks erased that are not full.
     has_log: bool,
+    /// Whether blocks that age are filled no further.
+    pub seals: bool,
     /// Activities seen.
     pub seen: u64,
 }
@@ -107,6 +109,7 @@ impl Log {
             slc_pages: (spec.slc.policy != SlcKind::None)
                 .then(|| spec.shape.pages_per_block / spec.slc.bits),
             has_log: spec.log.shares.data > 0,
+            seals: false,
             geometry,
             seen: 0,
         }))
@@ -277,7 +280,7 @@ impl Log {
         let whole = self.programmed[block.at()].0 == pages;
         self.check_mode(a, ONE_BIT.erase);
         assert!(
-            whole || self.left_over[block.at()] || self.has_log,
+            whole || self.left_over[block.at()] || self.has_log || self.seals,
             "a block is erased before it is full: {a:?}"
         );
         self.left_over[block.at()] = false;

@@ -1,0 +1,288 @@
+//! Data that ages: what a read of it takes, when it is lost, and that refresh comes before that. Years pass in these
+//! tests, under an eye that knows every byte.
+
+use ftlab::config::{Cell, Config, Layer};
+use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::engine::Stream;
+use ftlab::ftl::cost::Regulator;
+use ftlab::ftl::gc::Purpose;
+use ftlab::ftl::wear::RefreshRule;
+use ftlab::host::{Advanced, Host, Op, Outcome, Request};
+use ftlab::nand::timing::{Ispp, IsppOptions, Timing, TimingChoice};
+use ftlab::nand::{CostClass, Limit, Prior, Reliability};
+use ftlab::units::{Lba, Nanos, Ppn, SimTime};
+
+use crate::common::{ERASE, PlacementKind, Spec, lru, request};
+use crate::contents::Bench;
+
+const DAY: Nanos = Nanos(86_400_000_000_000);
+const MONTH: Nanos = Nanos(30 * DAY.0);
+const YEAR: Nanos = Nanos(365 * DAY.0);
+
+fn load(sets: &[&str]) -> Config {
+    let chosen = ["nand.cell=mlc", "nand.timing.policy=ispp"];
+    let sets = chosen.iter().chain(sets).enumerate().map(|(at, set)| Layer::set(at + 1, set));
+    let layers: Vec<_> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
+    Config::load(&layers).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The model as it is by default, but that cost follows age from the first, and wear from this share of the
+/// rated cycles.
+fn worn(share: &str) -> IsppOptions {
+    let wear = format!("nand.timing.wear_at_least={share}");
+    match load(&["nand.timing.age_at_least=0%", &wear]).options.nand.timing.policy {
+        TimingChoice::Ispp(options) => options,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn regulator(name: &str) -> Regulator {
+    let setup = DeviceSetup::new(&load(&[&format!("ftl.cost.policy={name}")]), 1);
+    setup.ftl.regulator.expect("timing that knows costs")
+}
+
+/// Two dies of two planes, with little to spare.
+fn spec() -> Spec {
+    let mut spec = Spec { placement: PlacementKind::Dynamic, ..Spec::small() };
+    spec.shape.channels = 2;
+    spec.shape.planes_per_die = 2;
+    spec.logical_pages = spec.most_logical_pages();
+    spec
+}
+
+fn setup(
+    spec: &Spec,
+    options: &IsppOptions,
+    regulator: Regulator,
+    refresh: Option<Limit>,
+) -> DeviceSetup {
+    let mut setup = spec.setup();
+    setup.flash.timing.native = Timing::Ispp(Ispp::new(options, Cell::Mlc, ERASE));
+    setup.flash.prior = Prior { class: CostClass::Medium, as_written: true };
+    setup.ftl.regulator = Some(regulator);
+    setup.ftl.wear.refresh = refresh.map(|limit| RefreshRule { limit, period: DAY });
+    setup
+}
+
+/// What ten years have done to a device.
+struct Decade {
+    unreadable: u32,
+    retries: u64,
+    refreshed: u64,
+    lost: usize,
+}
+
+/// Everything is written, at each cost as far as the regulator knows some; then the host comes once a month for ten
+/// years, reads a little, and seldom writes. In the end everything is read.
+fn ten_years(spec: &Spec, setup: DeviceSetup) -> Decade {
+    let mut bench = Bench::of(spec, setup, None);
+    let (per_page, pages) = (u64::from(spec.sectors_per_page()), u64::from(spec.logical_pages));
+    let page = |page: u64| page * per_page..(page + 1) * per_page;
+    let wait = |bench: &mut Bench, limit| {
+        while bench.advance(limit).expect("the right data") == Advanced::Completed {}
+    };
+    for number in 0..pages {
+        let ops: &[Op] = match number % 3 {
+            0 => &[Op::Write],
+            1 => &[Op::Write, Op::Write],
+            _ => &[Op::Write, Op::Read, Op::Write],
+        };
+        for &op in ops {
+            bench.submit(op, page(number));
+            wait(&mut bench, SimTime::FOREVER);
+        }
+    }
+    let mut random = Stream::new(1, "decade");
+    for month in 1..=120 {
+        let until = bench.device.now() + MONTH;
+        wait(&mut bench, until);
+        for _ in 0..3 {
+            bench.submit(Op::Read, page(random.below(pages)));
+        }
+        if month % 6 == 0 {
+            let number = random.below(pages);
+            // Half a page: the rest comes from flash.
+            bench.submit(Op::Write, number * per_page..number * per_page + per_page / 2);
+        }
+        wait(&mut bench, SimTime::FOREVER);
+        bench.audit().expect("a sound FTL");
+    }
+    bench.finish().expect("the right data");
+    let device = &bench.device;
+    let physical = spec.geometry().physical_pages();
+    Decade {
+        unreadable: bench.unreadable,
+        retries: device.flash().costs().retries,
+        refreshed: device.ftl_counts().by_purpose[Purpose::Refresh as usize].runs,
+        lost: (0..physical).filter(|&at| device.ftl().is_lost(Ppn::new(at))).count(),
+    }
+}
+
+#[test]
+fn refresh_in_time_loses_nothing_in_ten_years() {
+    // So worn that nothing lasts for ten years; in the end, data of low cost is to be moved once a week.
+    for share in ["150%", "300%"] {
+        for name in ["traditional", "low-write", "high-write", "agcr"] {
+            let decade = |refresh| {
+                let spec = spec();
+                ten_years(&spec, setup(&spec, &worn(share), regulator(name), refresh))
+            };
+            let before_loss = decade(Some(Limit::LastRetry));
+            assert_eq!((before_loss.unreadable, before_loss.lost), (0, 0), "{share} {name}");
+            let before_retries = decade(Some(Limit::LastLevel));
+            assert_eq!(before_retries.retries, 0, "{share} {name}");
+            assert_eq!((before_retries.unreadable, before_retries.lost), (0, 0), "{share} {name}");
+            assert!(before_loss.refreshed > 0, "{share} {name}");
+            assert!(before_retries.refreshed > before_loss.refreshed, "{share} {name}");
+        }
+    }
+}
+
+/// The same ten years without refresh: the test above can fail.
+#[test]
+fn without_refresh_data_is_lost() {
+    for name in ["low-write", "agcr"] {
+        let spec = spec();
+        let decade = ten_years(&spec, setup(&spec, &worn("150%"), regulator(name), None));
+        assert!(decade.unreadable > 0 && decade.lost > 0 && decade.retries > 0);
+        assert_eq!(decade.refreshed, 0);
+    }
+}
+
+/// With a write buffer, several pages on a flash page, and blocks that are still being filled for years.
+#[test]
+fn blocks_that_are_being_filled_are_refreshed_too() {
+    let mut spec = Spec { buffer: lru(16), ..spec() };
+    spec.shape.page_size = ftlab::units::Bytes::from_kib(16);
+    spec.logical_pages = spec.most_logical_pages() / 8;
+    for limit in [Limit::LastLevel, Limit::LastRetry] {
+        let decade = ten_years(&spec, setup(&spec, &worn("150%"), regulator("agcr"), Some(limit)));
+        assert_eq!((decade.unreadable, decade.lost), (0, 0));
+        assert!(decade.refreshed > 0);
+    }
+}
+
+/// One page on flash, read at an age.
+fn read_at(device: &mut Device, at: SimTime) -> (Nanos, Outcome) {
+    let mut done = Vec::new();
+    while device.advance_until(at, &mut done) == Advanced::Completed {}
+    let begun = device.now();
+    device.submit(begun, request(Op::Read, 0, 8, 1));
+    done.clear();
+    while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+    let answer = done[0];
+    assert_eq!((done.len(), answer.submitted), (1, begun));
+    (answer.breakdown.cell, answer.outcome)
+}
+
+/// What reads of a page take over the years, and which are counted as retries, is what the model says in closed form.
+#[test]
+fn retries_come_when_the_closed_form_says() {
+    let options = worn("100%");
+    let model = Reliability::new(&options.reliability);
+    let prices: Vec<Nanos> = options
+        .reliability
+        .references
+        .iter()
+        .map(|&references| options.read_time(Cell::Mlc, references))
+        .collect();
+    for (name, class) in [
+        ("low-write", CostClass::Low),
+        ("traditional", CostClass::Medium),
+        ("high-write", CostClass::High),
+    ] {
+        let spec = Spec::small();
+        let mut device: Device = assemble(setup(&spec, &options, regulator(name), None));
+        let mut done = Vec::new();
+        device.submit(SimTime::ZERO, request(Op::Write, 0, 8, 0));
+        while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+        let (level, loss) = (
+            model.lasts(class, 0, Limit::LastLevel).expect("it ages"),
+            model.lasts(class, 0, Limit::LastRetry).expect("it ages"),
+        );
+        // Programmed within the first second, from which ages are counted.
+        let mut retries = 0;
+        for quarter in 1..=50 {
+            let age = Nanos(quarter * YEAR.0 / 4);
+            let (took, outcome) = read_at(&mut device, SimTime(age.0));
+            let effort = model.effort(class, 0, age);
+            let tried = effort.map_or(options.reliability.retries, |effort| effort.retries() as u32);
+            let expected = match effort {
+                Some(effort) if effort.at() < prices.len() => prices[effort.at()],
+                _ => Nanos(prices[2].0 * u64::from(1 + tried)),
+            };
+            assert_eq!(took, expected, "{class:?} after {quarter} quarters");
+            assert_eq!(outcome == Outcome::Unreadable, age >= loss, "{class:?} {quarter}");
+            assert_eq!(tried > 0, age >= level, "{class:?} {quarter}");
+            retries += u64::from(tried);
+        }
+        assert_eq!(device.flash().costs().retries, retries, "{class:?}");
+    }
+}
+
+/// What is lost stays lost when it is copied, is never merged into something that looks sound, and is whole again when
+/// the host writes it anew; also in a device that was saved in between.
+#[test]
+fn what_is_lost_is_marked_until_it_is_written_again() {
+    let spec = spec();
+    let new = || assemble(setup(&spec, &worn("150%"), regulator("low-write"), None));
+    let mut device: Device = new();
+    let mut done = Vec::new();
+    let mut run = |device: &mut Device, op, lba: u64, sectors| {
+        device.submit(device.now(), Request { op, lba: Lba(lba), sectors, stream: 0, tag: 0 });
+        done.clear();
+        while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+        done[0].outcome
+    };
+    for page in 0..u64::from(spec.logical_pages) {
+        run(&mut device, Op::Write, page * 8, 8);
+    }
+    assert_eq!(run(&mut device, Op::Read, 0, 8), Outcome::Done);
+    let later = device.now() + Nanos(4 * YEAR.0);
+    device.advance_until(later, &mut Vec::new());
+    assert_eq!(run(&mut device, Op::Read, 0, 8), Outcome::Unreadable);
+    // Half of the page is new, and the other half is lost: the page as a whole is not sound.
+    assert_eq!(run(&mut device, Op::Write, 0, 4), Outcome::Done);
+    assert_eq!(run(&mut device, Op::Read, 0, 8), Outcome::Unreadable);
+    assert_eq!(run(&mut device, Op::Write, 0, 8), Outcome::Done);
+    assert_eq!(run(&mut device, Op::Read, 0, 8), Outcome::Done);
+    // Others are copied by collection, which reads what nothing reads.
+    for round in 0..u64::from(spec.logical_pages) * 4 {
+        run(&mut device, Op::Write, round % 16 * 8, 8);
+    }
+    let unreadable = |device: &mut Device, run: &mut dyn FnMut(&mut Device, Op, u64, u32) -> Outcome| {
+        let pages = 16..u64::from(spec.logical_pages);
+        pages.filter(|page| run(device, Op::Read, page * 8, 8) == Outcome::Unreadable).count()
+    };
+    assert!(device.ftl_counts().gc_pages > 0, "nothing was copied");
+    let all = spec.logical_pages as usize - 16;
+    assert_eq!(unreadable(&mut device, &mut run), all);
+    let mut loaded: Device = new();
+    loaded.load(&device.save(), ftlab::image::Resume::NONE).expect("a sound image");
+    assert_eq!(unreadable(&mut loaded, &mut run), all);
+}
+
+/// Patrols end nothing that would end, and let nothing wait.
+#[test]
+fn a_device_that_patrols_comes_to_an_end() {
+    let spec = Spec::small();
+    let options = worn("100%");
+    let rule = Some(Limit::LastRetry);
+    let mut device: Device = assemble(setup(&spec, &options, regulator("traditional"), rule));
+    let mut done = Vec::new();
+    assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
+    assert_eq!(device.now(), SimTime::ZERO);
+    device.submit(SimTime::ZERO, request(Op::Write, 0, 8, 0));
+    assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Completed);
+    assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
+    // Time passes only as far as somebody lets it.
+    let later = SimTime(YEAR.0);
+    while device.advance_until(later, &mut done) == Advanced::Completed {}
+    assert_eq!(device.now(), later);
+    // A request long after a patrol was due, of which nobody told the device.
+    let much_later = SimTime(20 * YEAR.0);
+    device.submit(much_later, request(Op::Read, 0, 8, 1));
+    assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Completed);
+    assert_eq!(done.last().map(|done| done.outcome), Some(Outcome::Unreadable));
+    assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
+}
