@@ -333,11 +333,17 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 /// Blocks that were emptied for their own sake.
 fn moves(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let by = &report.gc.by_purpose;
-    let moves = [("for wear levelling", by.wear_level), ("off blocks that go bad", by.retire)];
+    let refreshed =
+        report.cost.as_ref().map_or((0, 0), |cost| (cost.refreshed_blocks, cost.refreshed_pages));
+    let moves = [
+        ("for wear levelling", (by.wear_level.runs, by.wear_level.copied_pages)),
+        ("off blocks that go bad", (by.retire.runs, by.retire.copied_pages)),
+        ("before their data is lost", refreshed),
+    ];
     let told = moves
         .into_iter()
-        .filter(|(_, of)| of.runs > 0)
-        .map(|(why, of)| format!("{} {why} ({} copies)", count(of.runs), count(of.copied_pages)));
+        .filter(|(_, (blocks, _))| *blocks > 0)
+        .map(|(why, (blocks, pages))| format!("{} {why} ({} copies)", count(blocks), count(pages)));
     let told: Vec<String> = told.collect();
     if told.is_empty() { Ok(()) } else { line(out, "Blocks moved", &told.join(", ")) }
 }

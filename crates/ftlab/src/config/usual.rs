@@ -13,7 +13,8 @@ pub(super) struct Times<'a> {
 }
 
 pub(super) fn times(options: &Options) -> Times<'_> {
-    let stated = |read, program| Times { read: Cow::Borrowed(read), program: Cow::Borrowed(program) };
+    let stated =
+        |read, program| Times { read: Cow::Borrowed(read), program: Cow::Borrowed(program) };
     match &options.nand.timing.policy {
         TimingChoice::Plain(plain) => {
             stated(std::slice::from_ref(&plain.read), std::slice::from_ref(&plain.program))

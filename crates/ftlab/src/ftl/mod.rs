@@ -31,8 +31,8 @@ pub use spare::Spare;
 
 use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
-use lost::Lost;
 use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
+use lost::Lost;
 use mapping::Mapping;
 use placement::{Mate, Placement, Writable};
 use slc::{CacheState, Count, SlcSetup};

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::counters::DeviceCounters;
 use crate::device::{Contents, Device};
 use crate::ftl::cost::RewriteCounts;
+use crate::ftl::gc::Purpose;
 use crate::nand::CostClass;
 use crate::scheduler::{Origin, Probe};
 
@@ -29,6 +30,14 @@ pub struct CostReport {
     pub programs: ProgramsByCost,
     /// Programs for collection, wear, folding and merges.
     pub copies: ProgramsByCost,
+    /// Readings past the first, on the last level of the code, of all reads: of the host, of collection and others.
+    pub retries: u64,
+    /// Flash pages of which nothing read the data any more: it is lost.
+    pub unreadable: u64,
+    /// Blocks that were emptied before their data was lost, or took retries.
+    pub refreshed_blocks: u64,
+    /// Pages (mapping units) that were copied for that.
+    pub refreshed_pages: u64,
     /// Pages that were programmed again while their die was idle; null if none ever is.
     pub rewrites: Option<Rewrites>,
 }
@@ -100,6 +109,7 @@ pub(super) fn cost<P: Probe, C: Contents>(
         let [low, medium, high] = CostClass::ALL.map(sum);
         ProgramsByCost { low, medium, high }
     };
+    let refreshed = counters.ftl.by_purpose[Purpose::Refresh as usize];
     Some(CostReport {
         policy: regulation.policy_name(),
         prior: name(programmed.prior().class),
@@ -109,6 +119,10 @@ pub(super) fn cost<P: Probe, C: Contents>(
         merge_reads: reads(Origin::Merge),
         programs: programs(&[Origin::Host]),
         copies: programs(&[Origin::Gc, Origin::Wear, Origin::Fold]),
+        retries: costs.retries,
+        unreadable: costs.unreadable,
+        refreshed_blocks: refreshed.runs,
+        refreshed_pages: refreshed.pages,
         rewrites: device.rewriter().map(|_| rewrites(&counters.rewrites)),
     })
 }

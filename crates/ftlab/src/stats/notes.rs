@@ -59,6 +59,7 @@ pub(super) fn collect(
     notes.extend(beyond_the_first(report));
     notes.extend(unwritten(report));
     notes.extend(prior_class(report));
+    notes.extend(unreadable(report));
     notes.extend(behind(host, circumstances));
     notes.extend(steadiness(&report.steady_state, report, capacity_bytes, circumstances));
     notes.extend(left_in_buffer(report));
@@ -137,6 +138,17 @@ fn size(bytes: u64) -> String {
         1e6.. => format!("{:.1} MB", bytes / 1e6),
         _ => format!("{:.1} kB", bytes / 1e3),
     }
+}
+
+/// Data was lost, and nobody refreshed it in time.
+fn unreadable(report: &Report) -> Option<String> {
+    let pages = report.cost.as_ref().map_or(0, |cost| cost.unreadable);
+    (pages > 0).then(|| {
+        format!(
+            "{pages} reads of flash pages found more errors than anything corrects: their data is lost, and host \
+             reads of it end as unreadable. Refresh it in time (ftl.refresh.when)."
+        )
+    })
 }
 
 fn unwritten(report: &Report) -> Option<String> {

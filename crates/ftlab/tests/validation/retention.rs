@@ -4,7 +4,7 @@
 use ftlab::config::{Cell, Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
-use ftlab::ftl::cost::Regulator;
+use ftlab::ftl::cost::CostSetup;
 use ftlab::ftl::gc::Purpose;
 use ftlab::ftl::wear::RefreshRule;
 use ftlab::host::{Advanced, Host, Op, Outcome, Request};
@@ -36,9 +36,9 @@ fn worn(share: &str) -> IsppOptions {
     }
 }
 
-fn regulator(name: &str) -> Regulator {
+fn regulator(name: &str) -> CostSetup {
     let setup = DeviceSetup::new(&load(&[&format!("ftl.cost.policy={name}")]), 1);
-    setup.ftl.regulator.expect("timing that knows costs")
+    setup.ftl.cost.expect("timing that knows costs")
 }
 
 /// Two dies of two planes, with little to spare.
@@ -53,13 +53,13 @@ fn spec() -> Spec {
 fn setup(
     spec: &Spec,
     options: &IsppOptions,
-    regulator: Regulator,
+    regulator: CostSetup,
     refresh: Option<Limit>,
 ) -> DeviceSetup {
     let mut setup = spec.setup();
     setup.flash.timing.native = Timing::Ispp(Ispp::new(options, Cell::Mlc, ERASE));
     setup.flash.prior = Prior { class: CostClass::Medium, as_written: true };
-    setup.ftl.regulator = Some(regulator);
+    setup.ftl.cost = Some(regulator);
     setup.ftl.wear.refresh = refresh.map(|limit| RefreshRule { limit, period: DAY });
     setup
 }
@@ -206,7 +206,8 @@ fn retries_come_when_the_closed_form_says() {
             let age = Nanos(quarter * YEAR.0 / 4);
             let (took, outcome) = read_at(&mut device, SimTime(age.0));
             let effort = model.effort(class, 0, age);
-            let tried = effort.map_or(options.reliability.retries, |effort| effort.retries() as u32);
+            let tried =
+                effort.map_or(options.reliability.retries, |effort| effort.retries() as u32);
             let expected = match effort {
                 Some(effort) if effort.at() < prices.len() => prices[effort.at()],
                 _ => Nanos(prices[2].0 * u64::from(1 + tried)),
@@ -250,10 +251,11 @@ fn what_is_lost_is_marked_until_it_is_written_again() {
     for round in 0..u64::from(spec.logical_pages) * 4 {
         run(&mut device, Op::Write, round % 16 * 8, 8);
     }
-    let unreadable = |device: &mut Device, run: &mut dyn FnMut(&mut Device, Op, u64, u32) -> Outcome| {
-        let pages = 16..u64::from(spec.logical_pages);
-        pages.filter(|page| run(device, Op::Read, page * 8, 8) == Outcome::Unreadable).count()
-    };
+    let unreadable =
+        |device: &mut Device, run: &mut dyn FnMut(&mut Device, Op, u64, u32) -> Outcome| {
+            let pages = 16..u64::from(spec.logical_pages);
+            pages.filter(|page| run(device, Op::Read, page * 8, 8) == Outcome::Unreadable).count()
+        };
     assert!(device.ftl_counts().gc_pages > 0, "nothing was copied");
     let all = spec.logical_pages as usize - 16;
     assert_eq!(unreadable(&mut device, &mut run), all);

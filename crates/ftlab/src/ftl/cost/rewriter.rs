@@ -250,7 +250,7 @@ impl Rewriter {
         for unit in 0..on.flash.command(run.program).units {
             let (from, to) = (self.source(run.program, unit), Ppn::new(first.get() + unit));
             on.ftl.record_collected(from, to);
-            on.contents.copy(from, to);
+            on.ftl.carry(from, to, on.contents);
         }
         on.flash.command_mut(run.program).page = first;
         let die = on.ftl.geometry.die_of(plane);

@@ -18,16 +18,18 @@ struct Patrol<'a> {
 }
 
 impl Patrol<'_> {
-    /// Whether a page of a block that holds data passes the limit before the patrol after the next.
-    fn finds(&self, ftl: &Ftl, block: BlockId) -> bool {
+    /// Whether a page of a class on a block passes the limit before the patrol after the next.
+    fn passes(&self, block: BlockId, class: CostClass) -> bool {
         let erases = self.programmed.erases(block);
         let age = self.programmed.age(block, self.by);
-        let passes = |class| !self.model.is_within(self.rule.limit, class, erases, age);
-        // Few blocks are old enough for their pages to be looked at.
-        passes(CostClass::Low)
-            && ftl.blocks().valid_pages(&ftl.geometry, block).any(|page| {
-                passes(self.programmed.class_of(ftl.geometry.flash_page_of(page)))
-            })
+        !self.model.is_within(self.rule.limit, class, erases, age)
+    }
+
+    /// Whether a block holds such a page. Few blocks are old enough for their pages to be looked at.
+    fn finds(&self, ftl: &Ftl, block: BlockId) -> bool {
+        let class_of = |page| self.programmed.class_of(ftl.geometry.flash_page_of(page));
+        let mut pages = ftl.blocks.valid_pages(&ftl.geometry, block);
+        self.passes(block, CostClass::Low) && pages.any(|page| self.passes(block, class_of(page)))
     }
 }
 
@@ -43,6 +45,10 @@ impl Collector {
         let patrol = Patrol { rule, by, programmed, model };
         on.ftl.forget_due();
         for block in (0..on.ftl.geometry.blocks()).map(BlockId::new) {
+            // A page of any class may still come to a block that is being filled.
+            if on.ftl.is_filled(block) && patrol.passes(block, CostClass::Low) {
+                on.ftl.seal(block);
+            }
             if on.ftl.may_refresh(block) && patrol.finds(on.ftl, block) {
                 on.ftl.note_due(block);
             }

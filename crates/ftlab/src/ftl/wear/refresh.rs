@@ -4,7 +4,8 @@
 //! period to be emptied in. The collector does that like any other collection ([`Purpose::Refresh`]), one block of a
 //! plane after the other, and in turn with collection for space where blocks are scarce.
 //!
-//! A block that is still being filled is filled no further when it is due: its last pages stay erased. Blocks that
+//! Ages are those of blocks: each page counts as old as the first one of its block. So a block is filled no further as
+//! soon as a page of the lowest cost would be due in it; its last pages stay erased. Blocks that
 //! are used with one bit a cell are passed over; how they age is not modelled. So is a device at the end of its
 //! life, which moves nothing any more.
 //!
@@ -110,23 +111,18 @@ impl Ftl {
         }
     }
 
-    /// Whether a patrol has to look at a block: it holds data in native cells that nobody moves already.
+    /// Whether native cells of a block are being filled.
+    pub(in crate::ftl) fn is_filled(&self, block: BlockId) -> bool {
+        self.blocks.state(block) == BlockState::Open && !self.blocks.is_slc(block)
+    }
+
+    /// Whether a block is full, of native cells, and nobody empties it already.
     pub(in crate::ftl) fn may_refresh(&self, block: BlockId) -> bool {
-        matches!(self.blocks.state(block), BlockState::Closed | BlockState::Open)
-            && !self.blocks.is_slc(block)
-            && self.blocks.programmed(block) > 0
+        self.blocks.state(block) == BlockState::Closed && !self.blocks.is_slc(block)
     }
 
     /// A patrol found a block that is due.
     pub(in crate::ftl) fn note_due(&mut self, block: BlockId) {
-        if self.blocks.state(block) == BlockState::Open {
-            self.seal(block);
-        } else {
-            self.add_due(block);
-        }
-    }
-
-    fn add_due(&mut self, block: BlockId) {
         let (plane, erases) = (self.geometry.plane_of(block), self.blocks.erases(block));
         if let Some(refresh) = &mut self.refresh {
             refresh.due[plane.at()].push_back(Due { block, erases });
@@ -134,7 +130,7 @@ impl Ftl {
     }
 
     /// Fills a block no further.
-    fn seal(&mut self, block: BlockId) {
+    pub(in crate::ftl) fn seal(&mut self, block: BlockId) {
         let plane = self.geometry.plane_of(block);
         let open = self.planes[plane.at()].close(block, |stream| self.blocks.units_in(stream));
         // One that was taken as a whole closes by itself.
@@ -158,7 +154,6 @@ impl Ftl {
         refresh.sealing.remove(at);
         self.blocks.add_programmed(block, self.blocks.units_of(block) - programmed);
         self.close(block);
-        self.add_due(block);
     }
 
     /// A plane finds nothing that makes space: what waits for that is refreshed.
@@ -184,7 +179,10 @@ impl Ftl {
             let due = &mut self.refresh.as_mut()?.due[plane.at()];
             let Due { block, erases } = due.pop_front()?;
             let same = self.blocks.erases(block) == erases;
-            if same && self.blocks.state(block) == BlockState::Closed && self.can_empty(plane, block) {
+            if same
+                && self.blocks.state(block) == BlockState::Closed
+                && self.can_empty(plane, block)
+            {
                 return Some(Wanted { block, purpose: Purpose::Refresh });
             }
         }

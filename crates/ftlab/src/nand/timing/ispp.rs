@@ -19,8 +19,8 @@
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.2, equations 1 and 2, after Li et al.
 
-use crate::config::declare::options;
 use crate::config::Cell;
+use crate::config::declare::options;
 use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ReadEffort, Reliability, ReliabilityOptions};
 use crate::policy::{Parts, Policy};
@@ -57,8 +57,7 @@ options! {
 
 impl Policy for Ispp {
     const NAME: &'static str = "ispp";
-    const SUMMARY: &'static str =
-        "by the step of the program (ISPP), and by what it takes to correct the errors that are left";
+    const SUMMARY: &'static str = "by the step of the program (ISPP), and by what it takes to correct the errors that are left";
     const SOURCE: &'static str = "AGCR (FAST 2016, Chinese rendering), equations 1 and 2";
     type Options = IsppOptions;
 
