@@ -66,6 +66,14 @@ const DEVICES: &[&[&str]] = &[
     &["nand.faults.program_failures=300000", "nand.faults.erase_failures=20000000"],
     &["ftl.mapping.policy=log-block"],
     &["ftl.mapping.policy=log-block", "ftl.merge.planner=cycle-stealing"],
+    // Data ages, and is copied before it is too old.
+    &["nand.timing.policy=ispp", "nand.cell=mlc", "nand.timing.age_at_least=0%"],
+    &[
+        "nand.timing.policy=ispp",
+        "nand.cell=mlc",
+        "nand.timing.age_at_least=0%",
+        "ftl.refresh.when=before-loss",
+    ],
     &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],
     &["nand.endurance.policy=weibull", "nand.endurance.cycles=4"],
 ];
@@ -125,7 +133,7 @@ fn load(sets: &[String]) -> Option<Config> {
 }
 
 /// Everything written once, then a mixture that comes in bursts: small and large, hot and cold, of several
-/// streams, with trims, flushes and pauses.
+/// streams, with trims, flushes and pauses; late in it, half a year passes, and then seven and a half.
 fn requests(capacity: u64) -> impl Iterator<Item = (u64, Request)> {
     const COUNT: u32 = 2_500;
     let size = capacity / 64;
@@ -146,7 +154,13 @@ fn requests(capacity: u64) -> impl Iterator<Item = (u64, Request)> {
         let reach = if any(3) > 0 { capacity / 16 } else { capacity };
         let first = any(reach - 64);
         let lba = Lba(if any(2) == 0 { first } else { first - first % 32 });
-        let pause = if tag % 200 == 0 { 30_000_000 } else { 0 };
+        const HALF_A_YEAR: u64 = 15_768_000_000_000_000;
+        let pause = match tag {
+            2_300 => HALF_A_YEAR,
+            2_400 => 15 * HALF_A_YEAR,
+            _ if tag % 200 == 0 => 30_000_000,
+            _ => 0,
+        };
         (pause, Request { op, lba, sectors, stream: any(8) as u32, tag })
     });
     fill.chain(mixture)
@@ -262,9 +276,11 @@ fn values(option: &OptionInfo) -> Vec<String> {
             return pairs.map(list).collect();
         }
         Kind::Count => &["1", "2", "3", "4", "5", "8", "12", "16", "40", "100", "1000", "50000000"],
-        Kind::Time => &["0ns", "3us", "25us", "100us", "1ms", "7ms"],
+        Kind::Time => &["0ns", "3us", "25us", "100us", "1ms", "7ms", "90d"],
         Kind::Times => &["[\"40us\", \"60us\", \"90us\"]", "[\"400us\", \"600us\", \"900us\"]"],
-        Kind::Counts => &["[1, 2, 3]", "[4, 2, 1, 1]", "2"],
+        Kind::Counts => {
+            &["[1, 2, 3]", "[4, 2, 1, 1]", "2", "[400, 200, 100]", "[1000, 7000, 50000]"]
+        }
         Kind::Size => &["512B", "2KiB", "8KiB", "32KiB", "64KiB", "1MiB"],
         Kind::Rate => &["50MB/s", "200MB/s"],
         Kind::TransferRate => &["50MT/s", "200MT/s"],

@@ -26,7 +26,7 @@ options! {
         /// Which blocks are refreshed. Other than never, this needs timing that knows errors ("ispp").
         when: RefreshWhen = "never", source "default: the baseline without";
         /// The time from one look at all blocks to the next.
-        period: Nanos = "1d", in "1min"..="1y",
+        period: Nanos = "1d", in "1h"..="1y",
             source "assumed: much shorter than data lasts, and long enough for a device to copy all it holds",
             applies_with "ftl.refresh.when" not "never";
     }
