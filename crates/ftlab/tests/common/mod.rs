@@ -25,6 +25,7 @@ pub use regulating::{CostSpec, SAME_COST};
 use ftlab::config::StreamMap;
 use ftlab::device::{DeviceSetup, HostSetup, drain_pages};
 use ftlab::ftl::FtlSetup;
+use ftlab::ftl::cost::CostSetup;
 use ftlab::ftl::gc::{
     self, CostBenefit, DChoices, Greedy, Random, RandomGreedy, Thresholds, Triggers, Victim,
     WindowedGreedy,
@@ -78,7 +79,7 @@ kinds! {
         Classes = "priority-classes",
         Fair = "start-time-fair"
     }
-    TimingKind { Plain = "plain", PageType = "page-type", ByCost = "by-cost" }
+    TimingKind { Plain = "plain", PageType = "page-type", ByCost = "by-cost", Ispp = "ispp" }
     TransfersKind { Rate = "rate", Interface = "interface", PageTime = "page-time" }
     SchedulerKind {
         Fifo = "fifo",
@@ -413,13 +414,20 @@ impl Spec {
                 },
                 triggers: self.triggers,
                 slc: self.slc.setup(),
-                cost: timing(self.timing).knows_costs().then(|| self.cost.setup()),
+                cost: self.cost_setup(),
                 geometry,
             },
             merger: self.log.merger(self),
             buffer,
             reads: self.read_setup(),
         }
+    }
+
+    /// Mappings with a log can't place a page freely, so nothing is rewritten there.
+    fn cost_setup(&self) -> Option<CostSetup> {
+        let rewrite = self.cost.rewrite && self.log.shares.data == 0;
+        let cost = CostSpec { rewrite, ..self.cost };
+        timing(self.timing).knows_costs().then(|| cost.setup())
     }
 
     fn streams(&self, geometry: &Geometry) -> Streams {
@@ -533,5 +541,6 @@ pub fn timing(kind: TimingKind) -> Timing {
             Timing::PageType(PageType { types: PAGE_TIMES.to_vec(), erase: ERASE })
         }
         TimingKind::ByCost => regulating::by_cost(),
+        TimingKind::Ispp => regulating::ispp(),
     }
 }

@@ -1,14 +1,15 @@
 //! What writes cost, described for tests, and random devices on which that is decided page by page.
 
+use ftlab::config::Cell;
 use ftlab::config::Switch;
 use ftlab::ftl::cost::{
     Agcr, AgcrOptions, CostSetup, HighWrite, HistoryRule, LowWrite, QueueDriven, Regulator,
     Traditional,
 };
 use ftlab::host::Op;
-use ftlab::nand::timing::{ByCost, Timing};
-use ftlab::nand::{CostClass, Crowd, Prior};
-use ftlab::units::Nanos;
+use ftlab::nand::timing::{ByCost, Ispp, IsppOptions, Timing};
+use ftlab::nand::{CostClass, Crowd, Prior, ReliabilityOptions};
+use ftlab::units::{Nanos, Ratio};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -44,6 +45,28 @@ pub const PROGRAM_BY_COST: [Nanos; 3] = [Nanos(450_011), Nanos(600_013), Nanos(8
 pub fn by_cost() -> Timing {
     let (read, program) = (READ_BY_COST.to_vec(), PROGRAM_BY_COST.to_vec());
     Timing::ByCost(ByCost { read, program, erase: ERASE })
+}
+
+/// The model behind the table, as it is by default. Odd ends, again.
+pub fn ispp() -> Timing {
+    let reliability = ReliabilityOptions {
+        program_step: vec![400, 300, 225],
+        rated_step: 300,
+        rated_cycles: 3_000,
+        rated_age: Nanos(365 * 86_400_000_000_000),
+        fresh_errors: 600,
+        cycled_errors: 2_000,
+        retained_errors: 3_000,
+        wear_at_least: Ratio::percent(100),
+        age_at_least: Ratio::percent(100),
+        references: vec![1, 3, 7],
+        corrects: vec![4_000, 7_000, 12_000],
+        retries: 3,
+        retry_gain: Ratio::percent(30),
+    };
+    let (program_volt, sense, bit) = (Nanos(180_011), Nanos(10_001), Nanos(20_003));
+    let options = IsppOptions { reliability, program_volt, sense, bit };
+    Timing::Ispp(Ispp::new(&options, Cell::Mlc, ERASE))
 }
 
 impl CostSpec {
