@@ -14,7 +14,9 @@ fn the_papers_are_listed() {
     let all: Value = serde_json::from_str(&place.run("reproduce list --json").out).unwrap();
     let listed = all.as_array().unwrap().iter().map(|one| (&one["name"], &one["seeds"]));
     let expected = [
+        ("agcr", 3),
         ("channel-management", 1),
+        ("five-ideas", 10),
         ("openssd-ftl", 1),
         ("prlru", 3),
         ("prlru-adaptive", 10),
@@ -89,6 +91,40 @@ fn the_job_file_of_the_openssd_paper_runs() {
     // The paper: 7538.
     let iops = jobs[0]["write"]["iops"].as_f64().unwrap();
     assert!((6400.0..8700.0).contains(&iops), "{iops}");
+}
+
+/// What the README says of the paper on AGCR: its gain in reads stands and falls with the data from before.
+#[test]
+fn agcr_gains_in_reads_what_it_is_given_from_before() {
+    let place = Place::new();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/agcr");
+    let mean = |policy: &str, prior: &str| {
+        let load = format!("--workload {folder}/hm_0-like.toml --precondition {folder}/used.toml");
+        let cost = format!("--set ftl.cost.policy={policy} --set ftl.cost.prior={prior}");
+        let done = place
+            .run(&format!("run --device agcr {load} {cost} --requests 5000 --no-output --json"));
+        let document: Value = serde_json::from_str(&done.out).expect(&done.err);
+        let of = |op: &str| document["report"]["host"][op]["latency_ns"]["mean"].as_f64();
+        [of("read"), of("write")].map(|mean| mean.expect("a number"))
+    };
+    let (li, agcr) = (mean("queue-driven", "medium"), mean("agcr", "high"));
+    assert!((0.44..0.52).contains(&(agcr[0] / li[0])), "{agcr:?} {li:?}");
+    assert!((0.75..0.90).contains(&(agcr[1] / li[1])), "{agcr:?} {li:?}");
+    let alike = mean("agcr", "medium");
+    assert!((1.0..1.15).contains(&(alike[0] / li[0])), "{alike:?} {li:?}");
+    assert!((0.75..0.90).contains(&(alike[1] / li[1])), "{alike:?} {li:?}");
+    let high = mean("queue-driven", "high");
+    assert!(agcr[0] > high[0], "{agcr:?} {high:?}");
+}
+
+/// All numbers of the paper on AGCR that need no real traces.
+#[test]
+#[ignore = "minutes; optimised and by hand: cargo test --release -p ftlab-cli agcr_paper -- --ignored"]
+fn the_agcr_paper_is_reproduced() {
+    let place = Place::new();
+    let done = place.run("reproduce agcr --claims-only -o out");
+    assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
+    assert_eq!(place.json("out/result.json")["verdicts"]["out_of_tolerance"], 0);
 }
 
 /// All numbers, in full; what the README says of devices with clocks of their own.
