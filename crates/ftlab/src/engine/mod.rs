@@ -7,6 +7,7 @@ mod memory;
 mod queue;
 mod random;
 mod slab;
+mod two_bits;
 
 pub use divide::Divisor;
 pub use hash::NumberHasher;
@@ -14,3 +15,4 @@ pub use memory::prefetch;
 pub use queue::EventQueue;
 pub use random::Stream;
 pub use slab::{Handle, Slab};
+pub use two_bits::TwoBits;

@@ -4,13 +4,10 @@
 //! Two bits a flash page, eight bytes a block, zeroed memory that nobody touches before it is programmed.
 
 use super::{CostClass, Geometry};
+use crate::engine::TwoBits;
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{BlockId, Nanos, Ppn, SimTime};
 
-/// Bits of a class, and how many classes share a byte.
-const BITS: u32 = 2;
-const PER_BYTE: u32 = u8::BITS / BITS;
-const MASK: u8 = (1 << BITS) - 1;
 /// Births are kept in seconds.
 const SECOND: u64 = 1_000_000_000;
 
@@ -27,7 +24,7 @@ pub struct Prior {
 #[derive(Clone, Debug)]
 pub struct Programmed {
     /// By flash page: nothing for one that is erased or from before, else its class and one.
-    classes: Vec<u8>,
+    classes: TwoBits,
     /// By block: when the first page was programmed, in seconds and one; nothing if none was.
     born: Vec<u32>,
     /// By block.
@@ -42,31 +39,18 @@ impl Programmed {
         let flash_pages = geometry.physical_pages() / geometry.units_per_page();
         let blocks = geometry.blocks() as usize;
         Programmed {
-            classes: vec![0; flash_pages.div_ceil(PER_BYTE) as usize],
+            classes: TwoBits::new(flash_pages),
             born: vec![0; blocks],
             erases: vec![0; blocks],
             prior,
         }
     }
 
-    #[inline]
-    fn code(&self, flash_page: u32) -> u8 {
-        let shift = flash_page % PER_BYTE * BITS;
-        self.classes[(flash_page / PER_BYTE) as usize] >> shift & MASK
-    }
-
-    #[inline]
-    fn set_code(&mut self, flash_page: u32, code: u8) {
-        let shift = flash_page % PER_BYTE * BITS;
-        let byte = &mut self.classes[(flash_page / PER_BYTE) as usize];
-        *byte = *byte & !(MASK << shift) | code << shift;
-    }
-
     /// The class of a flash page that is programmed.
     #[inline]
     #[must_use]
     pub fn class_of(&self, flash_page: u32) -> CostClass {
-        match self.code(flash_page) {
+        match self.classes.get(flash_page) {
             0 => self.prior.class,
             1 => CostClass::Low,
             2 => CostClass::Medium,
@@ -78,7 +62,7 @@ impl Programmed {
     #[inline]
     #[must_use]
     pub fn is_prior(&self, flash_page: u32) -> bool {
-        self.code(flash_page) == 0
+        self.classes.get(flash_page) == 0
     }
 
     /// What data from before is taken for.
@@ -117,7 +101,7 @@ impl Programmed {
         from_before: bool,
         now: SimTime,
     ) {
-        self.set_code(at.flash_page, if from_before { 0 } else { class as u8 + 1 });
+        self.classes.set(at.flash_page, if from_before { 0 } else { class as u8 + 1 });
         let born = &mut self.born[at.block.at()];
         if *born == 0 {
             *born = u32::try_from(now.0 / SECOND + 1).unwrap_or(u32::MAX);
@@ -127,7 +111,7 @@ impl Programmed {
     /// A block was erased.
     pub(crate) fn erase(&mut self, at: &Place, flash_pages: u32) {
         for flash_page in at.flash_page..at.flash_page + flash_pages {
-            self.set_code(flash_page, 0);
+            self.classes.set(flash_page, 0);
         }
         self.born[at.block.at()] = 0;
         self.erases[at.block.at()] += 1;
@@ -136,8 +120,7 @@ impl Programmed {
     /// All that lies on flash is data from before.
     pub(crate) fn prepared(&mut self) {
         if !self.prior.as_written {
-            // Memory anew: what is filled with nothing would be touched.
-            self.classes = vec![0; self.classes.len()];
+            self.classes.clear();
         }
     }
 
@@ -151,12 +134,7 @@ impl Programmed {
             out.number(block as u64);
             out.number(born);
         }
-        let runs = classes.chunk_by(|one, next| one == next);
-        out.number(runs.clone().count() as u64);
-        for run in runs {
-            out.number(run.len() as u64);
-            out.raw(&run[..1]);
-        }
+        classes.save(out);
     }
 
     /// Takes up what [`save`](Self::save) wrote.
@@ -166,14 +144,7 @@ impl Programmed {
             let block = from.below(blocks, "a block that holds data")?;
             self.born[block as usize] = from.below(u64::from(u32::MAX), "its age")?;
         }
-        let mut filled = 0;
-        for _ in 0..from.below(self.classes.len() as u64 + 1, "the number of runs of classes")? {
-            let left = (self.classes.len() - filled) as u64;
-            let run = from.below(left + 1, "a run of classes")? as usize;
-            self.classes[filled..filled + run].fill(from.raw(1)?[0]);
-            filled += run;
-        }
-        Ok(())
+        self.classes.load(from, "the list of classes")
     }
 }
 

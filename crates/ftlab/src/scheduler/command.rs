@@ -58,7 +58,8 @@ pub struct Spent {
     pub translation: Nanos,
     /// Waiting for the die or the bus, which served host work.
     pub queue: Nanos,
-    /// Waiting for the die or the bus, which served collection.
+    /// Waiting for the die or the bus, which served collection, or another purpose of the device's own: wear,
+    /// folding, rewrites.
     pub gc: Nanos,
     /// On the bus.
     pub bus: Nanos,
@@ -117,7 +118,7 @@ pub struct Command {
     pub unreadable: bool,
     /// What it costs to program the page, as far as that is known.
     pub class: CostClass,
-    /// Whether it copies data from before as it was.
+    /// Whether it reads data from before, or copies it as it was.
     pub(crate) from_before: bool,
     /// What has to wait for it to be cheap, if that is decided when it begins.
     pub(super) crowd: Option<Crowd>,

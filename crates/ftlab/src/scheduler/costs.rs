@@ -2,7 +2,7 @@
 
 use super::command::{Command, CommandId, Origin};
 use super::flash::{Flash, Probe};
-use crate::nand::{CellMode, CostClass, Kind, Place, Programmed, ReadEffort, Reliability};
+use crate::nand::{CellMode, CostClass, Kind, Place, Programmed, Reliability};
 use crate::units::{Ppn, SimTime};
 
 /// Efforts that are told apart: those of the three classes, and more.
@@ -75,13 +75,22 @@ impl<P: Probe> Flash<P> {
         self.programmed.as_ref().map_or(CostClass::default(), |known| known.class_of(flash_page))
     }
 
-    /// What it takes to read the flash page of a page now; none if nothing reads it.
-    #[inline]
-    pub(super) fn effort_of(&self, page: Ppn, now: SimTime) -> Option<ReadEffort> {
-        let Some(programmed) = &self.programmed else { return Some(ReadEffort::default()) };
-        let Place { flash_page, block } = Place::of(&self.geometry, page);
+    /// Finds what it takes to sense the page that a command senses, as it lies there now.
+    #[inline(never)]
+    pub(super) fn find_effort(&mut self, now: SimTime, id: CommandId) {
+        let Flash { programmed: Some(programmed), timing, geometry, commands, .. } = self else {
+            return;
+        };
+        let command = &mut commands[id];
+        let Place { flash_page, block } =
+            Place::of(geometry, command.source.unwrap_or(command.page));
         let (erases, age) = (programmed.erases(block), programmed.age(block, now));
-        self.timing.native.effort(programmed.class_of(flash_page), erases, age)
+        let effort = timing.native.effort(programmed.class_of(flash_page), erases, age);
+        command.effort = effort.unwrap_or_else(|| timing.native.most_effort());
+        command.unreadable = effort.is_none() && command.mode == CellMode::Native;
+        if command.kind == Kind::Read {
+            command.from_before = programmed.is_prior(flash_page);
+        }
     }
 
     /// A command is done on flash whose timing knows costs. Cells that hold one bit cost what they cost.
@@ -101,7 +110,7 @@ impl<P: Probe> Flash<P> {
         }
         match kind {
             Kind::Read => {
-                let prior = origin == Origin::Host && programmed.is_prior(at.flash_page);
+                let prior = origin == Origin::Host && from_before;
                 costs.prior_reads += u64::from(prior) * counts;
             }
             Kind::Program | Kind::Copyback => {

@@ -429,17 +429,17 @@ impl<P: Probe> Flash<P> {
         if P::ACTIVE {
             self.probe.arrives(&arrival);
         }
+        // Before anybody prices it.
+        if self.programmed.is_some() && matches!(kind, Kind::Read | Kind::Copyback) {
+            self.find_effort(now, id);
+        }
         let (scheduler, view) = self.policy_and_view();
         let mut rank = scheduler.rank(&arrival, &view);
         if self.page_order.is_some() {
             rank = self.rank_by_page(die, id, arrival.sequence, rank);
         }
-        let effort = self.effort_of(self.commands[id].source.unwrap_or(page), now);
         let station = &mut self.stations[die.at()];
         let command = &mut self.commands[id];
-        command.effort = effort.unwrap_or_else(|| self.timing.native.most_effort());
-        let senses = matches!(kind, Kind::Read | Kind::Copyback);
-        command.unreadable = effort.is_none() && senses && command.mode == CellMode::Native;
         command.key = rank;
         if kind == Kind::Erase && self.plant.is(Canary::ErasePassesReads) {
             command.key = 0;

@@ -159,7 +159,7 @@ pub struct TimeShares {
     pub translation: f64,
     /// Waiting for a die or a bus that served other host work.
     pub queue: f64,
-    /// Waiting for garbage collection.
+    /// Waiting for garbage collection, or for what else the device does of its own: wear, folding, rewrites.
     pub gc: f64,
     /// On the bus.
     pub bus: f64,

@@ -42,14 +42,19 @@ impl Checker<'_, '_> {
     fn one_time_for_each_class(&mut self) {
         let TimingChoice::ByCost(by_cost) = &self.options.nand.timing.policy else { return };
         let lists = [
-            ("nand.timing.read_by_cost", by_cost.read_by_cost.len()),
-            ("nand.timing.program_by_cost", by_cost.program_by_cost.len()),
+            ("nand.timing.read_by_cost", &by_cost.read_by_cost),
+            ("nand.timing.program_by_cost", &by_cost.program_by_cost),
         ];
-        for (path, length) in lists {
+        for (path, list) in lists {
+            let length = list.len();
             if length != CostClass::ALL.len() {
                 let times = if length == 1 { "1 time".into() } else { format!("{length} times") };
                 let message = format!("has {times}, and there are three costs");
                 let remedy = "give one time for each cost: low, medium, high".to_owned();
+                self.fail(&[path], message, remedy);
+            } else if !list.is_sorted() {
+                let message = "what costs more takes less time".to_owned();
+                let remedy = "write the times in rising order: low, medium, high".to_owned();
                 self.fail(&[path], message, remedy);
             }
         }

@@ -8,6 +8,9 @@
 //! - The tag in the paper's mapping entry has one bit, for low cost; here the flash knows the class of each flash page.
 //! - Copies of collection are "processed at the regulated cost" (section 4.1): of a page that was written last at low
 //!   cost, of one that was read last at high cost, of one that nobody touched as it was.
+//! - Section 3.3 inserts a rewrite "if the page was not written at high cost before", section 3.4 one for a page with the
+//!   tag of low cost. The tag has one bit, so the latter is taken: pages at medium cost stay there.
+//! - The paper has one rewrite queue; here each die has its own, since each is idle at its own times.
 //! - Longer windows than two are not kept by the device: their states need more than two bits. `hysteresis` is what
 //!   two bits can hold beyond the last access.
 //! - A flash page of several logical pages is programmed at the highest cost that one of them asks for, since reads

@@ -1,6 +1,7 @@
 //! What pages have been through: two bits for each logical page.
 
 use crate::config::declare::choices;
+use crate::engine::TwoBits;
 use crate::image::{Damage, Reader, Writer};
 use crate::units::Lpn;
 
@@ -44,84 +45,56 @@ impl HistoryRule {
     }
 }
 
-const BITS: u32 = 2;
-const PER_BYTE: u32 = u8::BITS / BITS;
-const MASK: u8 = (1 << BITS) - 1;
-
 /// The past of all pages of the host. Zeroed memory means nothing.
 #[derive(Clone, Debug)]
 pub struct History {
     rule: HistoryRule,
-    pages: u32,
-    pasts: Vec<u8>,
+    pasts: TwoBits,
 }
 
 impl History {
     /// Nothing has happened to so many pages.
     #[must_use]
     pub fn new(rule: HistoryRule, pages: u32) -> History {
-        History { rule, pages, pasts: vec![0; pages.div_ceil(PER_BYTE) as usize] }
+        History { rule, pasts: TwoBits::new(pages) }
     }
 
     /// What a page has been through. Pages that are not the host's have no past.
     #[inline]
     #[must_use]
     pub fn of(&self, page: Lpn) -> Past {
-        if page.get() >= self.pages {
-            return Past::None;
+        match page.get() < self.pasts.entries() {
+            true => Past::ALL[usize::from(self.pasts.get(page.get()))],
+            false => Past::None,
         }
-        let code = self.pasts[(page.get() / PER_BYTE) as usize] >> (page.get() % PER_BYTE * BITS);
-        Past::ALL[usize::from(code & MASK)]
-    }
-
-    #[inline]
-    fn set(&mut self, page: Lpn, past: Past) {
-        let shift = page.get() % PER_BYTE * BITS;
-        let byte = &mut self.pasts[(page.get() / PER_BYTE) as usize];
-        *byte = *byte & !(MASK << shift) | (past as u8) << shift;
     }
 
     /// A page of the host was read, or written. Returns what it had been through before.
     #[inline]
     pub(super) fn access(&mut self, page: Lpn, access: Past) -> Past {
         let past = self.of(page);
-        self.set(page, self.rule.after(past, access));
+        self.pasts.set(page.get(), self.rule.after(past, access) as u8);
         past
     }
 
     /// A page of the host holds nothing any more.
     #[inline]
     pub(super) fn forget(&mut self, page: Lpn) {
-        self.set(page, Past::None);
+        self.pasts.set(page.get(), Past::None as u8);
     }
 
     /// Nothing is remembered any more.
     pub(super) fn clear(&mut self) {
-        // Memory anew: what is filled with nothing would be touched.
-        self.pasts = vec![0; self.pasts.len()];
+        self.pasts.clear();
     }
 
-    /// Writes runs of equal pasts.
     pub(super) fn save(&self, out: &mut Writer) {
-        let History { rule: _, pages: _, pasts } = self;
-        let runs = pasts.chunk_by(|one, next| one == next);
-        out.number(runs.clone().count() as u64);
-        for run in runs {
-            out.number(run.len() as u64);
-            out.raw(&run[..1]);
-        }
+        let History { rule: _, pasts } = self;
+        pasts.save(out);
     }
 
-    /// Takes up what [`save`](Self::save) wrote.
     pub(super) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        let mut filled = 0;
-        for _ in 0..from.below(self.pasts.len() as u64 + 1, "the number of runs of pasts")? {
-            let left = (self.pasts.len() - filled) as u64;
-            let run = from.below(left + 1, "a run of pasts")? as usize;
-            self.pasts[filled..filled + run].fill(from.raw(1)?[0]);
-            filled += run;
-        }
-        Ok(())
+        self.pasts.load(from, "the list of pasts")
     }
 }
 

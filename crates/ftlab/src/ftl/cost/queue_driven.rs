@@ -1,9 +1,10 @@
 //! Cost by the queue: a program is cheap if others wait for it to end, and dear if nobody is in a hurry.
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.2, on the scheme of Li et al. that it is
-//! compared with. What has to wait, the die or the device, is not said there: both can be had. Decided at the moment
-//! when the cells begin, for copies of collection, too; what comes at one moment counts as waiting for what
-//! begins then.
+//! compared with. What has to wait, the die or the device, is not said there: both can be had. Decided when a die takes
+//! the program up, before its data has moved in, for copies of collection, too. What counts are flash commands that
+//! wait for a die, not what waits for room, for its turn in a submission queue, or for an entry of the map. A die that
+//! was idle knows all that comes at one moment; one that falls free takes what is there.
 
 use super::{Past, Regulate};
 use crate::config::declare::{choices, options};

@@ -200,12 +200,9 @@ impl Ftl {
     /// programmed there of it. Of those that have left, one is as good as another.
     #[cold]
     pub(super) fn record_copy_of_parts(&mut self, from: Ppn, to: Ppn) {
-        let parts = match self.living(from) {
-            [None, None] => self.spare.parts(from),
-            living => living,
-        };
-        let parts =
-            parts.map(|part| part.map(|(page, sectors)| (page, self.noted_of_copy(sectors))));
+        let parts = self
+            .parts_to_copy(from)
+            .map(|part| part.map(|(page, sectors)| (page, self.noted_of_copy(sectors))));
         let forgets = self.plant.is(Canary::SecondOwnerForgotten);
         match parts {
             [Some(first), Some(second)] if !forgets => self.spare.record_pack(to, [first, second]),
@@ -231,12 +228,20 @@ impl Ftl {
         moved.count() > 0
     }
 
-    /// The logical pages whose data is programmed at `at`.
+    /// What a copy of the page at `from` is programmed with: those who live there, or what lay there, if all have left.
+    fn parts_to_copy(&self, from: Ppn) -> [Option<OwnerPart>; 2] {
+        match self.living(from) {
+            [None, None] => self.spare.parts(from),
+            living => living,
+        }
+    }
+
+    /// The logical pages that a copy of the page at `from` holds.
     #[must_use]
-    pub fn owners_of(&self, at: Ppn) -> [Option<Lpn>; 2] {
+    pub fn owners_of_copy(&self, from: Ppn) -> [Option<Lpn>; 2] {
         match self.packs() {
-            true => self.spare.parts(at).map(|part| part.map(|(page, _)| page)),
-            false => [self.spare.owner(at), None],
+            true => self.parts_to_copy(from).map(|part| part.map(|(page, _)| page)),
+            false => [self.spare.owner(from), None],
         }
     }
 

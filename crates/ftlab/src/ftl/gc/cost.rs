@@ -41,14 +41,12 @@ impl Ftl {
         let programmed = flash.programmed()?;
         let flash_page = self.geometry.flash_page_of(from);
         let as_was = programmed.class_of(flash_page);
-        let of = |page: Lpn| match self.cost_of_copy(page, as_was) {
-            Some(cost) => CopyCost { cost, from_before: false },
-            None => CopyCost {
-                cost: ProgramCost::Of(as_was),
-                from_before: programmed.is_prior(flash_page),
-            },
+        let of = |page: Lpn| {
+            let stays = ProgramCost::Of(as_was);
+            let cost = self.cost_of_copy(page, as_was).unwrap_or(stays);
+            CopyCost { cost, from_before: cost == stays && programmed.is_prior(flash_page) }
         };
-        self.owners_of(from).into_iter().flatten().map(of).reduce(CopyCost::and)
+        self.owners_of_copy(from).into_iter().flatten().map(of).reduce(CopyCost::and)
     }
 }
 
