@@ -4,13 +4,14 @@
 use ftlab::config::{Cell, Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
+use ftlab::ftl::BlockState;
 use ftlab::ftl::cost::CostSetup;
 use ftlab::ftl::gc::Purpose;
 use ftlab::ftl::wear::RefreshRule;
 use ftlab::host::{Advanced, Host, Op, Outcome, Request};
 use ftlab::nand::timing::{Ispp, IsppOptions, Timing, TimingChoice};
 use ftlab::nand::{CostClass, Limit, Prior, Reliability};
-use ftlab::units::{Lba, Nanos, Ppn, SimTime};
+use ftlab::units::{BlockId, Lba, Nanos, Ppn, SimTime};
 
 use crate::common::{ERASE, PlacementKind, Spec, lru, request};
 use crate::contents::Bench;
@@ -160,6 +161,43 @@ fn blocks_that_are_being_filled_are_refreshed_too() {
         assert_eq!((decade.unreadable, decade.lost), (0, 0));
         assert!(decade.refreshed > 0);
     }
+}
+
+/// Programs fail on blocks that a patrol has just stopped filling: these are emptied as any block that fails, and what
+/// they hold is not lost.
+#[test]
+fn a_block_that_fails_while_it_is_sealed_is_emptied() {
+    let mut failures = 0;
+    for seed in 0..6 {
+        let mut spec = spec();
+        (spec.shape.blocks_per_plane, spec.shape.pages_per_block) = (48, 64);
+        spec.life.seed = seed;
+        spec.life.faults.program_failures = 10_000_000;
+        spec.logical_pages = spec.most_logical_pages() / 8;
+        let rule = Some(Limit::LastRetry);
+        let setup = setup(&spec, &worn("300%"), regulator("low-write"), rule);
+        let mut bench = Bench::of(&spec, setup, None);
+        let pages = u64::from(spec.logical_pages);
+        let mut random = Stream::new(seed, "patrols");
+        for day in 1..=100 {
+            // Many programs are under way when the patrol comes.
+            let before = SimTime(day * DAY.0 - 100_000);
+            while bench.advance(before).expect("the right data") == Advanced::Completed {}
+            for _ in 0..16 {
+                let page = random.below(pages) * 8;
+                bench.submit(Op::Write, page..page + 8);
+            }
+            while bench.advance(SimTime::FOREVER).expect("the right data") != Advanced::Idle {}
+        }
+        bench.finish().expect("the right data");
+        let ftl = bench.device.ftl();
+        let blocks = (0..spec.geometry().blocks()).map(BlockId::new);
+        let left = blocks.filter(|&block| ftl.blocks().state(block) == BlockState::Failing);
+        assert!(bench.device.end_of_life().is_none(), "seed {seed}: too many failures");
+        assert_eq!((left.count(), bench.unreadable), (0, 0), "seed {seed}");
+        failures += ftl.life().map_or(0, |life| life.losses().program_failures);
+    }
+    assert!(failures > 50, "too few: {failures}");
 }
 
 /// One page on flash, read at an age.

@@ -330,7 +330,9 @@ impl Ftl {
                 if let Some(noted) = open.and_then(|(of, _)| self.writable.get_mut(of.at())) {
                     noted.next_unit[plane.at()] = 0;
                 }
-                let taken = open.map_or(whole, |(_, taken)| taken);
+                // One that was filled no further, for refresh, is not among the open ones any more.
+                let sealed = self.refresh.as_mut().and_then(|refresh| refresh.unseal(block));
+                let taken = open.map(|(_, taken)| taken).or(sealed).unwrap_or(whole);
                 life.failing.push(Failing { block, taken });
                 self.blocks.set_state(block, BlockState::Failing);
                 life.lose(plane);
@@ -338,6 +340,7 @@ impl Ftl {
         }
         self.blocks.add_programmed(block, self.geometry.units_per_page());
         self.settle_failing(block);
+        self.settle_sealing(block);
         self.refresh_writable(plane);
         true
     }

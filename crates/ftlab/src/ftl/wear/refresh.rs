@@ -94,6 +94,12 @@ impl Refresh {
     pub(in crate::ftl) fn new(rule: RefreshRule, planes: u32) -> Refresh {
         Refresh { rule, due: vec![VecDeque::new(); planes as usize], sealing: Vec::new() }
     }
+
+    /// A block that is filled no further fails: how many units of it were taken, if it was such a one.
+    pub(super) fn unseal(&mut self, block: BlockId) -> Option<u32> {
+        let at = self.sealing.iter().position(|sealing| sealing.block == block)?;
+        Some(self.sealing.remove(at).taken)
+    }
 }
 
 impl Ftl {
