@@ -316,6 +316,7 @@ fn what_has_no_meaning_without_translation_is_refused() {
         "scheduler.suspend=erase",
         "nand.suspend.erase=5us",
         "nand.multi_plane.erase=on",
+        "nand.timing.policy=ispp",
     ];
     let sets: Vec<Layer> =
         sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set)).collect();

@@ -4,6 +4,7 @@
 use super::{Checker, text};
 use crate::ftl::mapping::MappingChoice;
 use crate::nand::endurance::EnduranceChoice;
+use crate::nand::timing::TimingChoice;
 use crate::scheduler::Pausable;
 use crate::units::Ratio;
 
@@ -88,6 +89,12 @@ impl Checker<'_, '_> {
                 "nand.endurance.policy",
                 "\"unlimited\"",
                 "nothing is ever erased, so nothing wears out",
+            ),
+            (
+                matches!(nand.timing.policy, TimingChoice::Ispp(_)),
+                "nand.timing.policy",
+                "\"by-cost\"",
+                "nothing is ever erased, so no block's data would become young again",
             ),
         ];
         for (_, path, value, why) in wrong.into_iter().filter(|wrong| wrong.0) {
