@@ -402,6 +402,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         ledger: Ledger::default(),
         plant: Plant::default(),
     };
+    device.begin_ages();
     device.plan_patrol();
     if verify::ON && device.merger.is_some() {
         // What a device starts with was programmed by nobody.

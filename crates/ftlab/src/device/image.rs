@@ -168,6 +168,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let all = (0..).map(BlockId::new).zip(blocks.all_erases());
             all.for_each(|(block, erases)| programmed.set_erases(block, erases));
         }
+        self.begin_ages();
         self.consider_end();
         if verify::ON {
             self.verify_loaded();
@@ -176,6 +177,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.relieve();
         }
         Ok(())
+    }
+
+    /// What lies on flash and was programmed when nobody knew its age, in another model of timing or before the
+    /// device began, ages from now on.
+    pub(super) fn begin_ages(&mut self) {
+        let all = (0..self.flash.geometry().blocks()).map(BlockId::new);
+        let Some(programmed) = self.flash.programmed_mut() else { return };
+        let holding = all.filter(|&block| self.ftl.blocks().programmed(block) > 0);
+        holding.for_each(|block| programmed.holds(block, self.now));
     }
 }
 

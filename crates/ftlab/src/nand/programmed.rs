@@ -25,7 +25,8 @@ pub struct Prior {
 pub struct Programmed {
     /// By flash page: nothing for one that is erased or from before, else its class and one.
     classes: TwoBits,
-    /// By block: when the first page was programmed, in seconds and one; nothing if none was.
+    /// By block: when the first page was programmed, in seconds and one; nothing if none was. Of data that the flash
+    /// did not see programmed: when it was first known to be there.
     born: Vec<u32>,
     /// By block.
     erases: Vec<u32>,
@@ -93,6 +94,19 @@ impl Programmed {
         self.erases[block.at()] = erases;
     }
 
+    /// Since when blocks hold data is known of none: an image says it, or nobody does.
+    pub(crate) fn forget_ages(&mut self) {
+        self.born.fill(0);
+    }
+
+    /// A block holds data. If the flash did not see it programmed, it ages from now on.
+    pub(crate) fn holds(&mut self, block: BlockId, now: SimTime) {
+        let born = &mut self.born[block.at()];
+        if *born == 0 {
+            *born = second_of(now);
+        }
+    }
+
     /// A flash page was programmed. Data from before that is copied as it was stays from before.
     pub(crate) fn program(
         &mut self,
@@ -102,10 +116,7 @@ impl Programmed {
         now: SimTime,
     ) {
         self.classes.set(at.flash_page, if from_before { 0 } else { class as u8 + 1 });
-        let born = &mut self.born[at.block.at()];
-        if *born == 0 {
-            *born = u32::try_from(now.0 / SECOND + 1).unwrap_or(u32::MAX);
-        }
+        self.holds(at.block, now);
     }
 
     /// A block was erased.
@@ -146,6 +157,11 @@ impl Programmed {
         }
         self.classes.load(from, "the list of classes")
     }
+}
+
+/// How a moment is kept: in seconds and one.
+fn second_of(now: SimTime) -> u32 {
+    u32::try_from(now.0 / SECOND + 1).unwrap_or(u32::MAX)
 }
 
 /// Where something is programmed, or erased.

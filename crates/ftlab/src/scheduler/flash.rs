@@ -344,14 +344,15 @@ impl<P: Probe> Flash<P> {
         take_up(from, resume.timing, |from| self.timing.native.load(from))?;
         take_up(from, resume.scheduler, |from| self.scheduler.load(from))?;
         let mut part = from.nested()?;
-        match &mut self.programmed {
+        let Some(programmed) = &mut self.programmed else { return Ok(()) };
+        // What the device started with is gone.
+        programmed.forget_ages();
+        if part.end().is_ok() {
             // Flash that knew no costs has nothing to say.
-            Some(programmed) if part.end().is_err() => {
-                programmed.load(&mut part)?;
-                part.end()
-            }
-            _ => Ok(()),
+            return Ok(());
         }
+        programmed.load(&mut part)?;
+        part.end()
     }
 
     /// A command in flight.

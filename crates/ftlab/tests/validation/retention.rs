@@ -302,6 +302,43 @@ fn what_is_lost_is_marked_until_it_is_written_again() {
     assert_eq!(unreadable(&mut loaded, &mut run), all);
 }
 
+/// What was programmed while nobody knew costs, and is loaded where they are known, ages from the load on: not from
+/// before, and not never.
+#[test]
+fn what_the_flash_did_not_see_programmed_ages_from_the_load_on() {
+    let spec = Spec::small();
+    let mut plain: Device = assemble(spec.setup());
+    let mut done = Vec::new();
+    plain.advance_until(SimTime(50 * YEAR.0), &mut done);
+    plain.submit(plain.now(), request(Op::Write, 0, 8, 0));
+    plain.rest(&mut done).expect("room");
+    let options = worn("100%");
+    let mut device: Device = assemble(setup(&spec, &options, regulator("traditional"), None));
+    device.load(&plain.save(), ftlab::image::Resume::NONE).expect("a sound image");
+    let model = Reliability::new(&options.reliability);
+    let lasts = model.lasts(CostClass::Medium, 0, Limit::LastRetry).expect("it ages");
+    let loaded = device.now();
+    assert!(loaded >= SimTime(50 * YEAR.0));
+    assert_eq!(read_at(&mut device, loaded).1, Outcome::Done);
+    assert_eq!(read_at(&mut device, loaded + Nanos(lasts.0 - DAY.0)).1, Outcome::Done);
+    assert_eq!(read_at(&mut device, loaded + lasts).1, Outcome::Unreadable);
+}
+
+/// So does what a log mapping holds when it begins.
+#[test]
+fn what_a_device_starts_with_ages_from_the_start() {
+    let log = ["ftl.mapping.policy=bast", "ftl.mapping.start=full", "nand.timing.age_at_least=0%"];
+    let setup = DeviceSetup::new(&load(&log), 1);
+    let timing = &setup.flash.timing.native;
+    let lasts = timing
+        .reliability()
+        .and_then(|model| model.lasts(CostClass::Medium, 0, Limit::LastRetry))
+        .expect("it ages");
+    let mut device: Device = assemble(setup);
+    assert_eq!(read_at(&mut device, SimTime::ZERO + Nanos(lasts.0 - DAY.0)).1, Outcome::Done);
+    assert_eq!(read_at(&mut device, SimTime::ZERO + lasts).1, Outcome::Unreadable);
+}
+
 /// Patrols end nothing that would end, and let nothing wait.
 #[test]
 fn a_device_that_patrols_comes_to_an_end() {
