@@ -64,6 +64,10 @@ const DEVICES: &[&[&str]] = &[
     &["host.outstanding=1", "firmware.copies=writes"],
     &["host.queues=4", "host.outstanding=2", "host.link.rate=100MB/s"],
     &["nand.faults.program_failures=300000", "nand.faults.erase_failures=20000000"],
+    // Programs that cost more or less; with and without a buffer, which makes readers of flash rare.
+    &["nand.timing.policy=by-cost"],
+    &["nand.timing.policy=by-cost", "cache.policy=none"],
+    &["nand.timing.policy=by-cost", "cache.policy=none", "ftl.cost.policy=agcr"],
     &["ftl.mapping.policy=log-block"],
     &["ftl.mapping.policy=log-block", "ftl.merge.planner=cycle-stealing"],
     // Data ages, and is copied before it is too old.
@@ -132,17 +136,20 @@ fn load(sets: &[String]) -> Option<Config> {
     Config::load(&layers).ok()
 }
 
+/// So many requests write everything once.
+const PREPARATION: u32 = 64;
+
 /// Everything written once, then a mixture that comes in bursts: small and large, hot and cold, of several
 /// streams, with trims, flushes and pauses; late in it, half a year passes, and then seven and a half.
 fn requests(capacity: u64) -> impl Iterator<Item = (u64, Request)> {
     const COUNT: u32 = 2_500;
-    let size = capacity / 64;
-    let fill = (0..64).map(move |tag| {
+    let size = capacity / u64::from(PREPARATION);
+    let fill = (0..PREPARATION).map(move |tag| {
         let lba = Lba(u64::from(tag) * size);
         (0, Request { op: Op::Write, lba, sectors: size as u32, stream: tag, tag })
     });
     let mut random = Stream::new(1, "load");
-    let mixture = (64..COUNT).map(move |tag| {
+    let mixture = (PREPARATION..COUNT).map(move |tag| {
         let mut any = |below| random.below(below);
         let op = match any(20) {
             0 => Op::Trim,
@@ -170,6 +177,11 @@ fn requests(capacity: u64) -> impl Iterator<Item = (u64, Request)> {
 fn run(device: &mut Device) -> Vec<Completion> {
     let mut done = Vec::new();
     for (pause, request) in requests(device.capacity_sectors()) {
+        // Where it counts what data was there before.
+        if request.tag == PREPARATION && device.flash().programmed().is_some() {
+            while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+            device.prepared();
+        }
         let until = SimTime(device.now().0 + pause);
         while pause > 0 && device.advance_until(until, &mut done) == Advanced::Completed {}
         let queue = device.queue_of(request.stream);

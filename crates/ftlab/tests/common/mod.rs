@@ -500,7 +500,7 @@ impl Spec {
         let geometry = self.geometry();
         let (block, page) = (geometry.units_per_block(), geometry.units_per_page());
         let of_map = if self.mapping == MappingKind::Dftl { 2 } else { 0 };
-        let of_rewrites = u32::from(self.cost.rewrites().is_some());
+        let of_rewrites = u32::from(self.rewrites().is_some());
         let open = self.streams(&geometry).open_blocks() - 1 + self.slc.kept_open();
         let open = open + of_map + of_rewrites;
         let reserve = self.thresholds.reserve + self.kept_back() + self.slc.own_blocks();

@@ -14,7 +14,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::random::{self, Step};
-use super::{ERASE, RegulatorKind, Spec, TimingKind, caching, failing, on_demand};
+use super::{
+    ERASE, MappingKind, RegulatorKind, Spec, TimingKind, caching, failing, on_demand, timing,
+};
 
 /// What decides what writes cost, described.
 #[derive(Clone, Copy, Debug)]
@@ -70,16 +72,6 @@ pub fn ispp() -> Timing {
 }
 
 impl CostSpec {
-    pub(super) fn setup(&self) -> CostSetup {
-        CostSetup { regulator: self.regulator(), rewrites: self.rewrites() }
-    }
-
-    /// Pages that a die remembers, if any is rewritten.
-    pub(super) fn rewrites(&self) -> Option<u32> {
-        let rewrites = self.rewrite && self.policy == RegulatorKind::Agcr;
-        rewrites.then_some(self.remembers)
-    }
-
     fn regulator(&self) -> Regulator {
         match self.policy {
             RegulatorKind::Traditional => Regulator::Traditional(Traditional),
@@ -92,6 +84,22 @@ impl CostSpec {
                 rewrite_queue: self.remembers,
             })),
         }
+    }
+}
+
+impl Spec {
+    /// What regulates costs, if the cells leave a choice.
+    pub(super) fn cost_setup(&self) -> Option<CostSetup> {
+        let knows_costs = timing(self.timing).knows_costs();
+        let setup = || CostSetup { regulator: self.cost.regulator(), rewrites: self.rewrites() };
+        knows_costs.then(setup)
+    }
+
+    /// Pages that a die remembers, if any is rewritten: a log has no place of its own for it.
+    pub(super) fn rewrites(&self) -> Option<u32> {
+        let places = self.log.shares.data == 0 && self.mapping != MappingKind::Physical;
+        let rewrites = self.cost.rewrite && self.cost.policy == RegulatorKind::Agcr;
+        (places && rewrites).then_some(self.cost.remembers)
     }
 }
 
