@@ -5,6 +5,7 @@ use crate::ftl::gc::Ground;
 use crate::nand::CellMode;
 use crate::scheduler::{CommandId, Kind, Probe};
 use crate::units::{DieId, Lpn};
+use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// The host reads a page from flash: it may be one that should lie there at another cost.
@@ -23,7 +24,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline]
     pub(super) fn consider_rewriting(&mut self, die: DieId) {
         if let Some(rewriter) = &mut self.rewriter
-            && self.flash.load().of(die) == 0
+            && (self.flash.load().of(die) == 0 || self.plant.is(Canary::RewriteCutsIn))
         {
             rewriter.die_is_idle(die);
         }
@@ -40,7 +41,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn rewrite_on_idle_dies(&mut self) {
         let Some(mut rewriter) = self.rewriter.take() else { return };
         while let Some(die) = rewriter.next_idle() {
-            if self.flash.load().of(die) > 0 {
+            if self.flash.load().of(die) > 0 && !self.plant.is(Canary::RewriteCutsIn) {
                 continue;
             }
             let Device { now, ftl, flash, contents, buffer, .. } = self;

@@ -3,6 +3,7 @@
 
 use super::{Contents, Device};
 use crate::ftl::BlockState;
+use crate::ftl::cost::Rewriter;
 use crate::ftl::mapping::Dftl;
 use crate::nand::CellMode;
 use crate::scheduler::{Kind, Probe, flash_pages_programmed};
@@ -90,12 +91,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if let Some(laws) = &self.flash.laws {
             laws.at_rest(self.now, self.flash.channel_busy(self.now));
             self.verify_blocks(laws);
+            self.flash.programmed().into_iter().for_each(|known| laws.check_classes(known));
         }
         let dies = (0..self.flash.geometry().dies()).map(DieId::new);
         let load: u32 = dies.map(|die| self.flash.load().of(die)).sum();
         assert_eq!(load, 0, "dies at rest count commands");
         if self.intake.in_flight() == 0 && self.stalled.is_empty() {
-            assert_eq!(self.flash.in_flight(), 0, "commands that nobody waits for");
+            let held = self.rewriter().map_or(0, Rewriter::held);
+            assert_eq!(self.flash.in_flight(), held, "commands that nobody waits for");
             assert_eq!(self.buffer.programs(), 0, "programs of a buffer at rest");
             assert!(self.standstill.is_over(), "a device at rest stands still");
             let settled = self.ftl.map_on_flash().is_none_or(Dftl::is_settled);
@@ -128,6 +131,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if let Some(laws) = &mut self.flash.laws {
             held.into_iter().for_each(|(block, held)| laws.holds(block, held));
         }
+        self.flash.verify_loaded_classes();
         self.verify_all();
     }
 }

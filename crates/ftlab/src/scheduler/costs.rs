@@ -4,6 +4,7 @@ use super::command::{Command, CommandId, Origin};
 use super::flash::{Flash, Probe};
 use crate::nand::{CellMode, CostClass, Kind, Place, Programmed, Reliability};
 use crate::units::{Ppn, SimTime};
+use crate::verify::Canary;
 
 /// Efforts that are told apart: those of the three classes, and more.
 pub const EFFORTS: usize = CostClass::ALL.len() + 1;
@@ -61,6 +62,13 @@ impl<P: Probe> Flash<P> {
         self.timing.native.reliability()
     }
 
+    /// An image was loaded: the laws know no more of what pages were programmed at.
+    pub(crate) fn verify_loaded_classes(&mut self) {
+        if let (Some(laws), Some(programmed)) = (&mut self.laws, &self.programmed) {
+            laws.take_up_classes(programmed);
+        }
+    }
+
     /// What commands cost so far.
     #[must_use]
     pub fn costs(&self) -> &CostCounts {
@@ -96,6 +104,7 @@ impl<P: Probe> Flash<P> {
     /// A command is done on flash whose timing knows costs. Cells that hold one bit cost what they cost.
     #[inline(never)]
     pub(super) fn note_cost(&mut self, now: SimTime, id: CommandId) {
+        let lost = self.plant.is(Canary::ClassOfCopyLost) && self.commands[id].is_gc();
         let Flash { programmed: Some(programmed), costs, geometry, commands, .. } = self else {
             return;
         };
@@ -114,7 +123,8 @@ impl<P: Probe> Flash<P> {
                 costs.prior_reads += u64::from(prior) * counts;
             }
             Kind::Program | Kind::Copyback => {
-                programmed.program(&at, class, from_before, now);
+                let known = if lost { CostClass::default() } else { class };
+                programmed.program(&at, known, from_before, now);
                 costs.programs[origin as usize][class as usize] += counts;
             }
             Kind::Erase => programmed.erase(&at, geometry.shape().pages_per_block),

@@ -161,7 +161,13 @@ impl<P: Probe> Flash<P> {
         let in_bus = setup.bus.longest(planes, setup.abilities.multi_plane.gap);
         let pauses = pause.program + pause.erase + pause.resume;
         let reach = in_bus + setup.timing.longest() + cache.busy + pauses;
-        let laws = || FlashLaws::new(&setup.geometry, &setup.abilities, &setup.bus);
+        let laws = || {
+            let mut laws = FlashLaws::new(&setup.geometry, &setup.abilities, &setup.bus);
+            if setup.timing.native.reliability().is_none() {
+                laws.classes_decide_reads();
+            }
+            laws
+        };
         let programmed = || Box::new(Programmed::new(&setup.geometry, setup.prior));
         Flash {
             laws: verify::ON.then(|| Box::new(laws())),
@@ -453,7 +459,7 @@ impl<P: Probe> Flash<P> {
         if verify::ON
             && let Some(laws) = &mut self.laws
         {
-            laws.submitted(id, now, command);
+            laws.submitted(id, now, command, self.load.of(die));
         }
         self.load.add(die);
         station.lanes.push(&mut self.commands, id);

@@ -270,10 +270,10 @@ impl<P: Probe> Flash<P> {
     #[inline(always)]
     fn run_cells(&mut self, operation: Operation, waited: Nanos) {
         let Operation { now, die, first, cells_from } = operation;
-        let mut span = self.price(first);
+        let mut span = self.price(first, now);
         let others = self.commands[first].next;
         if others.is_some() {
-            span = self.share_cells(others, span, waited);
+            span = self.share_cells(now, others, span, waited);
         }
         let spent = &mut self.commands[first].spent;
         spent.cell += span;
@@ -292,11 +292,17 @@ impl<P: Probe> Flash<P> {
     /// Finds the price of an operation that others share with a first command which alone would take
     /// `least`, and accounts for it.
     #[cold]
-    fn share_cells(&mut self, others: Option<CommandId>, least: Nanos, waited: Nanos) -> Nanos {
+    fn share_cells(
+        &mut self,
+        now: SimTime,
+        others: Option<CommandId>,
+        least: Nanos,
+        waited: Nanos,
+    ) -> Nanos {
         let mut span = least;
         let mut next = others;
         while let Some(id) = next {
-            span = span.max(self.price(id));
+            span = span.max(self.price(id, now));
             next = self.commands[id].next;
         }
         let mut next = others;
@@ -310,9 +316,13 @@ impl<P: Probe> Flash<P> {
     }
 
     #[inline(always)]
-    fn price(&mut self, id: CommandId) -> Nanos {
+    fn price(&mut self, id: CommandId, now: SimTime) -> Nanos {
         if let Some(crowd) = self.commands[id].crowd {
             self.decide_cost(id, crowd);
+        }
+        // A page that is programmed in place may have been programmed since its read came.
+        if self.page_order.is_some() {
+            self.find_effort(now, id);
         }
         cells_price(&self.timing, &self.geometry, &self.commands[id])
     }

@@ -67,11 +67,19 @@ pub enum Canary {
     DirtyEntryForgotten,
     /// Collection moves a page, and nobody tells the map on flash.
     CopyNotInMap,
+    /// What a copy was programmed at is taken for something else.
+    ClassOfCopyLost,
+    /// A page that the host writes stays what it was before, a page that is read or one that nobody knows.
+    WriteNotRemembered,
+    /// A rewrite does not wait until its die has nothing else to do.
+    RewriteCutsIn,
+    /// A page that was rewritten lies there from then on, whatever was written meanwhile.
+    RewriteOverNewer,
 }
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 30] = [
+    pub const ALL: [Canary; 34] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -102,6 +110,10 @@ impl Canary {
         Canary::ReadBesideWrite,
         Canary::DirtyEntryForgotten,
         Canary::CopyNotInMap,
+        Canary::ClassOfCopyLost,
+        Canary::WriteNotRemembered,
+        Canary::RewriteCutsIn,
+        Canary::RewriteOverNewer,
     ];
 }
 

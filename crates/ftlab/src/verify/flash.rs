@@ -5,8 +5,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::Classes;
 use crate::nand::timing;
-use crate::nand::{Abilities, CacheOps, CellMode, Geometry, Kind, MultiPlane, PauseCost};
+use crate::nand::{
+    Abilities, CacheOps, CellMode, Geometry, Kind, MultiPlane, PauseCost, Programmed,
+};
 use crate::scheduler::{Activity, Command, CommandId, Origin};
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 
@@ -126,6 +129,8 @@ pub(crate) struct FlashLaws {
     in_place: Option<InPlace>,
     /// Whether pages of a block may be left out: they can't be programmed later.
     leaves_pages_out: bool,
+    /// At which cost flash pages were programmed.
+    classes: Classes,
     /// By command in flight: when it came, and what stood on its account of time by then.
     commands: Vec<(SimTime, Nanos)>,
 }
@@ -143,6 +148,7 @@ impl FlashLaws {
             blocks: vec![Block::default(); geometry.blocks() as usize],
             in_place: None,
             leaves_pages_out: false,
+            classes: Classes::default(),
             commands: Vec::new(),
             geometry: geometry.clone(),
         }
@@ -164,14 +170,51 @@ impl FlashLaws {
         self.blocks[block.at()] = Block { programmed, done_at: SimTime::ZERO, mode, erases };
     }
 
+    /// What reads take follows from the class of their page alone.
+    pub(crate) fn classes_decide_reads(&mut self) {
+        self.classes.decide_reads = true;
+    }
+
+    /// What flash pages were programmed at, from an image.
+    pub(crate) fn take_up_classes(&mut self, programmed: &Programmed) {
+        self.classes.take_up(programmed, self.flash_pages());
+    }
+
+    /// Nothing is under way: what the flash takes its pages for is what was done to them.
+    pub(crate) fn check_classes(&self, programmed: &Programmed) {
+        self.classes.agree(programmed, self.flash_pages());
+    }
+
+    fn flash_pages(&self) -> u32 {
+        self.geometry.physical_pages() / self.geometry.units_per_page()
+    }
+
+    /// What the cells do is seen in what pages cost.
+    fn note_class(&mut self, a: &Activity, command: &Command) {
+        let flash_page = self.geometry.flash_page_of(a.page);
+        match a.kind {
+            Kind::Read => self.classes.reads(flash_page, command.effort),
+            Kind::Program | Kind::Copyback => self.classes.programs(flash_page, command.class),
+            Kind::Erase => {
+                let pages = self.geometry.shape().pages_per_block;
+                self.classes.erases(flash_page, pages);
+            }
+        }
+    }
+
     /// What has been done to a block.
     pub(crate) fn held(&self, block: BlockId) -> Held {
         let Block { programmed: pages, mode, erases, .. } = self.blocks[block.at()];
         Held { pages, mode, erases }
     }
 
-    /// A command comes to its die.
-    pub(crate) fn submitted(&mut self, id: CommandId, now: SimTime, command: &Command) {
+    /// A command comes to its die, for which so many wait, or are at work.
+    pub(crate) fn submitted(&mut self, id: CommandId, now: SimTime, command: &Command, load: u32) {
+        let cuts_in = command.origin == Origin::Rewrite && load > 0;
+        assert!(
+            !cuts_in,
+            "a rewrite comes to a die that has {load} other things to do: {command:?}"
+        );
         if id.at() >= self.commands.len() {
             self.commands.resize(id.at() + 1, Default::default());
         }
@@ -192,6 +235,7 @@ impl FlashLaws {
     /// The cells of a die are busy; `first` opens an operation, which others share.
     pub(crate) fn cell(&mut self, a: &Activity, command: &Command, first: bool) {
         let (source, mode) = (command.source, command.mode);
+        self.note_class(a, command);
         assert!(a.from <= a.until, "an operation ends before it begins: {a:?}");
         let resumed = self.goes_on(a);
         match first {

@@ -6,11 +6,13 @@
 //! Without the feature [`ON`] is a constant `false`, and nothing of this is left in the program.
 
 mod canary;
+mod classes;
 mod flash;
 mod ledger;
 
 pub use canary::Canary;
 pub(crate) use canary::Plant;
+use classes::Classes;
 pub(crate) use flash::{BusUse, FlashLaws, Held, OnBus};
 pub(crate) use ledger::Ledger;
 

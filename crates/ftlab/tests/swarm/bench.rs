@@ -1,15 +1,17 @@
 //! A device at work beside the naive one, which judges what it returns. The device watches itself
 //! meanwhile (feature `verify`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use ftlab::cache::Space;
 use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, assemble_with};
+use ftlab::ftl::cost::Past;
 use ftlab::ftl::mapping::dftl::Cause;
 use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request, SectorMask};
 use ftlab::image::{Resume, differences};
+use ftlab::scheduler::Origin;
 use ftlab::units::{Lba, Lpn, SimTime};
 use ftlab::verify::Canary;
 
@@ -56,17 +58,22 @@ pub struct Met {
     pub paged: bool,
     pub map_moved: bool,
     pub map_followed: bool,
+    pub cheap: bool,
+    pub dear: bool,
+    pub rewritten: bool,
+    pub not_rewritten: bool,
 }
 
 impl Met {
     /// What there is to meet.
-    pub fn all(&self) -> [(&'static str, bool); 26] {
+    pub fn all(&self) -> [(&'static str, bool); 30] {
         let Met { collected, merged, shared_operations, cached, paused, .. } = *self;
         let Met { stalled, reloaded, failed, refused, .. } = *self;
         let Met { one_bit, past_one_bit, folded, in_place, .. } = *self;
         let Met { log_merged, log_switched, log_moved, merged_along, .. } = *self;
         let Met { packed, split, moved_shared, padded, dropped_clean, by_sectors, .. } = *self;
         let Met { paged, map_moved, map_followed, .. } = *self;
+        let Met { cheap, dear, rewritten, not_rewritten, .. } = *self;
         [
             ("collected", collected),
             ("merged", merged),
@@ -94,6 +101,10 @@ impl Met {
             ("wrote back entries of the map", paged),
             ("collected blocks of the map", map_moved),
             ("rewrote the map after collection", map_followed),
+            ("wrote at low cost", cheap),
+            ("wrote at high cost", dear),
+            ("wrote anew for readers", rewritten),
+            ("gave up to write anew", not_rewritten),
         ]
     }
 }
@@ -108,6 +119,8 @@ pub struct Bench {
     /// By tag.
     flying: BTreeMap<u32, Flying>,
     next_tag: u32,
+    /// Pages that were deallocated once: nobody outside knows since when.
+    trimmed: BTreeSet<Lpn>,
     pub met: Met,
 }
 
@@ -136,6 +149,7 @@ impl Bench {
             per_page: per_page.into(),
             flying: BTreeMap::new(),
             next_tag: 1,
+            trimmed: BTreeSet::new(),
             met: Met::default(),
         }
     }
@@ -154,7 +168,8 @@ impl Bench {
             return Ok(bench);
         }
         let snapshot = bench.device.save();
-        let versions = bench.device.contents().clone();
+        let mut versions = bench.device.contents().clone();
+        versions.forget_accesses();
         let resume = Resume::between(&bench.config.options, &config.options, true);
         let mut device = assemble_with(DeviceSetup::new(&config, SEED), (), versions);
         bench.canary.into_iter().for_each(|canary| device.plant(canary));
@@ -209,6 +224,10 @@ impl Bench {
         // A device that has come to its end changes nothing any more.
         let ended = self.device.end_of_life().is_some();
         let changed = if ended { 0..0 } else { self.changes(op, &range) };
+        if op == Op::Trim {
+            let pages = changed.start / self.per_page..changed.end.div_ceil(self.per_page);
+            self.trimmed.extend(pages.map(|page| Lpn::new(page as u32)));
+        }
         let begun = match op {
             Op::Write => self.reference.begin(changed, tag),
             Op::Trim => self.reference.begin(changed, 0),
@@ -309,9 +328,26 @@ impl Bench {
         self.drain()?;
         self.submit(Op::Flush, 0..0, 0);
         self.drain()?;
+        self.judge_pasts()?;
         self.submit(Op::Read, 0..capacity, 0);
         self.drain()?;
         self.note();
+        Ok(())
+    }
+
+    /// What regulates costs knows what the host did to each page last.
+    fn judge_pasts(&self) -> Result<(), String> {
+        if self.config.options.ftl.cost.policy.agcr().is_none() {
+            return Ok(());
+        }
+        let accessed = self.device.contents().written_last().iter();
+        for (&page, &written) in accessed.filter(|(page, _)| !self.trimmed.contains(page)) {
+            let past = self.device.ftl().past_of(page);
+            let only = if written { Past::Written } else { Past::Read };
+            if past != only && past != Past::Interleaved {
+                return Err(format!("{page:?} is taken for {past:?}, and was {only:?} last"));
+            }
+        }
         Ok(())
     }
 
@@ -330,7 +366,7 @@ impl Bench {
 
     fn note(&mut self) {
         let (done, overlaps) = (self.device.flash().done(), self.device.flash().overlaps());
-        let merges: u64 = done[ftlab::scheduler::Origin::Merge as usize].iter().sum();
+        let merges: u64 = done[Origin::Merge as usize].iter().sum();
         let met = &mut self.met;
         met.collected |= self.device.ftl_counts().gc_runs > 0;
         met.merged |= merges > 0;
@@ -357,6 +393,13 @@ impl Bench {
         met.paged |= map.write_backs > 0;
         met.map_moved |= map.blocks > 0;
         met.map_followed |= map.programs[Cause::Collection as usize] > 0;
+        let [low, _, high] = self.device.flash().costs().programs[Origin::Host as usize];
+        met.cheap |= low > 0;
+        met.dear |= high > 0;
+        let rewrites = self.device.rewriter().map(|rewriter| *rewriter.counts());
+        let rewrites = rewrites.unwrap_or_default();
+        met.rewritten |= rewrites.done > 0;
+        met.not_rewritten |= rewrites.written + rewrites.high > 0;
     }
 
     /// What packing, and buffers that pad or keep what was read, add to that.

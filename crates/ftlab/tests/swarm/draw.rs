@@ -79,15 +79,16 @@ type Together = &'static [(&'static str, &'static [&'static str])];
 /// What would hardly ever meet by chance: pages are packed only where the mapping, the placement and the
 /// buffer are for it, and pages get second parts only where capacity is to spare and nothing fails; blocks
 /// are padded, reads kept and holes left only in small buffers; few loads meet a pause, or a throttle; a map on
-/// flash has several pages only where pages are small, and nothing may fail.
-const TOGETHER: [Together; 7] = [
+/// flash has several pages only where pages are small, and nothing may fail; pages are rewritten for their readers only
+/// where nothing keeps reads from flash.
+const TOGETHER: [Together; 9] = [
     &[
         ("ftl.mapping.policy", &["reconstruction"]),
         ("ftl.mapping.entries", &["15%", "100%"]),
         ("ftl.mapping.unit", &["4KiB", "flash-page"]),
         ("ftl.placement.policy", &["dynamic"]),
         ("ftl.over_provisioning", &["100%", "200%", "300%"]),
-        ("nand.blocks_per_plane", &["24"]),
+        ("nand.blocks_per_plane", &["14", "18"]),
         ("nand.page_size", &["4KiB", "8KiB", "16KiB"]),
         ("nand.endurance.policy", &["unlimited"]),
         ("nand.faults.factory_bad", &["0%"]),
@@ -105,7 +106,7 @@ const TOGETHER: [Together; 7] = [
         ("ftl.mapping.unit", &["4KiB", "flash-page"]),
         ("ftl.placement.policy", &["dynamic"]),
         ("ftl.over_provisioning", &["100%", "200%", "300%"]),
-        ("nand.blocks_per_plane", &["24"]),
+        ("nand.blocks_per_plane", &["14", "18"]),
         ("nand.page_size", &["4KiB", "8KiB", "16KiB"]),
         ("cache.policy", &["prlru-adaptive"]),
         ("cache.keep_reads", &["on", "off"]),
@@ -140,10 +141,24 @@ const TOGETHER: [Together; 7] = [
         ("nand.faults.erase_failures", &["0"]),
         ("ftl.slc_cache.policy", &["none"]),
     ],
+    &[
+        ("nand.timing.policy", &["by-cost"]),
+        ("ftl.cost.policy", &["agcr"]),
+        ("ftl.slc_cache.policy", &["none"]),
+        ("cache.policy", &["none"]),
+        ("cache.read.policy", &["none"]),
+    ],
+    &[
+        ("nand.timing.policy", &["by-cost"]),
+        ("ftl.cost.policy", &["agcr"]),
+        ("ftl.placement.policy", &["dynamic"]),
+        ("cache.policy", &["lru"]),
+        ("cache.capacity", &["16KiB", "64KiB"]),
+    ],
 ];
 
 /// In so many of a hundred devices some of these meet.
-const MEETINGS: u64 = 50;
+const MEETINGS: u64 = 75;
 
 /// Free texts, which change nothing.
 const TEXTS: [&str; 3] = ["device.name", "device.description", "device.source"];
@@ -337,8 +352,14 @@ fn time(stream: &mut Stream, option: &OptionInfo) -> String {
     format!("{}ns", any.clamp(low, high))
 }
 
-/// A time for each type of page of the cell.
+/// A time for each type of page of the cell, or for each cost, the least first.
 fn times(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> Option<String> {
+    if option.path.ends_with("_by_cost") {
+        let mut times: Vec<_> = (0..3).map(|_| nanos(&time(stream, option))).collect();
+        times.sort_unstable();
+        let times: Vec<_> = times.iter().map(|time| quoted(&format!("{time}ns"))).collect();
+        return Some(format!("[{}]", times.join(", ")));
+    }
     let bits = match settings.get("nand.cell").map(String::as_str) {
         Some("\"slc\"") => 1,
         Some("\"mlc\"") => 2,

@@ -55,6 +55,8 @@ struct Profile {
     aligned: u64,
     hot: u64,
     pauses: u64,
+    /// Chance of a command that goes where the one before went.
+    again: u64,
     longest_pause: u64,
     streams: u64,
 }
@@ -73,11 +75,21 @@ impl Load {
             pauses: any(&[0, 10, 100]),
             longest_pause: any(&[20_000, 2_000_000, 50_000_000]),
             streams: any(&[1, 4, 20]),
+            again: any(&[0, 0, 60]),
         };
         let depth = any(&[1, 2, 8, 32, 128]) as usize;
         let fills = any(&[0, 1, 1, 1]) == 1;
         let steps = any(&[40, 150, 400, 400]);
-        Load { depth, fills, steps: (0..steps).map(|_| profile.step(stream)).collect() }
+        let mut drawn = Vec::<Step>::new();
+        for _ in 0..steps {
+            let step = profile.step(stream);
+            let step = match drawn.last().filter(|_| stream.below(100) < profile.again) {
+                Some(&Step { place, aligned, .. }) => Step { place, aligned, ..step },
+                None => step,
+            };
+            drawn.push(step);
+        }
+        Load { depth, fills, steps: drawn }
     }
 }
 

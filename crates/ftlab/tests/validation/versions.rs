@@ -1,6 +1,8 @@
 //! Bytes for tests: each sector carries the number of the write that wrote it, through the buffer, the
 //! flash and the copies of collection. Knows nothing of mapping or of what a read should return.
 
+use std::collections::BTreeMap;
+
 use ftlab::cache::{CachePlace, SlotId};
 use ftlab::device::{Contents, FlashRead, FlashWrite, PageProgram};
 use ftlab::ftl::Fragments;
@@ -70,6 +72,8 @@ pub struct Versions<O = ()> {
     cached: Vec<Option<(Lpn, Vec<Version>)>>,
     found: Vec<Found>,
     finished: Vec<(Completion, Found)>,
+    /// By page: whether the last that the host did to it on flash was to write it.
+    written_last: BTreeMap<Lpn, bool>,
     copies: u32,
     pub fault: Option<Fault>,
     onlooker: O,
@@ -105,6 +109,7 @@ impl<O: Onlooker> Versions<O> {
             cached: Vec::new(),
             found: Vec::new(),
             finished: Vec::new(),
+            written_last: BTreeMap::new(),
             copies: 0,
             fault: None,
             onlooker,
@@ -129,6 +134,18 @@ impl<O: Onlooker> Versions<O> {
     /// Takes out what the last completions found, in their order.
     pub fn take_finished(&mut self) -> Vec<(Completion, Found)> {
         std::mem::take(&mut self.finished)
+    }
+
+    /// Pages that the host has written to flash, or read from it, and whether it did the former last.
+    #[allow(dead_code, reason = "the swarm asks for it")]
+    pub fn written_last(&self) -> &BTreeMap<Lpn, bool> {
+        &self.written_last
+    }
+
+    /// Whatever was done to pages counts no more.
+    #[allow(dead_code, reason = "the swarm asks for it")]
+    pub fn forget_accesses(&mut self) {
+        self.written_last.clear();
     }
 
     /// The versions at a physical page, and the logical page for which they were programmed.
@@ -218,6 +235,8 @@ impl<O: Onlooker> Contents for Versions<O> {
 
     fn begin_write_back(&mut self, slot: SlotId, sectors: SectorMask) {
         let slot = &mut self.slots[slot.at()];
+        let page = slot.page.expect("a slot that is written back holds a page");
+        self.written_last.insert(page, true);
         assert!(slot.flushing.is_empty(), "a page has one write-back at a time");
         slot.leaves = true;
         slot.flushing = std::mem::take(&mut slot.dirty);
@@ -295,6 +314,7 @@ impl<O: Onlooker> Contents for Versions<O> {
 
     fn plan_read(&mut self, command: CommandId, read: FlashRead) {
         self.onlooker.read_planned(read.at, command);
+        self.written_last.insert(read.page, false);
         entry(&mut self.planned, command.at()).push(read);
     }
 
@@ -309,6 +329,7 @@ impl<O: Onlooker> Contents for Versions<O> {
     }
 
     fn join_read(&mut self, command: CommandId, read: FlashRead) {
+        self.written_last.insert(read.page, false);
         entry(&mut self.planned, command.at()).push(read);
     }
 

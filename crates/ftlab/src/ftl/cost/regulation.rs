@@ -6,6 +6,7 @@ use super::{History, Past, Regulator};
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::{CostClass, ProgramCost};
 use crate::units::{Lpn, PlaneId, Ppn};
+use crate::verify::Canary;
 
 /// What regulates costs.
 #[derive(Clone, Debug)]
@@ -90,8 +91,12 @@ impl Ftl {
 
     /// The host writes a page: what that is to cost.
     pub(crate) fn cost_of_write(&mut self, page: Lpn) -> Option<ProgramCost> {
+        let forgets = self.plant.is(Canary::WriteNotRemembered);
         let regulation = self.regulation.as_mut()?;
-        let past = regulation.access(page, Past::Written);
+        let past = match forgets {
+            true => regulation.past(page),
+            false => regulation.access(page, Past::Written),
+        };
         Some(regulation.regulator.write(past))
     }
 
@@ -144,7 +149,7 @@ impl Ftl {
     /// The page at `from` is programmed at `to`, too: that is the current copy from now on, unless the page lies
     /// elsewhere by now.
     pub(in crate::ftl) fn rewritten_page(&mut self, from: Ppn, to: Ppn) {
-        if !self.relocate(from, to) {
+        if !self.relocate(from, to) && !self.plant.is(Canary::RewriteOverNewer) {
             return;
         }
         let (block, unit) = self.geometry.place_of(to);

@@ -16,6 +16,7 @@ use crate::ftl::gc::Ground;
 use crate::nand::{CellMode, CostClass, Geometry, Kind, ProgramCost};
 use crate::scheduler::{Command, CommandId, Origin, Probe, Task};
 use crate::units::{DieId, Lpn, Ppn};
+use crate::verify::Canary;
 
 /// What was rewritten and what not. Flash commands of it are counted by their origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +58,8 @@ struct Run {
     program: CommandId,
     /// Whether its flash page is read, and the program waits for the die.
     is_read: bool,
+    /// How often the block of that flash page had been erased by then.
+    erases: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -96,6 +99,11 @@ impl Rewriter {
     #[must_use]
     pub fn counts(&self) -> &RewriteCounts {
         &self.counts
+    }
+
+    /// Programs that are ready and wait for room, however long the device has nothing to do.
+    pub(crate) fn held(&self) -> usize {
+        self.dies.iter().filter(|die| die.run.is_some_and(|run| run.is_read)).count()
     }
 
     /// A page on a die should be rewritten. It waits once.
@@ -145,7 +153,8 @@ impl Rewriter {
         on: &mut Ground<'_, P, C>,
     ) {
         if let Some(run) = self.dies[die.at()].run {
-            let goes_on = !is_written(run.page) && self.keep_current(&run, on);
+            let goes_on = on.ftl.plant.is(Canary::RewriteOverNewer)
+                || !is_written(run.page) && self.keep_current(&run, on);
             if goes_on {
                 return self.program(run, on);
             }
@@ -219,8 +228,15 @@ impl Rewriter {
         read.units = units;
         read.codewords = units * on.flash.bus().codewords_per_unit();
         let read = on.flash.prepare(read);
-        self.dies[die.at()].run = Some(Run { page, program, is_read: false });
+        let erases = on.ftl.blocks.erases(on.ftl.geometry.block_of(first));
+        self.dies[die.at()].run = Some(Run { page, program, is_read: false, erases });
         on.flash.submit(on.now, read);
+    }
+
+    /// Whether what lies where a rewrite has read is still what it has read: other data may come to the same place.
+    fn is_as_read(&self, run: &Run, ftl: &Ftl) -> bool {
+        let block = ftl.geometry.block_of(self.source(run.program, 0));
+        ftl.blocks.erases(block) == run.erases
     }
 
     /// Leaves out what has left the flash page since it was read. False if there is nothing left, or the page that
@@ -230,6 +246,9 @@ impl Rewriter {
         run: &Run,
         on: &mut Ground<'_, P, C>,
     ) -> bool {
+        if !self.is_as_read(run, on.ftl) {
+            return false;
+        }
         let mut left = 0;
         for unit in 0..on.flash.command(run.program).units {
             let at = self.source(run.program, unit);
@@ -270,9 +289,9 @@ impl Rewriter {
         id: CommandId,
         on: &mut Ground<'_, P, C>,
     ) {
-        let Some(run) = &mut self.dies[die.at()].run else { return };
+        let Some(run) = self.dies[die.at()].run else { return };
         if id != run.program {
-            run.is_read = true;
+            self.dies[die.at()].run = Some(Run { is_read: true, ..run });
             return;
         }
         self.dies[die.at()].run = None;
@@ -281,7 +300,8 @@ impl Rewriter {
             // What it carried is where it was.
             return;
         }
-        for unit in 0..units {
+        let moves = if self.is_as_read(&run, on.ftl) { units } else { 0 };
+        for unit in 0..moves {
             on.ftl.rewritten_page(self.source(id, unit), Ppn::new(first.get() + unit));
         }
         on.ftl.programmed(first, units);
