@@ -65,7 +65,6 @@ fn costs_take_two_bits_and_two_bits() {
     let tables = bits / 8 + 8 * u64::from(geometry.blocks());
     println!("{more} bytes more for {} pages", geometry.physical_pages());
     assert!(more <= tables, "{more} bytes more, {tables} are promised");
-    grows_as_told(&preset("agcr", &["ftl.cost.policy=agcr"]));
 }
 
 /// What is said to be reserved for tables is what the address space grows by.
@@ -83,12 +82,13 @@ fn grows_as_told(config: &Config) {
 #[test]
 fn a_large_device_costs_what_is_touched() {
     let spec = four_tebibytes();
-    let Some(before) = resident() else {
+    if resident().is_none() {
         println!("skipped: /proc/self/statm tells the resident memory, and is not there");
         return;
-    };
+    }
     grows_as_told(&preset("qlc-2t", &[]));
     costs_take_two_bits_and_two_bits();
+    let before = resident().unwrap_or_default();
     let started = Instant::now();
     let mut device = assemble(spec.setup());
     let took = started.elapsed();

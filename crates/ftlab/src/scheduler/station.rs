@@ -321,7 +321,7 @@ impl<P: Probe> Flash<P> {
             self.decide_cost(id, crowd);
         }
         // A page that is programmed in place may have been programmed since its read came.
-        if self.page_order.is_some() {
+        if self.page_order.is_some() && self.commands[id].kind == Kind::Read {
             self.find_effort(now, id);
         }
         cells_price(&self.timing, &self.geometry, &self.commands[id])

@@ -25,7 +25,6 @@ pub use regulating::{CostSpec, SAME_COST};
 use ftlab::config::StreamMap;
 use ftlab::device::{DeviceSetup, HostSetup, drain_pages};
 use ftlab::ftl::FtlSetup;
-use ftlab::ftl::cost::CostSetup;
 use ftlab::ftl::gc::{
     self, CostBenefit, DChoices, Greedy, Random, RandomGreedy, Thresholds, Triggers, Victim,
     WindowedGreedy,
@@ -421,13 +420,6 @@ impl Spec {
             buffer,
             reads: self.read_setup(),
         }
-    }
-
-    /// Mappings with a log can't place a page freely, so nothing is rewritten there.
-    fn cost_setup(&self) -> Option<CostSetup> {
-        let rewrite = self.cost.rewrite && self.log.shares.data == 0;
-        let cost = CostSpec { rewrite, ..self.cost };
-        timing(self.timing).knows_costs().then(|| cost.setup())
     }
 
     fn streams(&self, geometry: &Geometry) -> Streams {

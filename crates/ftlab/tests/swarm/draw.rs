@@ -68,6 +68,7 @@ const SMALL: &[(&str, &[&str])] = &[
     ("nand.timing.age_at_least", &["0%", "50%", "100%"]),
     ("nand.timing.references", &["1, 3, 7", "1, 2, 3", "2, 5, 60"]),
     ("nand.timing.corrects", &["4000, 7000, 12000", "6000, 12000, 200000"]),
+    ("ftl.refresh.period", &["1h", "1d", "90d"]),
     ("cache.capacity", &["4KiB", "16KiB", "64KiB", "256KiB"]),
     ("cache.read.capacity", &["16KiB", "64KiB", "256KiB"]),
     ("cache.read.ahead", &["0", "1", "4"]),
