@@ -379,3 +379,20 @@ fn what_a_board_can_not_have() {
     let told = refused.map(|sets| error(&with_sets("cosmos-openssd", sets)).to_string());
     insta::assert_snapshot!(told.join("\n"));
 }
+
+#[test]
+fn refresh_that_can_not_keep_up() {
+    let sets = |more: &[&'static str]| {
+        let always =
+            ["nand.cell=mlc", "nand.timing.policy=ispp", "ftl.refresh.when=before-retries"];
+        [&always, more].concat()
+    };
+    let slow = ["ftl.refresh.period=1y"];
+    Config::load(&with_sets("tiny", &sets(&slow)))
+        .expect("medium cost lasts for more than two years");
+    let low = [slow[0], "ftl.cost.policy=low-write"];
+    insta::assert_snapshot!(error(&with_sets("tiny", &sets(&low))));
+    // Nor where it would do, but for the wear that is planned for.
+    let worn = ["nand.timing.wear_at_least=300%"];
+    assert!(error(&with_sets("tiny", &sets(&worn))).to_string().contains("ftl.refresh.period"));
+}

@@ -68,6 +68,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return Err(LeftInDram { pages, end });
         }
         self.buffer.rest();
+        // One that was put off is not made up for by a device that is loaded.
+        self.plan_patrol();
         Ok(())
     }
 

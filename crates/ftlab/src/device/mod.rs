@@ -338,7 +338,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// The host has been idle for long enough for something.
-    fn do_chore(&mut self) {
+    fn do_chore(&mut self, limit: SimTime) {
         let chore = self.idle.take();
         let (collector, mut ground) = self.ground();
         match chore {
@@ -346,6 +346,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Some(Chore::Collect) => collector.host_idle(&mut ground),
             Some(Chore::Fold) => collector.fold_all(&mut ground),
             Some(Chore::GoOn) => self.stood_still(),
+            Some(Chore::Patrol) if self.is_for_nobody(limit) => self.patrol_later(),
             Some(Chore::Patrol) => self.patrol(),
         }
     }
@@ -564,7 +565,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                     }
                 }
                 Part::Flash => self.run_flash(limit),
-                Part::Idle => self.do_chore(),
+                Part::Idle => self.do_chore(limit),
             }
             if self.front.is_some() {
                 self.fetch();

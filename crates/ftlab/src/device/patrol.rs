@@ -4,11 +4,12 @@
 //! They are at whole multiples of their period on the device's clock, so that one that was saved and loaded patrols as
 //! if it had not been. A patrol is no work that is left to do: a device that is to run until nothing is, and holds
 //! nothing else, does not wait for it. It patrols while somebody lets time pass. If nobody did, and a request comes
-//! later than a patrol was due, that is made up for at the moment of the request, as by a drive without power.
+//! later than a patrol was due, that is made up for at the moment of the request, as by a drive without power. So is
+//! one that comes while a device finishes what it has begun, with nobody waiting: it would begin more.
 
 use super::{Contents, Device, Part};
 use crate::scheduler::Probe;
-use crate::units::SimTime;
+use crate::units::{Nanos, SimTime};
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Says when the next patrol is, if there are any.
@@ -46,9 +47,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let due = self.idle.patrol().filter(|&at| at <= limit && limit != SimTime::FOREVER);
         if let Some(at) = due {
             self.now = at;
-            self.do_chore();
+            self.do_chore(limit);
         }
         due.is_some()
+    }
+
+    /// Whether time passes for no request and for nobody who waits: what is under way only comes to its end. Patrols
+    /// would find more for it to do, for ever where refreshing everything takes longer than data lasts.
+    pub(super) fn is_for_nobody(&self, limit: SimTime) -> bool {
+        limit == SimTime::FOREVER && self.intake.in_flight() == 0
+    }
+
+    /// A patrol waits until what happens next is over, and is put off again then unless somebody is there.
+    pub(super) fn patrol_later(&mut self) {
+        /// The least time there is: patrols come after what happens at the same moment.
+        const AFTER: Nanos = Nanos(1);
+        let next = self.next_event().map_or(self.now, |(at, _)| at);
+        self.idle.patrol_at(next + AFTER);
     }
 
     /// Looks at all blocks; what is due is copied from now on.

@@ -91,6 +91,8 @@ pub struct FtlCounts {
     pub gc_victim_valid: u64,
     /// Runs and copied pages by purpose, in the order of [`Purpose::ALL`].
     pub by_purpose: [PurposeCounts; Purpose::ALL.len()],
+    /// Blocks that patrols found due and left alone, each at each patrol: a copy of their data would be due at once.
+    pub beyond_refresh: u64,
     /// Pages that a host read found empty: never written, or deallocated. They cost no flash read.
     pub unwritten_reads: u64,
 }

@@ -20,6 +20,16 @@ impl CostClass {
     /// All of them, the cheapest program first.
     pub const ALL: [CostClass; 3] = [CostClass::Low, CostClass::Medium, CostClass::High];
 
+    /// As people write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            CostClass::Low => "low",
+            CostClass::Medium => "medium",
+            CostClass::High => "high",
+        }
+    }
+
     /// What a page of this class takes to be read while it is as its maker expects it.
     #[inline]
     #[must_use]

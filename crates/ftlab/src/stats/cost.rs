@@ -38,6 +38,8 @@ pub struct CostReport {
     pub refreshed_blocks: u64,
     /// Pages (mapping units) that were copied for that.
     pub refreshed_pages: u64,
+    /// Blocks that were due and left alone, each at each patrol: so worn that a copy of their data would be due at once.
+    pub beyond_refresh: u64,
     /// Pages that were programmed again while their die was idle; null if none ever is.
     pub rewrites: Option<Rewrites>,
 }
@@ -83,14 +85,6 @@ pub struct Rewrites {
     pub dropped_full: u64,
 }
 
-const fn name(class: CostClass) -> &'static str {
-    match class {
-        CostClass::Low => "low",
-        CostClass::Medium => "medium",
-        CostClass::High => "high",
-    }
-}
-
 /// The cost of what was counted; nothing if all programs cost the same.
 pub(super) fn cost<P: Probe, C: Contents>(
     counters: &DeviceCounters,
@@ -112,7 +106,7 @@ pub(super) fn cost<P: Probe, C: Contents>(
     let refreshed = counters.ftl.by_purpose[Purpose::Refresh as usize];
     Some(CostReport {
         policy: regulation.policy_name(),
-        prior: name(programmed.prior().class),
+        prior: programmed.prior().class.name(),
         prior_as_written: programmed.prior().as_written,
         reads: reads(Origin::Host),
         prior_reads: (!programmed.prior().as_written).then_some(costs.prior_reads),
@@ -123,6 +117,7 @@ pub(super) fn cost<P: Probe, C: Contents>(
         unreadable: costs.unreadable,
         refreshed_blocks: refreshed.runs,
         refreshed_pages: refreshed.pages,
+        beyond_refresh: counters.ftl.beyond_refresh,
         rewrites: device.rewriter().map(|_| rewrites(&counters.rewrites)),
     })
 }

@@ -98,6 +98,7 @@ impl DeviceCounters {
             gc_runs: f(a.gc_runs, b.gc_runs),
             gc_victim_valid: f(a.gc_victim_valid, b.gc_victim_valid),
             by_purpose,
+            beyond_refresh: f(a.beyond_refresh, b.beyond_refresh),
             unwritten_reads: f(a.unwritten_reads, b.unwritten_reads),
         };
         let (a, b) = (&self.slc, &other.slc);

@@ -60,6 +60,7 @@ pub(super) fn collect(
     notes.extend(unwritten(report));
     notes.extend(prior_class(report));
     notes.extend(unreadable(report));
+    notes.extend(beyond_refresh(report));
     notes.extend(behind(host, circumstances));
     notes.extend(steadiness(&report.steady_state, report, capacity_bytes, circumstances));
     notes.extend(left_in_buffer(report));
@@ -147,6 +148,17 @@ fn unreadable(report: &Report) -> Option<String> {
         format!(
             "{pages} reads of flash pages found more errors than anything corrects: their data is lost, and host \
              reads of it end as unreadable. Refresh it in time (ftl.refresh.when)."
+        )
+    })
+}
+
+/// Refresh gave up.
+fn beyond_refresh(report: &Report) -> Option<String> {
+    let blocks = report.cost.as_ref().map_or(0, |cost| cost.beyond_refresh);
+    (blocks > 0).then(|| {
+        format!(
+            "Blocks were so worn that a copy of their data would have been due again at once: they were not refreshed \
+             ({blocks} times), and their data may be lost. Look more often (ftl.refresh.period)."
         )
     })
 }

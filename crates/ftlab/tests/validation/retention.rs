@@ -363,3 +363,57 @@ fn a_device_that_patrols_comes_to_an_end() {
     assert_eq!(done.last().map(|done| done.outcome), Some(Outcome::Unreadable));
     assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
 }
+
+/// A small device with everything written, some time after.
+fn written(options: &IsppOptions, rule: RefreshRule, wait: Nanos) -> Device {
+    let spec = Spec::small();
+    let mut setup = setup(&spec, options, regulator("traditional"), None);
+    setup.ftl.wear.refresh = Some(rule);
+    let mut device: Device = assemble(setup);
+    let mut done = Vec::new();
+    for page in 0..spec.logical_pages {
+        device.submit(device.now(), request(Op::Write, u64::from(page) * 8, 8, page));
+        while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+    }
+    let until = device.now() + wait;
+    while device.advance_until(until, &mut done) == Advanced::Completed {}
+    device
+}
+
+fn refreshed(device: &Device) -> u64 {
+    device.ftl_counts().by_purpose[Purpose::Refresh as usize].runs
+}
+
+/// Programs take seconds, and data lasts for half a minute: by the time all of it is refreshed, the first is due again.
+/// What was begun comes to its end; who lets more time pass sees more patrols.
+#[test]
+fn refresh_that_never_gets_done_comes_to_an_end() {
+    const SECOND: Nanos = Nanos(1_000_000_000);
+    let mut options = worn("100%");
+    (options.reliability.rated_age, options.program_volt) = (Nanos(10 * SECOND.0), SECOND);
+    let rule = RefreshRule { limit: Limit::LastLevel, period: Nanos(10 * SECOND.0) };
+    let model = Reliability::new(&options.reliability);
+    let lasts = model.lasts(CostClass::Medium, 0, rule.limit).expect("it ages");
+    assert!(lasts > rule.period + rule.period, "refresh seems to do");
+    let mut device = written(&options, rule, rule.period);
+    let (begun, mut done) = (device.now(), Vec::new());
+    assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
+    let once = refreshed(&device);
+    assert!(once > 0 && device.now() - begun > lasts, "{once} blocks, {}", device.now() - begun);
+    let later = device.now() + rule.period;
+    while device.advance_until(later, &mut done) == Advanced::Completed {}
+    assert_eq!(device.advance_until(SimTime::FOREVER, &mut done), Advanced::Idle);
+    assert!(refreshed(&device) > once);
+}
+
+/// On blocks so worn that a copy is due at once, refresh gives up, and says so.
+#[test]
+fn what_no_refresh_can_hold_is_left_alone() {
+    let mut options = worn("100%");
+    options.reliability.rated_age = Nanos(DAY.0 / 24);
+    let rule = RefreshRule { limit: Limit::LastLevel, period: DAY };
+    let mut device = written(&options, rule, Nanos(10 * DAY.0));
+    assert_eq!(device.advance_until(SimTime::FOREVER, &mut Vec::new()), Advanced::Idle);
+    assert_eq!(refreshed(&device), 0);
+    assert!(device.ftl_counts().beyond_refresh > 0);
+}

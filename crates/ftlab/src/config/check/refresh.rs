@@ -1,10 +1,13 @@
 //! What refresh asks for: timing that knows how data ages, and blocks that can be emptied one by one.
 
 use super::{Checker, text};
+use crate::config::value::Value;
 use crate::ftl::wear::RefreshWhen;
-use crate::nand::timing::TimingChoice;
+use crate::nand::Reliability;
+use crate::nand::timing::{IsppOptions, TimingChoice};
 
 const WHEN: &str = "ftl.refresh.when";
+const PERIOD: &str = "ftl.refresh.period";
 
 impl Checker<'_, '_> {
     pub(super) fn refresh(&mut self) {
@@ -21,6 +24,7 @@ impl Checker<'_, '_> {
             let remedy = format!("set nand.timing.policy to \"ispp\", {never}");
             self.fail(&[WHEN, "nand.timing.policy"], message, remedy);
         }
+        self.can_be_kept_up();
         if self.has_log() || self.is_physical() {
             let mapping = &self.options.ftl.mapping.policy;
             let message = format!(
@@ -30,5 +34,41 @@ impl Checker<'_, '_> {
             let remedy = format!("set ftl.mapping.policy to \"page\", {never}");
             self.fail(&[WHEN, "ftl.mapping.policy"], message, remedy);
         }
+    }
+    /// Data has to last for longer than two periods, at the wear that is planned for: blocks are emptied so long before
+    /// they are due, and what they held would be found again at once.
+    fn can_be_kept_up(&mut self) {
+        let TimingChoice::Ispp(IsppOptions { reliability, .. }) = &self.options.nand.timing.policy
+        else {
+            return;
+        };
+        let Some(rule) = self.options.ftl.refresh.rule() else { return };
+        let cost = &self.options.ftl.cost;
+        // The wider the step, the sooner the data is due.
+        let class = cost.policy.lowest().min(cost.prior().class);
+        let lasts = Reliability::new(reliability).lasts(class, 0, rule.limit);
+        let Some(lasts) = lasts.filter(|&lasts| lasts <= rule.period + rule.period) else {
+            return;
+        };
+        let message = format!(
+            "a patrol finds data two periods of {} before it is due, but pages of {} cost last for {} at the wear and age \
+             that are planned for",
+            rule.period.print(),
+            class.name(),
+            lasts.print()
+        );
+        let remedy = format!(
+            "set {PERIOD} to less than half of that, plan for less (nand.timing.wear_at_least, \
+             nand.timing.age_at_least), or set {WHEN} to \"never\""
+        );
+        let paths = [
+            PERIOD,
+            WHEN,
+            "ftl.cost.policy",
+            "ftl.cost.prior",
+            "nand.timing.wear_at_least",
+            "nand.timing.age_at_least",
+        ];
+        self.fail(&paths, message, remedy);
     }
 }

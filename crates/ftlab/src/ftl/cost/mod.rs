@@ -105,6 +105,18 @@ impl RegulatorChoice {
         }
     }
 
+    /// The lowest class at which the policy may have a page programmed.
+    #[must_use]
+    pub const fn lowest(&self) -> CostClass {
+        match self {
+            RegulatorChoice::Traditional(_) => CostClass::Medium,
+            RegulatorChoice::HighWrite(_) => CostClass::High,
+            RegulatorChoice::LowWrite(_)
+            | RegulatorChoice::QueueDriven(_)
+            | RegulatorChoice::Agcr(_) => CostClass::Low,
+        }
+    }
+
     /// What AGCR is told, if that is the policy.
     #[must_use]
     pub const fn agcr(&self) -> Option<&AgcrOptions> {

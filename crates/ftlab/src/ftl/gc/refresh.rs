@@ -17,19 +17,52 @@ struct Patrol<'a> {
     model: &'a Reliability,
 }
 
+/// What a patrol makes of a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// Its data is young enough.
+    Young,
+    /// It is to be refreshed.
+    Due,
+    /// Its data is due, and a copy of it would be at once.
+    BeyondHelp,
+}
+
 impl Patrol<'_> {
-    /// Whether a page of a class on a block passes the limit before the patrol after the next.
-    fn passes(&self, block: BlockId, class: CostClass) -> bool {
+    /// Whether a page of a class passes the limit before the patrol after the next. One whose copy, on a block as
+    /// worn, would be as late at once is beyond help: it would be copied at every patrol, and wear out more blocks.
+    fn judge(&self, block: BlockId, class: CostClass) -> Verdict {
         let erases = self.programmed.erases(block);
-        let age = self.programmed.age(block, self.by);
-        !self.model.is_within(self.rule.limit, class, erases, age)
+        let lasts = |age| self.model.is_within(self.rule.limit, class, erases, age);
+        if lasts(self.programmed.age(block, self.by)) {
+            return Verdict::Young;
+        }
+        match lasts(self.rule.period + self.rule.period) {
+            true => Verdict::Due,
+            false => Verdict::BeyondHelp,
+        }
     }
 
-    /// Whether a block holds such a page. Few blocks are old enough for their pages to be looked at.
-    fn finds(&self, ftl: &Ftl, block: BlockId) -> bool {
-        let class_of = |page| self.programmed.class_of(ftl.geometry.flash_page_of(page));
-        let mut pages = ftl.blocks.valid_pages(&ftl.geometry, block);
-        self.passes(block, CostClass::Low) && pages.any(|page| self.passes(block, class_of(page)))
+    /// Whether a page is due that may still come to a block, of whatever class.
+    fn may_come_due(&self, block: BlockId) -> bool {
+        CostClass::ALL.into_iter().any(|class| self.judge(block, class) == Verdict::Due)
+    }
+
+    /// By the pages that a block holds. Few blocks are old enough for their pages to be looked at.
+    fn judge_block(&self, ftl: &Ftl, block: BlockId) -> Verdict {
+        let mut verdict = Verdict::Young;
+        if self.judge(block, CostClass::Low) == Verdict::Young {
+            return verdict;
+        }
+        for page in ftl.blocks.valid_pages(&ftl.geometry, block) {
+            let class = self.programmed.class_of(ftl.geometry.flash_page_of(page));
+            match self.judge(block, class) {
+                Verdict::Young => {}
+                Verdict::Due => return Verdict::Due,
+                Verdict::BeyondHelp => verdict = Verdict::BeyondHelp,
+            }
+        }
+        verdict
     }
 }
 
@@ -45,12 +78,15 @@ impl Collector {
         let patrol = Patrol { rule, by, programmed, model };
         on.ftl.forget_due();
         for block in (0..on.ftl.geometry.blocks()).map(BlockId::new) {
-            // A page of any class may still come to a block that is being filled.
-            if on.ftl.is_filled(block) && patrol.passes(block, CostClass::Low) {
+            if on.ftl.is_filled(block) && patrol.may_come_due(block) {
                 on.ftl.seal(block);
             }
-            if on.ftl.may_refresh(block) && patrol.finds(on.ftl, block) {
-                on.ftl.note_due(block);
+            if on.ftl.may_refresh(block) {
+                match patrol.judge_block(on.ftl, block) {
+                    Verdict::Young => {}
+                    Verdict::Due => on.ftl.note_due(block),
+                    Verdict::BeyondHelp => on.ftl.counts.beyond_refresh += 1,
+                }
             }
         }
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
