@@ -301,6 +301,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let (mut reads, mut open) = (0, None);
         for page in pages {
             let Some(at) = self.ftl.look_up(page) else { continue };
+            if self.ftl.is_lost(at) {
+                // A copy of what nothing read.
+                self.lose_entries(of);
+            }
             let flash_page = self.flash.geometry().flash_page_of(at);
             open = match open {
                 Some((first, of_page, units)) if of_page == flash_page => {
@@ -334,6 +338,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.flash.submit(self.now, read);
         true
+    }
+
+    /// Nothing reads a translation page, or a part of it: whose entry is not in memory is lost with it, and reads of it
+    /// end as unreadable until the host writes it again. (A drive could find these pages by their spare areas.)
+    #[cold]
+    pub(super) fn lose_entries(&mut self, of: Tpn) {
+        let entries = self.ftl.map_on_flash().map(|map| map.entries_of(of));
+        for page in entries.into_iter().flatten().map(Lpn::new) {
+            if !self.knows_entry(page) {
+                self.ftl.lose_page(page);
+            }
+        }
     }
 
     /// A translation page was read, or a part of it.

@@ -190,8 +190,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if source.is_some() {
             self.ftl.lose_flash_page(page);
         }
-        if let Task::Request(request) = task {
-            self.intake.cannot_read(request);
+        match task {
+            Task::Request(request) => self.intake.cannot_read(request),
+            Task::LoadMap(of) | Task::RewriteMap(of) => self.lose_entries(of),
+            _ => {}
         }
     }
 

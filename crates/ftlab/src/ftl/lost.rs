@@ -1,4 +1,5 @@
-//! Data that is lost: pages that no effort reads any more, and what was programmed from them. A drive marks such pages,
+//! Data that is lost: pages that no effort reads any more, those that only a translation page named which none reads,
+//! and what was programmed from them. A drive marks such pages,
 //! so that nobody takes what lies there for data; the marks move with copies, and go with the block's erase or when
 //! the host writes the page again.
 
@@ -8,7 +9,7 @@ use super::{Fragments, Ftl};
 use crate::device::Contents;
 use crate::host::SectorMask;
 use crate::image::{Damage, Reader, Writer};
-use crate::units::Ppn;
+use crate::units::{Lpn, Ppn};
 
 /// Physical pages whose data is lost.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +43,12 @@ impl Ftl {
         let units = self.geometry.units_per_page();
         let first = at.get() - at.get() % units;
         self.lost.places.extend(first..first + units);
+    }
+
+    /// Nobody knows any more where a page of the host lies.
+    pub(crate) fn lose_page(&mut self, page: Lpn) {
+        let at = self.mapping.look_up(page);
+        self.lost.places.extend(at.map(Ppn::get));
     }
 
     /// The data of a page is copied.

@@ -2,7 +2,7 @@
 //! tests, under an eye that knows every byte.
 
 use ftlab::config::{Cell, Config, Layer};
-use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::device::{Contents, Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
 use ftlab::ftl::cost::CostSetup;
@@ -11,9 +11,10 @@ use ftlab::ftl::wear::RefreshRule;
 use ftlab::host::{Advanced, Host, Op, Outcome, Request};
 use ftlab::nand::timing::{Ispp, IsppOptions, Timing, TimingChoice};
 use ftlab::nand::{CostClass, Limit, Prior, Reliability};
-use ftlab::units::{BlockId, Lba, Nanos, Ppn, SimTime};
+use ftlab::scheduler::Probe;
+use ftlab::units::{BlockId, Bytes, Lba, Lpn, Nanos, Ppn, SimTime};
 
-use crate::common::{ERASE, PlacementKind, Spec, lru, request};
+use crate::common::{ERASE, MappingKind, PlacementKind, Spec, lru, request};
 use crate::contents::Bench;
 
 const DAY: Nanos = Nanos(86_400_000_000_000);
@@ -154,7 +155,7 @@ fn without_refresh_data_is_lost() {
 #[test]
 fn blocks_that_are_being_filled_are_refreshed_too() {
     let mut spec = Spec { buffer: lru(16), ..spec() };
-    spec.shape.page_size = ftlab::units::Bytes::from_kib(16);
+    spec.shape.page_size = Bytes::from_kib(16);
     spec.logical_pages = spec.most_logical_pages() / 8;
     for limit in [Limit::LastLevel, Limit::LastRetry] {
         let decade = ten_years(&spec, setup(&spec, &worn("150%"), regulator("agcr"), Some(limit)));
@@ -416,4 +417,55 @@ fn what_no_refresh_can_hold_is_left_alone() {
     assert_eq!(device.advance_until(SimTime::FOREVER, &mut Vec::new()), Advanced::Idle);
     assert_eq!(refreshed(&device), 0);
     assert!(device.ftl_counts().beyond_refresh > 0);
+}
+
+/// A translation page counts as old as the first page of its block. Where nothing reads it, what only it names is lost,
+/// however young, until the host writes it again; nothing else is, and nothing wrong is read.
+#[test]
+fn what_only_a_lost_translation_page_names_is_lost() {
+    let mut spec = Spec { mapping: MappingKind::Dftl, map_cache: 4, ..spec() };
+    (spec.shape.page_size, spec.shape.mapping_unit) = (Bytes(512), Bytes(512));
+    (spec.codeword, spec.shape.blocks_per_plane) = (Bytes(512), 32);
+    spec.logical_pages = spec.most_logical_pages() / 2;
+    let options = worn("150%");
+    let model = Reliability::new(&options.reliability);
+    let mut bench = Bench::of(&spec, setup(&spec, &options, regulator("low-write"), None), None);
+    let wait = |bench: &mut Bench, limit| {
+        while bench.advance(limit).expect("the right data") == Advanced::Completed {}
+    };
+    let all = |bench: &mut Bench, op| {
+        let mut young = 0;
+        for page in 0..spec.logical_pages {
+            let is_sound = is_sound(&bench.device, &model, Lpn::new(page));
+            let before = bench.unreadable;
+            bench.submit(op, u64::from(page)..u64::from(page) + 1);
+            wait(bench, SimTime::FOREVER);
+            young += u32::from(is_sound && bench.unreadable > before);
+        }
+        young
+    };
+    all(&mut bench, Op::Write);
+    assert_eq!((all(&mut bench, Op::Read), bench.unreadable), (0, 0));
+    let later = bench.device.now() + Nanos(4 * YEAR.0);
+    wait(&mut bench, later);
+    all(&mut bench, Op::Write);
+    assert!(all(&mut bench, Op::Read) > 0, "no young page was lost");
+    // Blocks of the map that were begun years ago are full at some time.
+    for _ in 0..8 {
+        all(&mut bench, Op::Write);
+    }
+    let before = bench.unreadable;
+    assert_eq!((all(&mut bench, Op::Read), bench.unreadable), (0, before));
+    bench.finish().expect("the right data");
+}
+
+/// Whether the page itself could be read, where it lies.
+fn is_sound<P: Probe, C: Contents>(device: &Device<P, C>, model: &Reliability, page: Lpn) -> bool {
+    let (Some(at), Some(programmed)) = (device.ftl().look_up(page), device.flash().programmed())
+    else {
+        return false;
+    };
+    let block = device.flash().geometry().block_of(at);
+    let (erases, age) = (programmed.erases(block), programmed.age(block, device.now()));
+    model.effort(device.flash().class_at(at), erases, age).is_some()
 }

@@ -321,7 +321,8 @@ impl Dftl {
         }
     }
 
-    fn entries_of(&self, of: Tpn) -> std::ops::Range<u32> {
+    /// The logical pages of which a translation page holds the entries.
+    pub(crate) fn entries_of(&self, of: Tpn) -> std::ops::Range<u32> {
         let per_page = self.cached.per_page();
         let first = of.get() * per_page;
         first..(first + per_page).min(self.layout.host_pages)
