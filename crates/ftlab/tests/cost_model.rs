@@ -2,9 +2,12 @@
 //! long data lasts is where its errors pass a limit.
 
 use ftlab::config::{Cell, Config, Layer};
+use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::engine::Stream;
+use ftlab::host::{Advanced, Host, Op, Request};
 use ftlab::nand::timing::{IsppOptions, TimingChoice};
 use ftlab::nand::{CostClass, Limit, ReadEffort, Reliability, ReliabilityOptions};
-use ftlab::units::{Nanos, Ratio};
+use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 use proptest::prelude::*;
 
 const SECOND: u64 = 1_000_000_000;
@@ -58,6 +61,41 @@ fn the_defaults_are_the_table() {
     }
 }
 
+/// The same load on the table and on the model: the same answers at the same moments.
+#[test]
+fn a_device_with_the_defaults_is_one_with_the_table() {
+    let run = |timing: &str, policy: &str| {
+        let sets = [
+            "nand.cell=mlc",
+            &format!("nand.timing.policy={timing}"),
+            &format!("ftl.cost.policy={policy}"),
+            "ftl.over_provisioning=60%",
+            "nand.blocks_per_plane=20",
+            "nand.pages_per_block=8",
+        ];
+        let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
+        let layers: Vec<_> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
+        let config = Config::load(&layers).unwrap_or_else(|error| panic!("{error}"));
+        let mut device: Device = assemble(DeviceSetup::new(&config, 1));
+        let pages = device.capacity_sectors() / 8;
+        let (mut random, mut done) = (Stream::new(1, "load"), Vec::new());
+        for tag in 0..5_000 {
+            while device.requests_in_flight() >= 8 {
+                device.advance_until(SimTime::FOREVER, &mut done);
+            }
+            let op = if random.below(2) == 0 { Op::Read } else { Op::Write };
+            let lba = Lba(random.below(pages) * 8);
+            device.submit(device.now(), Request { op, lba, sectors: 8, stream: 0, tag });
+        }
+        while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+        assert!(device.ftl_counts().gc_pages > 0, "nothing was collected");
+        (done, *device.flash().costs())
+    };
+    for policy in ["traditional", "high-write", "low-write", "queue-driven", "agcr"] {
+        assert!(run("by-cost", policy) == run("ispp", policy), "{policy}");
+    }
+}
+
 #[test]
 fn raw_errors_at_the_rated_point_are_those_of_the_guide() {
     let model = Reliability::new(&defaults());
@@ -95,6 +133,25 @@ fn retries_go_on_where_the_last_level_ends() {
     let none = ReliabilityOptions { retries: 0, ..as_they_are() };
     let model = Reliability::new(&none);
     assert_eq!(model.effort(CostClass::Medium, 3_000, Nanos(YEAR * 314 / 100)), None);
+}
+
+/// The table of docs/cost-regulation.md, in years.
+#[test]
+fn the_guide_says_how_long_data_lasts() {
+    for (share, expected) in [
+        (100, [["1.4", "3.4"], ["3.1", "6.7"], ["6.2", "12.6"]]),
+        (150, [["0.7", "2.1"], ["1.9", "4.3"], ["3.9", "8.2"]]),
+    ] {
+        let options = ReliabilityOptions { wear_at_least: Ratio::percent(share), ..as_they_are() };
+        let model = Reliability::new(&options);
+        let table = CostClass::ALL.map(|class| {
+            [Limit::LastLevel, Limit::LastRetry].map(|limit| {
+                let age = model.lasts(class, 0, limit).expect("it ages").0;
+                format!("{:.1}", age as f64 / YEAR as f64)
+            })
+        });
+        assert_eq!(table, expected.map(|row| row.map(str::to_owned)), "{share} %");
+    }
 }
 
 #[test]

@@ -275,6 +275,10 @@ impl Bench {
             self.met.refused = true;
             return Ok(());
         }
+        let refreshes = self.device.ftl().refreshes().is_some();
+        if completion.outcome == Outcome::Unreadable && refreshes && !self.met.refused {
+            return Err(format!("lost in spite of refresh: {completion:?}"));
+        }
         match op {
             Op::Write | Op::Trim => {
                 let oldest = self.flying.values().map(|flying| flying.begun).min();

@@ -81,8 +81,8 @@ type Together = &'static [(&'static str, &'static [&'static str])];
 /// buffer are for it, and pages get second parts only where capacity is to spare and nothing fails; blocks
 /// are padded, reads kept and holes left only in small buffers; few loads meet a pause, or a throttle; a map on
 /// flash has several pages only where pages are small, and nothing may fail; pages are rewritten for their readers only
-/// where nothing keeps reads from flash.
-const TOGETHER: [Together; 9] = [
+/// where nothing keeps reads from flash; blocks are refreshed only where data ages.
+const TOGETHER: [Together; 10] = [
     &[
         ("ftl.mapping.policy", &["reconstruction"]),
         ("ftl.mapping.entries", &["15%", "100%"]),
@@ -155,6 +155,13 @@ const TOGETHER: [Together; 9] = [
         ("ftl.placement.policy", &["dynamic"]),
         ("cache.policy", &["lru"]),
         ("cache.capacity", &["16KiB", "64KiB"]),
+    ],
+    &[
+        ("nand.timing.policy", &["ispp"]),
+        ("nand.timing.age_at_least", &["0%"]),
+        ("ftl.mapping.policy", &["page", "page", "dftl", "reconstruction"]),
+        ("ftl.refresh.when", &["before-retries", "before-loss"]),
+        ("ftl.refresh.period", &["1d", "3d"]),
     ],
 ];
 

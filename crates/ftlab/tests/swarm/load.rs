@@ -73,7 +73,8 @@ impl Load {
             aligned: any(&[10, 50, 100]),
             hot: any(&[0, 50, 90]),
             pauses: any(&[0, 10, 100]),
-            longest_pause: any(&[20_000, 2_000_000, 50_000_000]),
+            // Up to sixty days, in which data ages.
+            longest_pause: any(&[20_000, 2_000_000, 50_000_000, 60 * 86_400_000_000_000]),
             streams: any(&[1, 4, 20]),
             again: any(&[0, 0, 60]),
         };
