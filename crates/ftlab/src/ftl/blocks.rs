@@ -16,7 +16,7 @@ pub enum BlockState {
     Free,
     /// Being filled.
     Open,
-    /// Full and programmed to the last page: a candidate for collection.
+    /// Full, and programmed to the last page unless it became too old to be filled: a candidate for collection.
     Closed,
     /// Being collected, or about to be.
     Collecting,
@@ -398,11 +398,15 @@ impl Blocks {
         let erases = from.below(MOST_ERASES, "a block's number of erases")?;
         let programmed = programmed * geometry.units_per_page();
         let whole = self.units_in(WriteStream::new(stream as u8));
+        let is_slc = stream as usize == WriteStream::SLC.at();
         let fits = match state {
             BlockState::Free => programmed == 0,
             BlockState::Open => programmed < whole,
-            // Nothing is collected at rest, but a block may wait for it.
-            BlockState::Closed | BlockState::Collecting => programmed == whole,
+            // Nothing is collected at rest, but a block may wait for it. One that was too old to be filled further
+            // is not full.
+            BlockState::Closed | BlockState::Collecting => {
+                programmed == whole || programmed > 0 && !is_slc
+            }
             BlockState::Failing | BlockState::Bad => true,
         };
         if !fits {
@@ -412,7 +416,7 @@ impl Blocks {
         }
         let filled =
             matches!(state, BlockState::Open | BlockState::Closed | BlockState::Collecting);
-        if stream as usize == WriteStream::SLC.at() && !filled {
+        if is_slc && !filled {
             return Err(Damage(format!("{block:?} can't be {state:?} and in SLC mode")));
         }
         self.records[block.at()] = [0, programmed, erases, stream << STATE_BITS | state as u32];

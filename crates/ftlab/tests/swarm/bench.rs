@@ -121,6 +121,8 @@ pub struct Bench {
     next_tag: u32,
     /// Pages that were deallocated once: nobody outside knows since when.
     trimmed: BTreeSet<Lpn>,
+    /// Whether all that it holds was refreshed from the first, so that nothing may be lost.
+    refreshes: bool,
     pub met: Met,
 }
 
@@ -143,6 +145,7 @@ impl Bench {
         }
         Bench {
             reference: Reference::new(device.capacity_sectors()),
+            refreshes: device.ftl().refreshes().is_some(),
             device,
             config,
             canary,
@@ -180,7 +183,8 @@ impl Bench {
         }
         loaded.map_err(|damage| format!("an image: {damage}"))?;
         let met = Met { reloaded: true, ..bench.met };
-        Ok(Bench { device, config, met, ..bench })
+        // What another device has let age may be lost already.
+        Ok(Bench { device, config, met, refreshes: false, ..bench })
     }
 
     /// Asks all that a load asks.
@@ -275,8 +279,8 @@ impl Bench {
             self.met.refused = true;
             return Ok(());
         }
-        let refreshes = self.device.ftl().refreshes().is_some();
-        if completion.outcome == Outcome::Unreadable && refreshes && !self.met.refused {
+        let at_work = self.refreshes && self.device.end_of_life().is_none();
+        if completion.outcome == Outcome::Unreadable && at_work {
             return Err(format!("lost in spite of refresh: {completion:?}"));
         }
         match op {

@@ -158,7 +158,6 @@ impl Ftl {
         let ready = |sealing: &Sealing| sealing.block == block && sealing.taken == programmed;
         let Some(at) = refresh.sealing.iter().position(ready) else { return };
         refresh.sealing.remove(at);
-        self.blocks.add_programmed(block, self.blocks.units_of(block) - programmed);
         self.close(block);
     }
 
