@@ -17,12 +17,6 @@ impl Checker<'_, '_> {
         else {
             return;
         };
-        if self.is_physical() {
-            let message = "pages are programmed in place and never erased: how old their cells' data is, nobody knows";
-            let remedy = "set nand.timing.policy to \"by-cost\", or ftl.mapping.policy to \"page\"";
-            let paths = ["nand.timing.policy", "ftl.mapping.policy"];
-            self.fail(&paths, message.to_owned(), remedy.to_owned());
-        }
         let falls = |pair: &[u32]| pair[0] >= pair[1];
         let rises = |pair: &[u32]| pair[0] < pair[1];
         let steps = "the steps of a cheap, a medium and a dear program, the coarsest first";
