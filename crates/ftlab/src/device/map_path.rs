@@ -557,7 +557,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return self.outlet().settle(id, &Spent::on_translation(waited));
         }
         if self.ftl.regulation().is_some() {
-            self.note_flash_read(page);
+            self.note_flash_read(page, sectors);
         }
         if open.as_ref().is_some_and(|(of, _)| *of != id) {
             self.end_gathering(open);

@@ -542,7 +542,11 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                 return Advanced::Completed;
             }
             let event = self.next_event();
-            if self.may_rewrite() && limit > self.now && event.is_none_or(|(at, _)| at > self.now) {
+            if self.may_rewrite() && event.is_none_or(|(at, _)| at > self.now) {
+                // What comes at this moment goes first.
+                if limit <= self.now {
+                    return Advanced::Reached;
+                }
                 self.rewrite_on_idle_dies();
                 continue;
             }

@@ -84,7 +84,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return self.contents.read_cached(id, span.page, missing, place);
         }
         if self.ftl.regulation().is_some() {
-            self.note_flash_read(span.page);
+            self.note_flash_read(span.page, missing);
         }
         match self.ftl.packs() {
             false => self.read_from(id, at, wanted, gathering),

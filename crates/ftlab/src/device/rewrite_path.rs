@@ -2,20 +2,26 @@
 
 use super::{Contents, Device};
 use crate::ftl::gc::Ground;
+use crate::host::SectorMask;
 use crate::nand::CellMode;
 use crate::scheduler::{CommandId, Kind, Probe};
 use crate::units::{DieId, Lpn};
 use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// The host reads a page from flash: it may be one that should lie there at another cost.
-    pub(super) fn note_flash_read(&mut self, page: Lpn) {
+    /// The host reads sectors of a page from flash: it may be one that should lie there at another cost.
+    pub(super) fn note_flash_read(&mut self, page: Lpn, wanted: SectorMask) {
         let past = self.ftl.read_by_host(page);
         let Some(rewriter) = &mut self.rewriter else { return };
-        for part in self.ftl.fragments(page).into_iter().flatten() {
+        let [newer, older] = self.ftl.fragments(page);
+        // As in read_fragments: the older part is read for what it holds, the newer for all else.
+        let older = older.filter(|part| !wanted.within(part.sectors).is_empty());
+        let newer = newer.filter(|part| older.is_none() || !wanted.within(part.sectors).is_empty());
+        for part in [newer, older].into_iter().flatten() {
             let native = self.ftl.mode_at(part.at) == CellMode::Native;
             if native && self.ftl.wants_rewrite(past, self.flash.class_at(part.at)) {
-                rewriter.ask(self.flash.geometry().die_of_page(part.at), page);
+                let geometry = self.flash.geometry();
+                rewriter.ask(geometry.die_of_page(part.at), geometry.flash_page_of(part.at), page);
             }
         }
     }
@@ -52,11 +58,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.rewriter = Some(rewriter);
     }
 
-    /// The device comes to rest.
+    /// The device comes to rest, or is prepared.
     pub(super) fn give_up_rewrites(&mut self) {
-        let Device { now, ftl, flash, contents, rewriter, .. } = self;
-        if let Some(rewriter) = rewriter {
-            rewriter.rest(&mut Ground { now: *now, ftl, flash, contents });
+        if let Some(rewriter) = &mut self.rewriter {
+            rewriter.give_up(&mut self.flash);
         }
     }
 

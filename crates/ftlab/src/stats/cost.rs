@@ -71,18 +71,22 @@ pub struct ProgramsByCost {
 /// Pages that were programmed again. Their flash commands stand in `flash_commands`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Rewrites {
-    /// Reads of the host that asked for it.
+    /// Pages (mapping units) that the host read and that asked for it.
     pub requested: u64,
+    /// Of these, those whose flash page waited for it already.
+    pub requested_again: u64,
     /// Flash pages that were programmed again.
     pub done: u64,
     /// Pages (mapping units) on them.
     pub pages: u64,
     /// Dropped because the page was written or deallocated meanwhile.
     pub dropped_written: u64,
-    /// Dropped because it lay at a higher cost by then.
+    /// Dropped because it lay elsewhere by then, or at a higher cost.
     pub dropped_high: u64,
     /// Dropped because too many waited.
     pub dropped_full: u64,
+    /// Given up: there was no room, the program failed, or the device came to rest.
+    pub given_up: u64,
 }
 
 /// The cost of what was counted; nothing if all programs cost the same.
@@ -123,13 +127,15 @@ pub(super) fn cost<P: Probe, C: Contents>(
 }
 
 fn rewrites(counts: &RewriteCounts) -> Rewrites {
-    let &RewriteCounts { requested, done, pages, written, high, full } = counts;
+    let &RewriteCounts { requested, again, done, pages, written, high, full, given_up } = counts;
     Rewrites {
         requested,
+        requested_again: again,
         done,
         pages,
         dropped_written: written,
         dropped_high: high,
         dropped_full: full,
+        given_up,
     }
 }

@@ -4,7 +4,7 @@
 //! A rewrite is a copy within the plane: its flash page is read when the die is idle, and programmed when the die is
 //! idle again, into a block of its own stream, so that no scheduler can change the order of a block's programs. It
 //! becomes current only if the mapping still names what was read. What was written meanwhile, or lies at a higher cost
-//! already, is dropped.
+//! already, is dropped. A rewrite takes room as a write does, so it may be what makes a plane collect.
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), sections 3.3 and 3.4: the rewrite queue.
 
@@ -14,25 +14,30 @@ use super::super::{Cargo, Fragment, Ftl};
 use crate::device::Contents;
 use crate::ftl::gc::Ground;
 use crate::nand::{CellMode, CostClass, Geometry, Kind, ProgramCost};
-use crate::scheduler::{Command, CommandId, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Flash, Origin, Probe, Task};
 use crate::units::{DieId, Lpn, Ppn};
 use crate::verify::Canary;
 
-/// What was rewritten and what not. Flash commands of it are counted by their origin.
+/// What was rewritten and what not. Flash commands of it are counted by their origin. What was requested was done or
+/// dropped, or waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RewriteCounts {
-    /// Reads of the host that asked for it.
+    /// Pages (mapping units) that the host read and that asked for it.
     pub requested: u64,
+    /// Of these, those whose flash page waited for it already.
+    pub again: u64,
     /// Flash pages that were programmed again.
     pub done: u64,
     /// Pages (mapping units) on them.
     pub pages: u64,
     /// Dropped because the page was written or deallocated meanwhile.
     pub written: u64,
-    /// Dropped because it lay at a higher cost by then.
+    /// Dropped because it lay elsewhere by then, or at a higher cost.
     pub high: u64,
     /// Dropped because too many waited.
     pub full: u64,
+    /// Given up: there was no room, the program failed, or the device came to rest.
+    pub given_up: u64,
 }
 
 impl RewriteCounts {
@@ -41,20 +46,30 @@ impl RewriteCounts {
     pub fn zip(&self, other: &RewriteCounts, f: fn(u64, u64) -> u64) -> RewriteCounts {
         RewriteCounts {
             requested: f(self.requested, other.requested),
+            again: f(self.again, other.again),
             done: f(self.done, other.done),
             pages: f(self.pages, other.pages),
             written: f(self.written, other.written),
             high: f(self.high, other.high),
             full: f(self.full, other.full),
+            given_up: f(self.given_up, other.given_up),
         }
     }
+}
+
+/// A flash page that is to be programmed again.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    /// The page that asked for it, ...
+    page: Lpn,
+    /// ... and the flash page on which it lay then.
+    flash_page: u32,
 }
 
 /// The rewrite that a die is at.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// The page that asked for it.
-    page: Lpn,
+    wish: Wish,
     program: CommandId,
     /// Whether its flash page is read, and the program waits for the die.
     is_read: bool,
@@ -64,7 +79,7 @@ struct Run {
 
 #[derive(Clone, Debug, Default)]
 struct Die {
-    waiting: VecDeque<Lpn>,
+    waiting: VecDeque<Wish>,
     run: Option<Run>,
     /// Whether it is on the list of dies that are idle.
     is_listed: bool,
@@ -101,22 +116,16 @@ impl Rewriter {
         &self.counts
     }
 
-    /// Programs that are ready and wait for room, however long the device has nothing to do.
-    pub(crate) fn held(&self) -> usize {
-        self.dies.iter().filter(|die| die.run.is_some_and(|run| run.is_read)).count()
-    }
-
-    /// A page on a die should be rewritten. It waits once.
-    pub(crate) fn ask(&mut self, die: DieId, page: Lpn) {
+    /// A page on a flash page of a die should be rewritten. The flash page waits once.
+    pub(crate) fn ask(&mut self, die: DieId, flash_page: u32, page: Lpn) {
         self.counts.requested += 1;
         let waiting = &mut self.dies[die.at()].waiting;
-        let (front, back) = waiting.as_slices();
-        if front.contains(&page) || back.contains(&page) {
-            return;
-        }
-        match waiting.len() < self.limit {
-            true => waiting.push_back(page),
-            false => self.counts.full += 1,
+        if waiting.iter().any(|wish| wish.page == page || wish.flash_page == flash_page) {
+            self.counts.again += 1;
+        } else if waiting.len() < self.limit {
+            waiting.push_back(Wish { page, flash_page });
+        } else {
+            self.counts.full += 1;
         }
     }
 
@@ -154,41 +163,40 @@ impl Rewriter {
     ) {
         if let Some(run) = self.dies[die.at()].run {
             let goes_on = on.ftl.plant.is(Canary::RewriteOverNewer)
-                || !is_written(run.page) && self.keep_current(&run, on);
-            if goes_on {
-                return self.program(run, on);
+                || !is_written(run.wish.page) && self.keep_current(&run, on);
+            if goes_on && self.program(run, on) {
+                return;
             }
-            self.drop_run(die, run, on);
-            self.count_dropped(run.page, is_written(run.page), on.ftl);
+            on.flash.release(run.program);
+            self.dies[die.at()].run = None;
+            match goes_on {
+                true => self.counts.given_up += 1,
+                false => self.count_dropped(run.wish.page, is_written(run.wish.page), on.ftl),
+            }
         }
-        while let Some(&page) = self.dies[die.at()].waiting.front() {
-            if !is_written(page)
-                && let Some(from) = self.source_of(page, die, on)
-            {
-                if !on.ftl.may_rewrite(on.ftl.geometry.plane_of_page(from)) {
-                    // Until the die is idle again.
-                    return;
-                }
-                self.dies[die.at()].waiting.pop_front();
-                return self.read(die, page, from, on);
+        let mut next = 0;
+        while let Some(&wish) = self.dies[die.at()].waiting.get(next) {
+            let from = Self::source_of(wish.page, on)
+                .filter(|&at| on.ftl.geometry.die_of_page(at) == die && !is_written(wish.page));
+            if from.is_some_and(|from| !on.ftl.may_rewrite(on.ftl.geometry.plane_of_page(from))) {
+                // Its plane is short of room, others may not be. Until the die is idle again.
+                next += 1;
+                continue;
             }
-            self.dies[die.at()].waiting.pop_front();
-            self.count_dropped(page, is_written(page), on.ftl);
+            self.dies[die.at()].waiting.remove(next);
+            match from {
+                Some(from) => return self.read(die, wish, from, on),
+                None => self.count_dropped(wish.page, is_written(wish.page), on.ftl),
+            }
         }
     }
 
-    /// Where on a die a page that is only read lies at low cost, if it still does. One that was written again may lie
-    /// on another die by now, which is asked by those who read it there.
-    fn source_of<P: Probe, C: Contents>(
-        &self,
-        page: Lpn,
-        die: DieId,
-        on: &Ground<'_, P, C>,
-    ) -> Option<Ppn> {
+    /// Where a page that asked lies at low cost, if it still does. If that is on another die by now, those who read
+    /// it there ask again.
+    fn source_of<P: Probe, C: Contents>(page: Lpn, on: &Ground<'_, P, C>) -> Option<Ppn> {
         let past = on.ftl.past_of(page);
         let parts = on.ftl.fragments(page).into_iter().flatten().map(|Fragment { at, .. }| at);
-        let here = |&at: &Ppn| on.ftl.geometry.die_of_page(at) == die;
-        let mut low = parts.filter(here).filter(|&at| on.ftl.mode_at(at) == CellMode::Native);
+        let mut low = parts.filter(|&at| on.ftl.mode_at(at) == CellMode::Native);
         low.find(|&at| on.ftl.wants_rewrite(past, on.flash.class_at(at)))
     }
 
@@ -203,13 +211,14 @@ impl Rewriter {
     fn read<P: Probe, C: Contents>(
         &mut self,
         die: DieId,
-        page: Lpn,
+        wish: Wish,
         from: Ppn,
         on: &mut Ground<'_, P, C>,
     ) {
         let geometry = &on.ftl.geometry;
         let per_page = geometry.units_per_page();
-        let first = Ppn::new(geometry.flash_page_of(from) * per_page);
+        let wish = Wish { flash_page: geometry.flash_page_of(from), ..wish };
+        let first = Ppn::new(wish.flash_page * per_page);
         let task = Task::Rewrite(die);
         let mut program = Command::new(Kind::Program, Origin::Rewrite, task, first);
         program.codewords = on.flash.bus().page_codewords();
@@ -229,7 +238,7 @@ impl Rewriter {
         read.codewords = units * on.flash.bus().codewords_per_unit();
         let read = on.flash.prepare(read);
         let erases = on.ftl.blocks.erases(on.ftl.geometry.block_of(first));
-        self.dies[die.at()].run = Some(Run { page, program, is_read: false, erases });
+        self.dies[die.at()].run = Some(Run { wish, program, is_read: false, erases });
         on.flash.submit(on.now, read);
     }
 
@@ -239,8 +248,7 @@ impl Rewriter {
         ftl.blocks.erases(block) == run.erases
     }
 
-    /// Leaves out what has left the flash page since it was read. False if there is nothing left, or the page that
-    /// asked was written.
+    /// Leaves out what has left the flash page since it was read. False if the page that asked is not as it was.
     fn keep_current<P: Probe, C: Contents>(
         &mut self,
         run: &Run,
@@ -259,13 +267,14 @@ impl Rewriter {
             }
         }
         on.flash.command_mut(run.program).units = left;
-        left > 0 && !on.ftl.was_written_last(run.page)
+        let lies = |at| on.ftl.geometry.flash_page_of(at) == run.wish.flash_page;
+        Self::source_of(run.wish.page, on).is_some_and(lies)
     }
 
-    /// Programs what was read, if there is room.
-    fn program<P: Probe, C: Contents>(&mut self, run: Run, on: &mut Ground<'_, P, C>) {
+    /// Programs what was read. False if there is no room.
+    fn program<P: Probe, C: Contents>(&mut self, run: Run, on: &mut Ground<'_, P, C>) -> bool {
         let plane = on.ftl.geometry.plane_of_page(self.source(run.program, 0));
-        let Some(first) = on.ftl.place_rewrite(plane) else { return };
+        let Some(first) = on.ftl.place_rewrite(plane) else { return false };
         for unit in 0..on.flash.command(run.program).units {
             let (from, to) = (self.source(run.program, unit), Ppn::new(first.get() + unit));
             on.ftl.record_collected(from, to);
@@ -275,11 +284,7 @@ impl Rewriter {
         let die = on.ftl.geometry.die_of(plane);
         self.dies[die.at()].run = Some(Run { is_read: false, ..run });
         on.flash.submit(on.now, run.program);
-    }
-
-    fn drop_run<P: Probe, C: Contents>(&mut self, die: DieId, run: Run, on: &mut Ground<'_, P, C>) {
-        on.flash.release(run.program);
-        self.dies[die.at()].run = None;
+        true
     }
 
     /// A command of a die's rewrite is done.
@@ -298,6 +303,7 @@ impl Rewriter {
         let Command { page: first, units, .. } = *on.flash.command(id);
         if on.ftl.program_fails(first) {
             // What it carried is where it was.
+            self.counts.given_up += 1;
             return;
         }
         let moves = if self.is_as_read(&run, on.ftl) { units } else { 0 };
@@ -309,12 +315,15 @@ impl Rewriter {
         self.counts.pages += u64::from(units);
     }
 
-    /// The device comes to rest: what waits is given up.
-    pub(crate) fn rest<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
-        for die in (0..self.dies.len() as u32).map(DieId::new) {
-            self.dies[die.at()].waiting.clear();
-            if let Some(run) = self.dies[die.at()].run {
-                self.drop_run(die, run, on);
+    /// What waits is given up: the device comes to rest, or what is measured begins. What is being read or programmed
+    /// goes on.
+    pub(crate) fn give_up<P: Probe>(&mut self, flash: &mut Flash<P>) {
+        for die in &mut self.dies {
+            self.counts.given_up += die.waiting.len() as u64;
+            die.waiting.clear();
+            if let Some(run) = die.run.take_if(|run| run.is_read) {
+                flash.release(run.program);
+                self.counts.given_up += 1;
             }
         }
     }

@@ -231,6 +231,7 @@ fn random_devices_write_at_all_costs_and_rewrite() {
     }
     println!("programs {programs:?}, rewrites {all:?}");
     assert!(programs[..2].as_flattened().iter().all(|&count| count > 200));
-    let RewriteCounts { requested, done, pages, written, high, full } = all;
+    let RewriteCounts { requested, again, done, pages, written, high, full, given_up } = all;
     assert!([requested, done, pages, written, high, 10 * full].iter().all(|&count| count > 50));
+    assert!(requested >= again + done + written + high + full + given_up, "{all:?}");
 }
