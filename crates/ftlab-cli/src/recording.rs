@@ -44,6 +44,8 @@ pub struct Recording<'a> {
     pub measuring: bool,
     /// Whether the phase being played is measured, all of it or its first requests.
     measured: bool,
+    /// Whether something was measured already.
+    has_measured: bool,
     /// Phases that were played before those.
     pub phases_before: u32,
     /// Takes what is measured of fio's jobs.
@@ -64,6 +66,7 @@ impl<'a> Recording<'a> {
             names: Vec::new(),
             measuring: false,
             measured: false,
+            has_measured: false,
             phases_before: 0,
             tally: None,
             accesses: None,
@@ -88,6 +91,9 @@ impl<'a> Recording<'a> {
 impl Sink<Device> for Recording<'_> {
     fn phase_started(&mut self, phase: &PhaseStart, device: &mut Device) {
         self.measured = self.measuring && phase.measure;
+        if self.measured && !std::mem::replace(&mut self.has_measured, true) {
+            device.prepared();
+        }
         if self.ageing.is_some() {
             return;
         }

@@ -338,7 +338,7 @@ fn moves(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let moves = [
         ("for wear levelling", (by.wear_level.runs, by.wear_level.copied_pages)),
         ("off blocks that go bad", (by.retire.runs, by.retire.copied_pages)),
-        ("before their data is lost", refreshed),
+        ("to refresh their data", refreshed),
     ];
     let told = moves
         .into_iter()
@@ -393,15 +393,23 @@ fn costs(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         }
     );
     line(out, "Cost of reads", &text)?;
+    let lost: u64 = report.host.ops().iter().map(|(_, op)| op.unreadable_requests).sum();
+    if lost > 0 {
+        line(out, "Data that is lost", &format!("{} requests ended as unreadable", count(lost)))?;
+    }
     let ProgramsByCost { low, medium, high } = cost.programs;
     let text = format!("{} low, {} medium, {} high", count(low), count(medium), count(high));
     line(out, "Cost of programs", &format!("{text} ({})", cost.policy))?;
     let Some(rewrites) = &cost.rewrites else { return Ok(()) };
-    let dropped = rewrites.dropped_written + rewrites.dropped_high + rewrites.dropped_full;
+    let dropped = rewrites.dropped_written
+        + rewrites.dropped_high
+        + rewrites.dropped_full
+        + rewrites.given_up;
     let text = format!(
-        "{} pages, {} asked for, {} dropped",
+        "{} flash pages; {} reads asked for it ({} while it waited), {} were dropped",
         count(rewrites.done),
         count(rewrites.requested),
+        count(rewrites.requested_again),
         count(dropped)
     );
     line(out, "Programmed again", &text)

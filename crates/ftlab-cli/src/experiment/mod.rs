@@ -153,7 +153,6 @@ impl Experiment {
         let clock = Clock::start();
         let steps = self.preparation.carry_out(seed, &mut ssd, &mut recording, watcher)?;
         preparation::refuse_ended(&ssd, &steps)?;
-        ssd.prepared();
         recording.measuring = true;
         recording.accesses = self.accesses.then(Accesses::default);
         let mut outcome = self.play(load, seed, &mut ssd, &mut recording, watcher)?;

@@ -468,8 +468,10 @@ impl Checker<'_, '_> {
             [(read, &times.read, usual.read), (program, &times.program, usual.program)]
         {
             let mean = mean(list);
-            // Without a transfer time, the times of the cells hold it.
-            let whole = matches!(&self.options.nand.bus.policy,
+            // Times by cost hold the transfer, and others do without a time of their own for it.
+            let by_cost = self.options.nand.timing.policy.knows_costs();
+            let whole = by_cost
+                || matches!(&self.options.nand.bus.policy,
                 TransfersChoice::PageTime(time) if time.page == Nanos::ZERO);
             if !whole && !list.is_empty() && !(usual.0..=usual.1).contains(&mean) {
                 let message = format!(

@@ -13,7 +13,8 @@ options! {
         /// The class of data that was there before the measured part of a run: how it was programmed. In traces most
         /// reads are of such data, so this decides much of what a regulator seems to gain.
         prior: PriorClass = "by-policy",
-            source "AGCR, section 4.2, reads pages without a history at low cost; others say nothing";
+            source "AGCR, section 4.2, reads pages without a history at low cost; others say nothing",
+            applies_with "nand.timing.policy" is "by-cost" or "nand.timing.policy" is "ispp";
     }
 }
 

@@ -64,6 +64,8 @@ pub struct OpStats {
     pub parts: TimeParts,
     /// Requests that were refused: they count nowhere else.
     pub refused: u64,
+    /// Requests whose data is lost.
+    pub unreadable: u64,
 }
 
 impl OpStats {
@@ -78,6 +80,7 @@ impl OpStats {
         self.sectors += other.sectors;
         self.parts.merge(&other.parts);
         self.refused += other.refused;
+        self.unreadable += other.unreadable;
     }
 }
 
@@ -100,6 +103,7 @@ impl HostStats {
             op.latencies.record(completion.finished - arrived);
             op.sectors += u64::from(completion.request.sectors);
             op.parts.add(completion.submitted - arrived, &completion.breakdown);
+            op.unreadable += u64::from(completion.outcome == Outcome::Unreadable);
         } else {
             op.refused += 1;
         }

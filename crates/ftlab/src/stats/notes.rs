@@ -144,10 +144,11 @@ fn size(bytes: u64) -> String {
 /// Data was lost, and nobody refreshed it in time.
 fn unreadable(report: &Report) -> Option<String> {
     let pages = report.cost.as_ref().map_or(0, |cost| cost.unreadable);
-    (pages > 0).then(|| {
+    let requests: u64 = report.host.ops().iter().map(|(_, op)| op.unreadable_requests).sum();
+    (pages + requests > 0).then(|| {
         format!(
-            "{pages} reads of flash pages found more errors than anything corrects: their data is lost, and host \
-             reads of it end as unreadable. Refresh it in time (ftl.refresh.when)."
+            "Data is lost: {pages} reads of flash pages found more errors than anything corrects, and {requests} \
+             requests of the host ended as unreadable. Refresh data in time (ftl.refresh.when)."
         )
     })
 }

@@ -108,6 +108,8 @@ pub struct OpReport {
     pub requests: u64,
     /// How many were refused, because the device takes no writes any more. Nothing else counts them.
     pub refused_requests: u64,
+    /// How many of those that were done ended as unreadable, because data of them is lost.
+    pub unreadable_requests: u64,
     /// Bytes.
     pub bytes: u64,
     /// Requests a second.

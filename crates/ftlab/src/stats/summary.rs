@@ -152,6 +152,7 @@ pub(super) fn op_report(op: &OpStats, duration: Nanos) -> OpReport {
     OpReport {
         requests,
         refused_requests,
+        unreadable_requests: op.unreadable,
         bytes: op.bytes(),
         iops: per_second(requests, duration),
         throughput_mb_per_s: mb_per_second(op.bytes(), duration),

@@ -21,7 +21,10 @@ impl Checker<'_, '_> {
                 text(&nand.timing.policy.name().to_owned()),
                 text(&chosen)
             );
-            let remedy = format!("set {TIMING} to \"by-cost\", or {POLICY} to \"traditional\"");
+            let remedy = format!(
+                "set {TIMING} to \"by-cost\" or \"ispp\", whose times replace those of the part, or {POLICY} to \
+                 \"traditional\""
+            );
             self.fail(&[POLICY, TIMING], message, remedy);
         }
         let physical = matches!(ftl.mapping.policy, MappingChoice::Physical(_));
