@@ -14,10 +14,7 @@ use ftlab::image::{Resume, differences};
 use ftlab::scheduler::Origin;
 use ftlab::units::{Lba, Lpn, SimTime};
 use ftlab::verify::Canary;
-
-use crate::load::{Load, Step};
-use crate::reference::Reference;
-use crate::versions::{Found, Versions};
+use ftlab_torture::{Found, Load, Reference, Step, Versions};
 
 /// The seed of policies that draw random numbers.
 const SEED: u64 = 1;

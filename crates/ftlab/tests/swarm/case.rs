@@ -1,18 +1,16 @@
 //! A case: a device, what is asked of it, and another device that takes over in the middle. It is
 //! what its seed says; a failing one shrinks to the options and commands that matter.
 
-use std::cell::RefCell;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
-use std::sync::Once;
 
 use ftlab::engine::Stream;
 use ftlab::image::differences;
 use ftlab::verify::Canary;
+use ftlab_torture::draw::{self, Settings};
+use ftlab_torture::shrink::{smaller_loads, smaller_settings};
+use ftlab_torture::{Load, finding};
 
 use crate::bench::{Bench, Met};
-use crate::draw::{self, Settings};
-use crate::load::{Load, Step};
 
 /// A device, a load, and perhaps a second device with a second load on the same flash.
 #[derive(Clone, Debug)]
@@ -66,8 +64,7 @@ impl Case {
 
     /// Runs it on devices with a planted bug.
     pub fn run_with(&self, canary: Option<Canary>) -> Result<Met, String> {
-        silence_panics();
-        let run = || {
+        finding(|| {
             let config = draw::load(&self.settings).map_err(|problems| format!("{problems:?}"))?;
             let mut bench = Bench::new(config, canary);
             bench.run(&self.load)?;
@@ -77,11 +74,7 @@ impl Case {
                 bench.run(load)?;
             }
             Ok(bench.met)
-        };
-        LISTENING.set(true);
-        let run = catch_unwind(AssertUnwindSafe(run));
-        LISTENING.set(false);
-        run.unwrap_or_else(|_| Err(SAID.take().unwrap_or_default()))
+        })
     }
 
     /// The smallest case that is found which still fails, however it fails.
@@ -128,37 +121,6 @@ impl Case {
     }
 }
 
-fn smaller_settings(settings: &Settings) -> Vec<Settings> {
-    let without = |path: &&'static str| {
-        let mut fewer = settings.clone();
-        fewer.remove(path);
-        fewer
-    };
-    settings.keys().map(without).collect()
-}
-
-/// Half of the commands, a quarter, and so on; at last without each of a few.
-fn smaller_loads(load: &Load) -> Vec<Load> {
-    let with = |steps: Vec<Step>| Load { steps, ..load.clone() };
-    let count = load.steps.len();
-    let mut all = Vec::new();
-    let mut piece = count / 2;
-    while piece > 0 && piece * 16 >= count.min(64) {
-        for first in (0..count).step_by(piece) {
-            let end = (first + piece).min(count);
-            all.push(with([&load.steps[..first], &load.steps[end..]].concat()));
-        }
-        piece /= 2;
-    }
-    if load.fills {
-        all.push(Load { fills: false, ..load.clone() });
-    }
-    if load.depth > 1 {
-        all.push(Load { depth: 1, ..load.clone() });
-    }
-    all
-}
-
 impl fmt::Display for Case {
     /// The devices as texts that `ftlab run --device` takes, and the commands.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -177,22 +139,4 @@ impl fmt::Display for Case {
         };
         part(settings, load)
     }
-}
-
-thread_local! {
-    /// Whether a case runs on this thread, and what the panic that ended it said.
-    static LISTENING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-    static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// A panic of a case is a finding, to be reported with its case; others are printed as ever.
-fn silence_panics() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let usual = take_hook();
-        set_hook(Box::new(move |panic| match LISTENING.get() {
-            true => SAID.set(Some(panic.to_string())),
-            false => usual(panic),
-        }));
-    });
 }

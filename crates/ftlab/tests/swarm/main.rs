@@ -8,18 +8,12 @@
 mod bench;
 mod canary;
 mod case;
-mod draw;
-mod load;
-#[path = "../validation/reference.rs"]
-mod reference;
-#[path = "../validation/versions.rs"]
-#[expect(dead_code, reason = "validation uses more of it")]
-mod versions;
 
 use std::collections::BTreeMap;
 
 use case::Case;
 use ftlab::config::{all_options, all_policies};
+use ftlab_torture::draw;
 
 /// Cases that run when nothing else is asked for.
 const CASES: u64 = 1_000;

@@ -23,9 +23,9 @@ use crate::common::logs;
 use crate::common::on_demand;
 use crate::common::random::{self, Step};
 use crate::common::{PlacementKind, Spec, WriteBufferKind, assert_no_standstill, lru, request};
-use crate::reference::Reference;
-use crate::versions::{Fault, Found, Versions};
 use crate::watch::{Log, Watch, Watcher};
+use ftlab_torture::Reference;
+use ftlab_torture::{Fault, Found, Versions};
 
 /// A command in flight: when it began, and what it changes or reads.
 #[derive(Clone, Debug)]

@@ -19,7 +19,7 @@ use crate::common::{
     BufferSpec, NO_BUFFER, PROGRAM, READ, Spec, closed_loop, failing, lru, request,
 };
 use crate::contents::{Bench, cases};
-use crate::versions::Versions;
+use ftlab_torture::Versions;
 
 /// Sectors of a page.
 const PAGE: u64 = 8;

@@ -14,8 +14,8 @@ use ftlab::stats::{Circumstances, Recorder};
 use ftlab::units::{Nanos, SimTime};
 
 use crate::common::{SchedulerKind, Spec, closed_loop, request};
-use crate::reference::Reference;
-use crate::versions::Versions;
+use ftlab_torture::Reference;
+use ftlab_torture::Versions;
 
 const US: u64 = 1_000;
 /// Pages of a plane of the paper's machine; a die has two planes.

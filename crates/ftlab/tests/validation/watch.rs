@@ -10,9 +10,9 @@ use ftlab::nand::timing::Bus;
 use ftlab::nand::{Geometry, MultiPlane};
 use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
 use ftlab::units::{BlockId, Nanos, Ppn, SimTime};
+use ftlab_torture::Onlooker;
 
 use crate::common::{ONE_BIT, SchedulerKind, SlcKind, Spec};
-use crate::versions::Onlooker;
 
 /// What a die is in the middle of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -78,13 +78,24 @@ pub struct Log {
 /// A log that the probe and the contents of a device share with the test.
 pub type Watch = Rc<RefCell<Log>>;
 
-impl Onlooker for Watch {
+impl Onlooker for Log {
     fn read_planned(&mut self, at: Ppn, command: CommandId) {
-        self.borrow_mut().read_planned(at, command);
+        let (die, page) = (self.die_of(at), self.geometry.flash_page_of(at));
+        // A command is not submitted before its last page is known.
+        if self.dies[die].reads.back() == Some(&(page, command)) {
+            return;
+        }
+        self.dies[die].reads.push_back((page, command));
+        self.dies[die].arrived.push_back((Kind::Read, page));
     }
 
+    /// A page is about to be submitted for programming; the first of its flash page counts.
     fn issued(&mut self, to: Ppn) {
-        self.borrow_mut().issued(to);
+        if to.get().is_multiple_of(self.geometry.units_per_page()) {
+            let die = self.die_of(to);
+            let page = self.geometry.flash_page_of(to);
+            self.dies[die].arrived.push_back((Kind::Program, page));
+        }
     }
 }
 
@@ -146,26 +157,6 @@ impl Log {
 
     fn die_of(&self, page: Ppn) -> usize {
         self.geometry.die_of(self.geometry.plane_of(self.geometry.block_of(page))).at()
-    }
-
-    /// A flash command for a host read is about to be submitted, or gets another page.
-    fn read_planned(&mut self, at: Ppn, command: CommandId) {
-        let (die, page) = (self.die_of(at), self.geometry.flash_page_of(at));
-        // A command is not submitted before its last page is known.
-        if self.dies[die].reads.back() == Some(&(page, command)) {
-            return;
-        }
-        self.dies[die].reads.push_back((page, command));
-        self.dies[die].arrived.push_back((Kind::Read, page));
-    }
-
-    /// A page is about to be submitted for programming; the first of its flash page counts.
-    fn issued(&mut self, to: Ppn) {
-        if to.get().is_multiple_of(self.geometry.units_per_page()) {
-            let die = self.die_of(to);
-            let page = self.geometry.flash_page_of(to);
-            self.dies[die].arrived.push_back((Kind::Program, page));
-        }
     }
 
     /// Whether the copy at `at` has been programmed by `now`, and not erased since.

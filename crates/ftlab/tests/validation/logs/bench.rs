@@ -12,8 +12,8 @@ use ftlab::units::{Lpn, SimTime};
 
 use crate::common::random::Step;
 use crate::common::{assert_no_standstill, request};
-use crate::reference::Reference;
-use crate::versions::{Found, Versions};
+use ftlab_torture::Reference;
+use ftlab_torture::{Found, Versions};
 
 /// An observer: with one, merges are carried out copy by copy.
 #[derive(Clone, Copy, Debug)]

@@ -39,7 +39,7 @@ struct Cuts {
 
 /// A device under the Random load, and what of it has been seen on flash.
 struct Victim {
-    device: ftlab::device::Device<Onlooker, crate::versions::Versions>,
+    device: ftlab::device::Device<Onlooker, ftlab_torture::Versions>,
     random: Stream,
     requests: u32,
     /// Not seen on flash yet.

@@ -12,7 +12,7 @@ use ftlab::scheduler::{Kind, Origin};
 use ftlab::units::{Lpn, Ppn, SimTime};
 
 use crate::common::{Spec, WriteBufferKind, lru, request};
-use crate::versions::{Version, Versions};
+use ftlab_torture::{Version, Versions};
 
 /// Sectors of a page.
 const SECTORS: u64 = 8;

@@ -1,7 +1,9 @@
 //! Bytes for tests: each sector carries the number of the write that wrote it, through the buffer, the
 //! flash and the copies of collection. Knows nothing of mapping or of what a read should return.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use ftlab::cache::{CachePlace, SlotId};
 use ftlab::device::{Contents, FlashRead, FlashWrite, PageProgram};
@@ -19,6 +21,17 @@ pub trait Onlooker {
 }
 
 impl Onlooker for () {}
+
+/// One that others share.
+impl<O: Onlooker> Onlooker for Rc<RefCell<O>> {
+    fn read_planned(&mut self, at: Ppn, command: CommandId) {
+        self.borrow_mut().read_planned(at, command);
+    }
+
+    fn issued(&mut self, to: Ppn) {
+        self.borrow_mut().issued(to);
+    }
+}
 
 /// The number of the write that wrote a sector (its tag); zero for a sector never written.
 pub type Version = u32;
@@ -75,6 +88,7 @@ pub struct Versions<O = ()> {
     /// By page: whether the last that the host did to it on flash was to write it.
     written_last: BTreeMap<Lpn, bool>,
     copies: u32,
+    /// How it loses data, if it does.
     pub fault: Option<Fault>,
     onlooker: O,
 }
@@ -137,13 +151,11 @@ impl<O: Onlooker> Versions<O> {
     }
 
     /// Pages that the host has written to flash, or read from it, and whether it did the former last.
-    #[allow(dead_code, reason = "the swarm asks for it")]
     pub fn written_last(&self) -> &BTreeMap<Lpn, bool> {
         &self.written_last
     }
 
     /// Whatever was done to pages counts no more.
-    #[allow(dead_code, reason = "the swarm asks for it")]
     pub fn forget_accesses(&mut self) {
         self.written_last.clear();
     }

@@ -9,14 +9,17 @@ use ftlab::units::Nanos;
 /// One command.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
+    /// What it asks.
     pub op: Op,
     /// Where, as a share of the device in 1/65536.
     pub place: u64,
-    /// How many sectors: eighths of a page, and shares of the device in 1/1024.
+    /// How many sectors: eighths of a page...
     pub eighths: u64,
+    /// ... and shares of the device in 1/1024.
     pub shares: u64,
     /// From the beginning of a page to the end of one.
     pub aligned: bool,
+    /// The stream of the host that it belongs to.
     pub stream: u32,
     /// How long after the last submission; often at once.
     pub pause: Nanos,
@@ -29,6 +32,7 @@ pub struct Load {
     pub depth: usize,
     /// Everything is written once, before anything else.
     pub fills: bool,
+    /// The commands, in their order.
     pub steps: Vec<Step>,
 }
 

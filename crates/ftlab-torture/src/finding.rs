@@ -1,0 +1,36 @@
+//! A case may fail by what the judge says, or by a panic of a device that watches itself: both are
+//! findings, in words.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+thread_local! {
+    /// Whether a case runs on this thread, and what the panic that ended it said.
+    static LISTENING: Cell<bool> = const { Cell::new(false) };
+    static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs a case.
+///
+/// # Errors
+/// What it says is wrong, or what the panic that ended it said.
+pub fn finding<T>(case: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    silence_panics();
+    LISTENING.set(true);
+    let run = catch_unwind(AssertUnwindSafe(case));
+    LISTENING.set(false);
+    run.unwrap_or_else(|_| Err(SAID.take().unwrap_or_default()))
+}
+
+/// A panic of a case is reported with its case; others are printed as ever.
+fn silence_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| match LISTENING.get() {
+            true => SAID.set(Some(panic.to_string())),
+            false => usual(panic),
+        }));
+    });
+}

@@ -1,0 +1,17 @@
+//! Random devices under random load, and a naive device that judges what they return.
+//!
+//! The swarm and the validation of the crate `ftlab`, and the crash test of the command line, draw
+//! their devices and loads here, carry the same versions in place of bytes, and make failures
+//! smaller the same way. Like the simulator this is pure: no threads, no files, no clock.
+
+pub mod draw;
+mod finding;
+pub mod load;
+mod reference;
+pub mod shrink;
+mod versions;
+
+pub use finding::finding;
+pub use load::{Load, Step};
+pub use reference::Reference;
+pub use versions::{Fault, Found, Onlooker, Version, Versions};
