@@ -124,7 +124,7 @@ fn bare_loop(records: &[Arrival], depth: usize) {
         loop {
             for arrival in next.by_ref().take(room) {
                 let Arrival { op, lba, sectors, stream, .. } = *arrival;
-                host.submit(host.now(), Request { op, lba, sectors, stream, tag: 0 });
+                host.submit(host.now(), Request { op, lba, sectors, stream, tag: 0, fua: false });
             }
             if host.advance_until(SimTime::FOREVER, &mut done) == Advanced::Idle {
                 break;

@@ -182,7 +182,7 @@ fn on_device(mut device: Device, records: &[Record]) -> Counts {
     let mut done = Vec::new();
     for (record, tag) in records.iter().zip(0..) {
         let &Record { op, lba, sectors, .. } = record;
-        device.submit(device.now(), Request { op, lba, sectors, stream: 0, tag });
+        device.submit(device.now(), Request { op, lba, sectors, stream: 0, tag, fua: false });
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
     }
     assert_eq!(done.len(), records.len());

@@ -29,7 +29,7 @@ fn play(device: &mut Device, load: &mut Stream, requests: u64) {
         let first = load.below(PAGE);
         let sectors = 1 + load.below(PAGE - first) as u32;
         let lba = Lba(page * PAGE + first);
-        let write = Request { op: Op::Write, lba, sectors, stream: 0, tag: 0 };
+        let write = Request { op: Op::Write, lba, sectors, stream: 0, tag: 0, fua: false };
         device.submit(device.now(), write);
         while done.is_empty() {
             let advanced = device.advance_until(SimTime::FOREVER, &mut done);

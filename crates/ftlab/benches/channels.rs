@@ -34,7 +34,7 @@ fn play<P: Probe>(device: &mut Device<P>, requests: u64) -> Duration {
     let started = cpu_time();
     for _ in 0..requests {
         let lba = Lba(sectors.below(bound));
-        let write = Request { op: Op::Write, lba, sectors: REQUEST, stream: 0, tag: 0 };
+        let write = Request { op: Op::Write, lba, sectors: REQUEST, stream: 0, tag: 0, fua: false };
         device.submit(device.now(), write);
         while done.is_empty() {
             let advanced = device.advance_until(SimTime::FOREVER, &mut done);

@@ -161,7 +161,14 @@ fn play(device: &mut Device, load: Load, addresses: &mut Stream) -> Duration {
             addresses.below(u64::from(load.span))
         };
         let lba = Lba(page * u64::from(SECTORS_PER_PAGE));
-        Request { op: load.op, lba, sectors: load.pages * SECTORS_PER_PAGE, stream: 0, tag: 0 }
+        Request {
+            op: load.op,
+            lba,
+            sectors: load.pages * SECTORS_PER_PAGE,
+            stream: 0,
+            tag: 0,
+            fua: false,
+        }
     };
     let mut ahead: Vec<Request> = (0..LOOK_AHEAD).map(|_| draw()).collect();
     let started = cpu_time();

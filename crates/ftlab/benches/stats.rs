@@ -24,7 +24,7 @@ fn main() {
             let cell = Nanos(50_000 << random.below(10) | random.below(50_000));
             let breakdown = Breakdown { cell, ..Breakdown::default() };
             let submitted = SimTime(at as u64 * 500);
-            let request = Request { op, lba: Lba(0), sectors: 8, stream: 0, tag: 0 };
+            let request = Request { op, lba: Lba(0), sectors: 8, stream: 0, tag: 0, fua: false };
             Completion {
                 request,
                 queue: QueueId::default(),

@@ -21,7 +21,7 @@ fn fill(sets: &[&str]) {
     let mut done = Vec::new();
     for tag in 0..u32::try_from(4 * pages).expect("a small device") {
         let lba = Lba(addresses.below(pages) * u64::from(sectors));
-        let request = Request { op: Op::Write, lba, sectors, stream: 0, tag };
+        let request = Request { op: Op::Write, lba, sectors, stream: 0, tag, fua: false };
         device.submit(device.now(), request);
         while done.len() <= tag as usize {
             let advanced = device.advance_until(SimTime::FOREVER, &mut done);

@@ -85,7 +85,8 @@ fn a_device_with_the_defaults_is_one_with_the_table() {
             }
             let op = if random.below(2) == 0 { Op::Read } else { Op::Write };
             let lba = Lba(random.below(pages) * 8);
-            device.submit(device.now(), Request { op, lba, sectors: 8, stream: 0, tag });
+            device
+                .submit(device.now(), Request { op, lba, sectors: 8, stream: 0, tag, fua: false });
         }
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
         assert!(device.ftl_counts().gc_pages > 0, "nothing was collected");

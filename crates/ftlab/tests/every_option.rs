@@ -146,7 +146,7 @@ fn requests(capacity: u64) -> impl Iterator<Item = (u64, Request)> {
     let size = capacity / u64::from(PREPARATION);
     let fill = (0..PREPARATION).map(move |tag| {
         let lba = Lba(u64::from(tag) * size);
-        (0, Request { op: Op::Write, lba, sectors: size as u32, stream: tag, tag })
+        (0, Request { op: Op::Write, lba, sectors: size as u32, stream: tag, tag, fua: false })
     });
     let mut random = Stream::new(1, "load");
     let mixture = (PREPARATION..COUNT).map(move |tag| {
@@ -168,7 +168,7 @@ fn requests(capacity: u64) -> impl Iterator<Item = (u64, Request)> {
             _ if tag % 200 == 0 => 30_000_000,
             _ => 0,
         };
-        (pause, Request { op, lba, sectors, stream: any(8) as u32, tag })
+        (pause, Request { op, lba, sectors, stream: any(8) as u32, tag, fua: false })
     });
     fill.chain(mixture)
 }

@@ -26,7 +26,7 @@ fn run(device: &mut Device, requests: u64, reads_percent: u64) -> (Recorder, Vec
     for _ in 0..requests {
         let op = if random.below(100) < reads_percent { Op::Read } else { Op::Write };
         let lba = Lba(random.below(pages) * u64::from(PAGE_SECTORS));
-        let request = Request { op, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0 };
+        let request = Request { op, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0, fua: false };
         device.submit(device.now(), request);
         while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {
             recorder.look(device);
@@ -143,7 +143,14 @@ fn a_verdict_speaks_of_what_is_measured_alone() {
         recorder.phase_started(name, measured, &device);
         for _ in 0..writes {
             let lba = Lba(random.below(pages) * u64::from(PAGE_SECTORS));
-            let write = Request { op: Op::Write, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0 };
+            let write = Request {
+                op: Op::Write,
+                lba,
+                sectors: PAGE_SECTORS,
+                stream: 0,
+                tag: 0,
+                fua: false,
+            };
             device.submit(device.now(), write);
             while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {
                 recorder.look(&device);
@@ -180,7 +187,7 @@ fn phases_that_are_not_measured_stay_out_of_the_report() {
         recorder.phase_started(name, measured, &device);
         for page in 0..200 {
             let lba = Lba(page * u64::from(PAGE_SECTORS));
-            let request = Request { op, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0 };
+            let request = Request { op, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0, fua: false };
             device.submit(device.now(), request);
             while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {
                 recorder.look(&device);
@@ -209,7 +216,7 @@ fn requests_that_are_not_measured_are_in_the_counters_of_the_device_alone() {
         let lba = Lba(page * u64::from(PAGE_SECTORS));
         device.submit(
             device.now(),
-            Request { op: Op::Write, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0 },
+            Request { op: Op::Write, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0, fua: false },
         );
         while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {
             recorder.look(&device);
@@ -307,7 +314,7 @@ fn queues_sum_to_the_whole() {
             let op = if sent.is_multiple_of(2) { Op::Read } else { Op::Write };
             let lba = Lba(random.below(pages) * u64::from(PAGE_SECTORS));
             let stream = random.below(3) as u32;
-            let request = Request { op, lba, sectors: PAGE_SECTORS, stream, tag: sent };
+            let request = Request { op, lba, sectors: PAGE_SECTORS, stream, tag: sent, fua: false };
             device.submit(device.now(), request);
             sent += 1;
         }

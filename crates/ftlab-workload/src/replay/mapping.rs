@@ -187,7 +187,7 @@ impl Mapper {
     #[inline]
     pub fn map(&mut self, index: u64, arrival: &Arrival) -> Result<Mapped, MapError> {
         let Arrival { op, lba, sectors, stream, .. } = *arrival;
-        let mut request = Request { op, lba, sectors, stream, tag: 0 };
+        let mut request = Request { op, lba, sectors, stream, tag: 0, fua: false };
         if op == Op::Flush {
             (request.lba, request.sectors) = (Lba(0), 0);
             return Ok(Mapped { request, folded: false, torn: false, clipped: 0 });

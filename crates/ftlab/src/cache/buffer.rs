@@ -11,6 +11,7 @@ mod entry;
 mod kept;
 mod space;
 mod versions;
+mod waiting;
 mod write_back;
 
 use std::collections::{HashMap, VecDeque};
@@ -515,50 +516,6 @@ impl Buffer {
         };
         if stale {
             self.chosen = None;
-        }
-    }
-
-    /// `request` waits until everything that the page holds now is on flash.
-    pub fn wait_for_page(&mut self, slot: SlotId, request: RequestId) {
-        let page = &mut self.pages[slot];
-        let list = if page.dirty.is_empty() {
-            &mut page.flushing_waiters
-        } else {
-            self.awaited += u32::from(page.dirty_waiters.is_none());
-            &mut page.dirty_waiters
-        };
-        *list = Some(self.waiters.insert(Waiter { request, next: list.take() }));
-    }
-
-    /// A host flush: `request` waits for every page that is not on flash. Returns for how many.
-    pub fn wait_for_all(&mut self, request: RequestId) -> u32 {
-        let mut slots = self.slots();
-        slots.retain(|&slot| {
-            let page = &self.pages[slot];
-            !page.dirty.is_empty() || !page.flushing.is_empty()
-        });
-        for &slot in &slots {
-            self.wait_for_page(slot, request);
-            self.want_drained(slot);
-        }
-        slots.len() as u32
-    }
-
-    /// All slots in use, by number.
-    fn slots(&self) -> Vec<SlotId> {
-        let versions = |newest| std::iter::successors(Some(newest), |&slot| self.older(slot));
-        // By slot number, not by hash.
-        let mut slots: Vec<SlotId> =
-            self.index.iter().flat_map(|(_, slot)| versions(slot)).collect();
-        slots.sort_unstable_by_key(|slot| slot.get());
-        slots
-    }
-
-    /// Somebody waits for a dirty page: it goes to flash whatever the policy says. Where write-backs begin
-    /// by planes they go in the policy's order for as long as anybody waits.
-    fn want_drained(&mut self, slot: SlotId) {
-        if !self.keeps_order() {
-            self.drain.push_back((slot, self.pages[slot].page));
         }
     }
 

@@ -1,8 +1,8 @@
-//! Writes that come in as a whole: where the buffer gathers, a request enters when all its pages fit,
-//! and in order of arrival.
+//! Writes that come in: as a whole where the buffer gathers, when all their pages fit, and in order of arrival. Whether
+//! DRAM is enough for them, or they wait for flash.
 
 use super::{Contents, Device};
-use crate::cache::{Turn, Waiting};
+use crate::cache::{SlotId, Turn, Waiting};
 use crate::host::{Pages, Request, RequestId};
 use crate::scheduler::Probe;
 
@@ -36,6 +36,21 @@ impl<P: Probe, C: Contents> Device<P, C> {
             debug_assert!(entered, "there was room for all of them");
         }
         true
+    }
+
+    /// A page of a write has come in: the write waits until it is on flash, unless DRAM is enough for it.
+    #[inline]
+    pub(super) fn wait_for_flash(&mut self, id: RequestId, slot: SlotId) {
+        let acknowledged = self.buffer.has_acknowledged();
+        let forced = self.intake.get(id).request().fua;
+        if acknowledged && !forced {
+            return;
+        }
+        self.intake.wait_for_one(id);
+        match acknowledged {
+            true => self.buffer.force(slot, id),
+            false => self.buffer.wait_for_page(slot, id),
+        }
     }
 
     fn pages_of(&self, request: &Request) -> Pages {

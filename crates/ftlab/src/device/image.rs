@@ -35,7 +35,8 @@ impl fmt::Display for LeftInDram {
 impl std::error::Error for LeftInDram {}
 
 /// A flush, which takes neither address nor length.
-const FLUSH: Request = Request { op: Op::Flush, lba: Lba(0), sectors: 0, stream: 0, tag: 0 };
+const FLUSH: Request =
+    Request { op: Op::Flush, lba: Lba(0), sectors: 0, stream: 0, tag: 0, fua: false };
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Lets the device come to rest: everything that was asked of it is done, what lies in the write buffer

@@ -40,10 +40,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if laws::ON {
             self.ledger.written(span.page);
         }
-        if !self.buffer.has_acknowledged() {
-            self.intake.wait_for_one(id);
-            self.buffer.wait_for_page(slot, id);
-        }
+        self.wait_for_flash(id, slot);
         true
     }
 

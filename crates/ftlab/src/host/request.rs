@@ -33,6 +33,8 @@ pub struct Request {
     pub stream: u32,
     /// The submitter's own mark, handed back unchanged.
     pub tag: u32,
+    /// Of a write: it is told when its data is on flash (force unit access). Means nothing for others.
+    pub fua: bool,
 }
 
 /// Where the time of a request went. The parts sum to its latency exactly; for a request of several

@@ -109,7 +109,7 @@ fn serve(device: &mut crate::device::Device, requests: u64) {
     for number in 0..requests {
         let lba = Lba(number * 1_000_003 % (capacity - u64::from(sectors) + 1));
         let now = device.now();
-        device.submit(now, Request { op: Op::Write, lba, sectors, stream: 0, tag: 0 });
+        device.submit(now, Request { op: Op::Write, lba, sectors, stream: 0, tag: 0, fua: false });
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
         assert_eq!(done.len() as u64, number + 1, "the device stands still");
     }

@@ -160,7 +160,7 @@ mod tests {
 
     fn completion(op: Op, submitted: u64, breakdown: Breakdown) -> Completion {
         let finished = SimTime(submitted) + breakdown.total();
-        let request = Request { op, lba: Lba(8), sectors: 8, stream: 0, tag: 0 };
+        let request = Request { op, lba: Lba(8), sectors: 8, stream: 0, tag: 0, fua: false };
         Completion {
             request,
             queue: QueueId::default(),

@@ -8,7 +8,7 @@ use ftlab::units::{Lba, SimTime};
 
 /// A request of stream 0.
 pub fn request(op: Op, lba: u64, sectors: u32, tag: u32) -> Request {
-    Request { op, lba: Lba(lba), sectors, stream: 0, tag }
+    Request { op, lba: Lba(lba), sectors, stream: 0, tag, fua: false }
 }
 
 /// Keeps `depth` requests in the device until there are no more and all are done.

@@ -235,7 +235,7 @@ impl Bench {
             Op::Read | Op::Flush => self.reference.tick(),
         };
         let sectors = (range.end - range.start) as u32;
-        let request = Request { op, lba: Lba(range.start), sectors, stream, tag };
+        let request = Request { op, lba: Lba(range.start), sectors, stream, tag, fua: false };
         self.flying.insert(tag, Flying { begun, range });
         self.device.submit(self.device.now(), request);
     }

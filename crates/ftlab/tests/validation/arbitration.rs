@@ -12,7 +12,7 @@ use crate::common::{ArbitrationKind, DRAM, HostSpec, Spec, closed_loop, lru};
 /// A read of a page that was never written takes the latency of the DRAM and nothing else, so that
 /// the order of completions is the order of service.
 fn read(queue: u32, sectors: u32) -> Request {
-    Request { op: Op::Read, lba: Lba(0), sectors, stream: queue, tag: 0 }
+    Request { op: Op::Read, lba: Lba(0), sectors, stream: queue, tag: 0, fua: false }
 }
 
 fn device(host: HostSpec) -> Device {
@@ -188,6 +188,7 @@ fn mixture(count: u32) -> Vec<Request> {
         sectors: 8,
         stream: tag,
         tag,
+        fua: false,
     };
     (0..count).map(request).collect()
 }

@@ -269,7 +269,10 @@ fn what_is_lost_is_marked_until_it_is_written_again() {
     let mut device: Device = new();
     let mut done = Vec::new();
     let mut run = |device: &mut Device, op, lba: u64, sectors| {
-        device.submit(device.now(), Request { op, lba: Lba(lba), sectors, stream: 0, tag: 0 });
+        device.submit(
+            device.now(),
+            Request { op, lba: Lba(lba), sectors, stream: 0, tag: 0, fua: false },
+        );
         done.clear();
         while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
         done[0].outcome
