@@ -379,6 +379,20 @@ impl<O: Onlooker> Contents for Versions<O> {
         sectors.sectors().for_each(|sector| page.sectors[sector as usize] = request.tag);
     }
 
+    fn lose_power(&mut self) {
+        self.slots.clear();
+        self.planned.clear();
+        self.planned_writes.clear();
+        self.cached.clear();
+        self.found.clear();
+        self.finished.clear();
+        self.programmed_last = None;
+    }
+
+    fn tear(&mut self, first: Ppn, units: u32) {
+        self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
+    }
+
     fn finish(&mut self, request: RequestId, completion: &Completion) {
         let found = std::mem::take(entry(&mut self.found, request.at()));
         self.finished.push((*completion, found));

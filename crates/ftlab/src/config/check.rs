@@ -10,6 +10,7 @@ mod log;
 mod map_on_flash;
 mod packing;
 mod physical;
+mod recovery;
 mod refresh;
 
 use super::options::{Cell, MOST_COPIES, Options};
@@ -52,6 +53,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.cost();
     checker.ispp();
     checker.refresh();
+    checker.recovery();
     checker.packing();
     checker.map_on_flash();
     checker.slc_cache();

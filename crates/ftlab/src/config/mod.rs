@@ -10,6 +10,7 @@
 pub mod catalog;
 mod check;
 mod cost;
+mod power;
 pub mod declare;
 mod dram;
 #[doc(hidden)]
@@ -35,6 +36,7 @@ pub use declare::any_of;
 pub use dram::*;
 pub use layer::Layer;
 pub use options::*;
+pub use power::*;
 pub use problem::{ConfigError, Place, Problem, Problems};
 pub use reader::Origin;
 

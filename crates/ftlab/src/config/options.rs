@@ -4,11 +4,12 @@
 use super::declare::{choices, options};
 use super::text::{nearest, quoted, shown};
 use super::value::{Kind, Value, ValueError};
-use super::{CacheOptions, CostOptions};
+use super::{CacheOptions, CostOptions, PowerOptions};
 use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::merge::MergeOptions;
 use crate::ftl::placement::{Level, PlacementChoice};
+use crate::ftl::recovery::RecoveryChoice;
 use crate::ftl::slc::SlcCacheChoice;
 use crate::ftl::streams::StreamsChoice;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
@@ -29,6 +30,7 @@ options! {
         nand: NandOptions,
         ftl: FtlOptions,
         cache: CacheOptions,
+        power: PowerOptions,
         scheduler: SchedulerOptions,
     } {}
 }
@@ -346,6 +348,7 @@ options! {
         wear: WearOptions,
         refresh: RefreshOptions,
         cost: CostOptions,
+        recovery: RecoveryOptions,
     } {
         /// Physical capacity beyond the logical, as a share of the logical: at 7% a device with
         /// 107 GiB of flash offers 100 GiB.
@@ -356,6 +359,11 @@ options! {
         capacity: Option<Bytes> = "none", in "1MiB"..="1000TiB",
             source "default: all that over-provisioning leaves";
     }
+}
+
+options! {
+    /// How the device finds its map again after a power cut.
+    pub struct RecoveryOptions at "ftl.recovery" with { policy: RecoveryChoice } {}
 }
 
 options! {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::cycle::Cycles;
 use super::idle::{Chore, Idle};
+use super::journal::Journal;
 use super::lock_step::Standstill;
 use super::map_path::Translator;
 use super::read_ahead::ReadingAhead;
@@ -46,6 +47,8 @@ pub struct DeviceSetup {
     pub buffer: BufferSetup,
     /// The DRAM: what was read.
     pub reads: ReadCacheSetup,
+    /// Whether what the DRAM holds is carried to flash when power is cut.
+    pub has_capacitors: bool,
 }
 
 impl DeviceSetup {
@@ -111,10 +114,12 @@ impl DeviceSetup {
                     regulator: ftl.cost.policy.build(&parts),
                     rewrites: options.rewrites(),
                 }),
+                recovery: ftl.recovery.policy.build(&parts),
             },
             merger: merger(&parts),
             buffer,
             reads: reads(&parts),
+            has_capacitors: options.power.capacitors.is_on(),
         }
     }
 }
@@ -363,6 +368,12 @@ pub fn assemble_with<P: Probe, C: Contents>(
     let rewriter = rewrites.map(|limit| Box::new(Rewriter::new(limit, geometry)));
     let on_flash = setup.ftl.mapping.dftl().is_some();
     let pools = setup.ftl.placement.pools();
+    let journal = match setup.merger {
+        None => setup.ftl.recovery.upkeep(),
+        Some(_) => None,
+    };
+    let journal =
+        journal.map(|upkeep| Box::new(Journal::new(upkeep, geometry, setup.ftl.logical_pages)));
     let translator = on_flash.then(|| Box::new(Translator::new(pools)));
     let mut device = Device {
         now: SimTime::ZERO,
@@ -382,6 +393,8 @@ pub fn assemble_with<P: Probe, C: Contents>(
         rewriter,
         translator,
         standstill: Standstill::default(),
+        journal,
+        has_capacitors: setup.has_capacitors,
         flash,
         contents,
         reads: ReadCache::new(setup.reads),

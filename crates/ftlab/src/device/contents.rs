@@ -100,6 +100,11 @@ pub trait Contents {
     fn plan_write(&mut self, _command: CommandId, _write: &FlashWrite) {}
     /// The page that a flash command was to program in place has been programmed.
     fn write_flash(&mut self, _command: CommandId) {}
+    /// Power is cut: what is in DRAM is forgotten, and whatever was planned.
+    fn lose_power(&mut self) {}
+    /// What was to be programmed at these pages, or the erase of them, did not come to its end: nothing that may be read
+    /// is there.
+    fn tear(&mut self, _first: Ppn, _units: u32) {}
     /// A request is done.
     fn finish(&mut self, _request: RequestId, _completion: &Completion) {}
 }

@@ -76,6 +76,11 @@ impl Cycles {
         self.landed
     }
 
+    /// The flash pages of those.
+    pub(super) fn landed_at(&self) -> impl Iterator<Item = Ppn> {
+        self.members.iter().filter_map(|member| member.landed.as_ref()).map(|landed| landed.at)
+    }
+
     /// Takes a pool for a page, unless something is under way there.
     fn take(&mut self, pool: u32, slot: SlotId) -> bool {
         let free = self.taken[pool as usize] == 0;

@@ -82,7 +82,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             op if self.refuses(op) => self.intake.refuse(id),
             Op::Read => self.submit_read(id, request),
             Op::Write => self.submit_write(id, request),
-            Op::Trim => self.submit_trim(request),
+            Op::Trim => self.trim_in_turn(id, request),
             Op::Flush => self.submit_flush(id),
         }
         if self.intake.settle(id) {

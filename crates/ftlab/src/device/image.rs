@@ -104,6 +104,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             // What waits is given up at rest.
             rewriter: _,
             standstill,
+            // Nothing is on its way; a device that is switched off in order writes its map.
+            journal: _,
+            has_capacitors: _,
             flash,
             contents: _,
             reads,

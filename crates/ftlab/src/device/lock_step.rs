@@ -74,6 +74,11 @@ impl Standstill {
 }
 
 impl<P: Probe, C: Contents> Device<P, C> {
+    /// The flash pages that a cycle which is done at once is programming.
+    pub(super) fn torn_at_once(&self) -> impl Iterator<Item = Ppn> {
+        self.standstill.cycle.iter().map(|written| written.at)
+    }
+
     /// Whether all planes go in step.
     #[inline]
     pub(super) fn is_in_lock_step(&self) -> bool {

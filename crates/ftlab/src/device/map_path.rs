@@ -128,6 +128,11 @@ pub(super) struct Translator {
 }
 
 impl Translator {
+    /// Translation pages that are being rewritten.
+    pub(super) fn being_rewritten(&self) -> impl Iterator<Item = Tpn> {
+        self.rewrites.keys().copied()
+    }
+
     /// Nobody waits; translation pages go to so many pools of planes.
     pub(super) fn new(pools: u32) -> Translator {
         Translator {
@@ -328,6 +333,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Cause::HostRead | Cause::RoomForRead => Origin::Host,
             Cause::WriteBack | Cause::RoomForWrite | Cause::Trim => Origin::Merge,
             Cause::Collection => Origin::Gc,
+            Cause::Recovery => Origin::Merge,
         };
         let mut read = Command::new(Kind::Read, origin, task, at);
         read.units = units;

@@ -68,6 +68,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline]
     pub(super) fn programmed_for_host(&mut self, first: Ppn, units: u32) {
         self.ftl.programmed_for_host(first, units);
+        self.consider_checkpoint();
         let Some(merger) = self.merger.as_deref_mut() else { return };
         let geometry = self.flash.geometry();
         let plane = geometry.plane_of(geometry.block_of(first));

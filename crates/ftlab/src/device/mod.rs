@@ -13,10 +13,12 @@ mod entry;
 mod front_path;
 mod idle;
 mod image;
+mod journal;
 mod lock_step;
 mod map_path;
 mod merge_path;
 mod patrol;
+mod power;
 mod read_ahead;
 mod read_path;
 mod rewrite_path;
@@ -32,11 +34,13 @@ pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages}
 pub use contents::{Contents, FlashRead, FlashWrite, PageProgram};
 pub use end_of_life::EndOfLife;
 pub use image::LeftInDram;
+pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;
 
 use self::cycle::Cycles;
 use self::direct_path::Direct;
 use self::idle::{Chore, Idle};
+use self::journal::Journal;
 use self::lock_step::Standstill;
 use self::map_path::Translator;
 use self::read_ahead::ReadingAhead;
@@ -80,6 +84,10 @@ pub struct Device<P = (), C = ()> {
     /// Who waits for entries of the map; none if all of it is in memory.
     translator: Option<Box<Translator>>,
     standstill: Standstill,
+    /// What is on its way to the system area; none if nothing is kept there.
+    journal: Option<Box<Journal>>,
+    /// Whether what DRAM holds is carried to flash when power is cut.
+    has_capacitors: bool,
     flash: Flash<P>,
     contents: C,
     /// What was read lately.
@@ -296,6 +304,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Task::LoadMap(of) => self.map_loaded(of),
             Task::RewriteMap(of) => self.map_command_done(of, id),
             Task::Rewrite(die) => self.rewrite_command_done(die, id),
+            Task::Journal => self.journal_done(id),
+            Task::Checkpoint => self.checkpoint_page_done(),
+            Task::EraseSystem => {}
             Task::Collect(plane) => {
                 let (collector, mut ground) = self.ground();
                 if collector.done(plane, id, &mut ground) == Freed::Pages {

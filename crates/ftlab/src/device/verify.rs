@@ -5,7 +5,7 @@ use super::{Contents, Device};
 use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;
 use crate::nand::CellMode;
-use crate::scheduler::{Kind, Probe, flash_pages_programmed};
+use crate::scheduler::{Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
 #[cfg(feature = "verify")]
 use crate::verify::Canary;
@@ -27,7 +27,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.buffer.audit()?;
         self.reads.audit()?;
         let counts = self.ftl.counts();
-        let programmed = flash_pages_programmed(self.flash.done()) * u64::from(self.units_per_page);
+        let mut done = *self.flash.done();
+        // The system area is none of the FTL's.
+        done[Origin::System as usize] = Default::default();
+        let programmed = flash_pages_programmed(&done) * u64::from(self.units_per_page);
         let failed = (self.program_failures() - self.ledger.failures_before) * self.units_per_page;
         let others = u64::from(failed + self.cycles.landed());
         let map = self.ftl.map_on_flash().map_or(0, |map| map.counts().programmed());
@@ -65,7 +68,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if let Err(broken) = self.audit() {
             panic!("at {}: {broken}", self.now);
         }
-        let done: u64 = self.flash.done().iter().map(|kinds| kinds[Kind::Erase as usize]).sum();
+        let done = Origin::ALL.iter().filter(|&&origin| origin != Origin::System);
+        let done: u64 =
+            done.map(|&origin| self.flash.done()[origin as usize][Kind::Erase as usize]).sum();
         let (erases, before) = (self.erases(), self.ledger.erases_before);
         assert_eq!(erases, before + done, "at {}: erases of blocks, and erases done", self.now);
         let back = self.ledger.gone().find(|&page| self.ftl.look_up(page).is_some());

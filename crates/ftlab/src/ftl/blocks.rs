@@ -319,6 +319,22 @@ impl Blocks {
         self.closings[block.at()] = 0;
     }
 
+    /// After a power cut: a block is as it was, in this state, and full if it is in use.
+    pub(super) fn take_up(&mut self, before: &Blocks, block: BlockId, state: BlockState) {
+        let [_, _, erases, word] = before.records[block.at()];
+        let stream = if state == BlockState::Closed { word >> STATE_BITS << STATE_BITS } else { 0 };
+        self.records[block.at()] = [0, 0, erases, stream | state as u32];
+        if state == BlockState::Closed {
+            self.records[block.at()][PROGRAMMED] = self.units_of(block);
+        }
+    }
+
+    /// After a power cut: nothing on a block counts, and it is erased.
+    pub(super) fn reset_after_cut(&mut self, block: BlockId) {
+        self.records[block.at()][PROGRAMMED] = 0;
+        self.reset(block);
+    }
+
     /// Whether a block was ever used.
     pub(super) fn is_used(&self, block: BlockId) -> bool {
         self.records[block.at()] != Record::default()

@@ -54,6 +54,8 @@ impl Ftl {
             read_only: _,
             // What it remembers is a part of its own.
             regulation: _,
+            // A device that is loaded had been switched off in order: all that it holds counts.
+            record: _,
             // Only checks.
             plant: _,
             slc,
@@ -120,6 +122,7 @@ impl Ftl {
         self.recount_losses();
         self.refresh_pack_room();
         (0..self.geometry.planes()).map(PlaneId::new).for_each(|at| self.refresh_writable(at));
+        self.begin_record();
         Ok(())
     }
 
@@ -382,7 +385,7 @@ impl Ftl {
 
     /// Notes where each stream goes on, and to which a block belongs: a policy that begins anew takes
     /// everything that is full for written by the host.
-    fn note_streams(&mut self, resume: Resume) {
+    pub(super) fn note_streams(&mut self, resume: Resume) {
         let first = WriteStream::new(0);
         if !resume.streams {
             for block in (0..self.geometry.blocks()).map(BlockId::new) {

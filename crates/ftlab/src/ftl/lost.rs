@@ -71,6 +71,9 @@ impl Ftl {
     /// A block was erased: `units` pages from `first` on.
     pub(crate) fn clear(&mut self, first: Ppn, units: u32, contents: &mut impl Contents) {
         contents.erase(first, units);
+        if let Some(record) = &mut self.record {
+            record.void(first, units);
+        }
         let of_block = self.lost.places.range(first.get()..first.get() + units);
         for at in of_block.copied().collect::<Vec<_>>() {
             self.lost.places.remove(&at);

@@ -34,6 +34,9 @@ impl Ftl {
         let whole = self.spare.full();
         for (page, at) in pages.zip(first.get()..) {
             self.spare.record(Ppn::new(at), page, whole);
+            if let Some(record) = &mut self.record {
+                record.wrote(Ppn::new(at));
+            }
         }
         Some(first)
     }

@@ -17,6 +17,7 @@ pub mod mapping;
 pub mod merge;
 pub mod placement;
 mod plane;
+pub mod recovery;
 mod room;
 pub mod slc;
 mod spare;
@@ -35,6 +36,7 @@ use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
 use lost::Lost;
 use mapping::Mapping;
 use placement::{Mate, Placement, Writable};
+use recovery::{Record, Recovery};
 use slc::{CacheState, Count, SlcSetup};
 use streams::Streams;
 use wear::{Demand, FreeBlockOrder, Levelling, Life, Refresh, WearSetup};
@@ -70,6 +72,8 @@ pub struct FtlSetup {
     pub slc: SlcSetup,
     /// What regulates the cost of programs; none if the timing of the cells leaves no choice.
     pub cost: Option<CostSetup>,
+    /// How the map is found again after a power cut.
+    pub recovery: Recovery,
 }
 
 /// Counts of what the FTL did, in pages (mapping units) unless said otherwise.
@@ -145,6 +149,8 @@ pub struct Ftl {
     slc: Option<Box<CacheState>>,
     /// None if all programs cost the same.
     regulation: Option<Box<Regulation>>,
+    /// What stands on flash for recovery; none if nothing is kept for it.
+    record: Option<Box<Record>>,
     counts: FtlCounts,
     /// Only where devices check themselves.
     pub(crate) plant: Plant,
@@ -188,7 +194,10 @@ impl Ftl {
             true => PackRoom::new(setup.placement.pools()),
             false => PackRoom::default(),
         };
+        let record =
+            Record::new(&setup.recovery, &geometry, setup.logical_pages, &setup.mapping);
         let mut ftl = Ftl {
+            record,
             blocks: Blocks::new(&geometry).with_cells_of(bits, &geometry),
             spare: Spare::new(owned_pages, geometry.sectors_per_unit()),
             lost: Lost::default(),
@@ -366,6 +375,9 @@ impl Ftl {
         }
         self.spare.record(at, page, sectors);
         self.streams.wrote(page);
+        if let Some(record) = &mut self.record {
+            record.wrote(at);
+        }
     }
 
     /// A page of the host was programmed in place, without translation.
@@ -387,6 +399,9 @@ impl Ftl {
         let units_per_page = self.geometry.units_per_page();
         if self.mapping.has_log() {
             return self.programmed_in_log(first);
+        }
+        if let Some(record) = &mut self.record {
+            record.landed(first, units_per_page);
         }
         self.counts.padding += u64::from(units_per_page - units);
         let block = self.geometry.block_of(first);
@@ -424,6 +439,7 @@ impl Ftl {
             return self.commit_gathered(page, at);
         }
         let old = self.mapping.commit(page, at);
+        self.note_change(page);
         let (block, unit) = self.geometry.place_of(at);
         self.blocks.set_valid(block, unit);
         if let Some(old) = old
@@ -433,8 +449,22 @@ impl Ftl {
         }
     }
 
+    /// The map says something else of a page: the next checkpoint has to.
+    #[inline]
+    fn note_change(&mut self, page: Lpn) {
+        if let Some(record) = &mut self.record
+            && let Some(snapshot) = &mut record.snapshot
+        {
+            snapshot.changes(page);
+        }
+    }
+
     /// Deallocates a page. Returns where it, or its newest part, lay.
     pub fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+        self.note_change(page);
+        if let Some(record) = &mut self.record {
+            record.trimmed(page);
+        }
         if let Some(regulation) = &mut self.regulation {
             regulation.trimmed(page);
         }

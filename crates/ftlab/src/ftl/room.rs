@@ -176,6 +176,9 @@ impl Ftl {
         let block = self.take_free_block(plane, for_host)?;
         self.planes[plane.at()].open(stream, block);
         self.blocks.open(block, stream);
+        if let Some(record) = &mut self.record {
+            record.opened(block);
+        }
         if stream.is_of_policy() {
             self.streams.opened(block, stream);
         }

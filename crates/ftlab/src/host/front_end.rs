@@ -164,6 +164,12 @@ impl FrontEnd {
         Some(link.deliver(now, id, data_of(request)))
     }
 
+    /// The device itself has a request done, as if it had come through a queue.
+    pub(crate) fn adopt(&mut self, queue: QueueId) {
+        self.outstanding[queue.at()] += 1;
+        self.at_work += 1;
+    }
+
     /// A command of a queue is completed.
     pub fn completed(&mut self, queue: QueueId) {
         self.outstanding[queue.at()] -= 1;

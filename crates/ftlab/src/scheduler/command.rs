@@ -20,12 +20,21 @@ pub enum Origin {
     Fold,
     /// Programming pages again, at another cost.
     Rewrite,
+    /// The system area: what is kept for recovery from power cuts.
+    System,
 }
 
 impl Origin {
     /// All origins, in the order in which counters list them.
-    pub const ALL: [Origin; 6] =
-        [Origin::Host, Origin::Merge, Origin::Gc, Origin::Wear, Origin::Fold, Origin::Rewrite];
+    pub const ALL: [Origin; 7] = [
+        Origin::Host,
+        Origin::Merge,
+        Origin::Gc,
+        Origin::Wear,
+        Origin::Fold,
+        Origin::Rewrite,
+        Origin::System,
+    ];
 }
 
 /// Who is told when the command is done.
@@ -49,6 +58,12 @@ pub enum Task {
     RewriteMap(Tpn),
     /// The rewriter, for a die.
     Rewrite(DieId),
+    /// The trims that wait for a page of the journal.
+    Journal,
+    /// The checkpoint that is being written.
+    Checkpoint,
+    /// Nobody: a block of the system area is erased.
+    EraseSystem,
 }
 
 /// Where a command's time went so far.
@@ -201,6 +216,6 @@ impl Command {
     /// Whether nobody but the device wants it, for whatever purpose: who waits behind it waits for
     /// collection.
     pub(super) fn is_gc(&self) -> bool {
-        matches!(self.origin, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite)
+        !matches!(self.origin, Origin::Host | Origin::Merge)
     }
 }

@@ -104,6 +104,10 @@ impl<P: Probe> Flash<P> {
     /// A command is done on flash whose timing knows costs. Cells that hold one bit cost what they cost.
     #[inline(never)]
     pub(super) fn note_cost(&mut self, now: SimTime, id: CommandId) {
+        // The system area has no part in the map, and its cells cost what they cost.
+        if self.commands[id].origin == Origin::System {
+            return;
+        }
         let lost = self.plant.is(Canary::ClassOfCopyLost) && self.commands[id].is_gc();
         let Flash { programmed: Some(programmed), costs, geometry, commands, .. } = self else {
             return;

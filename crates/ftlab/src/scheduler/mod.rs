@@ -11,6 +11,7 @@
 
 mod command;
 mod costs;
+mod cut;
 mod deadline;
 mod fifo;
 mod flash;

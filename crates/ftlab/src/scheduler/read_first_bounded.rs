@@ -196,7 +196,9 @@ impl ReadFirstBounded {
         match (command.kind, command.origin) {
             (Kind::Erase, _) => None,
             (_, Origin::Host | Origin::Merge) => self.write_bound,
-            (_, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite) => self.gc_bound,
+            (_, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite | Origin::System) => {
+                self.gc_bound
+            }
         }
     }
 

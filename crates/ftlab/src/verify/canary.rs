@@ -75,11 +75,21 @@ pub enum Canary {
     RewriteCutsIn,
     /// A page that was rewritten lies there from then on, whatever was written meanwhile.
     RewriteOverNewer,
+    /// After a power cut: what was being programmed counts.
+    TornPageBelieved,
+    /// After a power cut: what was deallocated counts.
+    DeallocationForgotten,
+    /// After a power cut: of several versions of a page the one in the block that was opened first counts.
+    OlderVersionWins,
+    /// After a power cut: of a page in two parts only the newer one is found.
+    FragmentNotRecovered,
+    /// A copy that collection makes has no version: recovery does not know what it is.
+    CopyWithoutVersion,
 }
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 34] = [
+    pub const ALL: [Canary; 39] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -114,6 +124,11 @@ impl Canary {
         Canary::WriteNotRemembered,
         Canary::RewriteCutsIn,
         Canary::RewriteOverNewer,
+        Canary::TornPageBelieved,
+        Canary::DeallocationForgotten,
+        Canary::OlderVersionWins,
+        Canary::FragmentNotRecovered,
+        Canary::CopyWithoutVersion,
     ];
 }
 

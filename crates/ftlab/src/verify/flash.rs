@@ -235,7 +235,10 @@ impl FlashLaws {
     /// The cells of a die are busy; `first` opens an operation, which others share.
     pub(crate) fn cell(&mut self, a: &Activity, command: &Command, first: bool) {
         let (source, mode) = (command.source, command.mode);
-        self.note_class(a, command);
+        let of_system = a.origin == Origin::System;
+        if !of_system {
+            self.note_class(a, command);
+        }
         assert!(a.from <= a.until, "an operation ends before it begins: {a:?}");
         let resumed = self.goes_on(a);
         match first {
@@ -254,6 +257,9 @@ impl FlashLaws {
             return self.uses_in_place(a, resumed);
         }
         match a.kind {
+            // Its pages are none of those that the FTL has; their addresses say what they cost.
+            Kind::Program if of_system && !resumed => self.takes_data(a),
+            _ if of_system => {}
             Kind::Read => self.reads(a.page, mode, a),
             Kind::Program => self.programs(a, mode, resumed),
             Kind::Erase => self.erases(a, mode, resumed),

@@ -32,6 +32,8 @@ use ftlab::ftl::gc::{
 use ftlab::ftl::mapping::dftl::translation_pages;
 use ftlab::ftl::mapping::{Dftl, Mapping, PageMap, Physical, Reconstruction};
 use ftlab::ftl::placement::{Dynamic, Level, PartlyDynamic, Placement, StaticStripe};
+use ftlab::ftl::recovery::{Recovery, Unprotected};
+use ftlab::ftl::recovery::{Recovery, Unprotected};
 use ftlab::ftl::streams::{
     ByHostStream, CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, SepBit,
     Single, StreamCounts, Streams,
@@ -378,7 +380,9 @@ impl Spec {
                 },
                 geometry: geometry.clone(),
             },
+            has_capacitors: false,
             ftl: FtlSetup {
+                recovery: Recovery::None(Unprotected),
                 logical_pages: self.logical_pages,
                 mapping: match self.mapping {
                     MappingKind::Page => Mapping::Page(PageMap::new(self.logical_pages)),

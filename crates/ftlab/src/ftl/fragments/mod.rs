@@ -71,12 +71,12 @@ impl Ftl {
     }
 
     /// The same, to be changed.
-    fn rmap_mut(&mut self) -> &mut Reconstruction {
+    pub(super) fn rmap_mut(&mut self) -> &mut Reconstruction {
         self.mapping.rmap_mut().expect("only a mapping that packs pages has fragments")
     }
 
     /// The page lies at `newer` from now on and, if there is one, at `older`.
-    fn put(&mut self, page: Lpn, newer: Ppn, older: Option<Ppn>) {
+    pub(super) fn put(&mut self, page: Lpn, newer: Ppn, older: Option<Ppn>) {
         let before = self.rmap_mut().places(page);
         self.rmap_mut().put(page, newer, older);
         self.count_places(page, before, [Some(newer), older]);
@@ -117,6 +117,10 @@ impl Ftl {
         assert!(is_pack(parts, self.full_page()), "{parts:?} can't be packed");
         self.spare.record_pack(at, parts);
         parts.iter().for_each(|&(page, _)| self.streams.wrote(page));
+        let alone = parts.map(|(page, _)| self.look_up(page).is_none());
+        if let Some(record) = &mut self.record {
+            record.wrote_pack(at, alone);
+        }
     }
 
     /// The pack at `at` is programmed, and `page` is one of the two in it: what is there of it is its newest
@@ -211,6 +215,19 @@ impl Ftl {
                 self.spare.record(to, page, sectors);
             }
             [None, None] => unreachable!("{from:?}, which was valid, has an owner"),
+        }
+        self.note_versions_of_copy(from, to);
+    }
+
+    /// The versions of what a copy holds.
+    fn note_versions_of_copy(&mut self, from: Ppn, to: Ppn) {
+        let source = self.spare.parts(from);
+        let was_second = |(page, _): OwnerPart| {
+            source[1].is_some_and(|(second, _)| second == page)
+        };
+        let parts = self.spare.parts(to).map(|part| part.map(was_second));
+        if let Some(record) = &mut self.record {
+            record.copied_parts(from, to, parts);
         }
     }
 

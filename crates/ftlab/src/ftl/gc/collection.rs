@@ -117,6 +117,10 @@ impl Ftl {
             false => self.spare.sectors(from),
         };
         self.spare.record(to, page, sectors);
+        let forgets = self.plant.is(Canary::CopyWithoutVersion);
+        if let Some(record) = self.record.as_deref_mut().filter(|_| !forgets) {
+            record.copied(from, to);
+        }
     }
 
     /// The copy of the page at `from` is programmed at `to`: it is the current one from now on, unless the
@@ -145,6 +149,7 @@ impl Ftl {
             return self.relocate_parts(from, to);
         }
         let page = self.spare.owner(to).expect("a copy has an owner");
+        self.note_change(page);
         self.mapping.relocate(page, from, to)
     }
 

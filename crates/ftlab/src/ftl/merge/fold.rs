@@ -4,6 +4,7 @@
 use super::MergeCounts;
 use crate::ftl::Ftl;
 use crate::ftl::gc::Purpose;
+use crate::ftl::recovery::Role;
 use crate::ftl::mapping::hybrid::{DataBlock, LogTables, LogView, Page, Room, Spot};
 use crate::ftl::streams::WriteStream;
 use crate::host::SectorMask;
@@ -94,19 +95,25 @@ impl Ftl {
     }
 
     fn take_erased(&mut self, spot: Spot) -> BlockId {
-        self.take_erased_on(self.log().plane_of(spot.data))
+        let block = self.take_erased_on(self.log().plane_of(spot.data));
+        self.note_role(block, Role::Data(spot.data));
+        block
     }
 
     fn take_erased_on(&mut self, plane: PlaneId) -> BlockId {
         let block = self.take_free_block(plane, true);
         let block = block.expect("data, log and two blocks beside fit into a plane");
         self.blocks.open(block, WriteStream::new(0));
+        if let Some(record) = &mut self.record {
+            record.opened(block);
+        }
         block
     }
 
     fn open_log(&mut self, plane: PlaneId, home: Option<DataBlock>) -> BlockId {
         let block = self.take_erased_on(plane);
         self.log_mut().open(plane, block, home);
+        self.note_role(block, home.map_or(Role::Log, Role::HomedLog));
         block
     }
 
@@ -114,7 +121,11 @@ impl Ftl {
     #[inline]
     pub(in crate::ftl) fn programmed_in_log(&mut self, at: Ppn) {
         let (block, offset) = self.geometry.place_of(at);
-        let more = offset + 1 - self.blocks.programmed(block);
+        let before = self.blocks.programmed(block);
+        let more = offset + 1 - before;
+        if let Some(record) = &mut self.record {
+            record.landed(self.geometry.page_at(block, before), more);
+        }
         if self.blocks.add_programmed(block, more) == self.geometry.units_per_block() {
             self.blocks.close(block);
         }
@@ -206,6 +217,9 @@ impl Ftl {
         if let Some(owner) = self.spare.owner(from) {
             let sectors: SectorMask = self.spare.sectors(from);
             self.spare.record(to, owner, sectors);
+            if let Some(record) = &mut self.record {
+                record.copied(from, to);
+            }
         }
         PageCopy { from, to }
     }
@@ -246,7 +260,10 @@ impl Ftl {
         fold: &mut Fold,
         each: Option<&mut dyn FnMut(PageCopy)>,
     ) -> u32 {
-        let row = fold.next == 0 && each.is_none() && !self.spare.any_partial();
+        let row = fold.next == 0
+            && each.is_none()
+            && !self.spare.any_partial()
+            && self.record.is_none();
         let pages = self.geometry.units_per_block();
         let all = row && self.log().written(fold.data).map(u64::count_ones).sum::<u32>() == pages;
         if all {
@@ -330,6 +347,9 @@ impl Ftl {
     /// A block was erased, and is free.
     pub(super) fn erased_in_log(&mut self, block: BlockId) {
         self.log_mut().erased(block);
+        if let Some(record) = &mut self.record {
+            record.void(self.geometry.page_at(block, 0), self.geometry.units_per_block());
+        }
         self.blocks.reset(block);
         let (plane, erases) = (self.geometry.plane_of(block), self.blocks.erases(block));
         self.planes[plane.at()].give_back(block, erases);
@@ -351,12 +371,19 @@ impl Ftl {
         let whole = self.spare.full();
         for data in tables.all_data_blocks() {
             let Some(block) = tables.block_of(data) else { continue };
+            if let Some(record) = &mut self.record {
+                record.set_role(block, Role::Data(data));
+            }
             self.blocks.open(block, WriteStream::new(0));
             self.blocks.add_programmed(block, pages);
             for offset in 0..pages {
                 let page = tables.page_at(Spot { data, offset });
                 if page.get() < self.logical_pages {
-                    self.spare.record(self.geometry.page_at(block, offset), page, whole);
+                    let at = self.geometry.page_at(block, offset);
+                    self.spare.record(at, page, whole);
+                    if let Some(record) = &mut self.record {
+                        record.holds(at, false);
+                    }
                     self.blocks.set_valid(block, offset);
                 }
             }

@@ -74,7 +74,7 @@ struct Failing {
 /// The blocks of a device on which operations can fail.
 #[derive(Clone, Debug)]
 pub struct Life {
-    pub(super) faults: Faults,
+    pub(in crate::ftl) faults: Faults,
     /// By plane: blocks that are good.
     good: Vec<u32>,
     /// The same when the device was new.

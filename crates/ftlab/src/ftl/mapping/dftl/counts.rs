@@ -15,17 +15,20 @@ pub enum Cause {
     Collection,
     /// Pages were deallocated whose entries are not in memory.
     Trim,
+    /// After a power cut: the page does not say what recovery found.
+    Recovery,
 }
 
 impl Cause {
     /// All of them, in the order in which counters list them.
-    pub const ALL: [Cause; 6] = [
+    pub const ALL: [Cause; 7] = [
         Cause::HostRead,
         Cause::WriteBack,
         Cause::RoomForRead,
         Cause::RoomForWrite,
         Cause::Collection,
         Cause::Trim,
+        Cause::Recovery,
     ];
 
     /// What an eviction is for that a look-up asks for.

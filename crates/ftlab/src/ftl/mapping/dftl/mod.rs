@@ -347,6 +347,30 @@ impl Dftl {
         }
     }
 
+    /// Translation pages of which the flash does not say what the map says, but for those that are being rewritten.
+    pub(in crate::ftl) fn not_on_flash(&self) -> Vec<Tpn> {
+        let dirty = self.cached.by_use().filter(|&(_, dirty)| dirty).map(|(page, _)| self.page_of(page));
+        let stale = (0..).map(Tpn::new).zip(&self.stale).filter(|&(_, &stale)| stale);
+        let mut all: Vec<Tpn> = dirty.chain(stale.map(|(of, _)| of)).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// After a power cut, when the map is known: the pages of it that are `wrong` on flash, and those in which pages
+    /// are said to lie where they lay before the cut and do not, are rewritten. Until then their entries are in memory.
+    pub(in crate::ftl) fn recovered(&mut self, wrong: &[Tpn], lay: &[Option<Ppn>]) {
+        let moved = (0..).map(Lpn::new).zip(lay).filter(|&(page, &lay)| self.table.look_up(page) != lay);
+        let mut all: Vec<Tpn> = moved.map(|(page, _)| self.page_of(page)).collect();
+        all.extend(wrong);
+        all.sort_unstable();
+        all.dedup();
+        for of in all {
+            self.stale[of.at()] = true;
+            self.due.push_back((of, Cause::Recovery));
+        }
+    }
+
     /// Whether nothing waits to be rewritten but for what a collection has begun to move.
     pub(crate) fn is_settled(&self) -> bool {
         let waits = |of: u32| self.touched.iter().flatten().any(|touched| touched.get() == of);

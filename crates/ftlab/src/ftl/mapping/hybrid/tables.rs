@@ -9,6 +9,7 @@ use super::stripe::Stripe;
 use crate::engine::{Divisor, prefetch};
 use crate::ftl::Blocks;
 use crate::ftl::gc::Lists;
+use crate::ftl::recovery::Role;
 use crate::nand::Geometry;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
 
@@ -18,6 +19,11 @@ pub struct DataBlock(u32);
 
 impl DataBlock {
     pub(super) const fn new(number: u32) -> DataBlock {
+        DataBlock(number)
+    }
+
+    /// The data block of a number.
+    pub(in crate::ftl) const fn numbered(number: u32) -> DataBlock {
         DataBlock(number)
     }
 
@@ -402,6 +408,18 @@ impl LogTables {
     #[must_use]
     pub fn home_of(&self, block: BlockId) -> Option<DataBlock> {
         self.infos[block.at()].home.checked_sub(1).map(DataBlock)
+    }
+
+    /// What a block in use is, as recovery knows it.
+    pub(in crate::ftl) fn role_of(&self, block: BlockId) -> Role {
+        match self.home_of(block) {
+            _ if !self.is_log(block) => {
+                let held = self.blocks_of.iter().position(|&raw| raw == block.to_raw());
+                held.map_or(Role::Log, |data| Role::Data(DataBlock(data as u32)))
+            }
+            Some(data) => Role::HomedLog(data),
+            None => Role::Log,
+        }
     }
 
     /// The log blocks that belong to a data block alone, the one opened last first.

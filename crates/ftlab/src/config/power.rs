@@ -1,0 +1,15 @@
+//! What the device has to live on when power is cut.
+
+use super::declare::options;
+use super::options::Switch;
+
+options! {
+    /// What happens when power is cut.
+    pub struct PowerOptions at "power" {
+        /// Whether capacitors keep the device up until all that was acknowledged from DRAM is on flash. How long that
+        /// takes is reported.
+        capacitors: Switch = "off",
+            source "power-loss protection of data-centre drives; client drives have none for user data",
+            applies_with "ftl.recovery.policy" not "none";
+    }
+}

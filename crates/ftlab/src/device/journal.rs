@@ -1,0 +1,190 @@
+//! The system area at work: deallocations and checkpoints on their way to flash, for the sake of
+//! [recovery](crate::ftl::recovery).
+//!
+//! A trim is told, and takes effect, when the page of the journal that says so is on flash; those that come while
+//! one is being programmed share the next one. A checkpoint is written beside everything else, a few pages at a time,
+//! and counts when the last of them is on flash.
+//!
+//! The system area lies in blocks beside those that the FTL has, as those do that hold the firmware and the list of bad
+//! blocks: on each die some, of which one is filled at a time, the dies in turn. When a block is full the one before is
+//! erased. When the journal has filled a block's worth of pages, it is written anew as a bit for each logical page. Its
+//! wear is not modelled; its commands are.
+
+use super::{Contents, Device};
+use crate::ftl::recovery::Upkeep;
+use crate::host::{Request, RequestId};
+use crate::nand::Geometry;
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+
+/// What is on its way to the system area, and what waits for it.
+#[derive(Clone, Debug)]
+pub(super) struct Journal {
+    /// Trims that no program carries yet.
+    waiting: Vec<(RequestId, Request)>,
+    /// Trims whose page is being programmed.
+    writing: Vec<(RequestId, Request)>,
+    /// Programs of the journal that are not done.
+    programs: u32,
+    /// Pages of it that recovery reads.
+    pages: u32,
+    /// How many it takes as a bit for each logical page.
+    compact: u32,
+    area: Area,
+    checkpoints: Option<Checkpoints>,
+}
+
+/// When the map goes to flash, and what of it is on its way.
+#[derive(Clone, Copy, Debug)]
+struct Checkpoints {
+    /// Mapping units of the host between two of them.
+    every: u64,
+    /// How many there had been at the last one.
+    last: u64,
+    /// Pages that have not begun.
+    left: u32,
+    under_way: u32,
+}
+
+/// Where the next page goes: by die, how far its block is filled.
+#[derive(Clone, Debug)]
+struct Area {
+    filled: Vec<u32>,
+    turn: u32,
+}
+
+impl Journal {
+    /// Of a device of this shape.
+    pub(super) fn new(upkeep: Upkeep, geometry: &Geometry, logical_pages: u32) -> Journal {
+        let shape = geometry.shape();
+        let bits = u64::from(u8::BITS) * shape.page_size.0;
+        let unit = shape.mapping_unit.0;
+        Journal {
+            waiting: Vec::new(),
+            writing: Vec::new(),
+            programs: 0,
+            pages: 0,
+            compact: u64::from(logical_pages).div_ceil(bits) as u32,
+            area: Area { filled: vec![0; geometry.dies() as usize], turn: 0 },
+            checkpoints: upkeep.checkpoint_every.map(|every| Checkpoints {
+                every: every.0.div_ceil(unit),
+                last: 0,
+                left: 0,
+                under_way: 0,
+            }),
+        }
+    }
+
+    /// Pages of the journal that recovery reads.
+    pub(super) fn pages(&self) -> u32 {
+        self.pages
+    }
+
+    /// After a power cut: so many pages of it were found.
+    pub(super) fn take_up(&mut self, pages: u32) {
+        self.pages = pages;
+    }
+}
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// A trim: at once, or when the journal has it.
+    pub(super) fn trim_in_turn(&mut self, id: RequestId, request: &Request) {
+        let Some(journal) = self.journal.as_deref_mut() else {
+            return self.submit_trim(request);
+        };
+        self.intake.wait_for_one(id);
+        journal.waiting.push((id, *request));
+        self.write_journal();
+    }
+
+    /// Begins the next page of the journal, if one is due and none is under way.
+    fn write_journal(&mut self) {
+        let Some(journal) = self.journal.as_deref_mut() else { return };
+        if journal.programs > 0 || journal.waiting.is_empty() {
+            return;
+        }
+        std::mem::swap(&mut journal.waiting, &mut journal.writing);
+        journal.pages += 1;
+        let whole = self.flash.geometry().shape().pages_per_block;
+        let mut pages = 1;
+        if journal.pages >= whole {
+            (journal.pages, pages) = (journal.compact, 1 + journal.compact);
+        }
+        journal.programs = pages;
+        (0..pages).for_each(|_| self.program_system_page(Task::Journal));
+    }
+
+    /// A page of the journal is on flash.
+    pub(super) fn journal_done(&mut self, id: CommandId) {
+        let spent = self.flash.command(id).spent;
+        let Some(journal) = self.journal.as_deref_mut() else { return };
+        journal.programs -= 1;
+        if journal.programs > 0 {
+            return;
+        }
+        for (trim, request) in std::mem::take(&mut journal.writing) {
+            self.submit_trim(&request);
+            self.outlet().settle(trim, &spent);
+        }
+        self.write_journal();
+    }
+
+    /// The host has written a flash page: the map may be due.
+    #[inline]
+    pub(super) fn consider_checkpoint(&mut self) {
+        if self.journal.is_some() {
+            self.begin_checkpoint_if_due();
+        }
+    }
+
+    fn begin_checkpoint_if_due(&mut self) {
+        let written = self.ftl.counts().host_pages;
+        let Some(journal) = self.journal.as_deref_mut() else { return };
+        let Some(run) = &mut journal.checkpoints else { return };
+        if written - run.last < run.every || run.left + run.under_way > 0 {
+            return;
+        }
+        run.last = written;
+        let Some(pages) = self.ftl.begin_checkpoint() else { return };
+        let dies = self.flash.geometry().dies();
+        let at_once = pages.min(dies);
+        (run.left, run.under_way) = (pages - at_once, at_once);
+        (0..at_once).for_each(|_| self.program_system_page(Task::Checkpoint));
+    }
+
+    /// A page of a checkpoint is on flash.
+    pub(super) fn checkpoint_page_done(&mut self) {
+        let Some(journal) = self.journal.as_deref_mut() else { return };
+        let Some(run) = &mut journal.checkpoints else { return };
+        if run.left > 0 {
+            run.left -= 1;
+            return self.program_system_page(Task::Checkpoint);
+        }
+        run.under_way -= 1;
+        if run.under_way == 0 {
+            self.ftl.end_checkpoint();
+        }
+    }
+
+    /// Programs the next page of the system area.
+    fn program_system_page(&mut self, task: Task) {
+        let Some(journal) = self.journal.as_deref_mut() else { return };
+        let geometry = self.flash.geometry();
+        let die = geometry.die_at_turn(journal.area.turn);
+        journal.area.turn = (journal.area.turn + 1) % geometry.dies();
+        let filled = &mut journal.area.filled[die.at()];
+        let is_full = *filled == geometry.shape().pages_per_block;
+        let number = if is_full { 0 } else { *filled };
+        *filled = number + 1;
+        let block = geometry.block_in(geometry.plane_in(die, 0), 0);
+        let page = geometry.page_at(block, number * geometry.units_per_page());
+        if is_full {
+            let erase = Command::new(Kind::Erase, Origin::System, Task::EraseSystem, page);
+            let erase = self.flash.prepare(erase);
+            self.flash.submit(self.now, erase);
+        }
+        let mut program = Command::new(Kind::Program, Origin::System, task, page);
+        program.codewords = self.flash.bus().page_codewords();
+        let program = self.flash.prepare(program);
+        self.flash.submit(self.now, program);
+    }
+}

@@ -1,0 +1,64 @@
+//! Power cuts: what a device keeps on flash so that it finds its map again, and how it does.
+//!
+//! Beside each page stand its logical page, its sectors ([`Spare`](super::Spare)) and the *version* of the data, a
+//! number that grows with every write ([`Record`]). A copy has the version of what it copies. So what is current
+//! follows from the flash alone: of each logical page the highest version that was programmed to its end, unless a
+//! deallocation is newer. Of two copies of one version the one in the block that was opened first counts; what a
+//! collection had begun to copy is garbage then, and its victim is whole.
+//!
+//! What recovery must never do is bring back something older than what the host was promised. Two rules see to that:
+//!
+//! - a page that was deallocated is told to be so, and is forgotten by the map, only when that is on flash (in the
+//!   journal, a part of the system area): from then on blocks that held it may be erased in any order;
+//! - what was programmed and did not count before the cut (a cycle that was not complete, where order is kept) is
+//!   marked void when the device comes up, before it does anything else.
+//!
+//! Blocks that were being filled are filled no further after a cut, as nobody knows how the next page of a torn one
+//! would turn out; collection empties them first. Where blocks are merged, those that hold nothing are erased at
+//! once.
+//!
+//! Source: sequence numbers and block headers in the spare area, and a scan of them at start: Intel, "Understanding
+//! the Flash Translation Layer (FTL) Specification", 1998; Gal and Toledo, "Algorithms and Data Structures for Flash
+//! Memories", ACM Computing Surveys 2005, section 2.3. Checkpoints and a scan of what was written after: ibid.; Birrell
+//! et al., "A Design for High-Performance Flash Disks", SIGOPS OSR 2007.
+
+mod checkpoint;
+mod log;
+mod packed;
+mod rebuild;
+mod record;
+mod scan;
+mod snapshot;
+mod unprotected;
+
+pub use checkpoint::{Checkpoint, CheckpointOptions};
+pub use rebuild::{Found, Left, Plan, Reading};
+pub(in crate::ftl) use record::{Record, Role};
+pub use scan::Scan;
+pub use unprotected::Unprotected;
+
+use crate::policy::seam;
+use crate::units::Bytes;
+
+seam! {
+    /// How the device finds its map again after a power cut.
+    pub enum Recovery ("ftl.recovery.policy" = "none") as RecoveryChoice, with recovery_policy {
+        None(Unprotected),
+        Scan(Scan),
+        Checkpoint(Checkpoint),
+    }
+}
+
+impl Recovery {
+    /// How it keeps what it needs; none if it does not survive a power cut.
+    pub(crate) fn upkeep(&self) -> Option<Upkeep> {
+        recovery_policy!(self, policy => policy.upkeep())
+    }
+}
+
+/// What a policy has the device write, so that it recovers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Upkeep {
+    /// The map goes to flash when the host has written so much since; never if it is none.
+    pub checkpoint_every: Option<Bytes>,
+}

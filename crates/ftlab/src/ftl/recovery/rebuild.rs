@@ -1,0 +1,426 @@
+//! From what is on flash to an FTL: which copy of each page counts, what becomes of each block, and what has to be read
+//! to find that out.
+//!
+//! What is decided here rests on nothing but [`Left`]: versions, owners and sectors in the spare areas, how far blocks
+//! are programmed, the list of bad blocks, and the system area.
+
+use super::super::gc::{Purpose, VictimView, Wanted};
+use super::super::lost::Lost;
+use super::super::{BlockState, Blocks, Ftl, Spare};
+use super::Record;
+use crate::device::Contents;
+use crate::image::{Damage, Resume};
+use crate::nand::Geometry;
+use crate::units::{BlockId, Lpn, PlaneId, Ppn, Tpn};
+use crate::verify::Canary;
+
+/// What a power cut leaves of an FTL.
+#[derive(Clone, Debug)]
+pub struct Left {
+    spare: Spare,
+    blocks: Blocks,
+    lost: Lost,
+    record: Box<Record>,
+    /// By plane: blocks that were used at some time.
+    used: Vec<u32>,
+    /// Blocks that are listed as bad and were not emptied yet.
+    giving_up: Vec<BlockId>,
+    /// What decides which blocks are weak.
+    weak: Option<u64>,
+    /// Flash pages whose program was cut.
+    pub(crate) torn: Vec<Ppn>,
+    /// Flash pages that were programmed and did not count yet.
+    pub(crate) landed: Vec<Ppn>,
+    /// Blocks whose erase had begun.
+    pub(crate) half_erased: Vec<BlockId>,
+    /// Where the map lies on flash: its pages that did not say what the map said.
+    pub(crate) stale_map: Vec<Tpn>,
+    /// By logical page: where it lay. Only to tell which of those pages are wrong by what recovery decides.
+    lay: Vec<Option<Ppn>>,
+}
+
+/// A run of flash pages whose spare areas are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The first page.
+    pub first: Ppn,
+    /// Flash pages.
+    pub pages: u32,
+}
+
+/// What is read at power-up.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Spare areas.
+    pub spares: Vec<Reading>,
+    /// Flash pages of the checkpoint, or of a map that lies on flash.
+    pub map_pages: u32,
+    /// Blocks that are erased before the device is ready.
+    pub erases: Vec<BlockId>,
+}
+
+/// What recovery found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Logical pages that lie somewhere.
+    pub pages: u64,
+    /// Flash pages whose program was cut.
+    pub torn: u64,
+    /// Mapping units that were on flash and did not count yet: a cycle that was not complete.
+    pub rolled_back: u64,
+    /// Blocks whose erase was cut.
+    pub half_erased: u64,
+    /// Blocks that were being filled, and are filled no further.
+    pub closed_early: u64,
+}
+
+/// Which physical page holds what counts of each logical page.
+pub(super) type Winners = Vec<Option<Ppn>>;
+
+impl Ftl {
+    /// What a power cut leaves. None if nothing is kept for recovery.
+    pub(crate) fn into_left(self) -> Option<Left> {
+        let giving_up = self.giving_up();
+        let stale_map = self.mapping.dftl().map(|map| map.not_on_flash()).unwrap_or_default();
+        let lay = match self.mapping.dftl() {
+            Some(_) => (0..self.logical_pages).map(|page| self.look_up(Lpn::new(page))).collect(),
+            None => Vec::new(),
+        };
+        Some(Left {
+            record: self.record?,
+            spare: self.spare,
+            blocks: self.blocks,
+            lost: self.lost,
+            used: self.planes.iter().map(|plane| plane.used()).collect(),
+            giving_up,
+            weak: self.life.map(|life| life.faults.key()),
+            torn: Vec::new(),
+            landed: Vec::new(),
+            half_erased: Vec::new(),
+            stale_map,
+            lay,
+        })
+    }
+
+    /// Blocks on which something failed, and that are not given up yet.
+    fn giving_up(&self) -> Vec<BlockId> {
+        let all = (0..self.geometry.blocks()).map(BlockId::new);
+        let failing = all.filter(|&block| self.blocks.state(block) == BlockState::Failing);
+        let retire = |wanted: &&Wanted| wanted.purpose == Purpose::Retire;
+        let wanted = self.planes.iter().flat_map(|plane| &plane.wanted).filter(retire);
+        let runs = self.planes.iter().filter_map(|plane| plane.collection.as_ref());
+        let runs = runs.filter(|run| run.purpose() == Purpose::Retire).map(|run| run.victim());
+        let mut all: Vec<BlockId> =
+            failing.chain(wanted.map(|wanted| wanted.block)).chain(runs).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Takes up what a power cut has left, in an FTL that was just built.
+    ///
+    /// # Errors
+    /// What is on flash contradicts itself.
+    pub(crate) fn recover(&mut self, left: Left) -> Result<(Found, Plan), Damage> {
+        self.forget_factory_bad();
+        self.forget_data_blocks();
+        let Left { spare, blocks, lost, record, used, giving_up, weak, torn, landed, half_erased, .. } = left;
+        (self.spare, self.lost, self.record) = (spare, lost, Some(record));
+        if let (Some(life), Some(key)) = (self.life.as_deref_mut(), weak) {
+            life.faults.set_key(key);
+        }
+        let units = u64::from(self.geometry.units_per_page());
+        let mut found = Found {
+            half_erased: half_erased.len() as u64,
+            torn: torn.len() as u64,
+            rolled_back: landed.len() as u64 * units,
+            ..Found::default()
+        };
+        let mut plan = self.plan(&blocks, &half_erased);
+        self.forget_what_did_not_count(&blocks, &half_erased);
+        let mut written: Vec<BlockId> =
+            torn.iter().chain(&landed).map(|&at| self.geometry.block_of(at)).collect();
+        written.extend(half_erased);
+        found.closed_early = self.take_blocks(&blocks, &written);
+        if self.has_log() {
+            self.recover_log(&mut plan)?;
+        } else if self.packs() {
+            self.recover_fragments()?;
+        } else {
+            let winners = self.winners();
+            self.map_winners(&winners);
+        }
+        self.list_blocks(&used);
+        self.close_blocks();
+        self.recount_losses();
+        giving_up.into_iter().for_each(|block| {
+            self.want(Wanted { block, purpose: Purpose::Retire });
+        });
+        self.recount_losses();
+        self.recover_map_on_flash(&left.stale_map, &left.lay, &mut plan);
+        self.note_streams(Resume::NONE);
+        self.refresh_pack_room();
+        let planes = || (0..self.geometry.planes()).map(PlaneId::new);
+        let planes: Vec<PlaneId> = planes().collect();
+        planes.iter().for_each(|&plane| self.refresh_writable(plane));
+        self.fed = planes;
+        self.give_up_checkpoint();
+        let pages = (0..self.logical_pages).map(Lpn::new);
+        found.pages = pages.filter(|&page| self.mapping.look_up(page).is_some()).count() as u64;
+        Ok((found, plan))
+    }
+
+    /// What was loaded is on flash, and counts.
+    pub(in crate::ftl) fn begin_record(&mut self) {
+        let Some(mut record) = self.record.take() else { return };
+        let open = (0..self.geometry.blocks()).map(BlockId::new);
+        let open = open.filter(|&block| self.blocks.state(block) == BlockState::Open);
+        for block in self.blocks.by_closing().into_iter().chain(open) {
+            record.opened(block);
+            if let Some((tables, _)) = self.mapping.log() {
+                record.set_role(block, tables.role_of(block));
+            }
+        }
+        for page in (0..self.logical_pages).map(Lpn::new) {
+            for part in self.fragments(page).into_iter().rev().flatten() {
+                let second = self.packs()
+                    && self.spare.parts(part.at)[1].is_some_and(|(owner, _)| owner == page);
+                record.holds(part.at, second);
+            }
+        }
+        if let Some(map) = self.mapping.dftl() {
+            for page in (self.logical_pages..map.all_pages()).map(Lpn::new) {
+                self.look_up(page).into_iter().for_each(|at| record.holds(at, false));
+            }
+        }
+        self.record = Some(record);
+        self.checkpoint_at_rest();
+    }
+
+    /// What is programmed and does not count is marked void: what was torn, what belongs to a cycle that was
+    /// not complete, and all that stood on a block that is half erased.
+    fn forget_what_did_not_count(&mut self, blocks: &Blocks, half_erased: &[BlockId]) {
+        let believes = self.plant.is(Canary::TornPageBelieved);
+        let Some(record) = self.record.as_deref_mut() else { return };
+        let units = self.geometry.units_per_page();
+        for &block in half_erased {
+            record.void(self.geometry.page_at(block, 0), self.geometry.units_per_block());
+        }
+        for block in (0..self.geometry.blocks()).map(BlockId::new) {
+            if !blocks.is_used(block) {
+                continue;
+            }
+            for unit in (0..self.geometry.units_per_block()).step_by(units as usize) {
+                let first = self.geometry.page_at(block, unit);
+                let pages = (first.get()..first.get() + units).map(Ppn::new);
+                if pages.clone().any(|at| record.is_pending(at)) {
+                    match believes {
+                        true => record.landed(first, units),
+                        false => record.void(first, units),
+                    }
+                }
+            }
+        }
+    }
+
+    /// What each block is now: bad, erased, or full, though it be of nothing. `written` are those that hold more than
+    /// what was programmed and counts. Returns how many are filled no further.
+    fn take_blocks(&mut self, before: &Blocks, written: &[BlockId]) -> u64 {
+        let mut closed_early = 0;
+        for block in (0..self.geometry.blocks()).map(BlockId::new) {
+            if !before.is_used(block) {
+                continue;
+            }
+            let state = match before.state(block) {
+                BlockState::Bad => BlockState::Bad,
+                _ if before.programmed(block) > 0 || written.contains(&block) => BlockState::Closed,
+                _ => BlockState::Free,
+            };
+            let open = before.state(block) == BlockState::Open;
+            closed_early += u64::from(open && state == BlockState::Closed);
+            self.blocks.take_up(before, block, state);
+        }
+        closed_early
+    }
+
+    /// Of each logical page the highest version, and of several copies of it the one in the block that was opened
+    /// first. What the checkpoint knows is not looked for again.
+    fn winners(&self) -> Winners {
+        let pages = self.mapping.dftl().map_or(self.logical_pages, |map| map.all_pages());
+        let mut best = vec![(0, None); pages as usize];
+        let record = self.record.as_deref().expect("what recovers has a record");
+        let prefers_older = self.plant.is(Canary::OlderVersionWins);
+        let scanned = self.scanned_blocks();
+        if let Some(snapshot) = &record.snapshot {
+            for (page, entry) in snapshot.entries() {
+                let stays = |at: &Ppn| {
+                    let known = record.version(*at, false).map(|(version, _)| version);
+                    !scanned.contains(&self.geometry.block_of(*at)) && known == Some(entry.version)
+                };
+                let place = entry.place().filter(stays);
+                if !record.is_trimmed(page, entry.version) {
+                    best[page.at()] = (entry.version, place);
+                }
+            }
+        }
+        for at in scanned.iter().flat_map(|&block| self.pages_of(block)) {
+            let Some(((version, _), page)) = record.version(at, false).zip(self.spare.owner(at))
+            else {
+                continue;
+            };
+            let (known, place) = best[page.at()];
+            let newer = version > known || version == known && place.is_none();
+            let newer = if prefers_older { place.is_none() } else { newer };
+            if newer && !self.is_deallocated(page, version) {
+                best[page.at()] = (version, Some(at));
+            }
+        }
+        best.into_iter().map(|(_, place)| place).collect()
+    }
+
+    /// Whether a version of a page is older than its deallocation.
+    pub(super) fn is_deallocated(&self, page: Lpn, version: u64) -> bool {
+        let forgotten = self.plant.is(Canary::DeallocationForgotten);
+        self.record.as_ref().is_some_and(|record| record.is_trimmed(page, version)) && !forgotten
+    }
+
+    /// All physical pages of a block.
+    pub(super) fn pages_of(&self, block: BlockId) -> impl Iterator<Item = Ppn> + use<> {
+        let first = self.geometry.page_at(block, 0).get();
+        (first..first + self.geometry.units_per_block()).map(Ppn::new)
+    }
+
+    /// The blocks of which all spare areas are read, the one opened first first.
+    pub(super) fn scanned_blocks(&self) -> Vec<BlockId> {
+        let record = self.record.as_deref().expect("what recovers has a record");
+        let all = (0..self.geometry.blocks()).map(BlockId::new);
+        let mut scanned: Vec<BlockId> = all
+            .filter(|&block| self.blocks.state(block) == BlockState::Closed)
+            .filter(|&block| is_scanned(record, block))
+            .collect();
+        scanned.sort_by_key(|&block| record.opening(block));
+        scanned
+    }
+
+    fn map_winners(&mut self, winners: &Winners) {
+        if let Some(map) = self.mapping.dftl_mut() {
+            map.begin_load();
+        }
+        for (page, at) in (0..).map(Lpn::new).zip(winners) {
+            let Some(at) = *at else { continue };
+            let (block, unit) = self.geometry.place_of(at);
+            self.blocks.set_valid(block, unit);
+            self.mapping.commit(page, at);
+        }
+        if let Some(map) = self.mapping.dftl_mut() {
+            map.end_load();
+        }
+    }
+
+    /// Which blocks of each plane are free.
+    fn list_blocks(&mut self, used: &[u32]) {
+        for (plane, &used) in (0..).map(PlaneId::new).zip(used) {
+            self.planes[plane.at()].restart(used);
+            self.recount_unused(plane);
+            for index in 0..used {
+                let block = self.geometry.block_in(plane, index);
+                if self.blocks.state(block) == BlockState::Free {
+                    let erases = self.blocks.erases(block);
+                    self.planes[plane.at()].give_back(block, erases);
+                }
+            }
+        }
+    }
+
+    /// Blocks that are not free count as closed in the order in which they were opened.
+    fn close_blocks(&mut self) {
+        let mut closed: Vec<BlockId> = (0..self.geometry.blocks())
+            .map(BlockId::new)
+            .filter(|&block| self.blocks.state(block) == BlockState::Closed)
+            .collect();
+        let record = self.record.as_deref().expect("what recovers has a record");
+        closed.sort_by_key(|&block| record.opening(block));
+        for block in closed {
+            self.blocks.close(block);
+            if !self.mapping.has_log() {
+                let plane = self.geometry.plane_of(block);
+                self.victim.closed(&VictimView { plane, blocks: &self.blocks }, block);
+            }
+        }
+    }
+
+    /// Where the map lies on flash, its pages are read. Those that say something else than what was found are
+    /// rewritten.
+    fn recover_map_on_flash(
+        &mut self,
+        stale: &[Tpn],
+        lay: &[Option<Ppn>],
+        plan: &mut Plan,
+    ) {
+        let Some(map) = self.mapping.dftl_mut() else { return };
+        plan.map_pages += map.translation_pages();
+        map.recovered(stale, lay);
+    }
+
+    /// What has to be read: of each block the first spare area, and the rest of those that are scanned, up to the
+    /// first that is erased.
+    fn plan(&self, blocks: &Blocks, half_erased: &[BlockId]) -> Plan {
+        let record = self.record.as_deref().expect("what recovers has a record");
+        let units = self.geometry.units_per_page();
+        let mut plan = Plan::default();
+        for block in (0..self.geometry.blocks()).map(BlockId::new) {
+            if blocks.state(block) == BlockState::Bad {
+                continue;
+            }
+            let written = last_written(&self.geometry, record, block, blocks.programmed(block));
+            let whole = blocks.units_of(block);
+            let looked_at = match is_scanned(record, block) && !half_erased.contains(&block) {
+                true => (written + units).min(whole),
+                false => units,
+            };
+            let first = self.geometry.page_at(block, 0);
+            plan.spares.push(Reading { first, pages: looked_at / units });
+        }
+        plan.map_pages = record.snapshot.as_ref().map_or(0, |snapshot| snapshot.pages());
+        plan
+    }
+}
+
+impl Left {
+    /// Nothing may be read of what was cut, or was placed and never begun.
+    pub(crate) fn tear(&self, geometry: &Geometry, contents: &mut impl Contents) {
+        let units = geometry.units_per_page();
+        for &block in &self.half_erased {
+            contents.tear(geometry.page_at(block, 0), geometry.units_per_block());
+        }
+        for block in (0..geometry.blocks()).map(BlockId::new) {
+            if !self.blocks.is_used(block) {
+                continue;
+            }
+            for unit in (0..geometry.units_per_block()).step_by(units as usize) {
+                let first = geometry.page_at(block, unit);
+                let mut pages = (first.get()..first.get() + units).map(Ppn::new);
+                if pages.any(|at| self.record.is_pending(at)) {
+                    contents.tear(first, units);
+                }
+            }
+        }
+    }
+}
+
+/// How much of a block is written, or torn: up to the last page that anything was placed at.
+fn last_written(geometry: &Geometry, record: &Record, block: BlockId, programmed: u32) -> u32 {
+    let first = geometry.page_at(block, 0).get();
+    let units = geometry.units_per_page();
+    let mut end = programmed;
+    while end < geometry.units_per_block() && record.is_pending(Ppn::new(first + end)) {
+        end += units;
+    }
+    end
+}
+
+/// Whether a block is looked at page by page.
+fn is_scanned(record: &Record, block: BlockId) -> bool {
+    let opening = record.opening(block);
+    record.snapshot.as_ref().is_none_or(|snapshot| snapshot.is_older_than(block, opening))
+}

@@ -1,0 +1,33 @@
+//! Recovery from spare areas alone: nothing is written for it but deallocations, and at power-up the spare area of every
+//! flash page is read that was programmed.
+//!
+//! Source: Gal and Toledo, "Algorithms and Data Structures for Flash Memories", ACM Computing Surveys 2005, section
+//! 2.3: inverse maps beside the data, from which the direct map is rebuilt at initialisation.
+
+use super::Upkeep;
+use crate::image::keeps_nothing;
+use crate::policy::{NoOptions, Parts, Policy};
+
+/// Everything is looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scan;
+
+impl Policy for Scan {
+    const NAME: &'static str = "scan";
+    const SUMMARY: &'static str = "at power-up the spare area of every programmed page is read";
+    const SOURCE: &'static str = "Gal and Toledo, ACM Computing Surveys 2005, section 2.3";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        Scan
+    }
+
+    keeps_nothing!(Scan {});
+}
+
+impl Scan {
+    #[expect(clippy::unused_self, reason = "all policies are asked alike")]
+    pub(super) fn upkeep(&self) -> Option<Upkeep> {
+        Some(Upkeep { checkpoint_every: None })
+    }
+}

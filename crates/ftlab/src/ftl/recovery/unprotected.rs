@@ -1,0 +1,29 @@
+//! No recovery: the device knows nothing of power cuts, as simulators commonly have it.
+
+use super::Upkeep;
+use crate::image::keeps_nothing;
+use crate::policy::{NoOptions, Parts, Policy};
+
+/// Nothing is kept.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unprotected;
+
+impl Policy for Unprotected {
+    const NAME: &'static str = "none";
+    const SUMMARY: &'static str = "nothing is kept for it, and power is never cut";
+    const SOURCE: &'static str = "what other simulators assume";
+    type Options = NoOptions;
+
+    fn build(_options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        Unprotected
+    }
+
+    keeps_nothing!(Unprotected {});
+}
+
+impl Unprotected {
+    #[expect(clippy::unused_self, reason = "all policies are asked alike")]
+    pub(super) fn upkeep(&self) -> Option<Upkeep> {
+        None
+    }
+}

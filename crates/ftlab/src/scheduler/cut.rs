@@ -1,0 +1,42 @@
+//! What the cells were at when power was cut.
+
+use super::flash::{Flash, Probe};
+use crate::nand::{Kind, Programmed};
+use crate::units::{BlockId, Ppn, SimTime};
+use super::Origin;
+
+impl<P: Probe> Flash<P> {
+    /// Power is cut: the flash pages that were being programmed, and the blocks that were being erased. An operation that
+    /// was left for reads was begun, too; one whose data is still on its way was not.
+    pub(crate) fn cut(&self, now: SimTime) -> (Vec<Ppn>, Vec<BlockId>) {
+        let (mut programs, mut erases) = (Vec::new(), Vec::new());
+        for station in &self.stations {
+            let at_work = station.in_cells.filter(|_| station.cells_from <= now);
+            let left = station.paused.as_ref().map(|paused| paused.first());
+            for first in [at_work, left].into_iter().flatten() {
+                let mut next = Some(first);
+                while let Some(id) = next {
+                    let command = &self.commands[id];
+                    next = command.next;
+                    match command.kind {
+                        _ if command.origin == Origin::System => {}
+                        Kind::Program | Kind::Copyback => programs.push(command.page),
+                        Kind::Erase => erases.push(self.geometry.block_of(command.page)),
+                        Kind::Read => {}
+                    }
+                }
+            }
+        }
+        (programs, erases)
+    }
+
+    /// What is known of what programs cost, which is a matter of the cells.
+    pub(crate) fn into_programmed(self) -> Option<Box<Programmed>> {
+        self.programmed
+    }
+
+    /// Takes that up.
+    pub(crate) fn put_programmed(&mut self, programmed: Option<Box<Programmed>>) {
+        self.programmed = programmed;
+    }
+}
