@@ -10,13 +10,13 @@
 pub mod catalog;
 mod check;
 mod cost;
-mod power;
 pub mod declare;
 mod dram;
 #[doc(hidden)]
 pub mod fuzz;
 mod layer;
 mod options;
+mod power;
 pub mod presets;
 mod problem;
 mod quantity;

@@ -1,10 +1,11 @@
 //! Writes that come in: as a whole where the buffer gathers, when all their pages fit, and in order of arrival. Whether
-//! DRAM is enough for them, or they wait for flash.
+//! DRAM is enough for them, or they wait for flash, as flushes do.
 
 use super::{Contents, Device};
 use crate::cache::{SlotId, Turn, Waiting};
 use crate::host::{Pages, Request, RequestId};
 use crate::scheduler::Probe;
+use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// A write comes in, or waits behind those that do.
@@ -51,6 +52,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
             true => self.buffer.force(slot, id),
             false => self.buffer.wait_for_page(slot, id),
         }
+    }
+
+    /// A flush waits for all that is not on flash.
+    pub(super) fn submit_flush(&mut self, id: RequestId) {
+        let pages = match self.plant.is(Canary::FlushWaitsForNothing) {
+            true => 0,
+            false => self.buffer.wait_for_all(id),
+        };
+        for _ in 0..pages {
+            self.intake.wait_for_one(id);
+        }
+        self.write_back();
     }
 
     fn pages_of(&self, request: &Request) -> Pages {

@@ -10,6 +10,7 @@ mod cycle;
 mod direct_path;
 mod end_of_life;
 mod entry;
+mod fill;
 mod front_path;
 mod idle;
 mod image;
@@ -360,17 +361,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Some(Chore::Patrol) if self.is_for_nobody(limit) => self.patrol_later(),
             Some(Chore::Patrol) => self.patrol(),
         }
-    }
-
-    fn submit_flush(&mut self, id: RequestId) {
-        let pages = match self.plant.is(Canary::FlushWaitsForNothing) {
-            true => 0,
-            false => self.buffer.wait_for_all(id),
-        };
-        for _ in 0..pages {
-            self.intake.wait_for_one(id);
-        }
-        self.write_back();
     }
 
     /// When the next event is due, and whose it is.

@@ -18,7 +18,7 @@ use crate::image::Damage;
 use crate::nand::{Geometry, Kind, Programmed};
 use crate::scheduler::{Command, Flash, FlashSetup, Origin, Probe, Task};
 use crate::units::{DieId, Lba, Nanos, Ppn, SimTime, Tpn};
-use crate::verify;
+use crate::verify::{self, Plant};
 
 /// What is left of a device whose power was cut: what is on flash.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ pub struct Remains<C> {
     left: Left,
     programmed: Option<Box<Programmed>>,
     journal_pages: u32,
+    /// A bug that is planted stays where it is.
+    plant: Plant,
 }
 
 /// How a device came up again.
@@ -75,7 +77,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let landed: Vec<Ppn> = device.cycles.landed_at().collect();
         let stale_map: Vec<Tpn> =
             device.translator.iter().flat_map(|translator| translator.being_rewritten()).collect();
-        let Device { ftl, mut contents, flash, journal, .. } = device;
+        let Device { ftl, mut contents, flash, journal, plant, .. } = device;
         let geometry = flash.geometry().clone();
         contents.lose_power();
         let left = ftl.into_left().map(|mut left| {
@@ -85,9 +87,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
             left.tear(&geometry, &mut contents);
             left
         });
-        let left = left.expect("ftl.recovery.policy = \"none\": the device keeps nothing for recovery");
+        let left =
+            left.expect("ftl.recovery.policy = \"none\": the device keeps nothing for recovery");
         let journal_pages = journal.map_or(0, |journal| journal.pages());
-        Remains { at, contents, hold_up, left, programmed: flash.into_programmed(), journal_pages }
+        let programmed = flash.into_programmed();
+        Remains { at, contents, hold_up, left, programmed, journal_pages, plant }
     }
 
     /// Capacitors carry what was acknowledged to flash. Returns how long that takes.
@@ -123,9 +127,10 @@ pub fn power_up<P: Probe, C: Contents>(
     probe: P,
     remains: Remains<C>,
 ) -> Result<(Device<P, C>, Recovered), Damage> {
-    let Remains { at, contents, hold_up, left, programmed, journal_pages } = remains;
+    let Remains { at, contents, hold_up, left, programmed, journal_pages, plant } = remains;
     let scratch = setup.flash.clone();
     let mut device = assemble_with(setup, probe, contents);
+    (device.plant, device.ftl.plant, device.flash.plant) = (plant, plant, plant);
     let (found, mut plan) = device.ftl.recover(left)?;
     plan.map_pages += journal_pages;
     device.flash.put_programmed(programmed);

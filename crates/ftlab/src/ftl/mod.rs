@@ -194,8 +194,7 @@ impl Ftl {
             true => PackRoom::new(setup.placement.pools()),
             false => PackRoom::default(),
         };
-        let record =
-            Record::new(&setup.recovery, &geometry, setup.logical_pages, &setup.mapping);
+        let record = Record::new(&setup.recovery, &geometry, setup.logical_pages, &setup.mapping);
         let mut ftl = Ftl {
             record,
             blocks: Blocks::new(&geometry).with_cells_of(bits, &geometry),

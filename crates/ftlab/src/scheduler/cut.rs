@@ -1,9 +1,9 @@
 //! What the cells were at when power was cut.
 
+use super::Origin;
 use super::flash::{Flash, Probe};
 use crate::nand::{Kind, Programmed};
 use crate::units::{BlockId, Ppn, SimTime};
-use super::Origin;
 
 impl<P: Probe> Flash<P> {
     /// Power is cut: the flash pages that were being programmed, and the blocks that were being erased. An operation that

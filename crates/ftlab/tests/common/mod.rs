@@ -33,7 +33,6 @@ use ftlab::ftl::mapping::dftl::translation_pages;
 use ftlab::ftl::mapping::{Dftl, Mapping, PageMap, Physical, Reconstruction};
 use ftlab::ftl::placement::{Dynamic, Level, PartlyDynamic, Placement, StaticStripe};
 use ftlab::ftl::recovery::{Recovery, Unprotected};
-use ftlab::ftl::recovery::{Recovery, Unprotected};
 use ftlab::ftl::streams::{
     ByHostStream, CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, SepBit,
     Single, StreamCounts, Streams,

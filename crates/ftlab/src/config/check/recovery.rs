@@ -19,7 +19,11 @@ impl Checker<'_, '_> {
             let message = format!(
                 "with ftl.mapping.policy = {named} there is no map that could be lost: what is programmed is there"
             );
-            self.fail(&[POLICY, "ftl.mapping.policy"], message, format!("set {POLICY} to \"none\""));
+            self.fail(
+                &[POLICY, "ftl.mapping.policy"],
+                message,
+                format!("set {POLICY} to \"none\""),
+            );
         } else if matches!(policy, RecoveryChoice::Checkpoint(_))
             && !matches!(mapping, MappingChoice::Page(_))
         {
@@ -33,8 +37,7 @@ impl Checker<'_, '_> {
         if !matches!(self.options.ftl.slc_cache.policy, SlcCacheChoice::None(_)) {
             let message =
                 "recovery of blocks that are used with one bit a cell is not modelled".to_owned();
-            let remedy =
-                format!("set ftl.slc_cache.policy to \"none\", or {POLICY} to \"none\"");
+            let remedy = format!("set ftl.slc_cache.policy to \"none\", or {POLICY} to \"none\"");
             self.fail(&[POLICY, "ftl.slc_cache.policy"], message, remedy);
         }
     }

@@ -222,9 +222,7 @@ impl Ftl {
     /// The versions of what a copy holds.
     fn note_versions_of_copy(&mut self, from: Ppn, to: Ppn) {
         let source = self.spare.parts(from);
-        let was_second = |(page, _): OwnerPart| {
-            source[1].is_some_and(|(second, _)| second == page)
-        };
+        let was_second = |(page, _): OwnerPart| source[1].is_some_and(|(second, _)| second == page);
         let parts = self.spare.parts(to).map(|part| part.map(was_second));
         if let Some(record) = &mut self.record {
             record.copied_parts(from, to, parts);

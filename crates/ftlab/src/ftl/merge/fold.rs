@@ -4,8 +4,8 @@
 use super::MergeCounts;
 use crate::ftl::Ftl;
 use crate::ftl::gc::Purpose;
-use crate::ftl::recovery::Role;
 use crate::ftl::mapping::hybrid::{DataBlock, LogTables, LogView, Page, Room, Spot};
+use crate::ftl::recovery::Role;
 use crate::ftl::streams::WriteStream;
 use crate::host::SectorMask;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
@@ -260,10 +260,8 @@ impl Ftl {
         fold: &mut Fold,
         each: Option<&mut dyn FnMut(PageCopy)>,
     ) -> u32 {
-        let row = fold.next == 0
-            && each.is_none()
-            && !self.spare.any_partial()
-            && self.record.is_none();
+        let row =
+            fold.next == 0 && each.is_none() && !self.spare.any_partial() && self.record.is_none();
         let pages = self.geometry.units_per_block();
         let all = row && self.log().written(fold.data).map(u64::count_ones).sum::<u32>() == pages;
         if all {

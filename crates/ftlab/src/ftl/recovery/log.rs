@@ -6,8 +6,8 @@
 //! not, the merge had not, and what it copied still lies where it was. So the candidate that was opened last and can
 //! hold the data block does. Log blocks that lie in place are candidates, too (switch and partial merges).
 
-use super::super::mapping::hybrid::{DataBlock, LogTables, Spot};
 use super::super::Ftl;
+use super::super::mapping::hybrid::{DataBlock, LogTables, Spot};
 use super::Plan;
 use super::record::Role;
 use crate::image::Damage;
@@ -32,7 +32,9 @@ impl Ftl {
         let holders = self.holders(&scanned, &copies);
         self.settle_copies(&scanned, &holders, &mut copies);
         let in_use = |block: BlockId, copies: &[Copies]| {
-            copies.iter().any(|of| of.places.first().is_some_and(|&at| self.geometry.block_of(at) == block))
+            copies
+                .iter()
+                .any(|of| of.places.first().is_some_and(|&at| self.geometry.block_of(at) == block))
         };
         let (kept, spent): (Vec<BlockId>, Vec<BlockId>) =
             scanned.iter().partition(|&&block| in_use(block, &copies));
@@ -109,7 +111,8 @@ impl Ftl {
             let block = self.geometry.block_of(*at);
             block == holder || !matches!(self.role(block), Role::Data(_))
         };
-        let pages = (0..tables.pages_per_block()).map(|offset| tables.page_at(Spot { data, offset }));
+        let pages =
+            (0..tables.pages_per_block()).map(|offset| tables.page_at(Spot { data, offset }));
         let mut found = pages.filter_map(|page| copies.get(page.at()));
         found.all(|of| of.places.is_empty() || of.places.iter().any(own))
     }

@@ -49,7 +49,8 @@ impl Ftl {
                 continue;
             }
             for (second, part) in [false, true].into_iter().zip(self.spare.parts(at)) {
-                let Some(((page, sectors), (version, alone))) = part.zip(record.version(at, second))
+                let Some(((page, sectors), (version, alone))) =
+                    part.zip(record.version(at, second))
                 else {
                     continue;
                 };

@@ -124,7 +124,19 @@ impl Ftl {
     pub(crate) fn recover(&mut self, left: Left) -> Result<(Found, Plan), Damage> {
         self.forget_factory_bad();
         self.forget_data_blocks();
-        let Left { spare, blocks, lost, record, used, giving_up, weak, torn, landed, half_erased, .. } = left;
+        let Left {
+            spare,
+            blocks,
+            lost,
+            record,
+            used,
+            giving_up,
+            weak,
+            torn,
+            landed,
+            half_erased,
+            ..
+        } = left;
         (self.spare, self.lost, self.record) = (spare, lost, Some(record));
         if let (Some(life), Some(key)) = (self.life.as_deref_mut(), weak) {
             life.faults.set_key(key);
@@ -168,6 +180,13 @@ impl Ftl {
         let pages = (0..self.logical_pages).map(Lpn::new);
         found.pages = pages.filter(|&page| self.mapping.look_up(page).is_some()).count() as u64;
         Ok((found, plan))
+    }
+
+    /// What is placed at a page, of its first or second logical page, was deallocated before: the spare area says so.
+    pub(crate) fn never_counts(&mut self, at: Ppn, second: bool) {
+        if let Some(record) = self.record.as_deref_mut() {
+            record.never_counts(at, second);
+        }
     }
 
     /// What was loaded is on flash, and counts.
@@ -351,12 +370,7 @@ impl Ftl {
 
     /// Where the map lies on flash, its pages are read. Those that say something else than what was found are
     /// rewritten.
-    fn recover_map_on_flash(
-        &mut self,
-        stale: &[Tpn],
-        lay: &[Option<Ppn>],
-        plan: &mut Plan,
-    ) {
+    fn recover_map_on_flash(&mut self, stale: &[Tpn], lay: &[Option<Ppn>], plan: &mut Plan) {
         let Some(map) = self.mapping.dftl_mut() else { return };
         plan.map_pages += map.translation_pages();
         map.recovered(stale, lay);

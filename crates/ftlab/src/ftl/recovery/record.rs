@@ -2,8 +2,8 @@
 //! deallocations, and the last checkpoint. Kept from the moment of placement; what was not programmed to its end, or
 //! did not count, is *pending*.
 
-use super::snapshot::Snapshot;
 use super::Recovery;
+use super::snapshot::Snapshot;
 use crate::ftl::mapping::Mapping;
 use crate::ftl::mapping::hybrid::DataBlock;
 use crate::nand::Geometry;
@@ -64,7 +64,11 @@ impl Record {
             seconds: if packs { vec![0; physical] } else { Vec::new() },
             opened: vec![0; geometry.blocks() as usize],
             openings: 0,
-            roles: if merges { vec![Role::default(); geometry.blocks() as usize] } else { Vec::new() },
+            roles: if merges {
+                vec![Role::default(); geometry.blocks() as usize]
+            } else {
+                Vec::new()
+            },
             trimmed: vec![0; logical_pages as usize],
             snapshot: upkeep.checkpoint_every.map(snapshot),
         }))
@@ -138,6 +142,14 @@ impl Record {
         self.versions[pages.clone()].fill(0);
         if !self.seconds.is_empty() {
             self.seconds[pages].fill(0);
+        }
+    }
+
+    /// What is placed at a page of its first or second logical page was deallocated already.
+    pub(in crate::ftl) fn never_counts(&mut self, at: Ppn, second: bool) {
+        match second {
+            false => self.versions[at.at()] = PENDING,
+            true => self.seconds[at.at()] = PENDING,
         }
     }
 

@@ -136,7 +136,8 @@ impl Ftl {
 
     /// All of a checkpoint is on flash: it counts.
     pub(crate) fn end_checkpoint(&mut self) {
-        let Some(snapshot) = self.record.as_deref_mut().and_then(|record| record.snapshot.as_deref_mut())
+        let Some(snapshot) =
+            self.record.as_deref_mut().and_then(|record| record.snapshot.as_deref_mut())
         else {
             return;
         };

@@ -349,7 +349,8 @@ impl Dftl {
 
     /// Translation pages of which the flash does not say what the map says, but for those that are being rewritten.
     pub(in crate::ftl) fn not_on_flash(&self) -> Vec<Tpn> {
-        let dirty = self.cached.by_use().filter(|&(_, dirty)| dirty).map(|(page, _)| self.page_of(page));
+        let dirty =
+            self.cached.by_use().filter(|&(_, dirty)| dirty).map(|(page, _)| self.page_of(page));
         let stale = (0..).map(Tpn::new).zip(&self.stale).filter(|&(_, &stale)| stale);
         let mut all: Vec<Tpn> = dirty.chain(stale.map(|(of, _)| of)).collect();
         all.sort_unstable();
@@ -360,7 +361,8 @@ impl Dftl {
     /// After a power cut, when the map is known: the pages of it that are `wrong` on flash, and those in which pages
     /// are said to lie where they lay before the cut and do not, are rewritten. Until then their entries are in memory.
     pub(in crate::ftl) fn recovered(&mut self, wrong: &[Tpn], lay: &[Option<Ppn>]) {
-        let moved = (0..).map(Lpn::new).zip(lay).filter(|&(page, &lay)| self.table.look_up(page) != lay);
+        let moved =
+            (0..).map(Lpn::new).zip(lay).filter(|&(page, &lay)| self.table.look_up(page) != lay);
         let mut all: Vec<Tpn> = moved.map(|(page, _)| self.page_of(page)).collect();
         all.extend(wrong);
         all.sort_unstable();
