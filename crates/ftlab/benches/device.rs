@@ -16,6 +16,7 @@ use ftlab::ftl::FtlSetup;
 use ftlab::ftl::gc::{Greedy, Thresholds, Triggers, Victim};
 use ftlab::ftl::mapping::{Mapping, PageMap};
 use ftlab::ftl::placement::{Dynamic, Placement};
+use ftlab::ftl::recovery::{Recovery, Unprotected};
 use ftlab::ftl::slc::SlcSetup;
 use ftlab::ftl::streams::{Single, Streams};
 use ftlab::ftl::wear::WearSetup;
@@ -115,7 +116,9 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
             prior: Prior::default(),
             whole_moments: false,
         },
+        has_capacitors: false,
         ftl: FtlSetup {
+            recovery: Recovery::None(Unprotected),
             logical_pages: logical,
             mapping: Mapping::Page(PageMap::new(logical)),
             placement: Placement::Dynamic(Dynamic::new(&geometry)),
