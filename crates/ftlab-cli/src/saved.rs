@@ -58,7 +58,7 @@ impl State {
                 BlockState::Open => &mut blocks.open,
                 BlockState::Closed => &mut blocks.closed,
                 BlockState::Collecting | BlockState::Failing => &mut blocks.to_be_collected,
-                BlockState::Bad => &mut blocks.bad,
+                BlockState::Bad | BlockState::Dead => &mut blocks.bad,
             };
             *count += 1;
         }

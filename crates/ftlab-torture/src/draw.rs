@@ -53,6 +53,7 @@ const SMALL: &[(&str, &[&str])] = &[
     ("nand.faults.factory_bad", &["1%", "5%"]),
     ("nand.faults.program_failures", &["100000", "1000000", "10000000"]),
     ("nand.faults.erase_failures", &["1000000", "10000000", "300000000"]),
+    ("nand.faults.read_failures", &["1000000", "30000000"]),
     ("ftl.gc.start", &["2", "3", "4"]),
     ("ftl.gc.stop", &["2", "3", "4", "6"]),
     ("ftl.gc.reserve", &["1", "2"]),
@@ -312,6 +313,7 @@ fn value(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> Optio
             Kind::Amount => pick(stream, &["5%", "30%", "90%", "64KiB"]).to_owned(),
             Kind::Order => order(stream),
             Kind::Counts | Kind::Names => return Some(list(stream, option, settings)),
+            Kind::Faults => return Some(faults(stream)),
             Kind::Text => return None,
         },
     };
@@ -330,6 +332,24 @@ fn list(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> String
         })
         .collect();
     format!("[{}]", entries.join(", "))
+}
+
+/// Some things that fail while a case runs. Numbers are low enough for most small devices.
+fn faults(stream: &mut Stream) -> String {
+    let fault = |stream: &mut Stream| {
+        let at = stream.below(100_000);
+        let (die, block, page) = (stream.below(2), stream.below(16), stream.below(100));
+        let what = match stream.below(6) {
+            0 | 1 => format!("die {die} dies"),
+            2 => format!("next program of block {block} fails"),
+            3 => format!("next erase of plane {die} fails"),
+            4 => format!("block {block} is unreadable"),
+            _ => format!("page {page} is unreadable"),
+        };
+        quoted(&format!("{at}us: {what}"))
+    };
+    let faults: Vec<_> = (0..=stream.below(3)).map(|_| fault(stream)).collect();
+    format!("[{}]", faults.join(", "))
 }
 
 /// Low numbers mostly, within what is declared.

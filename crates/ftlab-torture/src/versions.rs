@@ -36,6 +36,9 @@ impl<O: Onlooker> Onlooker for Rc<RefCell<O>> {
 /// The number of the write that wrote a sector (its tag); zero for a sector never written.
 pub type Version = u32;
 
+/// What nothing reads any more: the number of no write.
+pub const GARBAGE: Version = Version::MAX;
+
 /// A way of losing data, to see whether the checks notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -65,6 +68,14 @@ struct Programmed {
     sectors: Vec<Version>,
 }
 
+/// A read that is under way.
+#[derive(Clone, Debug)]
+struct Planned {
+    read: FlashRead,
+    /// What it senses, if that was declared lost since: another read could not, but this one can.
+    before: Option<Vec<Programmed>>,
+}
+
 /// What a read has found: each sector with its version; sectors not listed were never written.
 pub type Found = Vec<(u64, Version)>;
 
@@ -77,7 +88,7 @@ pub struct Versions<O = ()> {
     flash: Vec<Vec<Programmed>>,
     /// Where the last program of the buffer went.
     programmed_last: Option<Ppn>,
-    planned: Vec<Vec<FlashRead>>,
+    planned: Vec<Vec<Planned>>,
     planned_writes: Vec<Option<FlashWrite>>,
     /// Whether there is no translation: every page holds what was last written to it, zeros at first.
     in_place: bool,
@@ -319,6 +330,19 @@ impl<O: Onlooker> Contents for Versions<O> {
         self.onlooker.issued(to);
     }
 
+    fn lose(&mut self, first: Ppn, units: u32) {
+        let pages = first.at()..first.at() + units as usize;
+        for planned in self.planned.iter_mut().flatten() {
+            let at = planned.read.at.at();
+            if pages.contains(&at) && planned.before.is_none() {
+                planned.before = Some(self.flash[at].clone());
+            }
+        }
+        for place in &mut self.flash[pages] {
+            place.iter_mut().for_each(|part| part.sectors.fill(GARBAGE));
+        }
+    }
+
     fn erase(&mut self, first: Ppn, units: u32) {
         self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
         self.programmed_last = None;
@@ -327,7 +351,7 @@ impl<O: Onlooker> Contents for Versions<O> {
     fn plan_read(&mut self, command: CommandId, read: FlashRead) {
         self.onlooker.read_planned(read.at, command);
         self.written_last.insert(read.page, false);
-        entry(&mut self.planned, command.at()).push(read);
+        entry(&mut self.planned, command.at()).push(Planned { read, before: None });
     }
 
     fn plan_map_read(&mut self, command: CommandId, at: Ppn) {
@@ -342,18 +366,19 @@ impl<O: Onlooker> Contents for Versions<O> {
 
     fn join_read(&mut self, command: CommandId, read: FlashRead) {
         self.written_last.insert(read.page, false);
-        entry(&mut self.planned, command.at()).push(read);
+        entry(&mut self.planned, command.at()).push(Planned { read, before: None });
     }
 
     fn read_flash(&mut self, command: CommandId) {
-        for read in std::mem::take(entry(&mut self.planned, command.at())) {
+        for Planned { read, before } in std::mem::take(entry(&mut self.planned, command.at())) {
             let mut at = read.at.at();
             if self.fault == Some(Fault::ReadNeighbour) && at > 0 {
                 at -= 1;
             }
             let wrong = self.flash[at].first().filter(|_| self.fault.is_some());
             let wrong = wrong.map(|page| &page.sectors);
-            let Some(held) = part_of(&self.flash[at], read.page).or(wrong) else {
+            let there = before.as_ref().unwrap_or(&self.flash[at]);
+            let Some(held) = part_of(there, read.page).or(wrong) else {
                 assert!(self.fault.is_some(), "{:?} is read, and not there", read);
                 continue;
             };

@@ -7,7 +7,7 @@ use ftlab::config::{Topic, all_options, all_policies, explain, fuzz, presets};
 use ftlab::device::{DeviceSetup, assemble};
 use ftlab::host::Host;
 use ftlab::nand::timing::TimingChoice;
-use ftlab::nand::{CostClass, Geometry, ReadEffort};
+use ftlab::nand::{CostClass, Geometry, ReadEffort, Scheduled};
 use ftlab::scheduler::SchedulerChoice;
 use ftlab::units::{Amount, BlockId, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
 use proptest::prelude::*;
@@ -169,6 +169,7 @@ fn parses(kind: Kind, text: &str) -> bool {
         Kind::TransferRate => TransferRate::parse(text).is_ok(),
         Kind::Amount => Amount::parse(text).is_ok(),
         Kind::Order => StripeOrder::parse(text).is_ok(),
+        Kind::Faults => Vec::<Scheduled>::parse(text).is_ok(),
         Kind::Text | Kind::Choice | Kind::Names => true,
     }
 }

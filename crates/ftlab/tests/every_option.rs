@@ -300,6 +300,7 @@ fn values(option: &OptionInfo) -> Vec<String> {
         Kind::Share => &["1%", "5%", "20%", "50%", "90%", "150%"],
         Kind::Amount => &["64KiB", "1MiB", "10%", "50%"],
         Kind::Text => &["changed"],
+        Kind::Faults => &["[\"5ms: die 0 dies\"]", "[\"0ns: block 0 is unreadable\"]"],
         Kind::Order => &["plane-die-chip-channel", "chip-channel-plane-die"],
     };
     texts.iter().map(|text| (*text).to_owned()).collect()

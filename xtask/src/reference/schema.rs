@@ -56,7 +56,7 @@ fn describe(option: &OptionInfo) -> Value {
                 schema["maximum"] = number(high);
             }
         }
-        Kind::Times => {
+        Kind::Times | Kind::Faults => {
             schema["type"] = json!("array");
             schema["items"] = json!({ "type": "string" });
         }

@@ -14,7 +14,10 @@ const fn column(name: &'static str, unit: &'static str) -> Column {
 
 const COUNT: &str = "blocks";
 
-const COLUMNS: [Column; 15] = [
+/// Columns that say which blocks are meant, and what was done to them.
+const HEAD: usize = 10;
+
+const COLUMNS: [Column; HEAD + STATES.len()] = [
     column("die", "the die's number"),
     column("plane", "the plane's number on the device"),
     column("first_block", "the number within its plane of the first block"),
@@ -30,6 +33,8 @@ const COLUMNS: [Column; 15] = [
     column(STATES[2], COUNT),
     column(STATES[3], COUNT),
     column(STATES[4], COUNT),
+    column(STATES[5], COUNT),
+    column(STATES[6], COUNT),
 ];
 
 /// The columns that count states, in the order of [`BlockState::ALL`]. A new state needs a name here
@@ -41,6 +46,7 @@ const STATES: [&str; BlockState::ALL.len()] = [
     "collecting_blocks",
     "failing_blocks",
     "bad_blocks",
+    "dead_blocks",
 ];
 
 /// Writes the blocks of a run.
@@ -49,7 +55,7 @@ pub fn write(file: File, map: &[BlockGroup]) -> Result<(), ParquetError> {
                  device has very many.";
     let mut table = Table::new(file, about, COLUMNS)?;
     for group in map {
-        let head = [
+        let head: [u64; HEAD] = [
             u64::from(group.die.get()),
             u64::from(group.plane.get()),
             u64::from(group.first),

@@ -3,6 +3,7 @@
 
 mod cache;
 mod cost;
+mod faults;
 mod firmware;
 mod gating;
 mod ispp;
@@ -57,6 +58,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.packing();
     checker.map_on_flash();
     checker.slc_cache();
+    checker.faults();
     checker.cell_times();
     checker.bus();
     checker.suspension();

@@ -72,6 +72,8 @@ pub enum Kind {
     Names,
     /// The four levels of the device, in an order.
     Order,
+    /// A list of things that fail at some moment.
+    Faults,
 }
 
 impl Kind {
@@ -93,6 +95,7 @@ impl Kind {
             Kind::Counts => "list of counts",
             Kind::Names => "list of names",
             Kind::Order => "order of levels",
+            Kind::Faults => "list of faults",
         }
     }
 
@@ -119,6 +122,7 @@ impl Kind {
             Kind::Counts => "[1, 4]",
             Kind::Names => "[\"name\", \"name\"]",
             Kind::Order => "\"channel-chip-die-plane\"",
+            Kind::Faults => "[\"2s: die 3 dies\"]",
         }
     }
 }

@@ -26,7 +26,7 @@ use crate::host::{
     Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, SectorMask,
 };
 use crate::nand::timing::{Bus, OneBit, Prices};
-use crate::nand::{Abilities, CacheOps, Faults, Geometry, MultiPlane, PauseCost};
+use crate::nand::{Abilities, CacheOps, Faults, Geometry, Hazards, MultiPlane, PauseCost};
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
 use crate::units::{Bytes, Nanos, SimTime};
@@ -86,6 +86,7 @@ impl DeviceSetup {
                 scheduler: options.scheduler.policy.build(&parts),
                 prior: ftl.cost.prior(),
                 whole_moments: matches!(ftl.cost.policy, RegulatorChoice::QueueDriven(_)),
+                hazards: Hazards::new(&nand.faults, &geometry, seed),
             },
             ftl: FtlSetup {
                 geometry: geometry.clone(),

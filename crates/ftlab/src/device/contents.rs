@@ -84,6 +84,8 @@ pub trait Contents {
     fn trim(&mut self, _slot: SlotId) {}
     /// Collection copies a page.
     fn copy(&mut self, _from: Ppn, _to: Ppn) {}
+    /// Nothing reads so many pages from `first` on any more: what they hold is to be taken for garbage.
+    fn lose(&mut self, _first: Ppn, _units: u32) {}
     /// A block of `units` pages is erased.
     fn erase(&mut self, _first: Ppn, _units: u32) {}
     /// A flash command will read this page.

@@ -9,10 +9,12 @@
 //!
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 
+use super::stalled::Waiting as Stall;
 use super::{Contents, Device, Outlet};
 use crate::cache::{SlotId, Waiting};
+use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::EndReason;
-use crate::host::{Op, RequestId};
+use crate::host::{Op, Request, RequestId};
 use crate::scheduler::{Command, CommandId, Probe, Spent};
 use crate::units::{Bytes, Nanos, SimTime};
 
@@ -45,10 +47,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Whether a request can't be done, now that the device takes no writes.
     #[inline]
-    pub(super) fn refuses(&self, op: Op) -> bool {
+    pub(super) fn refuses(&self, request: &Request) -> bool {
         match &self.end_of_life {
-            None => false,
-            Some(end) => match op {
+            None => self.has_no_place(request),
+            Some(end) => match request.op {
                 Op::Read => false,
                 Op::Write | Op::Trim => true,
                 Op::Flush => end.left_in_dram,
@@ -87,7 +89,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.place_stalled();
             self.buffer.write_back_all();
         } else {
-            self.give_up_stalled();
+            self.give_up_all_stalled();
         }
         self.write_back();
     }
@@ -105,14 +107,19 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Programs of pages that were not acknowledged wait no longer.
-    fn give_up_stalled(&mut self) {
+    fn give_up_all_stalled(&mut self) {
         for pool in 0..self.stalled.pools() {
             while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
-                self.flash.command_mut(waiting.program).spent.gc += self.now - waiting.since;
-                self.stalled.forget_oldest(self.now, pool, stream);
-                self.give_up(waiting.program);
+                self.give_up_stalled(pool, stream, waiting);
             }
         }
+    }
+
+    /// The oldest program of a pool and a stream, which was not acknowledged, waits no longer.
+    pub(super) fn give_up_stalled(&mut self, pool: u32, stream: WriteStream, waiting: Stall) {
+        self.flash.command_mut(waiting.program).spent.gc += self.now - waiting.since;
+        self.stalled.forget_oldest(self.now, pool, stream);
+        self.give_up(waiting.program);
     }
 
     /// A page of a write that waits to come in never will.

@@ -79,7 +79,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.consider_end();
         match request.op {
-            op if self.refuses(op) => self.intake.refuse(id),
+            _ if self.refuses(request) => self.intake.refuse(id),
             Op::Read => self.submit_read(id, request),
             Op::Write => self.submit_write(id, request),
             Op::Trim => self.trim_in_turn(id, request),

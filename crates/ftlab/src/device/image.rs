@@ -169,10 +169,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.front.as_mut().map_or(Ok(()), |front| front.load(from))
             })
         })?;
-        if let Some(programmed) = self.flash.programmed_mut() {
-            let blocks = self.ftl.blocks();
-            let all = (0..).map(BlockId::new).zip(blocks.all_erases());
-            all.for_each(|(block, erases)| programmed.set_erases(block, erases));
+        let all = (0..).map(BlockId::new).zip(self.ftl.blocks().all_erases());
+        all.for_each(|(block, erases)| self.flash.know_erases(block, erases));
+        for &die in self.ftl.dead_dies() {
+            self.flash.know_dead(die);
         }
         self.begin_ages();
         self.consider_end();

@@ -7,6 +7,7 @@ mod assemble;
 mod contents;
 mod cost_path;
 mod cycle;
+mod dead_dies;
 mod direct_path;
 mod end_of_life;
 mod entry;
@@ -269,6 +270,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.command_done(id);
         }
         self.flash.go_on(self.now, die);
+        if self.ftl.has_news_of_death() {
+            self.go_on_without_die();
+        }
         self.consider_rewriting(die);
         if self.ftl.triggers().preemptible {
             let (collector, mut ground) = self.ground();
@@ -283,8 +287,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// One flash command is done: tell whom it was done for.
     #[inline]
     fn command_done(&mut self, id: CommandId) {
-        if self.flash.command(id).unreadable {
-            self.found_unreadable(id);
+        let command = self.flash.command(id);
+        if command.unreadable || command.failed {
+            self.went_wrong(id);
         }
         match self.flash.command(id).task {
             Task::Request(request) => {

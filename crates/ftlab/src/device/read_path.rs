@@ -144,7 +144,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         wanted: PageSpan,
         gathering: &mut Option<Gathering>,
     ) {
-        if self.ftl.is_lost(at) {
+        if !self.ftl.lost_at(at).within(wanted.sectors).is_empty() {
             self.intake.cannot_read(id);
         }
         let read = FlashRead { request: id, page: wanted.page, at, sectors: wanted.sectors };
@@ -182,13 +182,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// A flash command found what nothing corrects: that data is lost.
+    /// A flash command found what nothing corrects, or failed.
     #[cold]
-    pub(super) fn found_unreadable(&mut self, id: CommandId) {
+    pub(super) fn went_wrong(&mut self, id: CommandId) {
+        if self.flash.command(id).failed {
+            self.found_failed(id);
+        }
+        if self.flash.command(id).unreadable {
+            self.found_unreadable(id);
+        }
+    }
+
+    /// A flash command found what nothing corrects, or its die does not answer: that data is lost.
+    fn found_unreadable(&mut self, id: CommandId) {
         let Command { task, page, source, .. } = *self.flash.command(id);
-        self.ftl.lose_flash_page(source.unwrap_or(page));
-        if source.is_some() {
-            self.ftl.lose_flash_page(page);
+        for page in [source, Some(page)].into_iter().flatten() {
+            let first = self.ftl.lose_flash_page(page);
+            self.contents.lose(first, self.units_per_page);
         }
         match task {
             Task::Request(request) => self.intake.cannot_read(request),

@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
+use super::{Contents, Device};
 use crate::ftl::streams::WriteStream;
-use crate::scheduler::CommandId;
-use crate::units::{Nanos, SimTime};
+use crate::scheduler::{CommandId, Probe};
+use crate::units::{Nanos, PlaneId, SimTime};
 
 /// A stalled program.
 #[derive(Clone, Copy, Debug)]
@@ -117,5 +118,27 @@ impl Stalled {
     /// the span between them a write that waited for room in the buffer owes to collection.
     pub fn time_until(&self, now: SimTime) -> Nanos {
         if self.waiting == 0 { self.total } else { self.total + (now - self.since) }
+    }
+}
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// The host may write to a plane again: programs that found nothing free go there, as far as it
+    /// has room, oldest first.
+    pub(super) fn retry_stalled(&mut self, plane: PlaneId) {
+        if self.ftl.is_read_only() {
+            return self.place_stalled();
+        }
+        let pool = self.ftl.placement().pool_of(plane);
+        loop {
+            let oldest = self.stalled.oldest(pool, |stream| self.ftl.may_write(plane, stream));
+            let Some((waiting, stream)) = oldest else { break };
+            if !self.try_issue(waiting.program, stream, self.now - waiting.since) {
+                break;
+            }
+            self.stalled.forget_oldest(self.now, pool, stream);
+        }
+        if !self.ftl.dead_dies().is_empty() {
+            self.place_homeless();
+        }
     }
 }

@@ -114,7 +114,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn verify_blocks(&self, laws: &FlashLaws) {
         for block in (0..self.flash.geometry().blocks()).map(BlockId::new) {
             let (known, seen) = (self.held(block), laws.held(block));
-            let bad = self.ftl.blocks().state(block) == BlockState::Bad;
+            let state = self.ftl.blocks().state(block);
+            let bad = matches!(state, BlockState::Bad | BlockState::Dead);
             assert!(bad || known == seen, "{block:?} is taken for {known:?} and is {seen:?}");
         }
     }

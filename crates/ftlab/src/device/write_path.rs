@@ -8,7 +8,7 @@ use crate::ftl::streams::WriteStream;
 use crate::ftl::{Fragment, Fragments};
 use crate::host::{PageSpan, Pages, Request, RequestId};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
-use crate::units::{Lpn, Nanos, PlaneId, Ppn};
+use crate::units::{Lpn, Nanos, Ppn};
 use crate::verify::{self as laws, Canary};
 
 /// How many pages of the buffer are looked at to find one of the same stream.
@@ -61,6 +61,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn admit_waiting(&mut self) {
         while let Some(waiting) = self.buffer.first_waiting() {
             let Waiting { request, span, .. } = waiting;
+            if self.turned_away(&waiting) {
+                continue;
+            }
             let entered = match self.buffer.gathers() {
                 true => self.let_in(request),
                 false => self.write_page(request, span, Turn::Waited),
@@ -327,7 +330,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// more writes gives it up, unless it has been acknowledged. Says whether it is placed.
     #[inline]
     pub(super) fn place_or_stall(&mut self, program: CommandId, stream: WriteStream) -> bool {
-        if self.ftl.is_read_only() && !self.buffer.has_acknowledged() {
+        if !self.buffer.has_acknowledged()
+            && (self.ftl.is_read_only() || self.ftl.is_homeless(self.first_page_of(program)))
+        {
             self.give_up(program);
             return false;
         }
@@ -394,23 +399,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.consider_collecting(geometry.plane_of(geometry.block_of(page)));
     }
 
-    /// The host may write to a plane again: programs that found nothing free go there, as far as it
-    /// has room, oldest first.
-    pub(super) fn retry_stalled(&mut self, plane: PlaneId) {
-        if self.ftl.is_read_only() {
-            return self.place_stalled();
-        }
-        let pool = self.ftl.placement().pool_of(plane);
-        loop {
-            let oldest = self.stalled.oldest(pool, |stream| self.ftl.may_write(plane, stream));
-            let Some((waiting, stream)) = oldest else { return };
-            if !self.try_issue(waiting.program, stream, self.now - waiting.since) {
-                return;
-            }
-            self.stalled.forget_oldest(self.now, pool, stream);
-        }
-    }
-
     /// A read for a merge, or the program of a write-back, is done.
     pub(super) fn write_back_command_done(&mut self, id: CommandId) {
         let command = self.flash.command(id);
@@ -438,8 +426,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// The pages of a program are on flash: they become current, and whoever waited is told.
     fn write_back_done(&mut self, id: CommandId) {
-        let Command { page: first, units, spent, .. } = *self.flash.command(id);
-        if self.ftl.program_fails(first) {
+        let Command { page: first, units, spent, failed, .. } = *self.flash.command(id);
+        if self.ftl.program_fails(first, failed) {
             self.program_again(id);
             self.empty_failed();
             // Only where planes are gated, and it was given up, there may be something to begin now.
@@ -504,7 +492,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return;
         }
         while let Some(waiting) = self.buffer.next_version(page) {
-            if self.ftl.is_read_only() {
+            if self.ftl.is_read_only() || self.ftl.is_homeless(waiting.span.page) {
                 self.refuse_waiting(waiting);
                 continue;
             }

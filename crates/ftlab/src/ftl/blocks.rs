@@ -24,17 +24,20 @@ pub enum BlockState {
     Failing,
     /// Out of use for good.
     Bad,
+    /// On a die that died, whatever it held.
+    Dead,
 }
 
 impl BlockState {
     /// All states, in the order of their numbers.
-    pub const ALL: [BlockState; 6] = [
+    pub const ALL: [BlockState; 7] = [
         BlockState::Free,
         BlockState::Open,
         BlockState::Closed,
         BlockState::Collecting,
         BlockState::Failing,
         BlockState::Bad,
+        BlockState::Dead,
     ];
 }
 
@@ -423,7 +426,7 @@ impl Blocks {
             BlockState::Closed | BlockState::Collecting => {
                 programmed == whole || programmed > 0 && !is_slc
             }
-            BlockState::Failing | BlockState::Bad => true,
+            BlockState::Failing | BlockState::Bad | BlockState::Dead => true,
         };
         if !fits {
             return Err(Damage(format!(

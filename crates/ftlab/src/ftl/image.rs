@@ -52,6 +52,8 @@ impl Ftl {
             // What is due is found again.
             refresh: _,
             read_only: _,
+            // Follows from the blocks.
+            dead: _,
             // What it remembers is a part of its own.
             regulation: _,
             // A device that is loaded had been switched off in order: all that it holds counts.
@@ -120,6 +122,7 @@ impl Ftl {
         from.read(Part::Closed, resume.random, |from| self.load_closed(from, &left_over, resume))?;
         self.note_streams(resume);
         self.recount_losses();
+        self.recount_dead();
         self.refresh_pack_room();
         (0..self.geometry.planes()).map(PlaneId::new).for_each(|at| self.refresh_writable(at));
         self.begin_record();
@@ -172,7 +175,8 @@ impl Ftl {
     /// wrote to wherever there was room. A page that shares another one's place goes where that is.
     fn check_places(&self) -> Result<(), Damage> {
         let Ftl { geometry, placement, blocks, spare, .. } = self;
-        if self.must_end().is_some() || placement.pools() == 1 || self.packs() {
+        let moved = self.blocks_died();
+        if self.must_end().is_some() || moved || placement.pools() == 1 || self.packs() {
             return Ok(());
         }
         for block in (0..geometry.blocks()).map(BlockId::new) {
@@ -256,13 +260,14 @@ impl Ftl {
         listed.dedup();
         let all = (0..self.geometry.shape().blocks_per_plane)
             .map(|index| (index < state.used(), self.geometry.block_in(plane, index)));
-        let (mut waiting, mut bad) = (0, 0);
+        let (mut waiting, mut bad, mut dead) = (0, 0, 0);
         for (used, block) in all {
             // Blocks of the SLC cache are listed whether they were used or not.
             let own = self.is_own_slc(block);
             let used = used || own;
             match self.blocks.state(block) {
                 BlockState::Bad => bad += 1,
+                BlockState::Dead => dead += 1,
                 _ if used != self.blocks.is_used(block) && !own => {
                     return Err(Damage(format!("{block:?} is used or not, contrary to its plane")));
                 }
@@ -278,12 +283,33 @@ impl Ftl {
         if listed.len() != number || number != waiting {
             return Err(Damage(format!("{plane:?} lists a block twice or not at all")));
         }
+        if dead > 0 {
+            return self.check_dead_plane(plane, dead);
+        }
         self.check_room(plane, bad)?;
         // Collection needs somewhere to copy to, as long as there is any.
         let ended = self.must_end().is_some();
         match state.free_blocks() {
             0 if !ended => Err(Damage(format!("{plane:?} has no free block for collection"))),
             _ => Ok(()),
+        }
+    }
+
+    /// A die died as a whole, and its planes with all of their blocks.
+    fn check_dead_plane(&self, plane: PlaneId, dead: u32) -> Result<(), Damage> {
+        let die = self.geometry.die_of(plane);
+        let first = |index| self.geometry.block_in(self.geometry.plane_in(die, index), 0);
+        let mut planes = (0..self.geometry.planes_per_die()).map(first);
+        let whole = dead == self.geometry.shape().blocks_per_plane;
+        if !whole || !planes.all(|block| self.blocks.state(block) == BlockState::Dead) {
+            return Err(Damage(format!("{die:?} died in part")));
+        }
+        match self.life.is_some() {
+            true => Ok(()),
+            false => Err(Damage(format!(
+                "{die:?} has died: a device on which nothing fails can't go on without it; keep \
+                 nand.faults as it is in the image"
+            ))),
         }
     }
 
@@ -351,7 +377,7 @@ impl Ftl {
             }
             candidates.extend(list);
         }
-        self.lost.load(from, self.geometry.physical_pages())?;
+        self.lost.load(from, self.geometry.physical_pages(), self.spare.full())?;
         // Blocks of a log are merged, and none is a candidate.
         if self.has_log() {
             return match candidates.is_empty() {

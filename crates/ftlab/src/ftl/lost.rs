@@ -3,7 +3,7 @@
 //! so that nobody takes what lies there for data; the marks move with copies, and go with the block's erase or when
 //! the host writes the page again.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::{Fragments, Ftl};
 use crate::device::Contents;
@@ -11,60 +11,103 @@ use crate::host::SectorMask;
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{Lpn, Ppn};
 
-/// Physical pages whose data is lost.
+/// Physical pages of which sectors are lost, and which.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lost {
-    places: BTreeSet<u32>,
+    places: BTreeMap<u32, SectorMask>,
+}
+
+impl Lost {
+    /// These sectors are lost, too.
+    fn add(&mut self, at: u32, sectors: SectorMask) {
+        if !sectors.is_empty() {
+            let lost = self.places.entry(at).or_insert(SectorMask::EMPTY);
+            *lost = lost.and_also(sectors);
+        }
+    }
 }
 
 impl Lost {
     pub(super) fn save(&self, out: &mut Writer) {
         let Lost { places } = self;
-        out.list(places.iter().copied());
+        out.list(places.keys().copied());
+        for sectors in places.values() {
+            out.raw(&sectors.0.to_le_bytes());
+        }
     }
 
-    /// Takes up what [`save`](Self::save) wrote.
-    pub(super) fn load(&mut self, from: &mut Reader<'_>, pages: u32) -> Result<(), Damage> {
-        self.places = from.list(pages, "a page whose data is lost")?.into_iter().collect();
+    /// Takes up what [`save`](Self::save) wrote; `whole` are the sectors of a page.
+    pub(super) fn load(
+        &mut self,
+        from: &mut Reader<'_>,
+        pages: u32,
+        whole: SectorMask,
+    ) -> Result<(), Damage> {
+        for at in from.list(pages, "a page whose data is lost")? {
+            let mut bytes = [0; size_of::<u128>()];
+            bytes.copy_from_slice(from.raw(size_of::<u128>())?);
+            let sectors = SectorMask(u128::from_le_bytes(bytes));
+            if sectors.is_empty() || !whole.covers(sectors) {
+                return Err(Damage(format!("page {at} has lost sectors that are none of its own")));
+            }
+            self.places.insert(at, sectors);
+        }
         Ok(())
     }
 }
 
 impl Ftl {
-    /// Whether the data of a physical page is lost.
+    /// The sectors of a physical page whose data is lost.
+    #[inline]
+    #[must_use]
+    pub fn lost_at(&self, at: Ppn) -> SectorMask {
+        match self.lost.places.is_empty() {
+            true => SectorMask::EMPTY,
+            false => self.lost.places.get(&at.get()).copied().unwrap_or(SectorMask::EMPTY),
+        }
+    }
+
+    /// Whether data of a physical page is lost, be it of one sector.
     #[inline]
     #[must_use]
     pub fn is_lost(&self, at: Ppn) -> bool {
-        !self.lost.places.is_empty() && self.lost.places.contains(&at.get())
+        !self.lost_at(at).is_empty()
     }
 
-    /// Nothing reads the flash page of a page any more.
-    pub(crate) fn lose_flash_page(&mut self, at: Ppn) {
+    /// How many physical pages have lost data, those of which newer copies exist among them.
+    #[must_use]
+    pub fn lost_pages(&self) -> u64 {
+        self.lost.places.len() as u64
+    }
+
+    /// Nothing reads the flash page of a page any more. Returns its first page.
+    pub(crate) fn lose_flash_page(&mut self, at: Ppn) -> Ppn {
         let units = self.geometry.units_per_page();
         let first = at.get() - at.get() % units;
-        self.lost.places.extend(first..first + units);
+        (first..first + units).for_each(|at| self.lost.add(at, self.spare.full()));
+        Ppn::new(first)
     }
 
     /// Nobody knows any more where a page of the host lies.
     pub(crate) fn lose_page(&mut self, page: Lpn) {
-        let at = self.mapping.look_up(page);
-        self.lost.places.extend(at.map(Ppn::get));
+        if let Some(at) = self.mapping.look_up(page) {
+            self.lost.add(at.get(), self.spare.full());
+        }
     }
 
     /// The data of a page is copied.
     #[inline]
     pub(crate) fn carry(&mut self, from: Ppn, to: Ppn, contents: &mut impl Contents) {
         contents.copy(from, to);
-        if self.is_lost(from) {
-            self.lost.places.insert(to.get());
-        }
+        self.lost.add(to.get(), self.lost_at(from));
     }
 
-    /// New sectors of a page are programmed at `to`, and beside them what they leave of older parts.
+    /// New sectors of a page are programmed at `to`, and beside them what they leave of older parts. What of that is
+    /// lost is marked, sector by sector: what is new can be read.
     pub(crate) fn complete_from(&mut self, base: Fragments, sectors: SectorMask, to: Ppn) {
-        let left = |part: &super::Fragment| !part.sectors.without(sectors).is_empty();
-        if base.iter().flatten().any(|part| self.is_lost(part.at) && left(part)) {
-            self.lost.places.insert(to.get());
+        for part in base.into_iter().flatten() {
+            let left = part.sectors.without(sectors);
+            self.lost.add(to.get(), self.lost_at(part.at).within(left));
         }
     }
 
@@ -75,7 +118,7 @@ impl Ftl {
             record.void(first, units);
         }
         let of_block = self.lost.places.range(first.get()..first.get() + units);
-        for at in of_block.copied().collect::<Vec<_>>() {
+        for at in of_block.map(|(&at, _)| at).collect::<Vec<_>>() {
             self.lost.places.remove(&at);
         }
     }

@@ -39,7 +39,7 @@ use placement::{Mate, Placement, Writable};
 use recovery::{Record, Recovery};
 use slc::{CacheState, Count, SlcSetup};
 use streams::Streams;
-use wear::{Demand, FreeBlockOrder, Levelling, Life, Refresh, WearSetup};
+use wear::{DeadDies, Demand, FreeBlockOrder, Levelling, Life, Refresh, WearSetup};
 
 use crate::host::SectorMask;
 use crate::nand::Geometry;
@@ -141,6 +141,8 @@ pub struct Ftl {
     refresh: Option<Box<Refresh>>,
     /// None if nothing ever fails.
     life: Option<Box<Life>>,
+    /// None as long as all dies live.
+    dead: Option<Box<DeadDies>>,
     /// Blocks that failed and wait to be emptied.
     failed: Vec<BlockId>,
     /// Whether the device has come to its end.
@@ -185,7 +187,7 @@ impl Ftl {
                 streams: setup.streams.counts(),
                 rewrites: setup.cost.as_ref().is_some_and(|cost| cost.rewrites.is_some()),
             };
-            Box::new(Life::new(faults, &demand, kept_back - 1))
+            Box::new(Life::new(faults, &demand, drain_pages))
         });
         // Where nothing is translated, nobody asks who owns a page.
         let owned_pages = if setup.mapping.translates() { geometry.physical_pages() } else { 0 };
@@ -218,6 +220,7 @@ impl Ftl {
             levelling,
             refresh,
             life,
+            dead: None,
             failed: Vec::new(),
             read_only: false,
             slc,
@@ -422,6 +425,9 @@ impl Ftl {
             return self.slc_closed(block);
         }
         let plane = self.geometry.plane_of(block);
+        if self.dead.is_some() {
+            self.check_room_beside_dead(plane);
+        }
         let view = VictimView { plane, blocks: &self.blocks };
         let never = self.plant.is(Canary::NeverACandidate);
         if !(never && self.collecting(plane).is_some()) {

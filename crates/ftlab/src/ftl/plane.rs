@@ -95,6 +95,16 @@ impl Plane {
         self.free.lose_unused();
     }
 
+    /// Its die died: nothing is filled, free or collected on it any more.
+    pub(super) fn die(&mut self) {
+        let Plane { open, free, collection, wanted, host_credit, copy_credit } = self;
+        *open = [None; MOST_STREAMS];
+        free.lose_all();
+        *collection = None;
+        wanted.clear();
+        (*host_credit, *copy_credit) = (0, 0);
+    }
+
     pub(super) fn open(&mut self, stream: WriteStream, block: BlockId) {
         self.open[stream.at()] = Some(OpenBlock { block, next_unit: 0 });
     }

@@ -41,6 +41,9 @@ impl Ftl {
         if self.read_only {
             return self.place_anywhere(stream);
         }
+        if self.is_homeless(page) {
+            return self.place_homeless(stream);
+        }
         if let Some(cache) = &self.slc {
             let view = PlacementView { load, writable: &cache.writable };
             if let Some(plane) = self.placement.choose(page, &view) {
@@ -83,7 +86,11 @@ impl Ftl {
     }
 
     #[inline]
-    fn take_for_host(&mut self, plane: PlaneId, stream: WriteStream) -> Option<Ppn> {
+    pub(in crate::ftl) fn take_for_host(
+        &mut self,
+        plane: PlaneId,
+        stream: WriteStream,
+    ) -> Option<Ppn> {
         let at = self.take_page(plane, stream, self.reserve(plane))?;
         let state = &mut self.planes[plane.at()];
         let had_credit = state.host_credit > 0;

@@ -9,7 +9,7 @@
 //! does and does not destroy); the numbers are drawn by the finalizer of SplitMix64 (Steele, Lea and
 //! Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 
-use super::Endurance;
+use super::{Endurance, Scheduled};
 use crate::config::declare::options;
 use crate::engine::Stream;
 use crate::units::{BlockId, Ratio};
@@ -28,19 +28,30 @@ options! {
         /// Erases that fail among a billion. The block is given up.
         erase_failures: u32 = "0", in "0"..="1000000000", unit "in a billion",
             source "default: none; 2% of blocks lost in a life of 3,000 cycles are 6,700";
+        /// Reads of flash pages that find what nothing corrects, retries included, among a billion. The data is
+        /// lost: reads of it end with an error until it is written again.
+        read_failures: u32 = "0", in "0"..="1000000000", unit "in a billion",
+            source "default: none; JEDEC JESD218 allows a client drive one sector in 10^15 bits, 0.03 of a billion 4 KiB";
+        /// What fails at a moment that is named, such as "2s: die 3 dies", "1s: next program of block 17 fails",
+        /// "1s: next erase of plane 2 fails", "1s: page 1234 is unreadable" (a flash page; or a block). Times are those
+        /// of the simulation; numbers count over the whole device.
+        schedule: Vec<Scheduled> = "", source "default: nothing fails when it is told to";
     }
 }
 
 impl FaultOptions {
-    /// Whether any block can be bad, or any operation fail by chance.
+    /// Whether any block can be bad, or any program or erase fail.
     #[must_use]
-    pub const fn can_fail(&self) -> bool {
-        self.factory_bad.ppm > 0 || self.program_failures > 0 || self.erase_failures > 0
+    pub fn can_fail(&self) -> bool {
+        self.factory_bad.ppm > 0
+            || self.program_failures > 0
+            || self.erase_failures > 0
+            || self.schedule.iter().any(|scheduled| scheduled.fault.costs_blocks())
     }
 }
 
 /// Failures are counted among so many operations.
-const BILLION: u64 = 1_000_000_000;
+pub(super) const BILLION: u64 = 1_000_000_000;
 
 /// What is drawn for a block: each has numbers of its own.
 #[derive(Clone, Copy)]
@@ -87,18 +98,11 @@ impl Faults {
         mix(mix(self.key ^ mix(number)).wrapping_add(event))
     }
 
-    /// Whether something that happens `among` times in `of` happens here.
-    fn happens(number: u64, among: u64, of: u64) -> bool {
-        let scaled = (u128::from(number) * u128::from(of)) >> u64::BITS;
-        (scaled as u64) < among
-    }
-
     /// Whether a block is bad from the factory; `first` says that it is the first of its plane.
     #[must_use]
     pub fn is_factory_bad(&self, block: BlockId, first: bool) -> bool {
         let number = self.draw(Draw::Factory, block, 0, 0);
-        !first
-            && Faults::happens(number, self.options.factory_bad.ppm.into(), Ratio::ONE.ppm.into())
+        !first && happens(number, self.options.factory_bad.ppm.into(), Ratio::ONE.ppm.into())
     }
 
     /// Whether any block can be bad from the factory.
@@ -112,7 +116,7 @@ impl Faults {
     pub fn erase_fails(&self, block: BlockId, erases: u32) -> bool {
         let number = self.draw(Draw::Erase, block, erases, 0);
         self.endurance_of(block).is_some_and(|cycles| erases >= cycles)
-            || Faults::happens(number, self.options.erase_failures.into(), BILLION)
+            || happens(number, self.options.erase_failures.into(), BILLION)
     }
 
     /// Whether programming the flash page that begins at place `unit` of a block fails.
@@ -121,7 +125,7 @@ impl Faults {
         let failures = self.options.program_failures;
         failures > 0 && {
             let number = self.draw(Draw::Program, block, erases, unit);
-            Faults::happens(number, failures.into(), BILLION)
+            happens(number, failures.into(), BILLION)
         }
     }
 
@@ -138,8 +142,14 @@ impl Faults {
     }
 }
 
+/// Whether something that happens `among` times in `of` happens where this number was drawn.
+pub(super) fn happens(number: u64, among: u64, of: u64) -> bool {
+    let scaled = (u128::from(number) * u128::from(of)) >> u64::BITS;
+    (scaled as u64) < among
+}
+
 /// Spreads the bits of a number over all bits of the result.
-fn mix(number: u64) -> u64 {
+pub(super) fn mix(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -162,6 +172,8 @@ mod tests {
             factory_bad: Ratio { ppm: factory_ppm },
             program_failures: program,
             erase_failures: erase,
+            read_failures: 0,
+            schedule: Vec::new(),
         }
     }
 

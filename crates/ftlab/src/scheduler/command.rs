@@ -127,10 +127,12 @@ pub struct Command {
     pub source: Option<Ppn>,
     /// How the cells of its block are used.
     pub mode: CellMode,
-    /// What it costs to sense the page; only where timing knows costs, as the next two.
+    /// What it costs to sense the page; only where timing knows costs, as its class.
     pub effort: ReadEffort,
     /// Whether nothing reads the page that it senses: its data is lost.
     pub unreadable: bool,
+    /// Whether it failed: nothing was programmed, or erased.
+    pub failed: bool,
     /// What it costs to program the page, as far as that is known.
     pub class: CostClass,
     /// Whether it reads data from before, or copies it as it was.
@@ -172,6 +174,7 @@ impl Command {
             mode: CellMode::Native,
             effort: ReadEffort::default(),
             unreadable: false,
+            failed: false,
             class: CostClass::default(),
             from_before: false,
             crowd: None,

@@ -95,7 +95,7 @@ impl<P: Probe> Flash<P> {
         let (erases, age) = (programmed.erases(block), programmed.age(block, now));
         let effort = timing.native.effort(programmed.class_of(flash_page), erases, age);
         command.effort = effort.unwrap_or_else(|| timing.native.most_effort());
-        command.unreadable = effort.is_none() && command.mode == CellMode::Native;
+        command.unreadable |= effort.is_none() && command.mode == CellMode::Native;
         if command.kind == Kind::Read {
             command.from_before = programmed.is_prior(flash_page);
         }

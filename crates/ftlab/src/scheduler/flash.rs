@@ -11,10 +11,10 @@ use super::view::View;
 use super::{Arrival, BusOrder, Load, Scheduler};
 use crate::engine::{EventQueue, Slab};
 use crate::ftl::merge::Cost;
-use crate::image::{Damage, Reader, Resume, Writer, take_up};
 use crate::nand::timing::{Bus, Prices};
 use crate::nand::{
-    Abilities, CellMode, CostClass, DieStates, Geometry, Kind, Prior, Programmed, ReadEffort,
+    Abilities, CellMode, CostClass, DieStates, Geometry, Hazards, Kind, Prior, Programmed,
+    ReadEffort,
 };
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, FlashLaws, OnBus, Plant};
@@ -100,6 +100,8 @@ pub struct FlashSetup {
     pub prior: Prior,
     /// Whether all that comes at one moment is known before any of it begins, whatever the order.
     pub whole_moments: bool,
+    /// What fails, but for programs and erases that fail by chance; none if nothing does.
+    pub hazards: Option<Hazards>,
 }
 
 /// How often the dies did more than one thing at a time.
@@ -127,7 +129,7 @@ pub struct Flash<P = ()> {
     /// The states of a die in which looking for its next command is idle.
     pub(super) settled: DieStates,
     pub(super) pause: PauseRule,
-    scheduler: Scheduler,
+    pub(super) scheduler: Scheduler,
     pub(super) bus_order: BusOrder,
     /// Whether a command can go before one that came earlier.
     pub(super) overtaking: bool,
@@ -137,7 +139,7 @@ pub struct Flash<P = ()> {
     /// What dynamic placement balances.
     pub(super) load: Load,
     pub(super) events: EventQueue<Event>,
-    arrivals: u64,
+    pub(super) arrivals: u64,
     /// Where pages are programmed in place; see [`keep_page_order`](Flash::keep_page_order).
     pub(super) page_order: Option<Box<PageOrder>>,
     pub(super) done: CommandCounts,
@@ -145,6 +147,8 @@ pub struct Flash<P = ()> {
     /// None if all programs cost the same.
     pub(super) programmed: Option<Box<Programmed>>,
     pub(super) costs: CostCounts,
+    /// None if nothing fails at a moment that is named, and no read by chance.
+    pub(super) hazards: Option<Box<Hazards>>,
     /// What flash can do, where devices check themselves.
     pub(crate) laws: Option<Box<FlashLaws>>,
     pub(crate) plant: Plant,
@@ -176,6 +180,7 @@ impl<P: Probe> Flash<P> {
             load: Load::new(&setup.geometry),
             programmed: setup.timing.native.knows_costs().then(programmed),
             costs: CostCounts::default(),
+            hazards: setup.hazards.map(Box::new),
             geometry: setup.geometry,
             timing: setup.timing,
             bus: setup.bus,
@@ -267,7 +272,8 @@ impl<P: Probe> Flash<P> {
         let kinds = [multi_plane.read, multi_plane.program, multi_plane.erase];
         let together = self.geometry.planes_per_die() > 1 && kinds.contains(&true);
         let one_by_one = !together && !cache.read && !cache.program;
-        free && one_by_one && !self.timing.native.knows_costs() && !P::ACTIVE && !verify::ON
+        let plain = self.hazards.is_none() && !P::ACTIVE && !verify::ON;
+        free && one_by_one && !self.timing.native.knows_costs() && plain
     }
 
     /// Accounts for merges that were done at once, and have kept a die busy for `time`.
@@ -308,57 +314,6 @@ impl<P: Probe> Flash<P> {
     /// Time that each bus was occupied until `now`.
     pub fn channel_busy(&self, now: SimTime) -> impl Iterator<Item = Nanos> {
         self.lines.iter().map(move |line| line.channel.busy_until(now))
-    }
-
-    /// Writes what the policies remember. Nothing is in flight at rest, and accounts of time count
-    /// from the load on.
-    pub(crate) fn save(&self, out: &mut Writer) {
-        let Flash {
-            geometry: _,
-            timing,
-            bus: _,
-            abilities: _,
-            settled: _,
-            pause: _,
-            scheduler,
-            bus_order: _,
-            overtaking: _,
-            commands: _,
-            stations: _,
-            lines: _,
-            load: _,
-            events: _,
-            // Only the order of arrival counts, not the number.
-            arrivals: _,
-            // Only what waits.
-            page_order: _,
-            done: _,
-            overlaps: _,
-            programmed,
-            costs: _,
-            laws: _,
-            plant: _,
-            probe: _,
-        } = self;
-        out.nested(|out| timing.native.save(out));
-        out.nested(|out| scheduler.save(out));
-        out.nested(|out| programmed.iter().for_each(|programmed| programmed.save(out)));
-    }
-
-    /// Takes up what the policies remembered.
-    pub(crate) fn take_up(&mut self, from: &mut Reader<'_>, resume: Resume) -> Result<(), Damage> {
-        take_up(from, resume.timing, |from| self.timing.native.load(from))?;
-        take_up(from, resume.scheduler, |from| self.scheduler.load(from))?;
-        let mut part = from.nested()?;
-        let Some(programmed) = &mut self.programmed else { return Ok(()) };
-        // What the device started with is gone.
-        programmed.forget_ages();
-        if part.end().is_ok() {
-            // Flash that knew no costs has nothing to say.
-            return Ok(());
-        }
-        programmed.load(&mut part)?;
-        part.end()
     }
 
     /// A command in flight.
@@ -439,6 +394,9 @@ impl<P: Probe> Flash<P> {
         // Before anybody prices it.
         if self.programmed.is_some() && matches!(kind, Kind::Read | Kind::Copyback) {
             self.find_effort(now, id);
+        }
+        if self.hazards.is_some() {
+            self.meet_chance(id);
         }
         let (scheduler, view) = self.policy_and_view();
         let mut rank = scheduler.rank(&arrival, &view);

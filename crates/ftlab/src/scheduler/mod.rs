@@ -15,6 +15,8 @@ mod cut;
 mod deadline;
 mod fifo;
 mod flash;
+mod hazards;
+mod image;
 mod lanes;
 mod last_below;
 mod line;

@@ -419,6 +419,9 @@ impl<P: Probe> Flash<P> {
 
     #[inline]
     fn count_done(&mut self, now: SimTime, die: DieId, id: CommandId) {
+        if self.hazards.is_some() {
+            self.meet_hazards(now, die, id);
+        }
         if self.programmed.is_some() {
             self.note_cost(now, id);
         }

@@ -75,6 +75,7 @@ fn end_of_life(report: &Report) -> Option<String> {
     let why = match end.reason {
         EndReason::TooFewBlocks => "too few blocks were good",
         EndReason::NoRoom => "failures in a row left no room to collect in",
+        EndReason::DiesDied => "dies had died, and the others had no room for what was valid",
     };
     let refused: u64 = report.host.ops().iter().map(|(_, op)| op.refused_requests).sum();
     let lost = match end.left_in_dram {

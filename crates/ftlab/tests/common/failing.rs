@@ -1,13 +1,13 @@
 //! Random devices on which blocks are bad, wear out, and operations fail, often enough to be seen.
 
 use ftlab::ftl::wear::FreeBlockOrder;
-use ftlab::nand::FaultOptions;
-use ftlab::units::Ratio;
+use ftlab::nand::{Area, Fault, FaultOptions, Scheduled, Spot};
+use ftlab::units::{Nanos, Ratio};
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::random::{self, Step};
-use super::{EnduranceKind, LifeSpec, NO_LEVELLING, Spec};
+use super::{EnduranceKind, LifeSpec, NO_FAULTS, NO_LEVELLING, Spec};
 
 fn life() -> impl Strategy<Value = LifeSpec> {
     // In a billion: never, rarely, often, and so often that the device can't live.
@@ -19,7 +19,12 @@ fn life() -> impl Strategy<Value = LifeSpec> {
         |(free_block, ppm, program_failures, erase_failures, (endurance, cycles), seed)| LifeSpec {
             free_block,
             levelling: NO_LEVELLING,
-            faults: FaultOptions { factory_bad: Ratio { ppm }, program_failures, erase_failures },
+            faults: FaultOptions {
+                factory_bad: Ratio { ppm },
+                program_failures,
+                erase_failures,
+                ..NO_FAULTS
+            },
             endurance,
             cycles,
             seed,
@@ -42,4 +47,63 @@ pub fn spec() -> impl Strategy<Value = Spec> {
 pub fn run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
     let depth = select(vec![1usize, 2, 4, 8, 16, 32, 64]);
     (spec(), depth, proptest::collection::vec(random::step(), steps / 2..=steps))
+}
+
+/// Something that fails at a moment of a run.
+#[derive(Clone, Copy, Debug)]
+struct Mishap {
+    at: Nanos,
+    kind: u32,
+    number: u32,
+}
+
+impl Mishap {
+    /// On the device of a description.
+    fn on(self, spec: &Spec) -> Scheduled {
+        let geometry = spec.geometry();
+        let pages = geometry.physical_pages() / geometry.units_per_page();
+        let block = Area::Block(self.number % geometry.blocks());
+        let fault = match self.kind {
+            0 | 1 => Fault::DieDies(self.number % geometry.dies()),
+            2 => Fault::ProgramFails(block),
+            3 => Fault::ProgramFails(Area::Plane(self.number % geometry.planes())),
+            4 => Fault::EraseFails(block),
+            5 => Fault::EraseFails(Area::Plane(self.number % geometry.planes())),
+            6 => Fault::Unreadable(Spot::Block(self.number % geometry.blocks())),
+            _ => Fault::Unreadable(Spot::Page(self.number % pages)),
+        };
+        Scheduled { at: self.at, fault }
+    }
+}
+
+/// A device on which things fail by schedule, reads by chance, and sometimes all else, too.
+pub fn mishaps() -> impl Strategy<Value = Spec> {
+    const LATEST: u64 = 300_000_000;
+    let mishap = (0..LATEST, 0u32..9, any::<u32>());
+    let mishap = mishap.prop_map(|(at, kind, number)| Mishap { at: Nanos(at), kind, number });
+    let reads = select(vec![0u32, 0, 1_000_000, 20_000_000, 300_000_000]);
+    let base = prop_oneof![3 => tame(), 1 => spec()];
+    (base, reads, proptest::collection::vec(mishap, 0..6)).prop_map(|(mut spec, reads, mishaps)| {
+        spec.life.faults.read_failures = reads;
+        spec.life.faults.schedule = mishaps.into_iter().map(|mishap| mishap.on(&spec)).collect();
+        // What is kept back depends on whether anything can fail.
+        spec.shape.blocks_per_plane += spec.kept_back();
+        spec.logical_pages = spec.logical_pages.min(spec.most_logical_pages()).max(1);
+        spec
+    })
+}
+
+/// A device on which nothing fails by chance.
+fn tame() -> impl Strategy<Value = Spec> {
+    spec().prop_map(|mut spec| {
+        spec.life.faults = NO_FAULTS;
+        spec.life.endurance = EnduranceKind::Unlimited;
+        spec
+    })
+}
+
+/// A run of such a device.
+pub fn mishap_run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+    let depth = select(vec![1usize, 2, 4, 8, 16, 32, 64]);
+    (mishaps(), depth, proptest::collection::vec(random::step(), steps / 2..=steps))
 }

@@ -49,7 +49,7 @@ use ftlab::nand::endurance::{Fixed, Unlimited, Weibull};
 use ftlab::nand::timing::{
     Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,
 };
-use ftlab::nand::{Abilities, FaultOptions, Faults, Geometry, Shape};
+use ftlab::nand::{Abilities, FaultOptions, Faults, Geometry, Hazards, Shape};
 use ftlab::scheduler::{
     Deadline, DeadlineOptions, Estimate, Fifo, FlashSetup, PauseRule, ReadFirst, ReadFirstBounded,
     ReadFirstBoundedOptions, Scheduler, Scope,
@@ -219,11 +219,20 @@ impl LevellingSpec {
     }
 }
 
+/// Nothing fails by chance, or when it is told to.
+pub const NO_FAULTS: FaultOptions = FaultOptions {
+    factory_bad: Ratio { ppm: 0 },
+    program_failures: 0,
+    erase_failures: 0,
+    read_failures: 0,
+    schedule: Vec::new(),
+};
+
 /// Nothing ever fails.
 pub const CAREFREE: LifeSpec = LifeSpec {
     free_block: FreeBlockOrder::Oldest,
     levelling: NO_LEVELLING,
-    faults: FaultOptions { factory_bad: Ratio { ppm: 0 }, program_failures: 0, erase_failures: 0 },
+    faults: NO_FAULTS,
     endurance: EnduranceKind::Unlimited,
     cycles: 30,
     seed: 1,
@@ -365,6 +374,7 @@ impl Spec {
                 timing: Prices { native: timing(self.timing), one_bit: ONE_BIT },
                 prior: self.cost.prior,
                 whole_moments: self.cost.policy == RegulatorKind::QueueDriven,
+                hazards: Hazards::new(&self.life.faults, &geometry, self.life.seed),
                 bus: self.transfers(),
                 abilities: self.abilities,
                 pause: self.pause,

@@ -11,6 +11,7 @@ mod cleaning;
 mod common;
 mod contents;
 mod determinism;
+mod failures;
 mod firmware;
 mod gating;
 mod idle;

@@ -117,6 +117,7 @@ impl Table {
             scheduler: set.scheduler,
             prior: Prior::default(),
             whole_moments: false,
+            hazards: None,
         };
         Table {
             flash: Flash::new(setup, ()),

@@ -94,6 +94,18 @@ impl Checker<'_, '_> {
                 "bad blocks under a log are not modelled",
             ),
             (
+                nand.faults.read_failures > 0,
+                "nand.faults.read_failures",
+                "0",
+                "bad blocks under a log are not modelled",
+            ),
+            (
+                !nand.faults.schedule.is_empty(),
+                "nand.faults.schedule",
+                "[]",
+                "bad blocks under a log are not modelled",
+            ),
+            (
                 limited,
                 "nand.endurance.policy",
                 "\"unlimited\"",

@@ -47,6 +47,8 @@ impl Checker<'_, '_> {
             ),
             (nand.faults.program_failures > 0, "nand.faults.program_failures", "0", fails),
             (nand.faults.erase_failures > 0, "nand.faults.erase_failures", "0", fails),
+            (nand.faults.read_failures > 0, "nand.faults.read_failures", "0", fails),
+            (!nand.faults.schedule.is_empty(), "nand.faults.schedule", "[]", fails),
             (limited, "nand.endurance.policy", "\"unlimited\"", fails),
         ];
         for (_, path, value, why) in wrong.into_iter().filter(|wrong| wrong.0) {

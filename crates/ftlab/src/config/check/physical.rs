@@ -85,6 +85,18 @@ impl Checker<'_, '_> {
                 "nothing is ever erased",
             ),
             (
+                faults.read_failures > 0,
+                "nand.faults.read_failures",
+                "0",
+                "pages are programmed over what was lost",
+            ),
+            (
+                !faults.schedule.is_empty(),
+                "nand.faults.schedule",
+                "[]",
+                "there is no other page for what fails",
+            ),
+            (
                 limited,
                 "nand.endurance.policy",
                 "\"unlimited\"",

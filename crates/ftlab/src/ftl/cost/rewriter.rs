@@ -300,8 +300,8 @@ impl Rewriter {
             return;
         }
         self.dies[die.at()].run = None;
-        let Command { page: first, units, .. } = *on.flash.command(id);
-        if on.ftl.program_fails(first) {
+        let Command { page: first, units, failed, .. } = *on.flash.command(id);
+        if on.ftl.program_fails(first, failed) {
             // What it carried is where it was.
             self.counts.given_up += 1;
             return;

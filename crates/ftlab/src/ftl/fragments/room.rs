@@ -79,7 +79,9 @@ impl Ftl {
         let mut spare = vec![0; self.pack_room.most.len()];
         for plane in (0..self.geometry.planes()).map(PlaneId::new) {
             let blocks = (0..self.native_blocks()).map(|at| self.geometry.block_in(plane, at));
-            let good = blocks.filter(|&block| self.blocks.state(block) != BlockState::Bad);
+            let out =
+                |block| matches!(self.blocks.state(block), BlockState::Bad | BlockState::Dead);
+            let good = blocks.filter(|&block| !out(block));
             let good = good.count() as u32;
             spare[self.placement.pool_of(plane) as usize] += self.spare_units(good);
         }

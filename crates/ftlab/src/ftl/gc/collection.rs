@@ -48,6 +48,8 @@ pub struct Collection {
     pub(super) stranded: bool,
     /// Nothing is left to copy: the victim is on its way out.
     pub(super) erasing: bool,
+    /// The flash says that its erase failed.
+    pub(super) erase_failed: bool,
     /// Flash pages that the collection will make free, net of its copies, and how many copies that
     /// takes, as it looked when it began.
     pub(super) gain: u32,
@@ -184,6 +186,7 @@ impl Ftl {
             in_flight: 0,
             stranded: false,
             erasing: false,
+            erase_failed: false,
             gain,
             copies,
             earned: 0,
@@ -337,7 +340,7 @@ impl Ftl {
 
     /// The victim is empty: what becomes of it, and what its end is worth to the host.
     pub(super) fn end_collection(&mut self, plane: PlaneId, run: &Collection) {
-        let erased = run.purpose.frees_block() && !self.erase_fails(run.victim);
+        let erased = run.purpose.frees_block() && !self.erase_fails(run.victim, run.erase_failed);
         if self.blocks.is_slc(run.victim) {
             self.slc_emptied(run.victim, erased);
         }

@@ -382,6 +382,10 @@ impl Collector {
         id: CommandId,
         on: &mut Ground<'_, P, C>,
     ) -> Freed {
+        if on.flash.command(id).failed && on.ftl.is_dead_plane(plane) {
+            self.lost_with_die(id, on);
+            return Freed::Nothing;
+        }
         match on.flash.command(id).kind {
             Kind::Read => {
                 self.read_done(plane, id, on);
@@ -393,7 +397,7 @@ impl Collector {
                     return Freed::Nothing;
                 }
             }
-            Kind::Erase => self.erase_done(plane, on),
+            Kind::Erase => self.erase_done(plane, id, on),
         }
         on.ftl.refresh_writable(plane);
         if on.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
@@ -421,8 +425,8 @@ impl Collector {
         id: CommandId,
         on: &mut Ground<'_, P, C>,
     ) -> u32 {
-        let Command { page: first, units, .. } = *on.flash.command(id);
-        if on.ftl.program_fails(first) {
+        let Command { page: first, units, failed, .. } = *on.flash.command(id);
+        if on.ftl.program_fails(first, failed) {
             self.copy_again(plane, id, on);
             return 0;
         }
@@ -450,8 +454,16 @@ impl Collector {
         earned
     }
 
-    fn erase_done<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
-        let Some(victim) = on.ftl.collecting(plane) else { return };
+    fn erase_done<P: Probe, C: Contents>(
+        &mut self,
+        plane: PlaneId,
+        id: CommandId,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        let failed = on.flash.command(id).failed;
+        let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
+        run.erase_failed = failed;
+        let victim = run.victim;
         let first = on.ftl.geometry.page_at(victim, 0);
         on.ftl.clear(first, on.ftl.geometry.units_per_block(), on.contents);
         self.ended(plane, on);

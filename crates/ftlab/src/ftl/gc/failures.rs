@@ -4,7 +4,7 @@
 use super::super::{BlockState, Ftl};
 use super::{Collector, Ground, Purpose, VictimView, Wanted};
 use crate::device::Contents;
-use crate::scheduler::{Command, CommandId, Probe};
+use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{BlockId, PlaneId, Ppn};
 
 impl Ftl {
@@ -64,6 +64,31 @@ impl Collector {
         self.sources.copy_row(failed, program);
         on.ftl.want_failed();
         self.place_copy(plane, program, on);
+    }
+
+    /// A command of a collection ended on a die that died, and the collection with it. What it was to copy is where
+    /// it was, and a program that waits for the last of its reads is not begun.
+    pub(super) fn lost_with_die<P: Probe, C: Contents>(
+        &mut self,
+        id: CommandId,
+        on: &mut Ground<'_, P, C>,
+    ) {
+        let Command { kind, then, page, .. } = *on.flash.command(id);
+        match kind {
+            Kind::Read => {
+                let Some(program) = then else { return };
+                on.flash.command_mut(program).waits_for -= 1;
+                if on.flash.command(program).waits_for == 0 {
+                    on.flash.release(program);
+                }
+            }
+            Kind::Program | Kind::Copyback => {
+                on.ftl.program_fails(page, true);
+            }
+            Kind::Erase => {
+                on.ftl.erase_fails(on.ftl.geometry.block_of(page), true);
+            }
+        }
     }
 
     /// Gives a copy whose pages are read a place, and programs it.

@@ -127,6 +127,15 @@ impl FreeBlocks {
         self.unused = self.blocks - used;
     }
 
+    /// None is free any more, and none will be.
+    pub fn lose_all(&mut self) {
+        self.restart(self.blocks);
+        match &mut self.erased {
+            ErasedBlocks::Queue(queue) => queue.clear(),
+            ErasedBlocks::ByWear(set) => set.clear(),
+        }
+    }
+
     /// So many of the blocks that were never used are good.
     pub fn count_unused(&mut self, good: u32) {
         self.unused = good;

@@ -35,10 +35,12 @@ pub enum EndReason {
     TooFewBlocks,
     /// A plane has no room left in which to collect.
     NoRoom,
+    /// Dies died, and the others have no room for what is valid.
+    DiesDied,
 }
 
 impl EndReason {
-    const ALL: [EndReason; 2] = [EndReason::TooFewBlocks, EndReason::NoRoom];
+    const ALL: [EndReason; 3] = [EndReason::TooFewBlocks, EndReason::NoRoom, EndReason::DiesDied];
 }
 
 impl fmt::Display for EndReason {
@@ -46,6 +48,7 @@ impl fmt::Display for EndReason {
         f.write_str(match self {
             EndReason::TooFewBlocks => "a plane had too few good blocks left",
             EndReason::NoRoom => "a plane had no room left in which to collect",
+            EndReason::DiesDied => "dies had died, and the others had no room for what was valid",
         })
     }
 }
@@ -81,7 +84,9 @@ pub struct Life {
     good_at_first: Vec<u32>,
     /// With fewer good blocks a plane can't keep its share of the logical pages.
     least_good: u32,
-    /// Blocks that each plane keeps back for the end.
+    /// Flash pages that are to find room at the end.
+    drain_pages: u32,
+    /// Blocks that each plane keeps back for that.
     drain_blocks: u32,
     failing: Vec<Failing>,
     losses: Losses,
@@ -114,7 +119,7 @@ impl Demand<'_> {
     }
 
     /// The units that a plane of so many good blocks may hold beyond its share, by the same count.
-    fn spare_units(&self, good: u32) -> u32 {
+    pub(super) fn spare_units(&self, good: u32) -> u32 {
         let (block, page) = (self.geometry.units_per_block(), self.geometry.units_per_page());
         good.saturating_sub(self.least_blocks()) * (block - page + 1)
     }
@@ -123,15 +128,17 @@ impl Demand<'_> {
 impl Life {
     /// The blocks of a new device.
     #[must_use]
-    pub fn new(faults: Faults, demand: &Demand<'_>, drain_blocks: u32) -> Life {
-        let planes = demand.geometry.planes() as usize;
-        let good = vec![demand.geometry.shape().blocks_per_plane; planes];
+    pub fn new(faults: Faults, demand: &Demand<'_>, drain_pages: u32) -> Life {
+        let shape = demand.geometry.shape();
+        let planes = demand.geometry.planes();
+        let good = vec![shape.blocks_per_plane; planes as usize];
         Life {
             faults,
             good_at_first: good.clone(),
             good,
             least_good: demand.least_blocks(),
-            drain_blocks,
+            drain_pages,
+            drain_blocks: drain_pages.div_ceil(planes * shape.pages_per_block),
             failing: Vec::new(),
             losses: Losses::default(),
             end: None,
@@ -149,12 +156,17 @@ impl Life {
         &self.losses
     }
 
-    /// The share of a plane's spare blocks that is left, of the plane with the least.
+    /// The share of a plane's spare blocks that is left, of the plane with the least; planes of dead dies apart.
     #[must_use]
     pub fn available_spare(&self) -> f64 {
         let share = |(&now, &first): (&u32, &u32)| {
             let spare = |good: u32| f64::from(good.saturating_sub(self.least_good));
-            if first > self.least_good { spare(now) / spare(first) } else { 0.0 }
+            match first {
+                // Its die died.
+                0 => 1.0,
+                first if first > self.least_good => spare(now) / spare(first),
+                _ => 0.0,
+            }
         };
         self.good.iter().zip(&self.good_at_first).map(share).fold(1.0, f64::min)
     }
@@ -163,6 +175,27 @@ impl Life {
     #[must_use]
     pub fn mean_endurance(&self) -> Option<u32> {
         self.faults.mean_endurance()
+    }
+
+    /// Good blocks of a plane.
+    pub(super) fn good(&self, plane: PlaneId) -> u32 {
+        self.good[plane.at()]
+    }
+
+    /// So many planes are left. Returns how many blocks more each keeps back than before.
+    pub(super) fn drain_on(&mut self, planes: u32, pages_per_block: u32) -> u32 {
+        if self.drain_blocks == 0 || planes == 0 {
+            return 0;
+        }
+        let now = self.drain_pages.div_ceil(planes * pages_per_block);
+        now - std::mem::replace(&mut self.drain_blocks, now)
+    }
+
+    /// A plane died: what its blocks were counts no more.
+    pub(super) fn forget_plane(&mut self, plane: PlaneId, geometry: &Geometry) {
+        self.failing.retain(|failing| geometry.plane_of(failing.block) != plane);
+        self.losses.grown_bad -= self.good_at_first[plane.at()] - self.good[plane.at()];
+        (self.good_at_first[plane.at()], self.good[plane.at()]) = (0, 0);
     }
 
     fn lose(&mut self, plane: PlaneId) {
@@ -185,7 +218,7 @@ impl Ftl {
         self.demand().spare_units(good)
     }
 
-    fn demand(&self) -> Demand<'_> {
+    pub(super) fn demand(&self) -> Demand<'_> {
         Demand {
             geometry: &self.geometry,
             logical_pages: self.logical_pages,
@@ -284,6 +317,12 @@ impl Ftl {
         life.losses = Losses::default();
         for plane in (0..self.geometry.planes()).map(PlaneId::new) {
             let at = |index| self.geometry.block_in(plane, index);
+            if self.blocks.state(at(0)) == BlockState::Dead {
+                let bad = (1..whole).filter(|&index| life.faults.is_factory_bad(at(index), false));
+                life.losses.factory_bad += bad.count() as u32;
+                (life.good_at_first[plane.at()], life.good[plane.at()]) = (0, 0);
+                continue;
+            }
             let bad = (0..whole).filter(|&index| self.blocks.state(at(index)) == BlockState::Bad);
             let factory = |&index: &u32| index > 0 && life.faults.is_factory_bad(at(index), false);
             let (factory, grown): (Vec<u32>, Vec<u32>) = bad.partition(factory);
@@ -293,7 +332,8 @@ impl Ftl {
             life.good_at_first[plane.at()] = whole - factory.len() as u32;
             life.good[plane.at()] = whole - factory.len() as u32 - grown;
         }
-        let too_few = life.good.iter().any(|&good| good < life.least_good);
+        let pairs = life.good.iter().zip(&life.good_at_first);
+        let too_few = pairs.filter(|pair| *pair.1 > 0).any(|(&good, _)| good < life.least_good);
         life.end = life.end.or(too_few.then_some(EndReason::TooFewBlocks));
     }
 
@@ -303,24 +343,28 @@ impl Ftl {
         !self.failed.is_empty()
     }
 
-    /// The program of the flash page that begins at `first` is done: whether it failed. If so, its
-    /// block is filled no further, and given up when nothing of it is in flight.
+    /// The program of the flash page that begins at `first` is done: whether it failed, by chance or because the
+    /// flash says so. If so, its block is filled no further, and given up when nothing of it is in flight.
     #[inline]
-    pub(crate) fn program_fails(&mut self, first: Ppn) -> bool {
+    pub(crate) fn program_fails(&mut self, first: Ppn, failed: bool) -> bool {
         if self.life.is_none() {
             return false;
         }
-        self.check_program(first)
+        self.check_program(first, failed)
     }
 
-    fn check_program(&mut self, first: Ppn) -> bool {
+    fn check_program(&mut self, first: Ppn, failed: bool) -> bool {
         let (block, unit) = self.geometry.place_of(first);
+        let plane = self.geometry.plane_of(block);
+        let is_dead = self.is_dead_plane(plane);
         let Some(life) = self.life.as_mut() else { return false };
-        if !life.faults.program_fails(block, self.blocks.erases(block), unit) {
+        if !failed && !life.faults.program_fails(block, self.blocks.erases(block), unit) {
             return false;
         }
         life.losses.program_failures += 1;
-        let plane = self.geometry.plane_of(block);
+        if is_dead {
+            return true;
+        }
         if self.blocks.state(block) != BlockState::Failing {
             let whole = self.geometry.units_per_block();
             // At the end of its life the device can't afford to give up what is left of the block.
@@ -356,14 +400,18 @@ impl Ftl {
         }
     }
 
-    /// The erase of a block is done: whether it failed.
+    /// The erase of a block is done: whether it failed, by chance, by wear or because the flash says so.
     #[inline]
-    pub(in crate::ftl) fn erase_fails(&mut self, block: BlockId) -> bool {
+    pub(in crate::ftl) fn erase_fails(&mut self, block: BlockId, failed: bool) -> bool {
+        let plane = self.geometry.plane_of(block);
+        let is_dead = self.is_dead_plane(plane);
         let Some(life) = self.life.as_mut() else { return false };
-        let fails = life.faults.erase_fails(block, self.blocks.erases(block));
+        let fails = failed || life.faults.erase_fails(block, self.blocks.erases(block));
         if fails {
             life.losses.erase_failures += 1;
-            life.lose(self.geometry.plane_of(block));
+        }
+        if fails && !is_dead {
+            life.lose(plane);
         }
         fails
     }
@@ -381,8 +429,13 @@ impl Ftl {
 
     /// A plane has no room left in which to collect.
     pub(in crate::ftl) fn note_no_room(&mut self) {
+        self.note_end(EndReason::NoRoom);
+    }
+
+    /// The device takes no writes any more, unless that is so already.
+    pub(super) fn note_end(&mut self, reason: EndReason) {
         if let Some(life) = &mut self.life {
-            life.end = life.end.or(Some(EndReason::NoRoom));
+            life.end = life.end.or(Some(reason));
         }
     }
 

@@ -2,6 +2,7 @@
 //! because it ages, and what becomes of blocks that fail.
 
 mod bet;
+mod dies;
 mod free_blocks;
 mod levelling;
 mod life;
@@ -19,6 +20,7 @@ pub use refresh::{RefreshOptions, RefreshRule, RefreshWhen};
 pub use threshold::{Threshold, ThresholdOptions};
 
 use crate::nand::Faults;
+pub(super) use dies::DeadDies;
 
 /// What an FTL is to do about wear.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use super::super::gc::{Purpose, Wanted};
 use super::super::{BlockState, Ftl};
 use crate::config::declare::{choices, options};
-use crate::nand::Limit;
+use crate::nand::{Geometry, Limit};
 use crate::units::{BlockId, Nanos, PlaneId};
 
 options! {
@@ -93,6 +93,12 @@ pub(in crate::ftl) struct Refresh {
 impl Refresh {
     pub(in crate::ftl) fn new(rule: RefreshRule, planes: u32) -> Refresh {
         Refresh { rule, due: vec![VecDeque::new(); planes as usize], sealing: Vec::new() }
+    }
+
+    /// Nothing of a plane is refreshed any more.
+    pub(super) fn forget_plane(&mut self, plane: PlaneId, geometry: &Geometry) {
+        self.due[plane.at()].clear();
+        self.sealing.retain(|sealing| geometry.plane_of(sealing.block) != plane);
     }
 
     /// A block that is filled no further fails: how many units of it were taken, if it was such a one.

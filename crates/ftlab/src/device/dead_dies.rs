@@ -1,0 +1,80 @@
+//! A die that died, from the device's side: when that is found, and what becomes of requests that would write where
+//! no die is left.
+//!
+//! The device finds out by the first command that fails on the die: nothing asks a die that is not used. That command,
+//! and those that follow it there, end as any that failed: reads are unreadable, programs go elsewhere,
+//! collections are given up.
+
+use super::{Contents, Device};
+use crate::cache::Waiting;
+use crate::host::{Op, Pages, Request};
+use crate::scheduler::{CommandId, Probe};
+use crate::units::PlaneId;
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// A command failed: its die may have died.
+    #[cold]
+    pub(super) fn found_failed(&mut self, id: CommandId) {
+        let die = self.flash.die_of(id);
+        if self.flash.is_dead(die, self.now) {
+            self.ftl.die_died(die);
+        }
+    }
+
+    /// What was to be done on a die that died is done elsewhere, as far as it can be.
+    #[cold]
+    pub(super) fn go_on_without_die(&mut self) {
+        self.consider_end();
+        // What waits for room may find that there is none, or another place; planes keep more back.
+        self.place_homeless();
+        for plane in (0..self.flash.geometry().planes()).map(PlaneId::new) {
+            self.consider_collecting(plane);
+        }
+        self.relieve();
+        self.admit_waiting();
+        self.write_back();
+    }
+
+    /// Whether a write would go where no die is left.
+    pub(super) fn has_no_place(&self, request: &Request) -> bool {
+        if self.ftl.dead_dies().is_empty() || request.op != Op::Write {
+            return false;
+        }
+        let mut pages = Pages::new(request.lba, request.sectors, self.sectors_per_page);
+        pages.any(|span| self.ftl.is_homeless(span.page))
+    }
+
+    /// A page of a write waits to come in, or in a gathering buffer the whole write. If it never can be written, the
+    /// request is told so.
+    #[inline]
+    pub(super) fn turned_away(&mut self, waiting: &Waiting) -> bool {
+        if self.ftl.dead_dies().is_empty() {
+            return false;
+        }
+        let refused = match self.buffer.gathers() {
+            true => self.has_no_place(self.intake.get(waiting.request).request()),
+            false => self.ftl.is_homeless(waiting.span.page),
+        };
+        if refused {
+            self.buffer.forget_waiting();
+            self.refuse_waiting(*waiting);
+        }
+        refused
+    }
+
+    /// Programs that wait, and whose place is on dead dies, go to wherever there is room, or are given up if nobody
+    /// was told that they are done.
+    pub(super) fn place_homeless(&mut self) {
+        for pool in self.ftl.homeless_pools() {
+            while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
+                if !self.buffer.has_acknowledged() {
+                    self.give_up_stalled(pool, stream, waiting);
+                } else if self.try_issue(waiting.program, stream, self.now - waiting.since) {
+                    self.stalled.forget_oldest(self.now, pool, stream);
+                } else {
+                    break;
+                }
+            }
+        }
+    }
+}

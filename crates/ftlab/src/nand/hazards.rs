@@ -1,0 +1,212 @@
+//! What fails on the flash itself, command by command: dies that died, operations and pages that a schedule names, and
+//! reads that end uncorrectable by chance.
+//!
+//! The flash asks when it is done with a command. Nothing here depends on the order in which
+//! things happen elsewhere: a die is dead from its moment on, and whether a read fails by chance follows
+//! from the seed, the block, its erases, the flash page, and how often the block was read since its erase.
+
+use super::faults::{BILLION, FaultOptions, happens, mix};
+use super::{Fault, Geometry, Kind, Place, Scheduled};
+use crate::engine::Stream;
+use crate::image::{Damage, Reader, Writer};
+use crate::units::{BlockId, DieId, Nanos, SimTime};
+
+/// What is not as it should be with a block, as the flash saw it.
+#[derive(Clone, Debug, Default)]
+struct Reads {
+    /// By block: since its erase.
+    reads: Vec<u32>,
+    /// By block.
+    erases: Vec<u32>,
+}
+
+/// Commands that failed, and what they found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HazardCounts {
+    /// Commands of any kind on dies that had died.
+    pub on_dead_dies: u64,
+    /// Reads, and the sensing of copybacks, that found nothing readable, because a schedule or chance said so.
+    pub unreadable: u64,
+}
+
+/// What fails.
+#[derive(Clone, Debug)]
+pub struct Hazards {
+    geometry: Geometry,
+    /// By die: from when on it is dead.
+    deaths: Vec<Option<SimTime>>,
+    /// What has not happened, or is not over.
+    ahead: Vec<Scheduled>,
+    /// What has, so that a device that is loaded does not meet it again.
+    over: Vec<Scheduled>,
+    /// What reads that fail by chance depend on.
+    key: u64,
+    /// Reads among a billion that fail by chance.
+    read_failures: u32,
+    /// None unless reads fail by chance.
+    reads: Option<Reads>,
+    counts: HazardCounts,
+}
+
+impl Hazards {
+    /// What these options say, under a seed; none if it is nothing.
+    #[must_use]
+    pub fn new(options: &FaultOptions, geometry: &Geometry, seed: u64) -> Option<Hazards> {
+        let blocks = geometry.blocks() as usize;
+        let reads = || Reads { reads: vec![0; blocks], erases: vec![0; blocks] };
+        let mut hazards = Hazards {
+            geometry: geometry.clone(),
+            deaths: vec![None; geometry.dies() as usize],
+            ahead: options.schedule.clone(),
+            over: Vec::new(),
+            key: Stream::new(seed, "nand.faults.reads").next_u64(),
+            read_failures: options.read_failures,
+            reads: (options.read_failures > 0).then(reads),
+            counts: HazardCounts::default(),
+        };
+        for &Scheduled { at, fault } in &options.schedule {
+            if let Fault::DieDies(die) = fault {
+                hazards.dies(DieId::new(die), since_power_on(at));
+            }
+        }
+        (!options.schedule.is_empty() || options.read_failures > 0).then_some(hazards)
+    }
+
+    /// A die is dead from a moment on.
+    pub(crate) fn dies(&mut self, die: DieId, at: SimTime) {
+        let death = &mut self.deaths[die.at()];
+        *death = Some(death.map_or(at, |before| before.min(at)));
+    }
+
+    /// Whether a die is dead.
+    #[must_use]
+    pub fn is_dead(&self, die: DieId, now: SimTime) -> bool {
+        self.deaths[die.at()].is_some_and(|at| at <= now)
+    }
+
+    /// What failed so far.
+    #[must_use]
+    pub fn counts(&self) -> &HazardCounts {
+        &self.counts
+    }
+
+    /// A read of a flash page begins: whether it ends uncorrectable by chance.
+    pub(crate) fn read_fails_by_chance(&mut self, at: &Place) -> bool {
+        let Some(Reads { reads, erases }) = &mut self.reads else { return false };
+        let reads = &mut reads[at.block.at()];
+        let life = u64::from(at.block.get()) << 32 | u64::from(erases[at.block.at()]);
+        let event = u64::from(at.flash_page) << 32 | u64::from(*reads);
+        *reads = reads.saturating_add(1);
+        let number = mix(self.key ^ mix(mix(life) ^ event));
+        let fails = happens(number, self.read_failures.into(), BILLION);
+        self.counts.unreadable += u64::from(fails);
+        fails
+    }
+
+    /// A command of a kind on a flash page is done: whether it failed.
+    pub(crate) fn fails(&mut self, now: SimTime, die: DieId, kind: Kind, at: &Place) -> bool {
+        if self.is_dead(die, now) {
+            self.counts.on_dead_dies += 1;
+            return true;
+        }
+        let plane = self.geometry.plane_of(at.block);
+        let comes = |scheduled: &Scheduled| {
+            since_power_on(scheduled.at) <= now
+                && scheduled.fault.fails(kind, at.block.get(), plane.get())
+        };
+        let failed = self.ahead.iter().position(comes).map(|number| self.ahead.remove(number));
+        self.over.extend(failed);
+        if kind == Kind::Erase {
+            self.erased(now, at.block);
+        }
+        failed.is_some()
+    }
+
+    /// A flash page was sensed: whether a schedule says that nothing reads it.
+    pub(crate) fn is_unreadable(&mut self, now: SimTime, flash_page: u32) -> bool {
+        let found = self.ahead.iter().any(|scheduled| match scheduled.fault {
+            Fault::Unreadable(spot) => {
+                since_power_on(scheduled.at) <= now
+                    && spot.flash_pages(&self.geometry).contains(&flash_page)
+            }
+            _ => false,
+        });
+        self.counts.unreadable += u64::from(found);
+        found
+    }
+
+    /// A block was erased: what could not be read is gone.
+    fn erased(&mut self, now: SimTime, block: BlockId) {
+        if let Some(Reads { reads, erases }) = &mut self.reads {
+            reads[block.at()] = 0;
+            erases[block.at()] += 1;
+        }
+        let Hazards { geometry, ahead, over, .. } = self;
+        let first = block.get() * geometry.shape().pages_per_block;
+        let pages = first..first + geometry.shape().pages_per_block;
+        ahead.retain(|scheduled| {
+            let Fault::Unreadable(spot) = scheduled.fault else { return true };
+            let came = since_power_on(scheduled.at) <= now;
+            let gone = came && pages.contains(&spot.flash_pages(geometry).start);
+            over.extend(gone.then_some(*scheduled));
+            !gone
+        });
+    }
+
+    /// A block was erased so often before the device was loaded.
+    pub(crate) fn set_erases(&mut self, block: BlockId, count: u32) {
+        if let Some(Reads { erases, .. }) = &mut self.reads {
+            erases[block.at()] = count;
+        }
+    }
+
+    /// Writes what has happened, and how often blocks were read.
+    pub(crate) fn save(&self, out: &mut Writer) {
+        let Hazards {
+            geometry: _,
+            // The FTL knows those that are dead, and the schedule those that will be.
+            deaths: _,
+            ahead: _,
+            over,
+            key,
+            read_failures: _,
+            reads,
+            counts: _,
+        } = self;
+        out.number(*key);
+        out.number(over.len() as u64);
+        over.iter().for_each(|scheduled| scheduled.save(out));
+        // How often blocks were erased stands with the blocks.
+        let reads = reads.iter().flat_map(|reads| (0u32..).zip(&reads.reads));
+        let read: Vec<_> = reads.filter(|&(_, &reads)| reads > 0).collect();
+        out.number(read.len() as u64);
+        for (block, &reads) in read {
+            out.number(block);
+            out.number(reads);
+        }
+    }
+
+    /// Takes up what [`save`](Self::save) wrote: what happened does not happen again.
+    pub(crate) fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        self.key = from.number()?;
+        for _ in 0..from.number()? {
+            let scheduled = Scheduled::load(from)?;
+            if let Some(at) = self.ahead.iter().position(|other| *other == scheduled) {
+                self.over.push(self.ahead.remove(at));
+            }
+        }
+        let blocks = u64::from(self.geometry.blocks());
+        for _ in 0..from.below(blocks + 1, "the number of blocks that were read")? {
+            let block = from.below(blocks, "a block that was read")?;
+            let count = from.below(u64::from(u32::MAX), "how often a block was read")?;
+            if let Some(Reads { reads, .. }) = &mut self.reads {
+                reads[block as usize] = count;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn since_power_on(at: Nanos) -> SimTime {
+    SimTime(at.0)
+}

@@ -1,0 +1,251 @@
+//! Faults that happen at a moment that is named: what they are, and how they are written.
+//!
+//! Times are those of the simulation; a moment that is over when a device begins has come at once. What counts is
+//! when the flash is done with something: a die that dies at that moment, or before, has failed at it. Numbers are
+//! those of the geometry: flash pages are counted over the device, block by block, the blocks of a plane in a row,
+//! then the planes of a die, then the dies.
+
+use std::ops::Range;
+
+use super::{Geometry, Kind};
+use crate::config::value::{Item, Kind as ValueKind, Value, ValueError};
+use crate::image::{Damage, Reader, Writer};
+use crate::units::Nanos;
+
+/// Blocks in which an operation fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Area {
+    /// All of a plane.
+    Plane(u32),
+    /// One.
+    Block(u32),
+}
+
+/// What becomes unreadable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// A block.
+    Block(u32),
+    /// A flash page.
+    Page(u32),
+}
+
+/// Something that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A die answers no more: whatever it is at, and whatever it is told from then on, fails.
+    DieDies(u32),
+    /// The next program fails, one time.
+    ProgramFails(Area),
+    /// The next erase fails, one time.
+    EraseFails(Area),
+    /// Nothing reads what lies there, until its block is erased.
+    Unreadable(Spot),
+}
+
+/// A fault and its moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheduled {
+    /// When, since the device was new.
+    pub at: Nanos,
+    /// What.
+    pub fault: Fault,
+}
+
+/// How a fault is written.
+const FORMS: &str = "write one of: \"2s: die 3 dies\", \"2s: next program of block 17 fails\" (or of plane), \
+                     \"2s: next erase of block 17 fails\" (or of plane), \"2s: page 1234 is unreadable\" (or block)";
+
+impl Area {
+    /// Whether an operation on a block of a plane is concerned.
+    pub(super) fn holds(self, block: u32, plane: u32) -> bool {
+        match self {
+            Area::Plane(number) => number == plane,
+            Area::Block(number) => number == block,
+        }
+    }
+
+    fn parse(kind: &str, number: u32) -> Option<Area> {
+        match kind {
+            "plane" => Some(Area::Plane(number)),
+            "block" => Some(Area::Block(number)),
+            _ => None,
+        }
+    }
+
+    fn print(self) -> String {
+        match self {
+            Area::Plane(number) => format!("plane {number}"),
+            Area::Block(number) => format!("block {number}"),
+        }
+    }
+}
+
+impl Spot {
+    /// Its flash pages.
+    pub(super) fn flash_pages(self, geometry: &Geometry) -> Range<u32> {
+        let per_block = geometry.shape().pages_per_block;
+        match self {
+            Spot::Block(block) => block * per_block..(block + 1) * per_block,
+            Spot::Page(page) => page..page + 1,
+        }
+    }
+}
+
+impl Fault {
+    /// What it names, and its number.
+    #[must_use]
+    pub const fn names(self) -> (&'static str, u32) {
+        match self {
+            Fault::DieDies(die) => ("die", die),
+            Fault::ProgramFails(Area::Plane(plane)) | Fault::EraseFails(Area::Plane(plane)) => {
+                ("plane", plane)
+            }
+            Fault::ProgramFails(Area::Block(block))
+            | Fault::EraseFails(Area::Block(block))
+            | Fault::Unreadable(Spot::Block(block)) => ("block", block),
+            Fault::Unreadable(Spot::Page(page)) => ("page", page),
+        }
+    }
+
+    /// Whether it can happen only once, whenever that is.
+    #[must_use]
+    pub const fn is_for_good(self) -> bool {
+        matches!(self, Fault::DieDies(_))
+    }
+
+    /// Whether blocks go out of use by it.
+    #[must_use]
+    pub const fn costs_blocks(self) -> bool {
+        !matches!(self, Fault::Unreadable(_))
+    }
+
+    /// Whether it is that the next operation of a kind on a block fails.
+    pub(super) fn fails(self, kind: Kind, block: u32, plane: u32) -> bool {
+        match self {
+            Fault::ProgramFails(area) => kind.programs() && area.holds(block, plane),
+            Fault::EraseFails(area) => kind == Kind::Erase && area.holds(block, plane),
+            Fault::DieDies(_) | Fault::Unreadable(_) => false,
+        }
+    }
+
+    fn parse(text: &str) -> Option<Fault> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let number = |word: &str| word.parse::<u32>().ok();
+        match *words.as_slice() {
+            ["die", die, "dies"] => Some(Fault::DieDies(number(die)?)),
+            ["next", "program", "of", kind, at, "fails"] => {
+                Area::parse(kind, number(at)?).map(Fault::ProgramFails)
+            }
+            ["next", "erase", "of", kind, at, "fails"] => {
+                Area::parse(kind, number(at)?).map(Fault::EraseFails)
+            }
+            ["page", page, "is", "unreadable"] => {
+                Some(Fault::Unreadable(Spot::Page(number(page)?)))
+            }
+            ["block", at, "is", "unreadable"] => Some(Fault::Unreadable(Spot::Block(number(at)?))),
+            _ => None,
+        }
+    }
+
+    fn print(self) -> String {
+        match self {
+            Fault::DieDies(die) => format!("die {die} dies"),
+            Fault::ProgramFails(area) => format!("next program of {} fails", area.print()),
+            Fault::EraseFails(area) => format!("next erase of {} fails", area.print()),
+            Fault::Unreadable(Spot::Page(page)) => format!("page {page} is unreadable"),
+            Fault::Unreadable(Spot::Block(block)) => format!("block {block} is unreadable"),
+        }
+    }
+}
+
+impl Scheduled {
+    /// Writes it, as it is written in a device file.
+    pub(super) fn save(&self, out: &mut Writer) {
+        out.nested(|out| out.raw(self.print().as_bytes()));
+    }
+
+    /// Reads what [`save`](Self::save) wrote.
+    pub(super) fn load(from: &mut Reader<'_>) -> Result<Scheduled, Damage> {
+        let mut text = from.nested()?;
+        let mut bytes = Vec::new();
+        while text.end().is_err() {
+            bytes.extend_from_slice(text.raw(1)?);
+        }
+        let text = std::str::from_utf8(&bytes).ok();
+        let fault = text.and_then(|text| Scheduled::parse(text).ok());
+        fault.ok_or_else(|| Damage::new("what is to be a fault that happened is none"))
+    }
+}
+
+impl Value for Scheduled {
+    const KIND: ValueKind = ValueKind::Faults;
+
+    fn parse(text: &str) -> Result<Scheduled, ValueError> {
+        let Some((at, fault)) = text.split_once(':') else {
+            let message = format!("\"{text}\" does not say when something fails");
+            return Err(ValueError::new(message, FORMS));
+        };
+        let at = Nanos::parse(at.trim())?;
+        match Fault::parse(fault) {
+            Some(fault) => Ok(Scheduled { at, fault }),
+            None => Err(ValueError::new(format!("\"{}\" is no fault", fault.trim()), FORMS)),
+        }
+    }
+
+    fn print(&self) -> String {
+        format!("{}: {}", self.at.print(), self.fault.print())
+    }
+
+    fn within(&self, _low: &str, _high: &str) -> bool {
+        true
+    }
+
+    fn placeholder() -> Scheduled {
+        Scheduled { at: Nanos::ZERO, fault: Fault::Unreadable(Spot::Page(0)) }
+    }
+}
+
+impl Item for Scheduled {
+    const LIST: ValueKind = ValueKind::Faults;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_is_parsed() {
+        for text in [
+            "2s: die 3 dies",
+            "1ms: next program of block 17 fails",
+            "0ns: next program of plane 2 fails",
+            "1h: next erase of block 0 fails",
+            "1us: next erase of plane 1 fails",
+            "500ms: page 12345 is unreadable",
+            "1d: block 7 is unreadable",
+        ] {
+            assert_eq!(Scheduled::parse(text).map(|fault| fault.print()).as_deref(), Ok(text));
+        }
+    }
+
+    #[test]
+    fn what_is_no_fault_is_refused() {
+        for text in [
+            "",
+            "2s",
+            "die 3 dies",
+            "2: die 3 dies",
+            "2s: die 3",
+            "2s: die x dies",
+            "2s: die -1 dies",
+            "2s: die 4294967296 dies",
+            "2s: next program of page 3 fails",
+            "2s: next read of block 3 fails",
+            "2s: plane 3 is unreadable",
+            "2s: page 3 is unreadable now",
+        ] {
+            assert!(Scheduled::parse(text).is_err(), "{text}");
+        }
+    }
+}
