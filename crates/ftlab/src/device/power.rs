@@ -107,6 +107,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let id = self.intake.admit(since, queue, LAST_FLUSH);
         self.intake.start(id, since);
         self.start(id, &LAST_FLUSH);
+        if self.front.is_some() {
+            self.fetch();
+        }
         let mut done = Vec::new();
         while !done.iter().any(|done: &crate::host::Completion| done.request == LAST_FLUSH) {
             done.clear();

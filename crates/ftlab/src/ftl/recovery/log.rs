@@ -39,11 +39,7 @@ impl Ftl {
         let (kept, spent): (Vec<BlockId>, Vec<BlockId>) =
             scanned.iter().partition(|&&block| in_use(block, &copies));
         for block in spent {
-            self.blocks.reset_after_cut(block);
-            if let Some(record) = self.record.as_deref_mut() {
-                record.void(self.geometry.page_at(block, 0), self.geometry.units_per_block());
-            }
-            plan.erases.push(block);
+            self.erase_at_power_up(block, plan);
         }
         self.give_parts(&kept, &holders);
         for (page, of) in (0..).map(Lpn::new).zip(&copies) {

@@ -163,6 +163,7 @@ impl Ftl {
             self.map_winners(&winners);
         }
         self.list_blocks(&used);
+        self.make_room(&mut plan);
         self.close_blocks();
         self.recount_losses();
         giving_up.into_iter().for_each(|block| {
@@ -349,6 +350,33 @@ impl Ftl {
                 }
             }
         }
+    }
+
+    /// Blocks on which nothing counts are erased on planes that are short of free ones: collection may have
+    /// taken the last one for copies that are garbage now.
+    fn make_room(&mut self, plan: &mut Plan) {
+        if self.has_log() {
+            return;
+        }
+        for block in (0..self.geometry.blocks()).map(BlockId::new) {
+            let plane = self.geometry.plane_of(block);
+            let short = self.free_blocks(plane) <= self.thresholds.start;
+            let empty = self.blocks.state(block) == BlockState::Closed && self.blocks.valid(block) == 0;
+            if short && empty {
+                self.erase_at_power_up(block, plan);
+                let erases = self.blocks.erases(block);
+                self.planes[plane.at()].give_back(block, erases);
+            }
+        }
+    }
+
+    /// A block on which nothing counts is erased before the device is ready.
+    pub(super) fn erase_at_power_up(&mut self, block: BlockId, plan: &mut Plan) {
+        self.blocks.reset_after_cut(block);
+        if let Some(record) = self.record.as_deref_mut() {
+            record.void(self.geometry.page_at(block, 0), self.geometry.units_per_block());
+        }
+        plan.erases.push(block);
     }
 
     /// Blocks that are not free count as closed in the order in which they were opened.
