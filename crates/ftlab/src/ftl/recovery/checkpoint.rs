@@ -17,7 +17,7 @@ options! {
     pub struct CheckpointOptions at "ftl.recovery" {
         /// The map goes to flash when so much data was programmed for the host since the last time. Less makes
         /// recovery faster and writes more.
-        every: Bytes = "1GiB", in "64KiB"..="1PiB",
+        every: Bytes = "1GiB", in "64KiB"..="1000TiB",
             source "assumed: recovery time and what is written for it trade against each other";
     }
 }
