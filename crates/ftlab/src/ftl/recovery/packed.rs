@@ -45,9 +45,6 @@ impl Ftl {
         let record = self.record.as_deref().expect("what recovers has a record");
         let mut pieces = Vec::new();
         for at in self.scanned_blocks().into_iter().flat_map(|block| self.pages_of(block)) {
-            if record.version(at, false).is_none() {
-                continue;
-            }
             for (second, part) in [false, true].into_iter().zip(self.spare.parts(at)) {
                 let Some(((page, sectors), (version, alone))) =
                     part.zip(record.version(at, second))

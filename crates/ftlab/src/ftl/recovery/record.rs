@@ -155,7 +155,8 @@ impl Record {
 
     /// Whether what was placed at a page is not known to be on flash.
     pub(in crate::ftl) fn is_pending(&self, at: Ppn) -> bool {
-        self.versions[at.at()] & PENDING != 0
+        let second = self.seconds.get(at.at()).copied().unwrap_or(0);
+        (self.versions[at.at()] | second) & PENDING != 0
     }
 
     /// The version of what is on flash there, of the first or second logical page in it; and whether nothing older
