@@ -23,6 +23,7 @@ mod saved;
 mod seeds;
 mod table;
 mod toml_file;
+mod torture;
 mod traces;
 
 use std::io::{self, Write};
@@ -52,6 +53,7 @@ fn carry_out(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Compare(args) => compare::run(args, out),
         Command::Report(args) => compare::report(args),
         Command::Reproduce(args) => reproduce::run(args, out),
+        Command::Torture(args) => torture::run(args, out),
         Command::Trace(command) => traces::run(command, out),
         Command::List { what, json } => list::list(*what, *json, out),
         Command::Explain { path } => list::explain(path, out),

@@ -52,7 +52,8 @@ pub fn perform<T: Send>(
     done.into_iter().collect::<Option<Vec<T>>>().ok_or(Failure::Interrupted)
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Takes a lock, whatever became of who held it before.
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

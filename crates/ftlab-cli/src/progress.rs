@@ -177,6 +177,37 @@ impl Runs {
     }
 }
 
+/// The bar of crash tests: so many cuts, or so much time.
+pub struct Cuts {
+    bar: ProgressBar,
+    by_time: bool,
+}
+
+impl Cuts {
+    /// A bar for so many cuts, or for so long.
+    pub fn new(cuts: Option<u64>, time: Option<Duration>, wanted: bool) -> Cuts {
+        let length = cuts.or(time.map(|time| time.as_secs())).unwrap_or(1);
+        let bar = if wanted { ProgressBar::new(length) } else { ProgressBar::hidden() };
+        let style = ProgressStyle::with_template("[{bar:24}] {percent} % {msg}, {eta} left");
+        bar.set_style(style.expect("the template is a constant").progress_chars("=> "));
+        Cuts { bar, by_time: time.is_some() }
+    }
+
+    /// So many cuts are judged, and so many cases failed.
+    pub fn show(&self, cuts: u64, losses: u64) {
+        let elapsed = self.bar.elapsed();
+        self.bar.set_position(if self.by_time { elapsed.as_secs() } else { cuts });
+        let rate = crate::human::rate(cuts as f64 / elapsed.as_secs_f64().max(1e-9));
+        let cuts = crate::human::count(cuts);
+        self.bar.set_message(format!("{cuts} cuts, {rate}/s, {losses} lost"));
+    }
+
+    /// Takes it off the screen.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use ftlab::config::value::Kind;
 use ftlab::config::{Config, Layer, OptionInfo, Problem, all_options};
 use ftlab::engine::Stream;
+use ftlab::units::SECTOR_BYTES;
 
 /// Options with their values as TOML, by path.
 pub type Settings = BTreeMap<&'static str, String>;
@@ -69,6 +70,7 @@ const SMALL: &[(&str, &[&str])] = &[
     ("nand.timing.age_at_least", &["0%", "50%", "100%"]),
     ("nand.timing.references", &["1, 3, 7", "1, 2, 3", "2, 5, 60"]),
     ("nand.timing.corrects", &["4000, 7000, 12000", "6000, 12000, 200000"]),
+    ("ftl.recovery.every", &["64KiB", "64KiB", "256KiB", "1MiB"]),
     ("ftl.refresh.period", &["1h", "1d", "90d"]),
     ("cache.capacity", &["4KiB", "16KiB", "64KiB", "256KiB"]),
     ("cache.read.capacity", &["16KiB", "64KiB", "256KiB"]),
@@ -76,7 +78,7 @@ const SMALL: &[(&str, &[&str])] = &[
 ];
 
 /// Options that show something only together, with values to choose from.
-type Together = &'static [(&'static str, &'static [&'static str])];
+pub type Together = &'static [(&'static str, &'static [&'static str])];
 
 /// What would hardly ever meet by chance: pages are packed only where the mapping, the placement and the
 /// buffer are for it, and pages get second parts only where capacity is to spare and nothing fails; blocks
@@ -210,11 +212,46 @@ fn together(stream: &mut Stream) -> Settings {
         return Settings::new();
     }
     let options = TOGETHER[stream.below(TOGETHER.len() as u64) as usize];
+    meet(stream, options)
+}
+
+/// One value for each of these options.
+fn meet(stream: &mut Stream, options: Together) -> Settings {
     let value = |path: &str, text: &str| match all_options().iter().find(|o| o.path == path) {
         Some(option) if option.kind == Kind::Count => text.to_owned(),
         _ => quoted(text),
     };
     options.iter().map(|&(path, values)| (path, value(path, pick(stream, values)))).collect()
+}
+
+/// A random device with one of these values for each of these options (others, where no device could be, but for
+/// policies), whatever the rest; no larger than that.
+pub fn device_with(stream: &mut Stream, given: &[Together], limit: Limit) -> Settings {
+    let mut refused = 0;
+    loop {
+        let given = given.iter().flat_map(|options| meet(stream, options)).collect::<Settings>();
+        let fixed: Vec<_> = given.keys().copied().collect();
+        let settings = draw(stream, given.clone(), &fixed);
+        let policies = || given.iter().filter(|(path, _)| path.ends_with("policy"));
+        let keeps = |settings: &Settings| {
+            policies().all(|(path, policy)| settings.get(path) == Some(policy))
+        };
+        let fits = |settings: &Settings| keeps(settings) && is_within(settings, limit);
+        if let Some(settings) = mend(stream, settings).filter(fits) {
+            return settings;
+        }
+        refused += 1;
+        assert!(refused < 10_000, "nearly every draw is refused: widen what is drawn");
+    }
+}
+
+/// How large a drawn device may be.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Mapping units of its flash.
+    pub units: u64,
+    /// Sectors of its flash.
+    pub sectors: u64,
 }
 
 /// Another device for the same flash: `kept` options stay as they are, the others are drawn anew.
@@ -234,6 +271,10 @@ pub fn other_device(
 }
 
 fn is_small(settings: &Settings) -> bool {
+    is_within(settings, Limit { units: MOST_UNITS, sectors: u64::MAX })
+}
+
+fn is_within(settings: &Settings, limit: Limit) -> bool {
     load(settings).is_ok_and(|config| {
         let shape = config.shape();
         let pages = [
@@ -245,7 +286,8 @@ fn is_small(settings: &Settings) -> bool {
             shape.pages_per_block,
         ];
         let pages: u64 = pages.into_iter().map(u64::from).product();
-        pages * (shape.page_size.0 / shape.mapping_unit.0) <= MOST_UNITS
+        let units = pages * (shape.page_size.0 / shape.mapping_unit.0);
+        units <= limit.units && pages * shape.page_size.0 / SECTOR_BYTES <= limit.sectors
     })
 }
 

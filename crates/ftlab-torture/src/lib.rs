@@ -4,14 +4,17 @@
 //! their devices and loads here, carry the same versions in place of bytes, and make failures
 //! smaller the same way. Like the simulator this is pure: no threads, no files, no clock.
 
+pub mod crash;
 pub mod draw;
 mod finding;
+mod judge;
 pub mod load;
 mod reference;
 pub mod shrink;
 mod versions;
 
 pub use finding::finding;
+pub use judge::{Command, Judge, Promises, reads_fail};
 pub use load::{Load, Step};
 pub use reference::Reference;
 pub use versions::{Fault, Found, Onlooker, Version, Versions};

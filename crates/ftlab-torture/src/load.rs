@@ -23,6 +23,8 @@ pub struct Step {
     pub stream: u32,
     /// How long after the last submission; often at once.
     pub pause: Nanos,
+    /// Whether a write is told only when it is on flash.
+    pub fua: bool,
 }
 
 /// What a case asks.
@@ -50,7 +52,8 @@ impl Step {
 }
 
 /// Shares of one hundred commands, how large they are, how close together: one kind of load.
-struct Profile {
+#[derive(Clone, Copy, Debug)]
+pub struct Profile {
     reads: u64,
     trims: u64,
     flushes: u64,
@@ -63,13 +66,30 @@ struct Profile {
     again: u64,
     longest_pause: u64,
     streams: u64,
+    /// Chance of a write that is told only when it is on flash.
+    fua: u64,
 }
 
 impl Load {
     /// A random load.
     pub fn draw(stream: &mut Stream) -> Load {
+        let profile = Profile::draw(stream);
         let mut any = |from: &[u64]| from[stream.below(from.len() as u64) as usize];
-        let profile = Profile {
+        let depth = any(&DEPTHS) as usize;
+        let fills = any(&[0, 1, 1, 1]) == 1;
+        let count = any(&[40, 150, 400, 400]);
+        Load { depth, fills, steps: profile.steps(stream, count) }
+    }
+}
+
+/// Commands in the device at once, at the most: what is drawn from.
+pub(crate) const DEPTHS: [u64; 5] = [1, 2, 8, 32, 128];
+
+impl Profile {
+    /// A random kind of load.
+    pub fn draw(stream: &mut Stream) -> Profile {
+        let mut any = |from: &[u64]| from[stream.below(from.len() as u64) as usize];
+        Profile {
             reads: any(&[5, 25, 60]),
             trims: any(&[0, 3, 15]),
             flushes: any(&[0, 1, 10]),
@@ -81,24 +101,24 @@ impl Load {
             longest_pause: any(&[20_000, 2_000_000, 50_000_000, 60 * 86_400_000_000_000]),
             streams: any(&[1, 4, 20]),
             again: any(&[0, 0, 60]),
-        };
-        let depth = any(&[1, 2, 8, 32, 128]) as usize;
-        let fills = any(&[0, 1, 1, 1]) == 1;
-        let steps = any(&[40, 150, 400, 400]);
+            fua: any(&[0, 0, 20]),
+        }
+    }
+
+    /// So many commands.
+    pub fn steps(&self, stream: &mut Stream, count: u64) -> Vec<Step> {
         let mut drawn = Vec::<Step>::new();
-        for _ in 0..steps {
-            let step = profile.step(stream);
-            let step = match drawn.last().filter(|_| stream.below(100) < profile.again) {
+        for _ in 0..count {
+            let step = self.step(stream);
+            let step = match drawn.last().filter(|_| stream.below(100) < self.again) {
                 Some(&Step { place, aligned, .. }) => Step { place, aligned, ..step },
                 None => step,
             };
             drawn.push(step);
         }
-        Load { depth, fills, steps: drawn }
+        drawn
     }
-}
 
-impl Profile {
     fn step(&self, stream: &mut Stream) -> Step {
         let mut chance = |percent| stream.below(100) < percent;
         let op = match (chance(self.reads), chance(self.trims), chance(self.flushes)) {
@@ -109,6 +129,7 @@ impl Profile {
         };
         let (large, aligned) = (chance(self.large), chance(self.aligned));
         let (hot, pauses) = (chance(self.hot), chance(self.pauses));
+        let fua = op == Op::Write && chance(self.fua);
         let reach = if hot { 8_192 } else { 65_536 };
         Step {
             op,
@@ -118,6 +139,7 @@ impl Profile {
             aligned,
             stream: stream.below(self.streams) as u32,
             pause: Nanos(if pauses { stream.below(self.longest_pause) } else { 0 }),
+            fua,
         }
     }
 }

@@ -348,6 +348,21 @@ impl<O: Onlooker> Contents for Versions<O> {
         self.programmed_last = None;
     }
 
+    fn lose_power(&mut self) {
+        self.slots.clear();
+        self.programmed_last = None;
+        self.planned.clear();
+        self.planned_writes.clear();
+        self.cached.clear();
+        self.found.clear();
+        self.finished.clear();
+        self.written_last.clear();
+    }
+
+    fn tear(&mut self, first: Ppn, units: u32) {
+        self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
+    }
+
     fn plan_read(&mut self, command: CommandId, read: FlashRead) {
         self.onlooker.read_planned(read.at, command);
         self.written_last.insert(read.page, false);
@@ -402,20 +417,6 @@ impl<O: Onlooker> Contents for Versions<O> {
             self.planned_writes[command.at()].take().expect("what is programmed was planned");
         let page = self.flash[at.at()].first_mut().expect("every page is there");
         sectors.sectors().for_each(|sector| page.sectors[sector as usize] = request.tag);
-    }
-
-    fn lose_power(&mut self) {
-        self.slots.clear();
-        self.planned.clear();
-        self.planned_writes.clear();
-        self.cached.clear();
-        self.found.clear();
-        self.finished.clear();
-        self.programmed_last = None;
-    }
-
-    fn tear(&mut self, first: Ppn, units: u32) {
-        self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
     }
 
     fn finish(&mut self, request: RequestId, completion: &Completion) {

@@ -4,6 +4,7 @@ mod images;
 mod load;
 mod reading;
 mod reproduce;
+mod torture;
 
 use std::path::PathBuf;
 
@@ -15,6 +16,7 @@ pub use self::load::{AddressKind, LoadArgs, ReplayKind};
 pub use self::reading::ReadingArgs;
 use self::reading::format;
 pub use self::reproduce::ReproduceArgs;
+pub use self::torture::TortureArgs;
 use crate::failure::Failure;
 
 /// A laboratory for flash translation layers: a fast, deterministic simulator of NAND flash SSDs.
@@ -41,6 +43,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Run the experiments of papers, and set their printed numbers beside ours.
     Reproduce(ReproduceArgs),
+    /// Cut the power of random devices, again and again, and see whether they keep what they promise.
+    Torture(TortureArgs),
     /// Look into a trace, or convert it.
     #[command(subcommand)]
     Trace(TraceCommand),

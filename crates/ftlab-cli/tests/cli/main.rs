@@ -18,3 +18,4 @@ mod run;
 mod run_interrupted;
 mod run_refused;
 mod tables;
+mod torture;

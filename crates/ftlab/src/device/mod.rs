@@ -368,6 +368,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
+    /// When something happens next of itself; none if nothing is under way. For whoever stops the device between two
+    /// events.
+    #[must_use]
+    pub fn next_moment(&self) -> Option<SimTime> {
+        self.next_event().filter(|&(_, part)| self.is_sure(part)).map(|(at, _)| at)
+    }
+
     /// When the next event is due, and whose it is.
     #[inline(always)]
     fn next_event(&self) -> Option<(SimTime, Part)> {

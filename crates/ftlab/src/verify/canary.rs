@@ -39,6 +39,8 @@ pub enum Canary {
     NeverACandidate,
     /// Copies do not note which sectors they hold.
     SectorsForgotten,
+    /// The last page of a block that is collected is not copied, unless others take it along.
+    LastPageNotCopied,
     /// An erase that is done still counts as load of its die.
     LoadDrifts,
     /// An erase is done and not counted.
@@ -88,8 +90,8 @@ pub enum Canary {
 }
 
 impl Canary {
-    /// All of them.
-    pub const ALL: [Canary; 39] = [
+    /// Those that a device betrays while it has power.
+    pub const WITH_POWER: [Canary; 35] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -106,6 +108,7 @@ impl Canary {
         Canary::CompletionLost,
         Canary::NeverACandidate,
         Canary::SectorsForgotten,
+        Canary::LastPageNotCopied,
         Canary::LoadDrifts,
         Canary::EraseNotCounted,
         Canary::WaitNotAccounted,
@@ -124,6 +127,10 @@ impl Canary {
         Canary::WriteNotRemembered,
         Canary::RewriteCutsIn,
         Canary::RewriteOverNewer,
+    ];
+
+    /// Those that show when power was cut.
+    pub const OF_POWER_CUTS: [Canary; 5] = [
         Canary::TornPageBelieved,
         Canary::DeallocationForgotten,
         Canary::OlderVersionWins,

@@ -1,7 +1,7 @@
 //! A device at work beside the naive one, which judges what it returns. The device watches itself
 //! meanwhile (feature `verify`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ftlab::cache::Space;
@@ -9,22 +9,15 @@ use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, assemble_with};
 use ftlab::ftl::cost::Past;
 use ftlab::ftl::mapping::dftl::Cause;
-use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request, SectorMask};
+use ftlab::host::{Advanced, Completion, Host, Op, Outcome, SectorMask};
 use ftlab::image::{Resume, differences};
 use ftlab::scheduler::Origin;
-use ftlab::units::{Lba, Lpn, SimTime};
+use ftlab::units::{Lpn, SimTime};
 use ftlab::verify::Canary;
-use ftlab_torture::{Found, Load, Reference, Step, Versions};
+use ftlab_torture::{Command, Found, Judge, Load, Promises, Step, Versions, reads_fail};
 
 /// The seed of policies that draw random numbers.
 const SEED: u64 = 1;
-
-/// A command in flight: when it began, and what it changes or reads.
-#[derive(Clone, Debug)]
-struct Flying {
-    begun: u64,
-    range: Range<u64>,
-}
 
 /// What cases have met, to know that the swarm goes everywhere.
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,16 +99,18 @@ impl Met {
     }
 }
 
+/// A command of the first stream.
+fn plain(op: Op, range: Range<u64>) -> Command {
+    Command { op, range, stream: 0, fua: false }
+}
+
 /// The device and its judge.
 pub struct Bench {
     device: Device<(), Versions>,
     config: Config,
     canary: Option<Canary>,
-    reference: Reference,
+    judge: Judge,
     per_page: u64,
-    /// By tag.
-    flying: BTreeMap<u32, Flying>,
-    next_tag: u32,
     /// Pages that were deallocated once: nobody outside knows since when.
     trimmed: BTreeSet<Lpn>,
     /// Whether all that it holds was refreshed from the first, so that nothing may be lost.
@@ -141,14 +136,12 @@ impl Bench {
             device.contents_mut().hold(held.into_iter());
         }
         Bench {
-            reference: Reference::new(device.capacity_sectors()),
-            refreshes: device.ftl().refreshes().is_some(),
+            judge: Judge::new(device.capacity_sectors(), per_page.into(), Promises::on_flash(&config)),
+            refreshes: device.ftl().refreshes().is_some() && !reads_fail(&config),
             device,
             config,
             canary,
             per_page: per_page.into(),
-            flying: BTreeMap::new(),
-            next_tag: 1,
             trimmed: BTreeSet::new(),
             met: Met::default(),
         }
@@ -181,7 +174,9 @@ impl Bench {
         loaded.map_err(|damage| format!("an image: {damage}"))?;
         let met = Met { reloaded: true, ..bench.met };
         // What another device has let age may be lost already.
-        Ok(Bench { device, config, met, refreshes: false, ..bench })
+        let mut judge = bench.judge;
+        judge.promise(Promises::on_flash(&config));
+        Ok(Bench { device, config, judge, met, refreshes: false, ..bench })
     }
 
     /// Asks all that a load asks.
@@ -191,7 +186,7 @@ impl Bench {
             let size = (capacity / 16).next_multiple_of(self.per_page);
             for first in (0..capacity).step_by(size as usize) {
                 self.make_room(load.depth, 0)?;
-                self.submit(Op::Write, first..(first + size).min(capacity), 0);
+                self.submit(plain(Op::Write, first..(first + size).min(capacity)));
             }
         }
         for step in &load.steps {
@@ -204,7 +199,8 @@ impl Bench {
         self.make_room(depth, step.stream)?;
         let until = self.device.now() + step.pause;
         while step.pause.0 > 0 && self.advance(until)? == Advanced::Completed {}
-        self.submit(step.op, step.range(capacity, self.per_page), step.stream);
+        let Step { op, stream, fua, .. } = *step;
+        self.submit(Command { op, range: step.range(capacity, self.per_page), stream, fua });
         Ok(())
     }
 
@@ -219,40 +215,19 @@ impl Bench {
         Ok(())
     }
 
-    fn submit(&mut self, op: Op, range: Range<u64>, stream: u32) {
-        let tag = self.next_tag;
-        self.next_tag += 1;
-        // A device that has come to its end changes nothing any more.
+    fn submit(&mut self, command: Command) {
+        // A device that has come to its end changes nothing any more, and without translation there is nothing
+        // to trim.
         let ended = self.device.end_of_life().is_some();
-        let changed = if ended { 0..0 } else { self.changes(op, &range) };
-        if op == Op::Trim {
+        let trims = command.op == Op::Trim;
+        let changes = !ended && (!trims || self.device.ftl().translates());
+        if changes && trims {
+            let changed = self.judge.changes(Op::Trim, &command.range);
             let pages = changed.start / self.per_page..changed.end.div_ceil(self.per_page);
             self.trimmed.extend(pages.map(|page| Lpn::new(page as u32)));
         }
-        let begun = match op {
-            Op::Write => self.reference.begin(changed, tag),
-            Op::Trim => self.reference.begin(changed, 0),
-            Op::Read | Op::Flush => self.reference.tick(),
-        };
-        let sectors = (range.end - range.start) as u32;
-        let request = Request { op, lba: Lba(range.start), sectors, stream, tag, fua: false };
-        self.flying.insert(tag, Flying { begun, range });
+        let request = self.judge.begin(command, changes);
         self.device.submit(self.device.now(), request);
-    }
-
-    /// The sectors that a command changes: a trim leaves pages alone that it covers in part.
-    fn changes(&self, op: Op, range: &Range<u64>) -> Range<u64> {
-        match op {
-            Op::Write => range.clone(),
-            // Without translation there is nothing to trim.
-            Op::Trim if !self.device.ftl().translates() => 0..0,
-            Op::Trim => {
-                let first = range.start.next_multiple_of(self.per_page);
-                let end = range.end - range.end % self.per_page;
-                first..end.max(first)
-            }
-            Op::Read | Op::Flush => 0..0,
-        }
     }
 
     /// Lets the device run until something completes or `limit` comes, and judges what completed.
@@ -268,32 +243,27 @@ impl Bench {
     }
 
     fn completed(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
-        let Request { op, tag, .. } = completion.request;
-        let Flying { begun, range } = self.flying.remove(&tag).expect("what completes was begun");
+        let op = completion.request.op;
         if completion.outcome == Outcome::ReadOnly {
             // Whether it changed anything is left open for ever.
-            assert!(op != Op::Read && self.device.end_of_life().is_some(), "{completion:?}");
+            let ended = self.device.end_of_life().is_some();
+            let refuses = ended || !self.device.ftl().dead_dies().is_empty();
+            assert!(op != Op::Read && refuses, "{completion:?}");
             self.met.refused = true;
-            return Ok(());
         }
         let at_work = self.refreshes && self.device.end_of_life().is_none();
         if completion.outcome == Outcome::Unreadable && at_work {
             return Err(format!("lost in spite of refresh: {completion:?}"));
         }
-        match op {
-            Op::Write | Op::Trim => {
-                let oldest = self.flying.values().map(|flying| flying.begun).min();
-                let changed = self.changes(op, &range);
-                self.reference.end(changed, begun, oldest.unwrap_or(u64::MAX));
-            }
-            Op::Read => self.reference.check_read(&range, found, begun)?,
-            Op::Flush => self.judge_flash(begun)?,
+        self.judge.end(completion, found)?;
+        match (op, completion.outcome) {
+            (Op::Flush, Outcome::Done) => self.judge_flash(),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    /// What a power cut now would leave must hold everything that was done before `begun`.
-    fn judge_flash(&self, begun: u64) -> Result<(), String> {
+    /// What a power cut now would leave must hold everything that was flushed.
+    fn judge_flash(&self) -> Result<(), String> {
         let pages = self.device.capacity_sectors() / self.per_page;
         for page in (0..pages as u32).map(Lpn::new) {
             let ftl = self.device.ftl();
@@ -310,8 +280,11 @@ impl Bench {
             };
             let noted = parts.iter().flatten().map(|part| part.sectors);
             let noted = noted.fold(SectorMask::EMPTY, SectorMask::and_also);
+            // What is known to be lost says nothing any more.
+            let lost = parts.iter().flatten().map(|part| ftl.lost_at(part.at).within(part.sectors));
+            let lost = lost.fold(SectorMask::EMPTY, SectorMask::and_also);
             let first = u64::from(page.get()) * self.per_page;
-            for sector in 0..self.per_page {
+            for sector in (0..self.per_page).filter(|sector| lost.0 >> sector & 1 == 0) {
                 let version = held[sector as usize];
                 if ftl.translates()
                     && version != 0
@@ -319,8 +292,8 @@ impl Bench {
                 {
                     return Err(format!("{parts:?} hold sector {sector}, which is not noted"));
                 }
-                self.reference
-                    .check(first + sector, version, begun)
+                self.judge
+                    .check_remains(first + sector, version)
                     .map_err(|error| format!("after a flush, on flash at {parts:?}: {error}"))?;
             }
         }
@@ -331,10 +304,10 @@ impl Bench {
     fn finish(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         self.drain()?;
-        self.submit(Op::Flush, 0..0, 0);
+        self.submit(plain(Op::Flush, 0..0));
         self.drain()?;
         self.judge_pasts()?;
-        self.submit(Op::Read, 0..capacity, 0);
+        self.submit(plain(Op::Read, 0..capacity));
         self.drain()?;
         self.note();
         Ok(())

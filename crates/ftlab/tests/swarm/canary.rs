@@ -19,7 +19,7 @@ fn find(canary: Canary) -> Option<(u64, String)> {
 fn every_planted_bug_is_found() {
     let only = std::env::var("FTLAB_CANARY").ok();
     let mut survived = Vec::new();
-    for canary in Canary::ALL {
+    for canary in Canary::WITH_POWER {
         let name = format!("{canary:?}");
         if only.as_ref().is_some_and(|only| *only != name) {
             continue;

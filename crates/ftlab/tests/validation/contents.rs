@@ -46,8 +46,6 @@ pub struct Bench {
     pub refused: u32,
     /// Reads of data that is lost.
     pub unreadable: u32,
-    /// Where power may be cut at any moment: when the last flush that is done began.
-    flushed: Option<u64>,
 }
 
 impl Bench {
@@ -81,18 +79,17 @@ impl Bench {
             write_through: spec.buffer.policy == WriteBufferKind::None,
             refused: 0,
             unreadable: 0,
-            flushed: None,
         }
     }
 
     /// Power may be cut at any moment from now on.
     pub fn expect_cuts(&mut self) {
-        self.flushed = Some(0);
+        self.reference.expect_cuts();
     }
 
     /// What a power cut now would leave holds everything that was flushed.
     pub fn cut(&self) -> Result<(), String> {
-        self.check_flash(self.flushed.expect("cuts are expected"))
+        self.check_flash(self.reference.flushed().expect("cuts are expected"))
     }
 
     /// The device is saved, and its state and data are taken up by another one, of the same shape.
@@ -172,13 +169,12 @@ impl Bench {
             Op::Write | Op::Trim => {
                 let oldest = self.flying.values().map(|flying| flying.begun).min();
                 let changed = self.changes(op, &range);
-                let oldest = oldest.unwrap_or(u64::MAX);
-                self.reference.end(changed, begun, oldest.min(self.flushed.unwrap_or(u64::MAX)));
+                self.reference.end(changed, begun, oldest.unwrap_or(u64::MAX));
             }
             Op::Read => self.reference.check_read(&range, found, begun)?,
             Op::Flush => {
                 self.check_flash(begun)?;
-                self.flushed = self.flushed.map(|before| before.max(begun));
+                self.reference.flush(begun);
             }
         }
         Ok(())

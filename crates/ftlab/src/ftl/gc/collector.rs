@@ -14,6 +14,7 @@ use crate::device::Contents;
 use crate::nand::CellMode;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, PlaneId, Ppn, SimTime};
+use crate::verify::Canary;
 
 /// The copies that are under way, over all planes.
 #[derive(Clone, Debug)]
@@ -252,7 +253,9 @@ impl Collector {
             let (victim, from, in_flight) = (run.victim, run.next_unit, run.in_flight);
             let purpose = run.purpose;
             let origin = purpose.origin();
-            match on.ftl.blocks.next_valid(victim, from) {
+            let last = on.ftl.geometry.units_per_block() - 1;
+            let copied = |unit: &u32| *unit < last || !on.ftl.plant.is(Canary::LastPageNotCopied);
+            match on.ftl.blocks.next_valid(victim, from).filter(copied) {
                 Some(first) => {
                     if !on.ftl.may_go_on(plane, true, self.idle) {
                         return;

@@ -1,0 +1,152 @@
+//! What `ftlab torture` tells, as `--json` prints it.
+
+use ftlab_torture::crash::{Case, Design, Tally};
+use ftlab_torture::draw;
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+/// Everything.
+#[derive(Serialize)]
+pub struct Document {
+    /// The seeds of which every design had a case; of the last one perhaps not all.
+    pub first_seed: u64,
+    pub last_seed: u64,
+    pub cases: u64,
+    pub cuts: u64,
+    /// Cases that failed.
+    pub losses: u64,
+    pub designs: Vec<DesignDocument>,
+    pub failures: Vec<Failed>,
+}
+
+/// What a design has met.
+#[derive(Serialize)]
+pub struct DesignDocument {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub cases: u64,
+    pub cuts: u64,
+    pub losses: u64,
+    /// Cuts without a command since the last one; with commands in the device; while blocks were emptied.
+    pub cuts_again: u64,
+    pub cuts_at_work: u64,
+    pub cuts_collecting: u64,
+    pub commands: u64,
+    pub torn_flash_pages: u64,
+    pub half_erased_blocks: u64,
+    pub rolled_back_units: u64,
+    /// Programs and erases that failed.
+    pub faults: u64,
+    /// Sectors and commands that were unreadable, where the design does not promise more.
+    pub unreadable: u64,
+    /// Devices that came to the end of their life.
+    pub ended: u64,
+    pub recovery_ns: Option<Recoveries>,
+    #[serde(skip)]
+    times: Histogram<u64>,
+}
+
+/// How long recoveries took, of three significant digits.
+#[derive(Clone, Copy, Serialize)]
+pub struct Recoveries {
+    pub median: u64,
+    pub p99: u64,
+    pub max: u64,
+}
+
+/// Digits of recovery times that are kept.
+const DIGITS: u8 = 3;
+
+impl DesignDocument {
+    /// Nothing yet.
+    pub fn new(design: &Design) -> DesignDocument {
+        DesignDocument {
+            name: design.name,
+            about: design.about,
+            cases: 0,
+            cuts: 0,
+            losses: 0,
+            cuts_again: 0,
+            cuts_at_work: 0,
+            cuts_collecting: 0,
+            commands: 0,
+            torn_flash_pages: 0,
+            half_erased_blocks: 0,
+            rolled_back_units: 0,
+            faults: 0,
+            unreadable: 0,
+            ended: 0,
+            recovery_ns: None,
+            times: Histogram::new(DIGITS).expect("the number of digits is valid"),
+        }
+    }
+
+    /// A case that was to have so many cuts.
+    pub fn add(&mut self, cuts: u64, found: &Result<Tally, Failed>) {
+        self.cases += 1;
+        self.cuts += cuts;
+        let Ok(tally) = found else {
+            self.losses += 1;
+            return;
+        };
+        self.cuts_again += tally.cut_again;
+        self.cuts_at_work += tally.cut_at_work;
+        self.cuts_collecting += tally.cut_collecting;
+        self.commands += tally.commands;
+        self.torn_flash_pages += tally.torn;
+        self.half_erased_blocks += tally.half_erased;
+        self.rolled_back_units += tally.rolled_back;
+        self.faults += tally.faults;
+        self.unreadable += tally.unreadable;
+        self.ended += tally.ended;
+        tally.recoveries.iter().for_each(|time| self.times.saturating_record(time.0));
+    }
+
+    /// All cases are there.
+    pub fn finish(&mut self) {
+        self.recovery_ns = (!self.times.is_empty()).then(|| Recoveries {
+            median: self.times.value_at_quantile(0.5),
+            p99: self.times.value_at_quantile(0.99),
+            max: self.times.max(),
+        });
+    }
+}
+
+/// A case that failed.
+#[derive(Serialize)]
+pub struct Failed {
+    /// What `ftlab torture --replay` takes.
+    pub replay: String,
+    /// What was wrong.
+    pub found: String,
+    /// The smallest case that was found which still fails, of the first that did.
+    pub shrunk: Option<Shrunk>,
+    #[serde(skip)]
+    case: Box<Case>,
+}
+
+/// A case that was made small.
+#[derive(Serialize)]
+pub struct Shrunk {
+    pub replay: String,
+    pub found: String,
+    /// Its device, as a file for `--device`.
+    pub device: String,
+    /// Device, commands and cuts, for people.
+    pub told: String,
+}
+
+impl Failed {
+    /// This was wrong with it.
+    pub fn new(case: Case, found: String) -> Failed {
+        Failed { replay: case.line(), found, shrunk: None, case: Box::new(case) }
+    }
+
+    /// Makes it small.
+    pub fn shrink(&mut self) {
+        let case = self.case.as_ref().clone().shrink(None);
+        let found = case.run().err().unwrap_or_default();
+        let (device, told) = (draw::text(&case.settings), case.to_string());
+        self.shrunk = Some(Shrunk { replay: case.line(), found, device, told });
+    }
+}

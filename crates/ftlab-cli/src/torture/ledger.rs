@@ -1,0 +1,117 @@
+//! What came of the cases, taken in their order.
+
+use std::collections::BTreeMap;
+
+use ftlab_torture::crash::{Case, Design, Tally};
+
+use super::document::{DesignDocument, Document, Failed};
+
+/// When so many cases have failed, more would say nothing new.
+const MOST_LOSSES: u64 = 20;
+
+/// The case of a number: every seed is a case of each design.
+pub fn case(designs: &[&'static Design], seed: u64, number: u64) -> Case {
+    let count = designs.len() as u64;
+    Case::draw(designs[(number % count) as usize], seed.wrapping_add(number / count))
+}
+
+/// What came of a case.
+pub struct Ran {
+    /// The cuts that it was to have.
+    pub cuts: u64,
+    /// What it met, or what was wrong.
+    pub found: Result<Tally, Failed>,
+}
+
+impl Ran {
+    /// Runs a case.
+    pub fn of(case: Case) -> Ran {
+        let (cuts, found) = (case.cuts(), case.run());
+        Ran { cuts, found: found.map_err(|said| Failed::new(case, said)) }
+    }
+}
+
+/// Everything up to some case.
+pub struct Ledger {
+    designs: Vec<DesignDocument>,
+    seed: u64,
+    /// The first case that is not taken yet, and what came of later ones.
+    next: u64,
+    waiting: BTreeMap<u64, Ran>,
+    cuts: u64,
+    failures: Vec<Failed>,
+}
+
+impl Ledger {
+    /// Nothing yet.
+    pub fn new(designs: Vec<&'static Design>, seed: u64) -> Ledger {
+        let designs = designs.into_iter().map(DesignDocument::new).collect();
+        Ledger { designs, seed, next: 0, waiting: BTreeMap::new(), cuts: 0, failures: Vec::new() }
+    }
+
+    /// Cuts of the cases that are taken.
+    pub fn cuts(&self) -> u64 {
+        self.cuts
+    }
+
+    /// Cases that are taken and have failed.
+    pub fn losses(&self) -> u64 {
+        self.failures.len() as u64
+    }
+
+    /// Whether so many cuts are reached, or so much was lost that it is enough.
+    pub fn has_enough(&self, cuts: Option<u64>) -> bool {
+        cuts.is_some_and(|cuts| self.cuts >= cuts) || self.losses() >= MOST_LOSSES
+    }
+
+    /// What came of a case; it is taken when all before it are.
+    pub fn take(&mut self, number: u64, ran: Ran) {
+        self.waiting.insert(number, ran);
+        while let Some(Ran { cuts, found }) = self.waiting.remove(&self.next) {
+            let design = (self.next % self.designs.len() as u64) as usize;
+            self.designs[design].add(cuts, &found);
+            self.failures.extend(found.err());
+            self.cuts += cuts;
+            self.next += 1;
+        }
+    }
+
+    /// What is told. The first failure is made small for it.
+    pub fn into_document(self) -> Document {
+        let Ledger { mut designs, seed, next, cuts, mut failures, .. } = self;
+        failures.iter_mut().take(1).for_each(Failed::shrink);
+        let rounds = next.div_ceil(designs.len() as u64).saturating_sub(1);
+        designs.iter_mut().for_each(DesignDocument::finish);
+        Document {
+            first_seed: seed,
+            last_seed: seed.wrapping_add(rounds),
+            cases: next,
+            cuts,
+            losses: failures.len() as u64,
+            designs,
+            failures,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ftlab_torture::crash::DESIGNS;
+
+    fn ran(cuts: u64) -> Ran {
+        Ran { cuts, found: Ok(Tally { cuts, ..Tally::default() }) }
+    }
+
+    #[test]
+    fn cases_are_taken_in_their_order_and_no_more_than_enough() {
+        let mut ledger = Ledger::new(DESIGNS.iter().collect(), 5);
+        ledger.take(1, ran(10));
+        assert_eq!((ledger.cuts(), ledger.has_enough(Some(10))), (0, false));
+        ledger.take(0, ran(4));
+        assert_eq!((ledger.cuts(), ledger.has_enough(Some(10))), (14, true));
+        assert!(!ledger.has_enough(Some(15)) && !ledger.has_enough(None));
+        let document = ledger.into_document();
+        assert_eq!((document.cases, document.first_seed, document.last_seed), (2, 5, 5));
+    }
+}

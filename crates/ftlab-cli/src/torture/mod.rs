@@ -1,0 +1,93 @@
+//! `ftlab torture`: devices that lose power, on all cores, until something is lost or enough were cut.
+//!
+//! Which cases are run follows from the seed and from how many cuts are asked for, never from the number
+//! of threads: what comes out is taken in the order of the cases, and what was run beyond the end is left out.
+
+mod document;
+mod ledger;
+mod table;
+
+use std::io::Write;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::available_parallelism;
+use std::time::Instant;
+
+use ftlab_torture::crash::{Case, DESIGNS, Design};
+
+use self::document::{Document, Failed};
+use self::ledger::{Ledger, Ran};
+use crate::args::TortureArgs;
+use crate::failure::Failure;
+use crate::interrupt::{self, STOP};
+use crate::pool::locked;
+use crate::progress::Cuts;
+use crate::result::to_json;
+
+/// Tortures, or runs one case again.
+pub fn run(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    interrupt::listen()?;
+    match &args.replay {
+        Some(line) => replay(line, args, out),
+        None => torture(args, out),
+    }
+}
+
+fn replay(line: &str, args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let case = Case::replay(line).map_err(|said| {
+        Failure::usage(format!(
+            "{said}\n  remedy: give the line as it was printed, with the version of ftlab that printed it"
+        ))
+    })?;
+    let mut ledger = Ledger::new(vec![case.design], case.seed);
+    let found = case.run();
+    let found = found.map_err(|said| Failed::new(case.clone(), said));
+    ledger.take(0, Ran { cuts: case.cuts(), found });
+    tell(&ledger.into_document(), args, out)
+}
+
+fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let designs: Vec<&'static Design> = match args.design.is_empty() {
+        true => DESIGNS.iter().collect(),
+        false => args.design.clone(),
+    };
+    let threads = args
+        .jobs
+        .map_or_else(|| available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
+    let began = Instant::now();
+    let bar = Cuts::new(args.cuts, args.hours, !args.quiet);
+    let ledger = Mutex::new(Ledger::new(designs.clone(), args.seed));
+    let next = AtomicU64::new(0);
+    let is_over = |ledger: &Ledger| {
+        ledger.has_enough(args.cuts) || args.hours.is_some_and(|time| began.elapsed() >= time)
+    };
+    let work = || {
+        while !STOP.load(Ordering::Relaxed) && !is_over(&locked(&ledger)) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let ran = Ran::of(ledger::case(&designs, args.seed, number));
+            let mut ledger = locked(&ledger);
+            if !ledger.has_enough(args.cuts) {
+                ledger.take(number, ran);
+                bar.show(ledger.cuts(), ledger.losses());
+            }
+        }
+    };
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    bar.finish();
+    let ledger = ledger.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let told = tell(&ledger.into_document(), args, out);
+    if STOP.load(Ordering::Relaxed) { told.and(Err(Failure::Interrupted)) } else { told }
+}
+
+/// Prints what came out, and says by the exit code whether something was lost.
+fn tell(document: &Document, args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    if args.json {
+        out.write_all(to_json(document)?.as_bytes())?;
+    } else {
+        table::failures(document, out)?;
+        if !args.quiet {
+            table::print(document, out)?;
+        }
+    }
+    if document.losses == 0 { Ok(()) } else { Err(Failure::Check) }
+}

@@ -1,0 +1,80 @@
+//! What was found, and what was met, for people.
+
+use std::io::{self, Write};
+
+use super::document::{DesignDocument, Document};
+use crate::human::{count, time};
+use crate::table::{show, table, wrapped};
+
+/// Each failure with the line that replays it; the first one as small as it could be made.
+pub fn failures(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    for failed in &document.failures {
+        writeln!(out, "LOST: {}", failed.found.trim_end())?;
+        writeln!(out, "  ftlab torture --replay {}", failed.replay)?;
+        let Some(shrunk) = &failed.shrunk else { continue };
+        writeln!(out, "\nThe smallest case that still fails: {}", shrunk.found.trim_end())?;
+        writeln!(out, "  ftlab torture --replay {}\n", shrunk.replay)?;
+        writeln!(out, "{}", shrunk.told)?;
+    }
+    Ok(())
+}
+
+/// The table by design.
+pub fn print(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    let Document { first_seed, last_seed, cases, cuts, losses, designs, .. } = document;
+    let told = format!(
+        "{} power cuts in {} cases, seeds {first_seed} to {last_seed}: {}",
+        count(*cuts),
+        count(*cases),
+        match losses {
+            0 => "nothing lost".to_owned(),
+            some => format!("{} cases lost something", count(*some)),
+        }
+    );
+    wrapped(out, "", &told)?;
+    recoveries(designs, out)?;
+    met(designs, out)
+}
+
+fn recoveries(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()> {
+    let mut rows =
+        table(&["Design", "cases", "cuts", "lost", "recovery: median", "p99", "longest"]);
+    for design in designs {
+        let times = design.recovery_ns;
+        let told = |of: Option<u64>| of.map_or("-".to_owned(), |ns| time(ns as f64));
+        rows.add_row([
+            design.name.to_owned(),
+            count(design.cases),
+            count(design.cuts),
+            count(design.losses),
+            told(times.map(|times| times.median)),
+            told(times.map(|times| times.p99)),
+            told(times.map(|times| times.max)),
+        ]);
+    }
+    show(rows, out)
+}
+
+fn met(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()> {
+    let head =
+        ["Design", "at work", "emptying", "again", "torn", "erases", "rolled back", "faults"];
+    let mut rows = table(&head);
+    for design in designs {
+        rows.add_row([
+            design.name.to_owned(),
+            count(design.cuts_at_work),
+            count(design.cuts_collecting),
+            count(design.cuts_again),
+            count(design.torn_flash_pages),
+            count(design.half_erased_blocks),
+            count(design.rolled_back_units),
+            count(design.faults),
+        ]);
+    }
+    show(rows, out)?;
+    let text = "Cuts with commands in the device, while blocks were emptied, and again without a command; flash \
+                pages whose program was torn, erases that were; mapping units that did not count yet; programs and \
+                erases that failed.";
+    writeln!(out)?;
+    wrapped(out, "", text)
+}

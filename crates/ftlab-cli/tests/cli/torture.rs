@@ -1,0 +1,57 @@
+//! `ftlab torture`: what it prints, that threads change nothing, and what it refuses.
+
+use crate::common::Place;
+
+/// Without the line that says how many threads ran it, there is nothing in it that could differ.
+#[test]
+fn threads_change_nothing_of_what_comes_out() {
+    let place = Place::new();
+    let [one, two] = ["1", "2"].map(|jobs| {
+        place.run(&format!("torture --cuts 200 --design page --seed 40 --json -j {jobs}"))
+    });
+    assert_eq!((one.code, one.out.as_str()), (0, two.out.as_str()), "{}", one.err);
+    let document: serde_json::Value = serde_json::from_str(&one.out).expect("JSON");
+    assert_eq!((&document["first_seed"], &document["losses"]), (&40.into(), &0.into()));
+    let cuts = document["cuts"].as_u64().expect("a number");
+    assert!(
+        (200..250).contains(&cuts),
+        "{cuts}: no more than the last case is beyond what is asked"
+    );
+    assert!(document["designs"][0]["recovery_ns"]["median"].as_u64().is_some_and(|time| time > 0));
+}
+
+#[test]
+fn the_table_names_designs_and_seeds() {
+    let done = Place::new().run("torture --cuts 60 --design dftl --design ordered --seed 3");
+    assert_eq!(done.code, 0, "{}{}", done.out, done.err);
+    for word in ["seeds 3 to", "nothing lost", "dftl", "ordered", "median"] {
+        assert!(done.out.contains(word), "{word}: {}", done.out);
+    }
+    assert!(done.out.lines().all(|line| line.chars().count() <= 79), "{}", done.out);
+    let again = Place::new().run("torture --replay dftl:3");
+    assert_eq!(again.code, 0, "{}{}", again.out, again.err);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let place = Place::new();
+    for (line, words) in [
+        ("torture", "--cuts"),
+        ("torture --cuts 0", "1.."),
+        ("torture --cuts 10 --hours 1", "cannot be used with"),
+        ("torture --hours -1", "no time"),
+        ("torture --hours soon", "30min"),
+        ("torture --cuts 5 --design none", "packed"),
+        ("torture --cuts 5 --seed -3", "negative"),
+        ("torture --cuts 5 -j 0", "1.."),
+        ("torture --replay page", "remedy"),
+        ("torture --replay none:4", "packed"),
+        ("torture --replay page:4:r=100", "does not have"),
+        ("torture --replay page:4:o=nand.channels", "no valid device"),
+        ("torture --replay page:4 --seed 3", "cannot be used with"),
+    ] {
+        let done = place.run(line);
+        let told = done.code == 2 && done.err.contains(words);
+        assert!(told && done.out.is_empty(), "{line}: {} {}", done.code, done.err);
+    }
+}

@@ -1,0 +1,377 @@
+//! A device that loses power, beside the naive one, which judges what it comes up with.
+
+use ftlab::config::Config;
+use ftlab::device::{Device, DeviceSetup, Recovered, Remains, assemble_with, power_up};
+use ftlab::ftl::Fragments;
+use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
+use ftlab::nand::timing::TimingChoice;
+use ftlab::units::{Lba, Lpn, Nanos, SimTime};
+use ftlab::verify::Canary;
+
+use super::{Cut, Round, Tally};
+use crate::judge::{Command, Judge, Promises, reads_fail};
+use crate::load::Step;
+use crate::versions::{Found, Version, Versions};
+
+/// The seed of policies that draw random numbers.
+const SEED: u64 = 1;
+/// No recovery takes longer than that: the devices are small.
+const LONGEST: Nanos = Nanos(3_600_000_000_000);
+/// One of so many cuts is recovered from twice, and both must come to the same.
+const TWICE: u64 = 8;
+/// Everything is read in so many commands.
+const READS: u64 = 4;
+
+/// What ends a round before its commands do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fuse {
+    Unlit,
+    /// After so many more moments at which something happens.
+    Moments(u32),
+    /// After so many more commands that are acknowledged.
+    Acknowledged(u32),
+    At(SimTime),
+    /// Power is to be cut now.
+    Burnt,
+}
+
+/// The device, its judge, and what happened so far.
+pub(super) struct Bench {
+    device: Device<(), Versions>,
+    config: Config,
+    depth: usize,
+    judge: Judge,
+    per_page: u64,
+    fuse: Fuse,
+    tally: Tally,
+}
+
+/// What a device answers, with what its reads found.
+type Answers = Vec<(Completion, Found)>;
+
+impl Bench {
+    /// A new device.
+    pub(super) fn new(config: Config, depth: usize, canary: Option<Canary>) -> Bench {
+        let setup = DeviceSetup::new(&config, SEED);
+        let geometry = setup.ftl.geometry.clone();
+        let per_page = geometry.sectors_per_unit();
+        let versions = Versions::new(geometry.physical_pages(), per_page, ());
+        let mut device = assemble_with(setup, (), versions);
+        plant(&mut device, canary);
+        // What a device holds at the start are zeros.
+        let all = (0..device.ftl().logical_pages()).map(Lpn::new);
+        let held: Vec<_> =
+            all.filter_map(|page| Some((page, device.ftl().look_up(page)?))).collect();
+        device.contents_mut().hold(held.into_iter());
+        let per_page = u64::from(per_page);
+        let judge = Judge::new(device.capacity_sectors(), per_page, Promises::of(&config));
+        let (fuse, tally) = (Fuse::Unlit, Tally::default());
+        Bench { device, config, depth, judge, per_page, fuse, tally }
+    }
+
+    /// Writes everything once.
+    pub(super) fn fill(&mut self) -> Result<(), String> {
+        let capacity = self.device.capacity_sectors();
+        let size = (capacity / 16).next_multiple_of(self.per_page);
+        for first in (0..capacity).step_by(size as usize) {
+            self.make_room(0)?;
+            let range = first..(first + size).min(capacity);
+            self.submit(Command { op: Op::Write, range, stream: 0, fua: false });
+        }
+        self.drain()
+    }
+
+    /// Commands until power is cut, and what is left then.
+    pub(super) fn round(self, round: &Round) -> Result<Bench, String> {
+        let mut bench = self;
+        bench.work(round)?;
+        bench.fuse = Fuse::Unlit;
+        bench = bench.lose_power()?;
+        for &time in &round.again {
+            bench.fuse = Fuse::At(bench.device.now() + time);
+            while bench.fuse != Fuse::Burnt && bench.advance(SimTime::FOREVER)? != Advanced::Idle {}
+            bench.fuse = Fuse::Unlit;
+            bench = bench.lose_power()?;
+            bench.tally.cut_again += 1;
+        }
+        bench.survey()?;
+        Ok(bench)
+    }
+
+    fn work(&mut self, round: &Round) -> Result<(), String> {
+        self.fuse = match round.cut {
+            Cut::Moments(moments) => Fuse::Moments(moments),
+            Cut::Acknowledged(count) => Fuse::Acknowledged(count),
+            Cut::AfterStep(..) | Cut::Later(..) | Cut::Idle(_) => Fuse::Unlit,
+        };
+        for (at, step) in (0..).zip(&round.steps) {
+            self.step(step)?;
+            if self.fuse == Fuse::Burnt {
+                return Ok(());
+            }
+            match round.cut {
+                Cut::AfterStep(last, moments) if last == at => self.fuse = Fuse::Moments(moments),
+                Cut::Later(last, time) if last == at => {
+                    self.fuse = Fuse::At(self.device.now() + time);
+                }
+                _ => {}
+            }
+        }
+        self.drain()?;
+        if let Cut::Idle(time) = round.cut {
+            self.fuse = Fuse::At(self.device.now() + time);
+            while self.fuse != Fuse::Burnt && self.advance(SimTime::FOREVER)? != Advanced::Idle {}
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), String> {
+        self.make_room(step.stream)?;
+        let until = self.device.now() + step.pause;
+        while step.pause.0 > 0
+            && self.fuse != Fuse::Burnt
+            && self.device.now() < until
+            && self.advance(until)? != Advanced::Idle
+        {}
+        if self.fuse != Fuse::Burnt {
+            let range = step.range(self.device.capacity_sectors(), self.per_page);
+            let Step { op, stream, fua, .. } = *step;
+            self.submit(Command { op, range, stream, fua });
+        }
+        Ok(())
+    }
+
+    /// Waits until one more command may go in, as a host that keeps to its queues does.
+    fn make_room(&mut self, stream: u32) -> Result<(), String> {
+        let queue = self.device.queue_of(stream);
+        while self.device.requests_in_flight() >= self.depth || !self.device.has_room(queue) {
+            if self.fuse == Fuse::Burnt {
+                return Ok(());
+            }
+            if self.advance(SimTime::FOREVER)? == Advanced::Idle {
+                return self.is_empty();
+            }
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, command: Command) {
+        // A device that has come to its end changes nothing any more.
+        let changes = self.device.end_of_life().is_none();
+        let request = self.judge.begin(command, changes);
+        self.device.submit(self.device.now(), request);
+    }
+
+    fn drain(&mut self) -> Result<(), String> {
+        while self.fuse != Fuse::Burnt {
+            if self.advance(SimTime::FOREVER)? == Advanced::Idle {
+                return self.is_empty();
+            }
+        }
+        Ok(())
+    }
+
+    /// A device with nothing left to do must not hold requests.
+    fn is_empty(&self) -> Result<(), String> {
+        match self.device.requests_in_flight() {
+            0 => Ok(()),
+            stuck => Err(format!("the device stands still with {stuck} requests in it")),
+        }
+    }
+
+    /// Lets the device run until something completes, or `limit` comes, or power is to be cut; judges what
+    /// completed. A fuse that counts moments burns from one to the next.
+    fn advance(&mut self, limit: SimTime) -> Result<Advanced, String> {
+        let now = self.device.now();
+        let to = match self.fuse {
+            Fuse::Moments(_) => {
+                let next = self.device.next_moment().unwrap_or(now + Nanos(1));
+                next.min(limit)
+            }
+            Fuse::At(at) => at.min(limit),
+            Fuse::Unlit | Fuse::Acknowledged(_) | Fuse::Burnt => limit,
+        };
+        let mut answers = Answers::new();
+        let advanced = advance(&mut self.device, to, &mut answers);
+        for (completion, found) in &answers {
+            self.answered(completion, found)?;
+        }
+        let answered = answers.len() as u32;
+        self.fuse = match self.fuse {
+            Fuse::Moments(1) => Fuse::Burnt,
+            Fuse::Moments(left) => Fuse::Moments(left - 1),
+            Fuse::Acknowledged(left) if left <= answered => Fuse::Burnt,
+            Fuse::Acknowledged(left) => Fuse::Acknowledged(left - answered),
+            Fuse::At(at) if self.device.now() >= at => Fuse::Burnt,
+            fuse => fuse,
+        };
+        // Where only the fuse's limit was reached, there may be more to do.
+        let goes_on = advanced == Advanced::Idle && to < limit && self.fuse != Fuse::Burnt;
+        let stuck = self.device.requests_in_flight() > 0 || self.device.next_moment().is_none();
+        Ok(if goes_on && !stuck { Advanced::Reached } else { advanced })
+    }
+
+    fn answered(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+        match completion.outcome {
+            Outcome::Done => self.tally.commands += 1,
+            Outcome::ReadOnly if self.refuses() => {}
+            Outcome::Unreadable if self.may_lose() => self.tally.unreadable += 1,
+            Outcome::ReadOnly | Outcome::Unreadable => {
+                return Err(format!("nothing has failed, and a command did: {completion:?}"));
+            }
+        }
+        self.judge.end(completion, found)
+    }
+
+    /// Whether it may refuse to write.
+    fn refuses(&self) -> bool {
+        self.device.end_of_life().is_some() || !self.device.ftl().dead_dies().is_empty()
+    }
+
+    /// Whether what was acknowledged may be lost for another reason than the power.
+    fn may_lose(&self) -> bool {
+        let ages = matches!(self.config.options.nand.timing.policy, TimingChoice::Ispp(_));
+        ages || reads_fail(&self.config)
+    }
+
+    /// Cuts the power, and lets it come back.
+    fn lose_power(self) -> Result<Bench, String> {
+        let Bench { device, config, mut judge, mut tally, .. } = self;
+        note_cut(&device, &mut tally);
+        let remains = device.cut_power();
+        judge.lose_power();
+        let at = remains.at;
+        let twice = tally.cuts.is_multiple_of(TWICE).then(|| remains.clone());
+        let (device, recovered) = come_up(&config, remains)?;
+        if let Some(remains) = twice {
+            let (other, again) = come_up(&config, remains)?;
+            let alike = recovered == again && map_of(&device) == map_of(&other);
+            if !alike {
+                return Err(format!("two recoveries differ: {recovered:?} and {again:?}"));
+            }
+        }
+        if recovered.time.0 == 0 || recovered.time > LONGEST {
+            return Err(format!("a recovery takes {:?}", recovered.time));
+        }
+        let ready = at + recovered.hold_up + recovered.time;
+        if device.now() != ready {
+            return Err(format!("ready at {}, which should be {ready}", device.now()));
+        }
+        device.ftl().audit().map_err(|said| format!("after a recovery: {said}"))?;
+        tally.torn += recovered.found.torn;
+        tally.half_erased += recovered.found.half_erased;
+        tally.rolled_back += recovered.found.rolled_back;
+        tally.recoveries.push(recovered.time);
+        Ok(Bench { device, config, judge, tally, ..self })
+    }
+
+    /// Reads everything, and lets the judge say whether it may be so.
+    fn survey(&mut self) -> Result<(), String> {
+        let capacity = self.device.capacity_sectors();
+        let mut found = vec![None; capacity as usize];
+        let size = capacity.div_ceil(READS).next_multiple_of(self.per_page);
+        self.read_into(&mut found, size)?;
+        if found.iter().any(Option::is_none) {
+            // Of a command that is unreadable, pages may be readable.
+            self.read_into(&mut found, self.per_page)?;
+        }
+        let lost = found.iter().filter(|version| version.is_none()).count() as u64;
+        self.tally.unreadable += lost;
+        let may_lose = self.may_lose();
+        self.judge.survey(&found, may_lose)
+    }
+
+    /// Reads, in commands of `size` sectors, whatever is not known yet.
+    fn read_into(&mut self, known: &mut [Option<Version>], size: u64) -> Result<(), String> {
+        let capacity = known.len() as u64;
+        let mut answers = Answers::new();
+        let queue = self.device.queue_of(0);
+        for first in (0..capacity).step_by(size as usize) {
+            let range = first..(first + size).min(capacity);
+            if known[range.start as usize..range.end as usize].iter().all(Option::is_some) {
+                continue;
+            }
+            while !self.device.has_room(queue) || self.device.requests_in_flight() >= self.depth {
+                if advance(&mut self.device, SimTime::FOREVER, &mut answers) == Advanced::Idle {
+                    self.is_empty()?;
+                }
+            }
+            let sectors = (range.end - range.start) as u32;
+            let (op, lba) = (Op::Read, Lba(range.start));
+            let read = Request { op, lba, sectors, stream: 0, tag: 0, fua: false };
+            self.device.submit(self.device.now(), read);
+        }
+        while advance(&mut self.device, SimTime::FOREVER, &mut answers) != Advanced::Idle {}
+        self.is_empty()?;
+        for (Completion { request, outcome, .. }, found) in answers {
+            let first = request.lba.0 as usize;
+            if outcome != Outcome::Done {
+                continue;
+            }
+            // What was never written is not listed.
+            known[first..first + request.sectors as usize].fill(Some(0));
+            found.iter().for_each(|&(sector, version)| known[sector as usize] = Some(version));
+        }
+        Ok(())
+    }
+
+    /// No space was lost: everything can be written again, twice, and read.
+    pub(super) fn finish(mut self) -> Result<Tally, String> {
+        for _ in 0..2 {
+            self.fill()?;
+        }
+        self.submit(Command { op: Op::Flush, range: 0..0, stream: 0, fua: false });
+        self.drain()?;
+        let range = 0..self.device.capacity_sectors();
+        self.submit(Command { op: Op::Read, range, stream: 0, fua: false });
+        self.drain()?;
+        self.device.ftl().audit()?;
+        self.tally.ended += u64::from(self.device.end_of_life().is_some());
+        let losses = self.device.ftl().life().map(|life| *life.losses()).unwrap_or_default();
+        self.tally.faults += losses.program_failures + losses.erase_failures;
+        Ok(self.tally)
+    }
+}
+
+/// Lets a device run. What completes is taken with what its reads found.
+fn advance(device: &mut Device<(), Versions>, limit: SimTime, answers: &mut Answers) -> Advanced {
+    let mut done = Vec::new();
+    let advanced = device.advance_until(limit, &mut done);
+    let finished = device.contents_mut().take_finished();
+    assert!(finished.iter().map(|(completion, _)| completion).eq(&done), "completions differ");
+    answers.extend(finished);
+    advanced
+}
+
+fn plant(device: &mut Device<(), Versions>, canary: Option<Canary>) {
+    #[cfg(feature = "verify")]
+    canary.into_iter().for_each(|canary| device.plant(canary));
+    #[cfg(not(feature = "verify"))]
+    assert!(canary.is_none(), "bugs are planted with the feature `verify`: {device:p}");
+}
+
+/// Power comes back.
+fn come_up(
+    config: &Config,
+    remains: Remains<Versions>,
+) -> Result<(Device<(), Versions>, Recovered), String> {
+    let setup = DeviceSetup::new(config, SEED);
+    power_up(setup, (), remains).map_err(|damage| format!("no recovery: {damage}"))
+}
+
+/// Where everything lies.
+fn map_of(device: &Device<(), Versions>) -> Vec<Fragments> {
+    let ftl = device.ftl();
+    (0..ftl.logical_pages()).map(|page| ftl.fragments(Lpn::new(page))).collect()
+}
+
+/// What the device was at when its power was cut.
+fn note_cut(device: &Device<(), Versions>, tally: &mut Tally) {
+    tally.cuts += 1;
+    tally.cut_at_work += u64::from(device.requests_in_flight() > 0);
+    let merging = device.merger().is_some_and(|merger| merger.is_busy());
+    let planes = device.flash().geometry().planes();
+    let mut planes = (0..planes).map(ftlab::units::PlaneId::new);
+    let collecting = planes.any(|plane| device.ftl().collecting(plane).is_some());
+    tally.cut_collecting += u64::from(merging || collecting);
+}

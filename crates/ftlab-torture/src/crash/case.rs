@@ -1,0 +1,157 @@
+//! A case: a device, and rounds of load that each end with a power cut. It is what its design and its
+//! seed say; a failing one shrinks to the options, rounds and commands that matter.
+
+use std::fmt;
+
+use ftlab::engine::Stream;
+use ftlab::verify::Canary;
+
+use super::bench::Bench;
+use super::edit::Edit;
+use super::{DESIGNS, Design, Round, Tally};
+use crate::draw::{self, Settings};
+use crate::finding;
+use crate::load::{DEPTHS, Profile};
+
+/// A device that loses power.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its design.
+    pub design: &'static Design,
+    /// What it was drawn from.
+    pub seed: u64,
+    /// Its options.
+    pub settings: Settings,
+    /// Commands in the device at once, at the most.
+    pub depth: usize,
+    /// Everything is written once, before the first round.
+    pub fills: bool,
+    /// One after the other.
+    pub rounds: Vec<Round>,
+    /// What made it smaller.
+    edits: Vec<Edit>,
+}
+
+/// Rounds of a case, at the least, and how many more there may be.
+const ROUNDS: (u64, u64) = (4, 16);
+/// So many smaller cases are tried before a case is taken to be small.
+const PATIENCE: u32 = 4_000;
+
+impl Case {
+    /// The case of a seed.
+    pub fn draw(design: &'static Design, seed: u64) -> Case {
+        let mut stream = Stream::new(seed, design.name);
+        let settings = design.draw(&mut stream);
+        let profile = Profile::draw(&mut stream);
+        let depth = DEPTHS[stream.below(DEPTHS.len() as u64) as usize] as usize;
+        let fills = stream.below(3) > 0;
+        let count = ROUNDS.0 + stream.below(ROUNDS.1);
+        let rounds = (0..count).map(|_| Round::draw(&mut stream, &profile)).collect();
+        Case { design, seed, settings, depth, fills, rounds, edits: Vec::new() }
+    }
+
+    /// Power cuts of a case that finds nothing.
+    pub fn cuts(&self) -> u64 {
+        self.rounds.iter().map(|round| 1 + round.again.len() as u64).sum()
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What is wrong, in words, whether it was judged or a device that watches itself said so.
+    pub fn run(&self) -> Result<Tally, String> {
+        self.run_with(None)
+    }
+
+    /// Runs it on a device with a planted bug.
+    ///
+    /// # Errors
+    /// What was found.
+    pub fn run_with(&self, canary: Option<Canary>) -> Result<Tally, String> {
+        finding(|| {
+            let config = draw::load(&self.settings).map_err(|problems| format!("{problems:?}"))?;
+            let mut bench = Bench::new(config, self.depth, canary);
+            if self.fills {
+                bench.fill()?;
+            }
+            for (at, round) in self.rounds.iter().enumerate() {
+                bench = bench.round(round).map_err(|said| format!("round {at}: {said}"))?;
+            }
+            bench.finish().map_err(|said| format!("after the last round: {said}"))
+        })
+    }
+
+    /// The smallest case that is found which still fails, however it fails.
+    pub fn shrink(self, canary: Option<Canary>) -> Case {
+        let mut case = self;
+        let mut tried = 0;
+        'smaller: loop {
+            for edit in Edit::all(&case) {
+                let mut smaller = case.clone();
+                if tried == PATIENCE {
+                    return case;
+                }
+                if !edit.apply(&mut smaller) || draw::load(&smaller.settings).is_err() {
+                    continue;
+                }
+                tried += 1;
+                if smaller.run_with(canary).is_err() {
+                    smaller.edits.push(edit);
+                    case = smaller;
+                    continue 'smaller;
+                }
+            }
+            return case;
+        }
+    }
+
+    /// What [`Case::replay`] takes.
+    pub fn line(&self) -> String {
+        let edits: Vec<_> = self.edits.iter().map(Edit::to_string).collect();
+        let tail = if edits.is_empty() { String::new() } else { format!(":{}", edits.join(",")) };
+        format!("{}:{}{tail}", self.design.name, self.seed)
+    }
+
+    /// The case of a line: `DESIGN:SEED`, and perhaps `:` and steps of shrinking.
+    ///
+    /// # Errors
+    /// It is no such line, or another version of ftlab draws other cases.
+    pub fn replay(line: &str) -> Result<Case, String> {
+        let mut parts = line.splitn(3, ':');
+        let (name, seed) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let design = Design::named(name).ok_or_else(|| {
+            let known: Vec<_> = DESIGNS.iter().map(|design| design.name).collect();
+            format!("there is no design `{name}`; there are {}", known.join(", "))
+        })?;
+        let seed = seed
+            .parse()
+            .map_err(|_| format!("`{seed}` is no seed; a line is DESIGN:SEED[:STEPS]"))?;
+        let mut case = Case::draw(design, seed);
+        for text in parts.next().iter().flat_map(|edits| edits.split(',')) {
+            let edit: Edit = text.parse()?;
+            if !edit.apply(&mut case) {
+                return Err(format!("`{text}` speaks of something that the case does not have"));
+            }
+            case.edits.push(edit);
+        }
+        match draw::load(&case.settings) {
+            Ok(_) => Ok(case),
+            Err(_) => Err("what these steps leave is no valid device".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Case {
+    /// The device as a text that `ftlab run --device` takes, and the rounds.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", draw::text(&self.settings))?;
+        writeln!(f, "depth {}, filled first: {}", self.depth, self.fills)?;
+        for (at, round) in self.rounds.iter().enumerate() {
+            let Round { steps, cut, again } = round;
+            writeln!(f, "round {at}: {} commands; {cut}", steps.len())?;
+            steps.iter().take(20).try_for_each(|step| writeln!(f, "  {step:?}"))?;
+            again.iter().try_for_each(|time| writeln!(f, "  and again {time:?} after power-up"))?;
+        }
+        Ok(())
+    }
+}

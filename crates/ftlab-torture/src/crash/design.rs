@@ -1,0 +1,116 @@
+//! What is tortured: one design after the other, each with everything else drawn at random.
+
+use ftlab::engine::Stream;
+
+use crate::draw::{self, Limit, Settings, Together};
+
+/// A design of a translation layer.
+#[derive(Debug)]
+pub struct Design {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// What makes it this design.
+    options: Together,
+}
+
+/// No device larger than that: a cut must take a few milliseconds.
+const LIMIT: Limit = Limit { units: 1_600, sectors: 16_000 };
+
+/// What every device has.
+const ALWAYS: Together = &[
+    ("ftl.recovery.policy", &["scan", "checkpoint"]),
+    ("power.capacitors", &["off", "off", "off", "on"]),
+    ("nand.blocks_per_plane", &["8", "10", "12", "16", "20"]),
+    ("nand.pages_per_block", &["4", "5", "6", "8"]),
+];
+
+/// All of them, in the order in which they take turns.
+pub const DESIGNS: [Design; 9] = [
+    Design {
+        name: "page",
+        about: "page mapping with any buffer",
+        options: &[("ftl.mapping.policy", &["page"])],
+    },
+    Design {
+        name: "ordered",
+        about: "page mapping, and writes that reach flash in their order",
+        options: &[
+            ("ftl.mapping.policy", &["page"]),
+            ("cache.policy", &["gating"]),
+            ("cache.in_order", &["on"]),
+            ("cache.capacity", &["16KiB", "64KiB", "256KiB"]),
+        ],
+    },
+    Design {
+        name: "openssd",
+        about: "page mapping with an append buffer and a read cache, as on the Cosmos OpenSSD",
+        options: &[
+            ("ftl.mapping.policy", &["page"]),
+            ("ftl.placement.policy", &["dynamic"]),
+            ("cache.policy", &["append"]),
+            ("cache.capacity", &["32KiB", "64KiB"]),
+            ("cache.flush_pages", &["1", "3", "16"]),
+            ("cache.read.policy", &["lru"]),
+        ],
+    },
+    Design {
+        name: "dftl",
+        about: "a page map on flash",
+        options: &[
+            ("ftl.mapping.policy", &["dftl"]),
+            ("ftl.mapping.unit", &["512B", "2KiB", "4KiB"]),
+            ("ftl.mapping.cache", &["64B", "256B", "1KiB"]),
+            ("nand.page_size", &["2KiB", "4KiB"]),
+            ("nand.codeword", &["512B"]),
+            ("ftl.over_provisioning", &["30%", "100%"]),
+        ],
+    },
+    Design {
+        name: "packed",
+        about: "pages that share flash pages, with RMAP",
+        options: &[
+            ("ftl.mapping.policy", &["reconstruction"]),
+            ("ftl.mapping.entries", &["15%", "100%"]),
+            ("ftl.mapping.unit", &["4KiB", "flash-page"]),
+            ("ftl.placement.policy", &["dynamic"]),
+            ("ftl.over_provisioning", &["100%", "200%", "300%"]),
+            ("nand.page_size", &["4KiB", "8KiB"]),
+            ("cache.policy", &["prlru", "prlru-adaptive"]),
+            ("cache.capacity", &["32KiB", "64KiB"]),
+        ],
+    },
+    Design {
+        name: "log-block",
+        about: "data blocks with a log block each",
+        options: &[("ftl.mapping.policy", &["log-block"])],
+    },
+    Design {
+        name: "bast",
+        about: "data blocks with log blocks of their own",
+        options: &[("ftl.mapping.policy", &["bast"])],
+    },
+    Design {
+        name: "fast",
+        about: "data blocks with log blocks for all",
+        options: &[("ftl.mapping.policy", &["fast"])],
+    },
+    Design {
+        name: "nftl",
+        about: "data blocks with replacement blocks",
+        options: &[("ftl.mapping.policy", &["nftl"])],
+    },
+];
+
+impl Design {
+    /// The design of this name.
+    pub fn named(name: &str) -> Option<&'static Design> {
+        DESIGNS.iter().find(|design| design.name == name)
+    }
+
+    /// A random device of this design.
+    pub(super) fn draw(&self, stream: &mut Stream) -> Settings {
+        draw::device_with(stream, &[ALWAYS, self.options], LIMIT)
+    }
+}

@@ -1,0 +1,52 @@
+//! What crash tests have met.
+
+use ftlab::units::Nanos;
+
+/// Counts of one case, or of many.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Power cuts.
+    pub cuts: u64,
+    /// Cuts so soon after a power-up that no command came between.
+    pub cut_again: u64,
+    /// Cuts with commands in the device.
+    pub cut_at_work: u64,
+    /// Cuts with blocks being collected, or merged.
+    pub cut_collecting: u64,
+    /// Commands that were acknowledged.
+    pub commands: u64,
+    /// Flash pages whose program was cut.
+    pub torn: u64,
+    /// Blocks whose erase was cut.
+    pub half_erased: u64,
+    /// Mapping units on flash that did not count yet.
+    pub rolled_back: u64,
+    /// Programs and erases that failed.
+    pub faults: u64,
+    /// Reads that ended as unreadable, where data may be lost.
+    pub unreadable: u64,
+    /// Devices that came to the end of their life.
+    pub ended: u64,
+    /// The time of each recovery.
+    pub recoveries: Vec<Nanos>,
+}
+
+impl Tally {
+    /// Adds another one.
+    pub fn add(&mut self, other: &Tally) {
+        let Tally { cuts, cut_again, cut_at_work, cut_collecting, commands, .. } = other;
+        let Tally { torn, half_erased, rolled_back, faults, unreadable, ended, .. } = other;
+        self.cuts += cuts;
+        self.cut_again += cut_again;
+        self.cut_at_work += cut_at_work;
+        self.cut_collecting += cut_collecting;
+        self.commands += commands;
+        self.torn += torn;
+        self.half_erased += half_erased;
+        self.rolled_back += rolled_back;
+        self.faults += faults;
+        self.unreadable += unreadable;
+        self.ended += ended;
+        self.recoveries.extend(&other.recoveries);
+    }
+}

@@ -1,0 +1,128 @@
+//! Crash tests in small: some thousand power cuts over all designs, and planted bugs that they must find.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use ftlab::verify::Canary;
+use ftlab_torture::crash::{Case, DESIGNS, Tally};
+
+/// Seeds of which every design has a case: some thousand cuts.
+const SEEDS: u64 = 36;
+/// Seeds within which a planted bug must be found.
+const PATIENCE: u64 = 40;
+
+#[test]
+fn nothing_is_lost_when_power_is_cut() {
+    let mut met = Tally::default();
+    for seed in 0..SEEDS {
+        for design in &DESIGNS {
+            let case = Case::draw(design, seed);
+            match case.run() {
+                Ok(tally) => met.add(&tally),
+                Err(found) => {
+                    let line = case.line();
+                    let small = case.shrink(None);
+                    let still = small.run().err().unwrap_or_default();
+                    panic!(
+                        "{found}\n\nreplay: ftlab torture --replay {line}\n\nshrunk: {still}\nreplay: ftlab \
+                         torture --replay {}\n{small}",
+                        small.line()
+                    );
+                }
+            }
+        }
+    }
+    let recoveries = std::mem::take(&mut met.recoveries);
+    println!("{met:?}");
+    assert_eq!(recoveries.len() as u64, met.cuts);
+    // Crash tests that go nowhere find nothing.
+    let met = [
+        ("cuts", met.cuts, 3_000),
+        ("cuts with commands in the device", met.cut_at_work, 500),
+        ("cuts while blocks are emptied", met.cut_collecting, 100),
+        ("cuts right after power-up", met.cut_again, 200),
+        ("torn flash pages", met.torn, 100),
+        ("half-erased blocks", met.half_erased, 20),
+        ("units rolled back", met.rolled_back, 10),
+        ("faults", met.faults, 10),
+    ];
+    let rare: Vec<_> = met.iter().filter(|(_, times, least)| times < least).collect();
+    assert!(rare.is_empty(), "hardly ever met: {rare:?}");
+}
+
+/// Bugs of different kinds that crash tests must find: an invalidation that is lost, a flush that overtakes
+/// what it is to make durable, an off-by-one in collection, a stale cache, a fragment that recovery misses; and
+/// everything else that only a power cut shows.
+const PLANTED: [Canary; 5] = [
+    Canary::OldCopyStays,
+    Canary::FlushWaitsForNothing,
+    Canary::LastPageNotCopied,
+    Canary::OldReadServed,
+    Canary::ReadPassesBuffer,
+];
+
+#[test]
+fn planted_bugs_are_found() {
+    let mut survived = Vec::new();
+    for canary in PLANTED.into_iter().chain(Canary::OF_POWER_CUTS) {
+        let began = Instant::now();
+        let found = (0..PATIENCE)
+            .flat_map(|seed| DESIGNS.iter().map(move |design| Case::draw(design, seed)))
+            .find_map(|case| Some((case.line(), case.run_with(Some(canary)).err()?)));
+        match found {
+            Some((line, said)) => {
+                let said = said.lines().find(|line| !line.starts_with("panicked"));
+                println!(
+                    "{canary:?}: {line}, {:.1?}: {}",
+                    began.elapsed(),
+                    said.unwrap_or_default()
+                );
+            }
+            None => survived.push(canary),
+        }
+    }
+    assert!(
+        survived.is_empty(),
+        "{survived:?}: not found. Strengthen what is judged, or what is drawn"
+    );
+}
+
+/// A line is a case, whatever made it smaller.
+#[test]
+fn a_line_replays_its_case() {
+    let canary = Some(Canary::FlushWaitsForNothing);
+    let mut cases = (0..PATIENCE).map(|seed| Case::draw(&DESIGNS[0], seed));
+    let failing = cases.find(|case| case.run_with(canary).is_err()).expect("one finds it");
+    let small = failing.clone().shrink(canary);
+    let again = Case::replay(&small.line()).expect("it is a line");
+    assert_eq!(again.to_string(), small.to_string());
+    assert_eq!(again.run_with(canary), small.run_with(canary));
+    assert!(again.cuts() <= failing.cuts() && again.settings.len() < failing.settings.len());
+    for (bad, word) in [
+        ("", "design"),
+        ("none:1", "packed"),
+        ("page", "seed"),
+        ("page:x", "seed"),
+        ("page:1:q", "`q`"),
+        ("page:1:r=999", "does not have"),
+    ] {
+        assert!(Case::replay(bad).is_err_and(|said| said.contains(word)), "{bad}");
+    }
+}
+
+/// The same seeds draw the same cases, and every design is what it says.
+#[test]
+fn designs_are_drawn_as_they_are_named() {
+    let mut policies = BTreeMap::<&str, usize>::new();
+    for design in &DESIGNS {
+        for seed in 0..20 {
+            let case = Case::draw(design, seed);
+            assert_eq!(case.to_string(), Case::draw(design, seed).to_string());
+            let recovery = case.settings.get("ftl.recovery.policy").expect("it is set");
+            *policies
+                .entry(if recovery.contains("scan") { "scan" } else { "checkpoint" })
+                .or_default() += 1;
+        }
+    }
+    assert!(policies.values().all(|&times| times > 40), "{policies:?}");
+}
