@@ -7,7 +7,7 @@ use ftlab::config::{Config, Layer, Origin, all_options, presets};
 use crate::args::DeviceArg;
 use crate::failure::Failure;
 use crate::image;
-use crate::toml_file;
+use crate::text_file;
 
 /// An option that is set on the command line.
 #[derive(Clone, Debug)]
@@ -36,9 +36,9 @@ fn set_over(base: Layer, settings: &[Setting]) -> Vec<Layer> {
 pub fn load(device: &str, sets: &[Setting]) -> Result<Config, Failure> {
     Config::load(&layers(device, sets)?).map_err(|error| {
         if presets::find(device).is_none() && is_file(device) {
-            return toml_file::refused("device", Path::new(device), error);
+            return text_file::refused("device", Path::new(device), error);
         }
-        let error = toml_file::told(error);
+        let error = text_file::told(error);
         let hint = "  a device is a built-in name (ftlab list devices) or a path to a TOML file\n";
         let unknown = presets::find(device).is_none() && !is_file(device);
         Failure::usage(format!("{error}{}", if unknown { hint } else { "" }))
@@ -48,7 +48,7 @@ pub fn load(device: &str, sets: &[Setting]) -> Result<Config, Failure> {
 /// The configuration of an image, with options set on top.
 pub fn of_image(name: &str, text: &str, sets: &[Setting]) -> Result<Config, Failure> {
     Config::load(&set_over(Layer::saved(name, text), sets))
-        .map_err(|error| Failure::usage(toml_file::told(error)))
+        .map_err(|error| Failure::usage(text_file::told(error)))
 }
 
 fn is_file(device: &str) -> bool {
@@ -68,8 +68,8 @@ fn layers(device: &str, sets: &[Setting]) -> Result<Vec<Layer>, Failure> {
                      --image {device}; ftlab device show {device} tells what it holds"
                 )));
             }
-            let text = toml_file::read(path)
-                .map_err(|error| toml_file::unreadable("device", path, &error))?;
+            let text = text_file::read(path)
+                .map_err(|error| text_file::unreadable("device", path, &error))?;
             Layer::file(device, &text)
         }
         _ => Layer::preset(device),
@@ -120,7 +120,7 @@ pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failur
         Ok(config) => config,
         Err(error) => {
             let found = error.problems.len();
-            let told = toml_file::told(error);
+            let told = text_file::told(error);
             write!(out, "{told}\n{found} {}\n", if found == 1 { "problem" } else { "problems" })?;
             return Err(Failure::Told);
         }

@@ -37,6 +37,7 @@ impl Failure {
             io::ErrorKind::PermissionDenied => "check who may read and write it",
             io::ErrorKind::IsADirectory => "name a file, not a directory",
             io::ErrorKind::InvalidData => "the file is no text; check that it is the right one",
+            io::ErrorKind::FileTooLarge => "check that it is the right file",
             io::ErrorKind::StorageFull => "make room, or choose another place with -o",
             io::ErrorKind::ReadOnlyFilesystem => "choose another place with -o",
             _ => "try again once the cause is gone",

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::result::StepDocument;
-use crate::toml_file;
+use crate::text_file;
 
 /// Compresses well, and hardly slows writing down.
 const LEVEL: i32 = 3;
@@ -49,8 +49,17 @@ pub struct Taken {
 
 /// Reads an image.
 pub fn take(name: &str) -> Result<Taken, Failure> {
+    taken(name, read(Path::new(name)))
+}
+
+/// Reads an image from memory. `name` is what messages call it.
+pub fn take_bytes(name: &str, bytes: &[u8]) -> Result<Taken, Failure> {
+    taken(name, unpack(bytes, bytes.len() as u64))
+}
+
+fn taken(name: &str, image: Result<Image, Unread>) -> Result<Taken, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::usage(format!("{name}: {error}"));
-    let image = read(Path::new(name)).map_err(|error| match error {
+    let image = image.map_err(|error| match error {
         Unread::Io(error) if error.kind() == io::ErrorKind::NotFound => missing(name),
         Unread::Io(error) => Failure::file("can't read the image", Path::new(name), &error),
         Unread::Refused(refusal) => failed(&refusal),
@@ -60,7 +69,7 @@ pub fn take(name: &str) -> Result<Taken, Failure> {
             "{name} was made by ftlab {}, and this is {}, which refuses its configuration:\n{}",
             image.ftlab_version,
             env!("CARGO_PKG_VERSION"),
-            toml_file::told(error)
+            text_file::told(error)
         ))
     })?;
     Ok(Taken { name: name.to_owned(), image, config })
@@ -91,8 +100,13 @@ enum Unread {
 }
 
 fn read(path: &Path) -> Result<Image, Unread> {
-    let mut from = File::open(path).map_err(Unread::Io)?;
+    let from = File::open(path).map_err(Unread::Io)?;
     let length = from.metadata().map_err(Unread::Io)?.len();
+    unpack(from, length)
+}
+
+/// Reads an image of `length` bytes as files hold it.
+fn unpack(mut from: impl Read, length: u64) -> Result<Image, Unread> {
     let mut preamble = Vec::new();
     let most = file::PREAMBLE as u64;
     (&mut from).take(most).read_to_end(&mut preamble).map_err(Unread::Io)?;
@@ -151,6 +165,15 @@ pub fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
     }
 }
 
+/// Writes an image as files hold it.
+pub fn pack(mut to: impl Write, image: &Image) -> io::Result<()> {
+    to.write_all(&file::preamble())?;
+    let mut encoder = zstd::Encoder::new(to, LEVEL)?;
+    encoder.include_checksum(CHECKSUM)?;
+    encoder.write_all(&image.encode())?;
+    encoder.finish().map(drop)
+}
+
 /// Writes an image. It has its name when it is whole, or never. Returns its length in bytes.
 pub fn write(path: &Path, image: &Image) -> Result<u64, Failure> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
@@ -161,11 +184,7 @@ pub fn write(path: &Path, image: &Image) -> Result<u64, Failure> {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let mut unfinished = builder.tempfile_in(folder)?;
-        unfinished.write_all(&file::preamble())?;
-        let mut encoder = zstd::Encoder::new(&mut unfinished, LEVEL)?;
-        encoder.include_checksum(CHECKSUM)?;
-        encoder.write_all(&image.encode())?;
-        encoder.finish()?;
+        pack(&mut unfinished, image)?;
         unfinished.as_file().sync_all()?;
         let length = unfinished.as_file().metadata()?.len();
         unfinished.persist(path).map_err(|error| error.error)?;

@@ -13,7 +13,7 @@ use ftlab_workload::replay::SourceError;
 use ftlab_workload::trace::{Digest, Facts, Location, Record, Trace, TraceError};
 
 use crate::failure::Failure;
-use crate::toml_file;
+use crate::text_file;
 
 /// How many batches are decoded ahead.
 const AHEAD: usize = 4;
@@ -124,14 +124,14 @@ pub fn workload(name: &str) -> Result<Workload, Failure> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut fetch = |file: &str| {
         let path = folder.join(file);
-        std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+        text_file::read(&path).map_err(|error| format!("{}: {error}", path.display()))
     };
     let text = match preset(name) {
         Some(preset) => preset.text.to_owned(),
-        None => toml_file::read(path).map_err(|error| unreadable(name, path, &error))?,
+        None => text_file::read(path).map_err(|error| unreadable(name, path, &error))?,
     };
     Workload::parse(name, &text, &mut fetch)
-        .map_err(|problems| toml_file::refused("workload", path, problems))
+        .map_err(|problems| text_file::refused("workload", path, problems))
 }
 
 /// The world around a job file: the file system, what the user gives, and the environment.
@@ -141,7 +141,7 @@ struct World<'a> {
 
 impl Surroundings for World<'_> {
     fn file(&mut self, name: &str) -> Result<String, String> {
-        std::fs::read_to_string(name).map_err(|error| error.to_string())
+        text_file::read(Path::new(name)).map_err(|error| error.to_string())
     }
 
     fn variable(&mut self, name: &str) -> Option<String> {
@@ -152,7 +152,7 @@ impl Surroundings for World<'_> {
 
 /// Reads a fio job file with these variables.
 pub fn fio(name: &str, variables: &[(String, String)]) -> Result<JobFile, Failure> {
-    let text = std::fs::read_to_string(name).map_err(|error| {
+    let text = text_file::read(Path::new(name)).map_err(|error| {
         Failure::usage(format!(
             "cannot read the job file {name}: {error}\n  remedy: check the path"
         ))
@@ -168,7 +168,7 @@ pub fn fio(name: &str, variables: &[(String, String)]) -> Result<JobFile, Failur
 }
 
 fn unreadable(name: &str, path: &Path, error: &std::io::Error) -> Failure {
-    let failure = toml_file::unreadable("workload", path, error);
+    let failure = text_file::unreadable("workload", path, error);
     let Failure::Usage(text) = failure else { return failure };
     if path.exists() || path.components().count() > 1 || path.extension().is_some() {
         return Failure::Usage(text);

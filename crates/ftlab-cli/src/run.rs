@@ -13,7 +13,7 @@ use crate::interrupt;
 use crate::load::short_name;
 use crate::progress::Bars;
 use crate::result::{self, FileKind, Folder, Requests, RunDocument, Target};
-use crate::{device, memory, saved, table};
+use crate::{device, memory, resume, saved, table};
 
 /// The file of all requests.
 const REQUESTS: &str = "requests.parquet";
@@ -34,6 +34,10 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     experiment.preparation.refuse_physical(&config)?;
     memory::refuse_too_much(&config, experiment.preparation.share_filled(), 1)?;
     let load = experiment.load.open()?;
+    let inputs = experiment.inputs(&config, args.seed)?;
+    if let Some(done) = done_already(args, &inputs) {
+        return tell_done(args, done, out);
+    }
     interrupt::listen()?;
     let folder = prepare_folder(args, &config, &experiment.load)?;
     if !quiet {
@@ -54,7 +58,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
         }
     })?;
     let requests = measured.requests_played();
-    let speed = run_document(&measured.spent, requests);
+    let speed = run_document(inputs, &measured.spent, requests);
     let complete = measured.document.complete;
     let path = match folder {
         Some(folder) => {
@@ -87,6 +91,25 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
         Some(failure) => Err(failure),
         None => Ok(()),
     }
+}
+
+/// The folder that is to be written, if it holds the result of this very run.
+fn done_already<'a>(args: &'a RunArgs, inputs: &str) -> Option<&'a Path> {
+    let path = args.output.output.as_deref()?;
+    let has_files = !args.records || path.join(REQUESTS).is_file();
+    let wanted = !args.output.force && args.fio_json.is_none() && has_files;
+    (wanted && resume::inputs_of(path).is_some_and(|known| known == inputs)).then_some(path)
+}
+
+fn tell_done(args: &RunArgs, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
+    resume::tell_done(path, &args.output);
+    if args.output.json {
+        let document = path.join(result::MARK);
+        let text = std::fs::read(&document);
+        let text = text.map_err(|error| Failure::file("can't read", &document, &error))?;
+        out.write_all(&text)?;
+    }
+    Ok(())
 }
 
 /// Where fio's document goes besides the result folder.
@@ -144,8 +167,9 @@ fn nothing_but_refused(report: &Report) -> Option<Failure> {
 }
 
 /// What `run.json` says.
-pub fn run_document(spent: &Spent, requests: u64) -> RunDocument {
+pub fn run_document(inputs: String, spent: &Spent, requests: u64) -> RunDocument {
     RunDocument {
+        inputs_blake3: inputs,
         command_line: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         wall_s: spent.wall.as_secs_f64(),
         cpu_s: spent.cpu.as_secs_f64(),

@@ -235,11 +235,15 @@ fn aged(step: &Value) -> String {
 
 /// `ftlab device show`: what a file holds.
 pub fn show(args: &ShowImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let taken = image::take(&args.file)?;
-    let device = loaded(&taken, &taken.config, Resume::ALL)?;
+    tell_all(&image::take(&args.file)?, args.json, out)
+}
+
+/// Tells what an image holds.
+pub fn tell_all(taken: &Taken, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let device = loaded(taken, &taken.config, Resume::ALL)?;
     let (state, story) = (State::of(&device), taken.story());
     let capacity = device.capacity_sectors() * SECTOR_BYTES;
-    if args.json {
+    if json {
         let document = json!({
             "ftlab_version": taken.image.ftlab_version,
             "format": ftlab::image::file::FORMAT,

@@ -2,6 +2,7 @@
 //! their replay.
 
 pub mod accesses;
+pub mod columns;
 pub mod fio;
 pub mod generate;
 pub mod replay;

@@ -3,16 +3,19 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::Field;
+use ftlab_workload::columns::{Columns, STEP, Unread};
 use serde_json::Value;
 
 use super::metrics::OPS;
 use crate::failure::Failure;
 use crate::result::MARK;
+use crate::text_file;
 
 /// What helps against files that can't be used.
 const OLD: &str = "run it again with this version of ftlab";
+
+/// The most rows of a file that are read. Of latencies, which have the most, there are up to some 300,000.
+const MOST_ROWS: usize = 1 << 20;
 
 /// A result.
 pub struct Finished {
@@ -29,8 +32,8 @@ impl Finished {
     /// Reads one.
     pub fn read(folder: &Path) -> Result<Finished, Failure> {
         let path = folder.join(MARK);
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| Failure::file("can't read", &path, &error))?;
+        let text =
+            text_file::read(&path).map_err(|error| Failure::file("can't read", &path, &error))?;
         let document: Value = serde_json::from_str(&text).map_err(|error| {
             let path = path.display();
             Failure::usage(format!("{path} is damaged: {error}\n  remedy: {OLD}"))
@@ -82,7 +85,7 @@ impl Finished {
 
     /// The command that made it, as far as that is known.
     pub fn command(&self) -> Option<Vec<String>> {
-        let text = std::fs::read_to_string(self.folder.join("run.json")).ok()?;
+        let text = text_file::read(&self.folder.join("run.json")).ok()?;
         let run: Value = serde_json::from_str(&text).ok()?;
         let words = run["command_line"].as_array()?.iter();
         words.map(|word| word.as_str().map(str::to_owned)).collect()
@@ -92,36 +95,35 @@ impl Finished {
     pub fn columns<const N: usize>(
         &self,
         file: &str,
-        names: [&str; N],
+        names: [&'static str; N],
     ) -> Result<Rows<N>, Failure> {
         let path = self.folder.join(file);
-        let damaged = |error: String| {
-            let path = path.display();
-            Failure::usage(format!("can't use {path}: {error}\n  remedy: {OLD}"))
-        };
         let open = File::open(&path).map_err(|error| Failure::file("can't read", &path, &error))?;
-        let reader = SerializedFileReader::new(open).map_err(|error| damaged(error.to_string()))?;
-        let schema = reader.metadata().file_metadata().schema_descr();
-        let at = names.map(|name| schema.columns().iter().position(|known| known.name() == name));
-        if let Some(missing) = at.iter().position(Option::is_none) {
-            return Err(damaged(format!("there is no column {}", names[missing])));
-        }
-        let rows = reader.get_row_iter(None).map_err(|error| damaged(error.to_string()))?;
-        let mut all = Vec::new();
-        for row in rows {
-            let row = row.map_err(|error| damaged(error.to_string()))?;
-            let fields: Vec<u64> = row.get_column_iter().map(|(_, field)| number(field)).collect();
-            all.push(at.map(|at| at.and_then(|at| fields.get(at)).copied().unwrap_or_default()));
-        }
-        Ok(all)
+        rows(open, names).map_err(|why| {
+            let path = path.display();
+            Failure::usage(format!("can't use {path}: {why}\n  remedy: {OLD}"))
+        })
     }
 }
 
-fn number(field: &Field) -> u64 {
-    match field {
-        Field::ULong(value) => *value,
-        Field::UInt(value) => u64::from(*value),
-        Field::UByte(value) => u64::from(*value),
-        _ => 0,
+/// All rows of a file of columns; in words, what is wrong with it.
+fn rows<const N: usize>(file: File, names: [&'static str; N]) -> Result<Rows<N>, String> {
+    let told = |unread: Unread| match unread {
+        Unread::Damaged(error) => error.to_string(),
+        Unread::Missing { column, .. } => format!("there is no column {column}"),
+        Unread::NoIntegers(column) => format!("the column {column} holds no whole numbers"),
+    };
+    let mut columns = Columns::open(file, names.map(|name| (name, true))).map_err(told)?;
+    let mut all = Vec::new();
+    loop {
+        let count = columns.fill(STEP).map_err(told)?;
+        if count == 0 {
+            return Ok(all);
+        }
+        if all.len() + count > MOST_ROWS {
+            return Err("it has more rows than any result".to_owned());
+        }
+        let rows = columns.rows();
+        all.extend((0..count).map(|at| std::array::from_fn(|column| rows[column][at])));
     }
 }

@@ -8,10 +8,11 @@ use serde_json::Value;
 use super::build::Series;
 use super::finished::Finished;
 use super::past::{difference, steps};
-use super::perform::RUNS;
 use crate::failure::Failure;
 use crate::load::short_name;
 use crate::result::{COMPARISON, MARK, VARIANTS};
+use crate::resume::RUNS;
+use crate::text_file;
 
 /// Where results must agree to have been measured on the same load, and what that is called.
 const SAME: [(&str, &str); 7] = [
@@ -78,8 +79,8 @@ fn refuse_twice(names: &[String]) -> Result<(), Failure> {
 /// The runs of a comparison, which `list` tells of.
 fn runs_of(folder: &Path, list: &str) -> Result<Vec<Named>, Failure> {
     let path = folder.join(list);
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| Failure::file("can't read", &path, &error))?;
+    let text =
+        text_file::read(&path).map_err(|error| Failure::file("can't read", &path, &error))?;
     let unusable = |why: &str| {
         Failure::usage(format!(
             "{} can't be used: {why}\n  remedy: name the results of its runs, in {}",

@@ -27,12 +27,15 @@ use self::finished::Finished;
 use self::group::Grouped;
 use self::perform::Jobs;
 use self::variants::Variant;
+
+pub use self::variants::read_choices;
 use crate::args::{CompareArgs, ReportArgs};
 use crate::device;
 use crate::experiment::LoadSource;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory;
+use crate::resume::{self, Kept};
 use crate::result::{self, COMPARISON, FileKind, Folder, PARTIAL, Target, VARIANTS};
 use crate::run::{RESULTS, mention_abandoned};
 use crate::seeds;
@@ -99,7 +102,9 @@ fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
     drop(load.open()?);
     let seeds = seeds::from(args.seed, args.seeds)?;
     let cores = available_parallelism().map_or(1, usize::from);
+    let inputs = variants.iter().map(|one| one.inputs(&seeds)).collect::<Result<Vec<_>, _>>()?;
     let jobs = Jobs {
+        inputs,
         variants: &variants,
         seeds: &seeds,
         threads: args.jobs.map_or(cores, |jobs| jobs as usize),
@@ -111,6 +116,10 @@ fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
         let share = one.experiment.preparation.share_filled();
         memory::refuse_too_much(&one.config, share, at_once)
     })?;
+    if let Some(path) = done_already(args, &jobs) {
+        resume::tell_done(path, &args.output);
+        return tell_again(args, &jobs, path, out);
+    }
     interrupt::listen()?;
     // Without an output the runs still need a place.
     let nowhere = args.output.no_output.then(tempfile::tempdir).transpose()?;
@@ -118,20 +127,53 @@ fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
     let folder = prepare_folder(args, nowhere.as_ref().map(|place| place.path()), stem)?;
     let equal = warn(args, &variants, &folder);
     interrupt::removes(folder.path());
-    if let Err(failure) = jobs.perform(&folder) {
+    let kept = Kept::beside(&folder);
+    let all = jobs.inputs.iter().flatten();
+    resume::tell(kept.count(all.clone()), all.count(), &args.output);
+    if let Err(failure) = jobs.perform(&folder, &kept) {
         return Err(stopped(failure, &jobs, folder, nowhere.is_none()));
     }
+    let series = series_in(&jobs, folder.path())?;
+    publish(args, &series, equal, folder, out)
+}
+
+/// The results of all runs, read from the folder of the comparison.
+fn series_in(jobs: &Jobs<'_>, folder: &Path) -> Result<Vec<Series>, Failure> {
     let mut series = Vec::new();
-    for (variant, places) in variants.iter().zip(jobs.places()) {
+    for (variant, places) in jobs.variants.iter().zip(jobs.places()) {
         let read = |place: PathBuf| {
-            let result = Finished::read(&folder.path().join(&place))?;
+            let result = Finished::read(&folder.join(&place))?;
             Ok((place.to_string_lossy().into_owned(), result))
         };
         let results = places.into_iter().map(read).collect::<Result<_, Failure>>()?;
         let (name, settings) = (variant.name.clone(), variant.settings.clone());
         series.push(Series { name, settings, results });
     }
-    publish(args, &series, equal, folder, out)
+    Ok(series)
+}
+
+/// The folder that is to be written, if it holds a comparison of these very runs.
+fn done_already<'a>(args: &'a CompareArgs, jobs: &Jobs<'_>) -> Option<&'a Path> {
+    let path = args.output.output.as_deref().filter(|_| !args.output.force)?;
+    let is_comparison = path.join(COMPARISON).is_file();
+    let mut runs = jobs.places().into_iter().zip(&jobs.inputs).flat_map(|(places, inputs)| {
+        let of = |(place, inputs): (PathBuf, &String)| (path.join(place), inputs.clone());
+        places.into_iter().zip(inputs).map(of).collect::<Vec<_>>()
+    });
+    let is_run = |(place, inputs): (PathBuf, String)| resume::inputs_of(&place) == Some(inputs);
+    (is_comparison && runs.all(is_run)).then_some(path)
+}
+
+/// Prints what a comparison came to that is complete already.
+fn tell_again(
+    args: &CompareArgs,
+    jobs: &Jobs<'_>,
+    path: &Path,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let series = series_in(jobs, path)?;
+    let comparison = build::comparison(&series, args.confidence, equal_notes(jobs.variants));
+    print(args, &comparison, &result::to_json(&comparison)?, out)
 }
 
 fn compare_results(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failure> {
@@ -170,15 +212,20 @@ fn compare_results(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
 pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     let kind = FileKind { name: "page of ftlab", flag: "-o", is_one: page::is_one };
     result::refuse_file(&args.output, &kind, args.force)?;
-    let Grouped { series, notes } = group::group(&args.results)?;
-    group::check(&series)?;
-    let comparison = build::comparison(&series, args.confidence, notes);
-    let page = page::of(&comparison, &series)?;
+    let page = page_of_results(&args.results, args.confidence)?;
     result::write_file(&args.output, page.as_bytes(), &kind, args.force)?;
     if !args.quiet {
         eprintln!("Page: {}", args.output.display());
     }
     Ok(())
+}
+
+/// The page of finished results.
+pub fn page_of_results(results: &[String], confidence: f64) -> Result<String, Failure> {
+    let Grouped { series, notes } = group::group(results)?;
+    group::check(&series)?;
+    let comparison = build::comparison(&series, confidence, notes);
+    page::of(&comparison, &series)
 }
 
 fn prepare_folder(
@@ -194,15 +241,20 @@ fn prepare_folder(
     Folder::prepare(target, args.output.force)
 }
 
-/// Says what is suspicious; returns what the comparison is to say of it.
-fn warn(args: &CompareArgs, variants: &[Variant], folder: &Folder) -> Vec<String> {
+/// What is suspicious about the variants.
+fn equal_notes(variants: &[Variant]) -> Vec<String> {
     let equal = variants::equal_ones(variants);
     let equal = equal.iter().map(|(a, b)| format!("{a} and {b} are the same device."));
     let unused = variants::unused(variants);
     let unused = unused.iter().map(|path| {
         format!("{path} is set, and does nothing: no variant has a policy to which it belongs.")
     });
-    let notes: Vec<String> = equal.chain(unused).collect();
+    equal.chain(unused).collect()
+}
+
+/// Says what is suspicious; returns what the comparison is to say of it.
+fn warn(args: &CompareArgs, variants: &[Variant], folder: &Folder) -> Vec<String> {
+    let notes = equal_notes(variants);
     if !args.output.quiet {
         notes.iter().for_each(|note| eprintln!("warning: {note}"));
         variants.iter().for_each(|variant| device::warn(&variant.config));

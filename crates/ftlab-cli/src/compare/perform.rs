@@ -15,10 +15,8 @@ use crate::failure::Failure;
 use crate::pool;
 use crate::progress::Runs;
 use crate::result::{self, Folder, MARK};
+use crate::resume::{Kept, RUNS};
 use crate::run::run_document;
-
-/// The folder of the runs.
-pub const RUNS: &str = "runs";
 
 /// What is to be run.
 pub struct Jobs<'a> {
@@ -30,6 +28,8 @@ pub struct Jobs<'a> {
     pub threads: usize,
     /// Whether a bar is wanted.
     pub bar: bool,
+    /// The fingerprint of each run, by variant and seed.
+    pub inputs: Vec<Vec<String>>,
 }
 
 impl Jobs<'_> {
@@ -48,15 +48,14 @@ impl Jobs<'_> {
     ///
     /// # Errors
     /// Interrupted; or the first run that failed, in the order of the runs, with its name.
-    pub fn perform(&self, folder: &Folder) -> Result<(), Failure> {
-        let all: Vec<(usize, u64)> = self
-            .seeds
-            .iter()
-            .flat_map(|&seed| (0..self.variants.len()).map(move |variant| (variant, seed)))
+    pub fn perform(&self, folder: &Folder, kept: &Kept) -> Result<(), Failure> {
+        let variants = self.variants.len();
+        let all: Vec<(usize, usize)> = (0..self.seeds.len())
+            .flat_map(|seed| (0..variants).map(move |variant| (variant, seed)))
             .collect();
         let one = |at: usize, bar: &Runs, halt: &AtomicBool| {
             let (variant, seed) = all[at];
-            self.one(variant, seed, folder, bar, halt)
+            self.one(variant, seed, (folder, kept), bar, halt)
         };
         pool::perform(all.len(), self.threads, self.bar, one).map(drop)
     }
@@ -64,11 +63,18 @@ impl Jobs<'_> {
     fn one(
         &self,
         variant: usize,
-        seed: u64,
-        folder: &Folder,
+        at: usize,
+        (folder, kept): (&Folder, &Kept),
         runs: &Runs,
         halt: &AtomicBool,
     ) -> Result<(), Failure> {
+        let (seed, inputs) = (self.seeds[at], &self.inputs[variant][at]);
+        let within = format!("{}/", self.place(variant, seed));
+        if kept.copy(inputs, folder, &within)? {
+            runs.advance(1.0);
+            runs.one_more();
+            return Ok(());
+        }
         let Variant { name, config, experiment, .. } = &self.variants[variant];
         let named = |failure: Failure| {
             failure.map_text(|text| format!("the run of {name} with seed {seed} failed: {text}"))
@@ -79,9 +85,8 @@ impl Jobs<'_> {
         if !measured.document.complete {
             return Err(Failure::Interrupted);
         }
-        let within = format!("{}/", self.place(variant, seed));
         folder.create_folder(&within)?;
-        let run = run_document(&measured.spent, measured.requests_played());
+        let run = run_document(inputs.clone(), &measured.spent, measured.requests_played());
         result::write(folder, &within, config, &measured, &run)?;
         runs.advance(1.0 - watcher.shown);
         runs.one_more();

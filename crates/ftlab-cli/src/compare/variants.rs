@@ -29,6 +29,13 @@ pub struct Variant {
     past: Past,
 }
 
+impl Variant {
+    /// The fingerprints of its runs.
+    pub fn inputs(&self, seeds: &[u64]) -> Result<Vec<String>, Failure> {
+        seeds.iter().map(|&seed| self.experiment.inputs(&self.config, seed)).collect()
+    }
+}
+
 /// How a device is prepared, as the command line says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Past {
@@ -110,6 +117,11 @@ pub fn all(args: &CompareArgs) -> Result<Vec<Variant>, Failure> {
     }
     check_names(&variants)?;
     Ok(variants)
+}
+
+/// Reads a text as `--vary` and as `--variant` would.
+pub fn read_choices(text: &str) -> Result<(), Failure> {
+    varied(1, text).map(drop).and(named(text).map(drop))
 }
 
 /// The variant that one choice of each kind makes.

@@ -6,6 +6,7 @@
 //! new way to prepare a device into `preparation.rs`; both commands have it then.
 
 mod ageing;
+mod inputs;
 mod load;
 mod pace;
 mod preparation;
@@ -59,6 +60,8 @@ pub struct Experiment {
     pub skipped: Vec<String>,
     /// Whether it is found out how reads and writes share pages.
     pub accesses: bool,
+    /// What it depends on.
+    inputs: inputs::Inputs,
 }
 
 /// Hears how far a performance is.
@@ -130,6 +133,7 @@ impl Experiment {
             load,
             skipped,
             accesses: args.accesses,
+            inputs: inputs::Inputs::default(),
         })
     }
 

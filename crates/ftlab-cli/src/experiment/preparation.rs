@@ -53,6 +53,15 @@ impl Preparation {
         self.image.as_deref()
     }
 
+    /// What it consists of, for the fingerprint of a run.
+    pub fn parts(&self) -> Vec<String> {
+        let image = self.image.iter().map(|taken| {
+            let resumed = (taken.image.seed, blake3::hash(&taken.image.encode()));
+            format!("{} {resumed:?}", crate::load::short_name(&taken.name))
+        });
+        image.chain(self.steps.iter().map(Step::parts)).collect()
+    }
+
     /// Whether anything happens to a device at all.
     pub fn uses_device(&self) -> bool {
         self.image.is_some() || !self.steps.is_empty()

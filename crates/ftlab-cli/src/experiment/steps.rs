@@ -42,6 +42,16 @@ pub enum Step {
 }
 
 impl Step {
+    /// What it consists of, for the fingerprint of a run.
+    pub fn parts(&self) -> String {
+        match self {
+            Step::Fill(fill) => format!("{fill:?}"),
+            Step::Age(Age { rule, load: AgeLoad::Uniform(share) }) => format!("{rule:?} {share:?}"),
+            Step::Age(Age { rule, load: AgeLoad::Own(own) }) => format!("{rule:?} {}", json(own)),
+            Step::Workload { workload, skipped } => format!("{} {skipped:?}", json(workload)),
+        }
+    }
+
     /// The share of the device that it is certain to write; none of a workload, which may do anything.
     pub fn share_filled(&self) -> Option<Ratio> {
         match self {
@@ -231,6 +241,11 @@ impl Fill {
             duration_ns: took.0,
         }
     }
+}
+
+/// A workload, whatever its file is called.
+pub fn json(workload: &Workload) -> String {
+    serde_json::to_string(workload).expect("a workload is plain data")
 }
 
 /// A workload whose text is written here.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::numbers::{Printed, Tolerance, is_near};
 
@@ -58,7 +58,7 @@ pub struct Reproduction {
 }
 
 /// How many numbers came out how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     /// Within the tolerance of the paper's number.
     pub reproduced: usize,

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::declaration::Declaration;
 use super::parse::parse;
 use crate::failure::Failure;
-use crate::toml_file;
+use crate::text_file;
 
 /// The folders of `experiments/`, one for each paper.
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../experiments");
@@ -80,13 +80,13 @@ pub fn find(argument: &str) -> Result<Found, Failure> {
 
 fn read(folder: PathBuf, label: String, unpacked: Option<TempDir>) -> Result<Found, Failure> {
     let path = folder.join(DECLARATION);
-    let text = toml_file::read(&path)
+    let text = text_file::read(&path)
         .map_err(|error| Failure::file("can't read the experiment", &path, &error))?;
     let declaration =
-        parse(&label, &text).map_err(|problems| Failure::usage(toml_file::told(problems)))?;
+        parse(&label, &text).map_err(|problems| Failure::usage(text_file::told(problems)))?;
     let readme = folder.join(README);
     let readme = match readme.exists() {
-        true => toml_file::read(&readme)
+        true => text_file::read(&readme)
             .map_err(|error| Failure::file("can't read", &readme, &error))?,
         false => String::new(),
     };

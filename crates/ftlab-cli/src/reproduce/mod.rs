@@ -9,6 +9,7 @@ mod cases;
 mod curve;
 mod declaration;
 mod document;
+pub mod fuzz;
 mod judge;
 mod keys;
 mod library;
@@ -27,23 +28,26 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
+use serde::Deserialize;
 use serde_json::json;
 
 use self::cases::{Case, LeftOut, Ready};
 use self::declaration::Place;
-use self::document::Reproduction;
+use self::document::Counts;
 use self::judge::Ran;
 use self::library::Found;
 use self::measure::Measured;
-use self::perform::Jobs;
+use self::perform::{Jobs, Noted};
 use crate::args::ReproduceArgs;
 use crate::experiment::LoadSource;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory;
-use crate::result::{self, Folder, MARK, Target};
+use crate::result::{self, Folder, MARK, RUN, Target};
+use crate::resume::{self, Kept, RUNS};
 use crate::run::{RESULTS, mention_abandoned};
 use crate::seeds;
+use crate::text_file;
 
 /// The page.
 const PAGE: &str = "report.html";
@@ -72,7 +76,11 @@ pub fn run(args: &ReproduceArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let folders = Folders::prepare(args, &plans)?;
     // What is wrong with a later one is told before an earlier one has taken its time.
     if let [_, _, ..] = plans[..] {
-        plans.iter().try_for_each(Plan::try_out)?;
+        for plan in &plans {
+            if plan.done_already(args, true)?.is_none() {
+                plan.try_out()?;
+            }
+        }
     }
     let mut done = Vec::new();
     let ended = reproduce_all(args, &plans, folders, &mut done, out);
@@ -81,7 +89,7 @@ pub fn run(args: &ReproduceArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
     out.flush()?;
     ended?;
-    match done.iter().any(|document| document.verdicts.out_of_tolerance > 0) {
+    match done.iter().any(|one| one.verdicts.out_of_tolerance > 0) {
         true => Err(Failure::Check),
         false => Ok(()),
     }
@@ -92,25 +100,37 @@ fn reproduce_all(
     args: &ReproduceArgs,
     plans: &[Plan],
     mut folders: Folders,
-    done: &mut Vec<Reproduction>,
+    done: &mut Vec<Done>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let several = plans.len() > 1;
     for (at, plan) in plans.iter().enumerate() {
-        let document = plan.reproduce(args, folders.0[at].take(), out)?;
+        let one = match plan.done_already(args, several)? {
+            Some(path) => plan.tell_done(args, &path, out)?,
+            None => plan.reproduce(args, folders.0[at].take(), out)?,
+        };
         if args.output.json {
             if several {
                 writeln!(out, "{}", if done.is_empty() { "[" } else { "," })?;
             }
-            out.write_all(result::to_json(&document)?.as_bytes())?;
+            out.write_all(one.json.as_bytes())?;
             out.flush()?;
         }
-        done.push(document);
+        done.push(one);
     }
     if several && !args.output.json && !args.output.quiet {
-        table::all(done, out)?;
+        let verdicts: Vec<_> = done.iter().map(|one| (one.name.as_str(), one.verdicts)).collect();
+        table::all(&verdicts, out)?;
     }
     Ok(())
+}
+
+/// An experiment that is done.
+struct Done {
+    name: String,
+    verdicts: Counts,
+    /// Its `result.json`.
+    json: String,
 }
 
 /// A folder that is named by hand is there; a variable may name what only tests of another checkout have.
@@ -189,14 +209,52 @@ impl Plan {
             kept: &[Vec::new()],
             threads: 1,
             bar: false,
+            notes: None,
         };
-        jobs.perform().inspect_err(|failure| self.tell_interrupted(failure)).map(drop)
+        jobs.perform().inspect_err(|failure| self.tell_interrupted(failure, None)).map(drop)
     }
 
-    fn tell_interrupted(&self, failure: &Failure) {
-        if matches!(failure, Failure::Interrupted) {
-            eprintln!("Interrupted: nothing is written of {}.", self.found.declaration.name);
+    fn tell_interrupted(&self, failure: &Failure, kept: Option<&Path>) {
+        let name = &self.found.declaration.name;
+        match (failure, kept) {
+            (Failure::Interrupted, None) => eprintln!("Interrupted: nothing is written of {name}."),
+            (Failure::Interrupted, Some(path)) => eprintln!(
+                "Interrupted: the runs of {name} that had finished are in {}; the same command takes them up.",
+                path.display()
+            ),
+            _ => {}
         }
+    }
+
+    /// What becomes of an experiment that does not come to its end: of one that was interrupted, the finished
+    /// runs are kept.
+    fn stopped(&self, failure: Failure, folder: Option<Folder>) -> Failure {
+        let holds = |folder: &Folder| folder.path().join(RUNS).is_dir();
+        let is_interrupted = matches!(failure, Failure::Interrupted);
+        let kept = folder.filter(|folder| is_interrupted && holds(folder));
+        match kept.map(|folder| interrupt::publish(folder, false)).transpose() {
+            Ok(path) => {
+                self.tell_interrupted(&failure, path.as_deref());
+                failure
+            }
+            Err(unwritten) => unwritten,
+        }
+    }
+
+    /// The fingerprint of each run, by case and seed.
+    fn inputs(&self) -> Result<Vec<Vec<String>>, Failure> {
+        let of = |case: &Case| -> Result<Vec<String>, Failure> {
+            self.seeds.iter().map(|&seed| case.experiment.inputs(&case.config, seed)).collect()
+        };
+        self.cases.iter().map(of).collect()
+    }
+
+    /// The fingerprint of the whole.
+    fn fingerprint(&self, args: &ReproduceArgs, inputs: &[Vec<String>]) -> String {
+        let Found { text, readme, .. } = &self.found;
+        let left_out: Vec<&String> = self.left_out.iter().map(|one| &one.trace).collect();
+        let whole = format!("{:?}", (text, readme, args.claims_only, left_out, inputs));
+        blake3::hash(whole.as_bytes()).to_hex().to_string()
     }
 
     fn reproduce(
@@ -204,7 +262,7 @@ impl Plan {
         args: &ReproduceArgs,
         folder: Option<Folder>,
         out: &mut dyn Write,
-    ) -> Result<Reproduction, Failure> {
+    ) -> Result<Done, Failure> {
         let declaration = &self.found.declaration;
         if !args.output.quiet {
             mention_abandoned(folder.as_ref());
@@ -214,6 +272,11 @@ impl Plan {
             true => vec![Vec::new(); places.len()],
             false => cases::curves_drawn(declaration, &places),
         };
+        let inputs = self.inputs()?;
+        let left = folder.as_ref().map(Kept::beside).unwrap_or_default();
+        let all = inputs.iter().flatten();
+        resume::tell(left.count(all.clone()), all.count(), &args.output);
+        let notes = folder.as_ref().map(|folder| Noted { folder, kept: &left, inputs: &inputs });
         let jobs = Jobs {
             cases: &self.cases,
             seeds: &self.seeds,
@@ -222,8 +285,13 @@ impl Plan {
             kept: &kept,
             threads: self.threads,
             bar: !args.output.quiet,
+            notes,
         };
-        let performed = jobs.perform().inspect_err(|failure| self.tell_interrupted(failure))?;
+        let (performed, runs) = (jobs.perform(), jobs.runs());
+        let performed = match performed {
+            Ok(performed) => performed,
+            Err(failure) => return Err(self.stopped(failure, folder)),
+        };
         let measured = Measured {
             places,
             numbers: performed.numbers,
@@ -239,30 +307,68 @@ impl Plan {
         };
         let document = judge::judged(&self.found, figures, &ran, &measured);
         if !args.output.quiet && !args.output.json {
-            table::print(&document, jobs.runs(), out)?;
+            table::print(&document, runs, out)?;
             maps::print(declaration, figures, &measured, out)?;
             out.flush()?;
         }
+        let json = result::to_json(&document)?;
         if let Some(folder) = folder {
             let page = page::of(&self.found, figures, &document, &measured)?;
+            folder.remove_folder(RUNS)?;
+            let run = json!({ "inputs_blake3": self.fingerprint(args, &inputs) });
+            folder.write(RUN, result::to_json(&run)?.as_bytes())?;
             folder.write(PAGE, page.as_bytes())?;
-            folder.write(MARK, result::to_json(&document)?.as_bytes())?;
+            folder.write(MARK, json.as_bytes())?;
             let path = interrupt::publish(folder, true)?;
             if !args.output.quiet {
                 eprintln!("Result: {}, page: {}", path.display(), path.join(PAGE).display());
             }
         }
-        Ok(document)
+        Ok(Done { name: document.name, verdicts: document.verdicts, json })
+    }
+
+    /// The folder that is named for its result, if one is.
+    fn named(&self, args: &ReproduceArgs, several: bool) -> Option<PathBuf> {
+        let path = args.output.output.as_ref()?;
+        Some(if several { path.join(&self.found.declaration.name) } else { path.clone() })
+    }
+
+    /// The folder that is to be written, if it holds the result of these very runs.
+    fn done_already(&self, args: &ReproduceArgs, several: bool) -> Result<Option<PathBuf>, Failure> {
+        let Some(path) = self.named(args, several).filter(|_| !args.output.force) else {
+            return Ok(None);
+        };
+        let Some(known) = resume::inputs_of(&path) else { return Ok(None) };
+        Ok((known == self.fingerprint(args, &self.inputs()?)).then_some(path))
+    }
+
+    /// Tells what came of an experiment that is complete already.
+    fn tell_done(
+        &self,
+        args: &ReproduceArgs,
+        path: &Path,
+        out: &mut dyn Write,
+    ) -> Result<Done, Failure> {
+        resume::tell_done(path, &args.output);
+        let mark = path.join(MARK);
+        let json =
+            text_file::read(&mark).map_err(|error| Failure::file("can't read", &mark, &error))?;
+        let document: serde_json::Value = serde_json::from_str(&json).map_err(Failure::usage)?;
+        let verdicts = Counts::deserialize(&document["verdicts"]).map_err(Failure::usage)?;
+        let name = self.found.declaration.name.clone();
+        if !args.output.quiet && !args.output.json {
+            table::all(&[(name.as_str(), verdicts)], out)?;
+        }
+        Ok(Done { name, verdicts, json })
     }
 
     fn folder(&self, args: &ReproduceArgs, several: bool) -> Result<Option<Folder>, Failure> {
-        if args.output.no_output {
+        if args.output.no_output || self.done_already(args, several)?.is_some() {
             return Ok(None);
         }
         let name = &self.found.declaration.name;
-        let target = match &args.output.output {
-            Some(path) if several => Target::Named(path.join(name)),
-            Some(path) => Target::Named(path.clone()),
+        let target = match self.named(args, several) {
+            Some(path) => Target::Named(path),
             None => Target::Counted {
                 parent: PathBuf::from(RESULTS),
                 stem: format!("reproduce-{name}"),

@@ -12,10 +12,14 @@ use serde_json::Value;
 use super::cases::Case;
 use super::declaration::{Curve, From, Metric};
 use super::document::CurveDocument;
-use crate::experiment::Watcher;
+use crate::experiment::{Measured, Watcher};
 use crate::failure::Failure;
 use crate::pool;
 use crate::progress::Runs;
+use crate::result::{self, Folder, MARK, RUN};
+use crate::resume::{Kept, RUNS};
+use crate::run::run_document;
+use crate::text_file;
 
 /// What is to be run.
 pub struct Jobs<'a> {
@@ -33,6 +37,18 @@ pub struct Jobs<'a> {
     pub threads: usize,
     /// Whether a bar is wanted.
     pub bar: bool,
+    /// Where finished runs are noted, and those that were before; none if nothing is written.
+    pub notes: Option<Noted<'a>>,
+}
+
+/// Where runs are noted as they finish, so that an interrupted or killed command can go on.
+pub struct Noted<'a> {
+    /// The folder that is being written.
+    pub folder: &'a Folder,
+    /// Runs that had finished before.
+    pub kept: &'a Kept,
+    /// The fingerprint of each run, by case and seed.
+    pub inputs: &'a [Vec<String>],
 }
 
 /// The metrics of a run; none where one is not known.
@@ -97,15 +113,21 @@ impl Jobs<'_> {
             let seed = self.seeds[seed];
             failure.map_text(|text| format!("the run of {label} with seed {seed} failed: {text}"))
         };
-        let load = experiment.load.open().map_err(named)?;
-        let mut watcher = Patience { halt };
-        let measured = experiment
-            .perform(load, config, self.seeds[seed], None, &mut watcher)
-            .map_err(named)?;
-        if !measured.document.complete {
-            return Err(Failure::Interrupted);
-        }
-        let result = serde_json::to_value(&measured.document).map_err(Failure::usage)?;
+        let result = match self.noted(case, seed)? {
+            Some(result) => result,
+            None => {
+                let load = experiment.load.open().map_err(named)?;
+                let mut watcher = Patience { halt };
+                let measured = experiment
+                    .perform(load, config, self.seeds[seed], None, &mut watcher)
+                    .map_err(named)?;
+                if !measured.document.complete {
+                    return Err(Failure::Interrupted);
+                }
+                self.note(case, seed, &measured)?;
+                serde_json::to_value(&measured.document).map_err(Failure::usage)?
+            }
+        };
         let told = |text| named(Failure::usage(text));
         let numbers = numbers(self.metrics, self.curves, &result).map_err(told)?;
         let mut curves = Curves::new();
@@ -117,6 +139,37 @@ impl Jobs<'_> {
         bar.one_more();
         let load = (seed == 0).then(|| result["load"].clone());
         Ok(Ran { numbers, load, curves })
+    }
+}
+
+impl Jobs<'_> {
+    /// Where a run is noted.
+    fn place(&self, case: usize, seed: usize) -> String {
+        format!("{RUNS}/{}/seed-{}/", case + 1, self.seeds[seed])
+    }
+
+    /// The result of a run that had finished before; it is noted again.
+    fn noted(&self, case: usize, seed: usize) -> Result<Option<Value>, Failure> {
+        let Some(Noted { folder, kept, inputs }) = &self.notes else { return Ok(None) };
+        let within = self.place(case, seed);
+        if !kept.copy(&inputs[case][seed], folder, &within)? {
+            return Ok(None);
+        }
+        let path = folder.path().join(within).join(MARK);
+        let text =
+            text_file::read(&path).map_err(|error| Failure::file("can't read", &path, &error))?;
+        serde_json::from_str(&text).map(Some).map_err(Failure::usage)
+    }
+
+    fn note(&self, case: usize, seed: usize, measured: &Measured) -> Result<(), Failure> {
+        let Some(Noted { folder, inputs, .. }) = &self.notes else { return Ok(()) };
+        let within = self.place(case, seed);
+        let (inputs, requests) = (inputs[case][seed].clone(), measured.requests_played());
+        let run = run_document(inputs, &measured.spent, requests);
+        folder.create_folder(&within)?;
+        folder.write(&format!("{within}{RUN}"), result::to_json(&run)?.as_bytes())?;
+        let document = result::to_json(&measured.document)?;
+        folder.write(&format!("{within}{MARK}"), document.as_bytes())
     }
 }
 

@@ -48,10 +48,10 @@ pub fn several(number: usize, of: &str) -> String {
 }
 
 /// Prints how all of several experiments came out.
-pub fn all(documents: &[Reproduction], out: &mut dyn Write) -> io::Result<()> {
+pub fn all(experiments: &[(&str, Counts)], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
-    for document in documents {
-        crate::table::line(out, &document.name, &verdict_line(document))?;
+    for (name, verdicts) in experiments {
+        crate::table::line(out, name, &counted(*verdicts))?;
     }
     Ok(())
 }
@@ -161,7 +161,12 @@ pub fn long(verdict: NumberVerdict) -> &'static str {
 
 /// How many numbers came out how.
 pub fn verdict_line(document: &Reproduction) -> String {
-    let Counts { reproduced, differs_explained, out_of_tolerance, not_run } = document.verdicts;
+    counted(document.verdicts)
+}
+
+/// How many numbers came out how, in words.
+fn counted(verdicts: Counts) -> String {
+    let Counts { reproduced, differs_explained, out_of_tolerance, not_run } = verdicts;
     let left_out = if not_run > 0 { format!("; {not_run} not run") } else { String::new() };
     match reproduced + differs_explained + out_of_tolerance + not_run {
         0 => "The experiment holds no number of the paper.".to_owned(),

@@ -277,6 +277,9 @@ impl PacingDocument {
 /// `run.json`: what differs from run to run.
 #[derive(Debug, Serialize)]
 pub struct RunDocument {
+    /// BLAKE3 of all that the result depends on: the program, the device, the seed, and the content of everything
+    /// that was read. A run of the same is not done again.
+    pub inputs_blake3: String,
     /// The command as it was given.
     pub command_line: Vec<String>,
     /// Time on the clock.

@@ -20,6 +20,8 @@ pub const COMPARISON: &str = "compare.json";
 pub const VARIANTS: &str = "variants.json";
 /// The file of what fio's jobs came to.
 pub const FIO: &str = "fio.json";
+/// The file of what differs from run to run.
+pub const RUN: &str = "run.json";
 /// What is added to the name of an interrupted run.
 pub const PARTIAL: &str = ".partial";
 /// What the name of an unfinished result begins with; then comes the number of its process.
@@ -124,6 +126,38 @@ impl Folder {
         let mut found: Vec<_> = entries.map(|entry| entry.path()).filter(is_abandoned).collect();
         found.sort();
         found
+    }
+
+    /// Where interrupted and killed commands of the same target may have left finished runs.
+    pub fn left_over(&self) -> Vec<PathBuf> {
+        let mut found = self.abandoned();
+        match &self.target {
+            Target::Named(path) => found.push(with_ending(path, PARTIAL)),
+            Target::Counted { parent, stem } => {
+                let is_partial = |path: &PathBuf| {
+                    let name = path.file_name().and_then(|name| name.to_str());
+                    let middle = name.and_then(|name| {
+                        name.strip_prefix(stem.as_str())?.strip_prefix('-')?.strip_suffix(PARTIAL)
+                    });
+                    middle.is_some_and(|number| number.parse::<u64>().is_ok())
+                };
+                let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+                found.extend(entries.map(|entry| entry.path()).filter(is_partial));
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// Removes a folder in it, and all that it holds.
+    pub fn remove_folder(&self, name: &str) -> Result<(), Failure> {
+        let path = self.unfinished.path().join(name);
+        match fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Failure::file("can't write", &path, &error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Creates a folder in it.
@@ -306,13 +340,13 @@ fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
 }
 
 /// All files that results and comparisons consist of.
-const OWN_FILES: [&str; 12] = [
+pub const OWN_FILES: [&str; 12] = [
     MARK,
     COMPARISON,
     VARIANTS,
     FIO,
     "config.toml",
-    "run.json",
+    RUN,
     "report.html",
     "timeline.parquet",
     "requests.parquet",

@@ -29,8 +29,8 @@ use crate::failure::Failure;
 
 pub use document::{DeviceDocument, Document, LoadDocument, ReplayDocument, RunDocument};
 pub use folder::{
-    COMPARISON, FIO, FileKind, Folder, MARK, PARTIAL, Target, VARIANTS, check_file, refuse_file,
-    write_file,
+    COMPARISON, FIO, FileKind, Folder, MARK, OWN_FILES, PARTIAL, RUN, Target, VARIANTS, check_file,
+    refuse_file, write_file,
 };
 pub use preparation::{AgeDocument, StepDocument};
 pub use requests::Requests;
@@ -63,7 +63,7 @@ pub fn write(
         folder.write(&name(FIO), fio_json(jobs, config)?.as_bytes())?;
     }
     folder.write(&name("config.toml"), config.show().as_bytes())?;
-    folder.write(&name("run.json"), to_json(run)?.as_bytes())?;
+    folder.write(&name(RUN), to_json(run)?.as_bytes())?;
     folder.write(&name(MARK), to_json(&measured.document)?.as_bytes())
 }
 

@@ -13,6 +13,7 @@ mod reproduce_jobs;
 mod reproduce_maps;
 mod reproduce_papers;
 mod reproduce_refused;
+mod resumed;
 mod run;
 #[cfg(unix)]
 mod run_interrupted;

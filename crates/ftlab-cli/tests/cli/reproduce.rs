@@ -376,7 +376,7 @@ fn several_experiments_are_run_one_after_the_other() {
     assert_eq!((&both[0]["name"], &both[1]["name"]), (&"a".into(), &"b".into()));
     fails(&place, "reproduce a ./a", &["two of these experiments are called a"]);
     fails(&place, "reproduce a list", &["list"]);
-    fails(&place, "reproduce a b -o out --seeds 1", &["--force replaces it"]);
+    fails(&place, "reproduce a b -o out --seeds 2", &["--force replaces it"]);
     assert_eq!(place.run("reproduce a -o out/a --force --seeds 1 -q").code, 0);
     // The folder of a reproduction is no result of a run.
     fails(&place, "compare out/a out/b", &["ftlab reproduce"]);

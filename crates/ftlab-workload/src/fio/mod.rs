@@ -44,3 +44,13 @@ pub struct JobFile {
     /// What was assumed.
     pub notes: Vec<String>,
 }
+
+impl JobFile {
+    /// Everything that decides what its jobs do, with what it includes, whatever its file is called.
+    #[must_use]
+    pub fn essence(&self) -> String {
+        let jobs = self.jobs.iter().map(|job| (&job.name, &job.report.options));
+        let jobs: Vec<_> = jobs.collect();
+        format!("{:?}", (&self.text, &self.variables, &self.global, jobs))
+    }
+}

@@ -11,6 +11,14 @@ use std::sync::Arc;
 use ftlab::config::text::clip;
 use ftlab::config::{Place, Problem};
 
+use super::parse::MOST_PROBLEMS;
+
+/// The most jobs, clones not counted.
+pub(super) const MAX_JOBS: usize = 4096;
+/// The most options, those of `[global]` counted for each job that has them.
+const MAX_OPTIONS: usize = 1 << 18;
+/// The longest of all files together.
+const MAX_ALL_TEXT: usize = 16 << 20;
 /// The longest file, what it includes not counted.
 const MAX_TEXT: usize = 1 << 20;
 /// Includes within includes.
@@ -63,6 +71,8 @@ pub(super) fn sections(
         sections: Vec::new(),
         state: At::Nowhere,
         lines: 0,
+        bytes: 0,
+        options: 0,
     };
     reader.text(file, text, 0);
     reader.sections
@@ -82,10 +92,17 @@ struct Reader<'a> {
     sections: Vec<Section>,
     state: At,
     lines: usize,
+    /// Bytes of all files so far.
+    bytes: usize,
+    /// Options of all jobs so far.
+    options: usize,
 }
 
 impl Reader<'_> {
     fn report(&mut self, path: &str, message: String, remedy: &str, place: Place) {
+        if self.problems.len() >= MOST_PROBLEMS {
+            return;
+        }
         let (path, remedy) = (clip(path), remedy.to_owned());
         self.problems.push(Problem { path, message, remedy, place: Some(place) });
     }
@@ -95,6 +112,11 @@ impl Reader<'_> {
         if text.len() > MAX_TEXT {
             let message = format!("the file has {} bytes; the limit is {MAX_TEXT}", text.len());
             return self.report("", message, "part it", Place::new(file, &text, 0..0));
+        }
+        self.bytes += text.len();
+        if self.bytes > MAX_ALL_TEXT {
+            let message = format!("more than {MAX_ALL_TEXT} bytes, included files and all");
+            return self.report("", message, "include less", Place::new(file, &text, 0..0));
         }
         let mut start = 0;
         for line in text.split_inclusive('\n') {
@@ -154,7 +176,16 @@ impl Reader<'_> {
             self.state = At::Global;
             return;
         }
+        // One more than allowed is kept, to be refused by its place.
+        if self.sections.len() > MAX_JOBS {
+            return;
+        }
         self.state = At::Job;
+        self.options += self.global.len();
+        if self.options > MAX_OPTIONS {
+            let message = format!("more than {MAX_OPTIONS} options, those of [global] in each job");
+            return self.report("", message, "write fewer jobs: numjobs makes many of one", place);
+        }
         let (entries, inherited) = (self.global.clone(), self.global.len());
         self.sections.push(Section { name: name.to_owned(), place, entries, inherited });
     }

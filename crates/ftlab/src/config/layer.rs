@@ -93,6 +93,8 @@ pub(super) struct Parsed {
     pub base: Option<Layer>,
 }
 
+/// So many problems of a text are told.
+const MOST_PROBLEMS: usize = 500;
 /// The key that names the preset a file builds on.
 const BASE: &str = "base";
 /// How that is written, for remedies.
@@ -203,8 +205,22 @@ impl Parser<'_> {
         self.problem(path, key, "is a section, not an option".to_owned(), remedy);
     }
 
+    /// Whether so much is wrong that the rest is not looked at. Each unknown name costs a search for what was
+    /// meant, and nobody reads thousands.
+    fn has_told_enough(&mut self, at: Range<usize>) -> bool {
+        if self.parsed.problems.len() == MOST_PROBLEMS {
+            let message = format!("{MOST_PROBLEMS} problems were found before this line");
+            let remedy = "mend those first: what follows was not looked at".to_owned();
+            self.problem("", at, message, remedy);
+        }
+        self.parsed.problems.len() > MOST_PROBLEMS
+    }
+
     fn table(&mut self, prefix: &str, table: &DeTable<'_>) {
         for (key, value) in table.iter() {
+            if self.has_told_enough(key.span()) {
+                return;
+            }
             let name = key.get_ref();
             let path = match prefix {
                 "" => name.to_string(),

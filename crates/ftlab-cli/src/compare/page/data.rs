@@ -124,7 +124,8 @@ fn latencies(series: &[Series]) -> Result<Vec<Curves>, Failure> {
             let rows = result.columns("latencies.parquet", ["op", "latency_ns", "requests"])?;
             for [op, ns, requests] in rows {
                 if let Some(counts) = counts.get_mut(op as usize) {
-                    *counts.entry(ns).or_default() += requests;
+                    let count = counts.entry(ns).or_default();
+                    *count = count.saturating_add(requests);
                 }
             }
         }
@@ -141,15 +142,15 @@ fn curves(op: usize, all: &[Counts]) -> Option<Curves> {
     let step = (to / from).ln() / (CURVE_POINTS - 1) as f64;
     let ns: Vec<f64> = (0..CURVE_POINTS).map(|at| (from.ln() + step * at as f64).exp()).collect();
     let beyond = all.iter().map(|counts| {
-        let requests: u64 = counts[op].values().sum();
+        let requests = counts[op].values().fold(0u64, |sum, count| sum.saturating_add(*count));
         if requests == 0 {
             return Vec::new();
         }
         let mut left = counts[op].iter().peekable();
-        let mut below = 0;
+        let mut below = 0u64;
         let share = ns.iter().map(|&bound| {
             while let Some((_, count)) = left.next_if(|(ns, _)| **ns as f64 <= bound) {
-                below += count;
+                below = below.saturating_add(*count);
             }
             Drawn((requests - below) as f64 / requests as f64)
         });
@@ -178,19 +179,19 @@ fn times(result: &Finished) -> Result<Times, Failure> {
     let measured = phases.into_iter().flatten().filter(|phase| phase["measured"] == true);
     let started = measured.filter_map(|phase| phase["started_ns"].as_u64()).min().unwrap_or(0);
     let finished = result.document["replay"]["finished_ns"].as_u64().unwrap_or(u64::MAX);
-    let rows: Rows<10> = rows.into_iter().filter(|row| row[0] + row[1] > started).collect();
+    let rows: Rows<10> = rows.into_iter().filter(|row| row[0].saturating_add(row[1]) > started).collect();
     let group = rows.len().div_ceil(TIME_POINTS).max(1);
     let page = result.text("/device/config/nand/page_size");
     let page_bytes = Bytes::parse(page).map_or(0, |bytes| bytes.0);
     let mut times = Times::default();
     for rows in rows.chunks(group) {
-        let sum = |column: usize| rows.iter().map(|row| row[column]).sum::<u64>() as f64;
+        let sum = |column: usize| rows.iter().map(|row| row[column] as f64).sum::<f64>();
         let most = |column: usize, requests: usize| {
             let windows = rows.iter().filter(|row| row[requests] > 0);
             windows.map(|row| Drawn(row[column] as f64)).reduce(|a, b| Drawn(a.0.max(b.0)))
         };
         // The run may have ended within the last window.
-        let end = rows.last().map_or(0, |row| (row[0] + row[1]).min(finished));
+        let end = rows.last().map_or(0, |row| row[0].saturating_add(row[1]).min(finished));
         let seconds = end.saturating_sub(rows[0][0]).max(1) as f64 / 1e9;
         times.length_s = times.length_s.max(seconds);
         times.s.push(Drawn(rows[0][0].saturating_sub(started) as f64 / 1e9));
@@ -217,29 +218,32 @@ const BLOCKS: [&str; 8] = [
 
 fn map(result: &Finished) -> Result<Map, Failure> {
     let rows = result.columns("blocks.parquet", BLOCKS)?;
-    let mut planes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    // By die: its planes, each with how many came before it.
+    let mut planes: BTreeMap<u64, BTreeMap<u64, u64>> = BTreeMap::new();
     let mut blocks_of: BTreeMap<u64, u64> = BTreeMap::new();
     for [die, plane, _, blocks, ..] in &rows {
         let known = planes.entry(*die).or_default();
-        if !known.contains(plane) {
-            known.push(*plane);
-        }
-        *blocks_of.entry(*die).or_default() += blocks;
+        let before = known.len() as u64;
+        known.entry(*plane).or_insert(before);
+        let sum = blocks_of.entry(*die).or_default();
+        *sum = sum.saturating_add(*blocks);
     }
     let dies = planes.len().max(1) as u64;
-    let blocks = blocks_of.values().copied().max().unwrap_or(1);
+    let blocks = blocks_of.values().copied().max().unwrap_or(1).max(1);
     let map_rows = dies.min(MAP_ROWS);
     let columns = (rows.len() as u64 / dies).clamp(1, MAP_COLUMNS);
     let cells = (map_rows * columns) as usize;
     let mut sums = vec![[0u64; 5]; cells];
     for [die, plane, first, count, erases, measured, collections, valid] in rows {
         let in_die = &planes[&die];
-        let before = in_die.iter().position(|known| *known == plane).unwrap_or_default() as u64;
-        let place = before * blocks / in_die.len() as u64 + first;
-        let place = (place * columns / blocks).min(columns - 1);
-        let cell = &mut sums[(die * map_rows / dies * columns + place) as usize];
+        // Wide enough for numbers of a damaged file.
+        let blocks = u128::from(blocks);
+        let place = u128::from(in_die[&plane]) * blocks / in_die.len() as u128 + u128::from(first);
+        let place = (place * u128::from(columns) / blocks).min(u128::from(columns) - 1) as u64;
+        let row = die.min(dies - 1) * map_rows / dies;
+        let cell = &mut sums[(row * columns + place) as usize];
         let more = [count, erases, measured, collections, valid];
-        cell.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        cell.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.saturating_add(more));
     }
     let mean = |of: usize| -> Vec<Drawn> {
         sums.iter().map(|cell| Drawn(cell[of] as f64 / cell[0].max(1) as f64)).collect()

@@ -28,6 +28,11 @@ const SCRIPT: &str = concat!(
 const STYLE: &str = include_str!("../../../assets/page/reproduce.css");
 const GENERATOR: &str = "ftlab reproduce";
 
+/// A README as HTML.
+pub fn readme_html(text: &str) -> String {
+    readme::html(text).0
+}
+
 /// The page.
 pub fn of(
     found: &Found,

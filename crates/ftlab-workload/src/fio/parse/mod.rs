@@ -15,10 +15,11 @@ use super::job::{
     Reporting, Service, Sizes, Target, Think, Time, Zones, is_device,
 };
 use super::options::{self, OPTIONS, Standing, option};
-use super::text::{Entry, Section, Surroundings, sections};
+use super::text::{Entry, MAX_JOBS, Section, Surroundings, sections};
 use super::values::{Amount, Bad, Base, bad, switch};
 
-const MAX_JOBS: usize = 4096;
+/// So many problems of a file are told.
+pub(super) const MOST_PROBLEMS: usize = 500;
 
 impl JobFile {
     /// Reads a job file. `file` is the name that problems carry; what it includes and the variables
@@ -210,6 +211,14 @@ impl Draft {
         }
         for (at, entry) in section.entries.iter().enumerate() {
             let own = at >= section.inherited;
+            if problems.len() == MOST_PROBLEMS {
+                let message = format!("{MOST_PROBLEMS} problems were found before this line");
+                problems.push(problem(entry, &message, "mend those first"));
+            }
+            // Each unknown name costs a search for what was meant, and nobody reads thousands.
+            if problems.len() > MOST_PROBLEMS {
+                break;
+            }
             match draft.entry(entry, own) {
                 Ok(()) => {}
                 Err((message, remedy)) => problems.push(problem(entry, &message, &remedy)),

@@ -1,4 +1,5 @@
-//! TOML files that users name: read, and what is wrong with them told briefly.
+//! Texts that users name, or that name each other: read as far as they may be long. And what is wrong with TOML
+//! files, told briefly.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,7 +10,7 @@ use ftlab_workload::trace;
 
 use crate::failure::Failure;
 
-/// The most that is read: no device and no workload is longer, but traces are.
+/// The most that is read: no device, no job file and no result is longer, but traces are.
 const MOST_BYTES: u64 = 32 << 20;
 /// How many problems of syntax are told: after the first few, the rest is mostly their echo.
 const MOST_SYNTAX: usize = 10;
@@ -17,18 +18,25 @@ const MOST_SYNTAX: usize = 10;
 const FIRST_LINES: usize = 3;
 
 /// Reads a text.
+///
+/// # Errors
+/// It can't be read, is no text, or is longer than any that makes sense.
 pub fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let read = File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
     if read as u64 > MOST_BYTES {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is too long"));
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("the file is longer than {} MiB", MOST_BYTES >> 20),
+        ));
     }
     Ok(text)
 }
 
 /// Why a file that can't be read as a text is refused. `what` is what it should be.
 pub fn unreadable(what: &str, path: &Path, error: &io::Error) -> Failure {
-    let no_text = error.kind() == io::ErrorKind::InvalidData;
+    let no_text =
+        matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge);
     no_text
         .then(|| taken_for_trace(what, path))
         .flatten()

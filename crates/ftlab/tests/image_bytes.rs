@@ -1,19 +1,7 @@
-//! The fuzz target of images, on stable Rust: seeds and some thousand mutations. And what a file says when
-//! it is refused.
-
-#[path = "../../../fuzz/mutate.rs"]
-mod mutate;
+//! The bytes of images: what is said of those that are refused.
 
 use ftlab::image::file::{FORMAT, MAGIC, check_preamble, preamble};
 use ftlab::image::{Image, Refusal, Snapshot};
-
-/// Some seconds' worth.
-const ROUNDS: u64 = 2_000;
-
-#[test]
-fn no_bytes_break_the_image() {
-    mutate::run("image", &["corpus/image"], ROUNDS, ftlab::image::fuzz::load_any);
-}
 
 fn image() -> Image {
     Image {

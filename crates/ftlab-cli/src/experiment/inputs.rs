@@ -1,0 +1,92 @@
+//! Everything that a run depends on, as one fingerprint: the program itself, the device, the seed, what it goes
+//! through and what is played, with the content of every file. A finished run of the same fingerprint is
+//! the same run.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use blake3::{Hash, Hasher};
+use ftlab::config::Config;
+
+use super::{Experiment, LoadSource, steps};
+use crate::failure::Failure;
+use crate::load::short_name;
+
+/// What of a run's inputs is the same for each device and seed; found once.
+#[derive(Debug, Default)]
+pub struct Inputs(OnceLock<Hash>);
+
+/// Adds a part. Its length goes first, so that parts don't run into each other.
+fn add(to: &mut Hasher, part: &str) {
+    to.update(&(part.len() as u64).to_le_bytes());
+    to.update(part.as_bytes());
+}
+
+fn add_debug(to: &mut Hasher, part: &impl Debug) {
+    add(to, &format!("{part:?}"));
+}
+
+/// The digest of a file's content, found once: many runs read one trace.
+fn digest(path: &Path) -> Result<Hash, Failure> {
+    static KNOWN: Mutex<BTreeMap<PathBuf, Hash>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(digest) = known.get(path) {
+        return Ok(*digest);
+    }
+    let mut hasher = Hasher::new();
+    let read = File::open(path).and_then(|file| hasher.update_reader(file).map(drop));
+    read.map_err(|error| Failure::file("can't read", path, &error))?;
+    Ok(*known.entry(path.to_owned()).or_insert(hasher.finalize()))
+}
+
+/// The program that is running: another build may give other results.
+fn program() -> Result<Hash, Failure> {
+    let path = std::env::current_exe().map_err(|error| {
+        Failure::usage(format!("can't find the program that is running: {error}"))
+    })?;
+    digest(&path)
+}
+
+impl Experiment {
+    /// The fingerprint of a run on this device with this seed.
+    ///
+    /// # Errors
+    /// A trace can't be read.
+    pub fn inputs(&self, config: &Config, seed: u64) -> Result<String, Failure> {
+        let mut hasher = Hasher::new();
+        hasher.update(self.own_inputs()?.as_bytes());
+        add(&mut hasher, &config.canonical());
+        hasher.update(&seed.to_le_bytes());
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+
+    fn own_inputs(&self) -> Result<Hash, Failure> {
+        let Inputs(known) = &self.inputs;
+        if let Some(known) = known.get() {
+            return Ok(*known);
+        }
+        let mut hasher = Hasher::new();
+        hasher.update(program()?.as_bytes());
+        add(&mut hasher, &self.load.name());
+        match &self.load {
+            // Standard input can't be read twice, and nothing is played of it again.
+            LoadSource::Trace { file, reading } if file == "-" => add_debug(&mut hasher, reading),
+            LoadSource::Trace { file, reading } => {
+                add(&mut hasher, &short_name(file));
+                add_debug(&mut hasher, reading);
+                hasher.update(digest(Path::new(file))?.as_bytes());
+            }
+            LoadSource::Workload(workload) => add(&mut hasher, &steps::json(workload)),
+            LoadSource::Fio(jobs) => {
+                add(&mut hasher, &short_name(&jobs.name));
+                add(&mut hasher, &jobs.essence());
+            }
+        }
+        add_debug(&mut hasher, &(&self.options, &self.arriving, &self.skipped, self.accesses));
+        self.preparation.parts().iter().for_each(|part| add(&mut hasher, part));
+        Ok(*known.get_or_init(|| hasher.finalize()))
+    }
+}

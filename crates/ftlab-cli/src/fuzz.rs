@@ -1,0 +1,186 @@
+//! What fuzzers call: every file and every argument that only the command line reads, as any bytes. Errors are
+//! fine; a panic, a hang or unbounded memory is not.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use ftlab::config::{Config, Layer};
+use ftlab::device::{DeviceSetup, Tables, assemble};
+use ftlab::image::{Image, differences, file};
+use tempfile::TempDir;
+
+use crate::args::LoadArgs;
+use crate::experiment::Preparation;
+use crate::failure::Failure;
+use crate::image::{self, Taken};
+use crate::result::{COMPARISON, MARK, VARIANTS};
+use crate::{compare, device, reproduce, saved};
+
+/// Devices whose tables are larger are not made.
+const MOST_TABLES: u64 = 16 << 20;
+
+/// As on the command line.
+const CONFIDENCE: f64 = 0.95;
+
+/// So many arguments of an input are read: shells hand over few.
+const MOST_WORDS: usize = 32;
+
+/// Whatever is said about an input has words, and names its remedy.
+fn check(failure: &Failure) {
+    if let Failure::Usage(text) | Failure::Experiment(text) = failure {
+        assert!(!text.is_empty());
+    }
+}
+
+/// Reads an image file; what is none is packed into one, as configuration and as story.
+pub fn image_file(bytes: &[u8]) {
+    if bytes.starts_with(file::MAGIC) {
+        return try_image(bytes);
+    }
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let base = &*TINY;
+    let story = Image { story: text.clone(), ..base.clone() };
+    for image in [Image { config: text, ..base.clone() }, story] {
+        let mut packed = Vec::new();
+        image::pack(&mut packed, &image).expect("memory can be written");
+        try_image(&packed);
+    }
+}
+
+fn try_image(bytes: &[u8]) {
+    match image::take_bytes("fuzz", bytes) {
+        Ok(taken) => use_image(&taken),
+        Err(failure) => check(&failure),
+    }
+}
+
+fn use_image(taken: &Taken) {
+    let other = Config::load(&[Layer::preset("tiny")]).expect("it is built in");
+    differences(&taken.config, &other).iter().for_each(|one| assert!(!one.to_string().is_empty()));
+    let Tables { reserved, written } = Tables::of(&taken.config);
+    if reserved.0.max(written.0) > MOST_TABLES {
+        return;
+    }
+    for json in [false, true] {
+        if let Err(failure) = saved::tell_all(taken, json, &mut io::sink()) {
+            check(&failure);
+        }
+    }
+}
+
+/// A new device.
+static TINY: LazyLock<Image> = LazyLock::new(|| {
+    let config = Config::load(&[Layer::preset("tiny")]).expect("it is built in");
+    let device = assemble(DeviceSetup::new(&config, 1));
+    Image {
+        ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
+        config: config.canonical(),
+        seed: 1,
+        story: "[]".to_owned(),
+        snapshot: device.save(),
+    }
+});
+
+/// A folder with the sound results of two runs, `a` and `b`, as a comparison of them.
+struct Results(TempDir);
+
+/// The files of a result, as a run of a small device left them.
+const SOUND: [(&str, &[u8]); 4] = [
+    (MARK, include_bytes!("../../../fuzz/corpus/result/result.json")),
+    ("latencies.parquet", include_bytes!("../../../fuzz/corpus/result/latencies.parquet")),
+    ("timeline.parquet", include_bytes!("../../../fuzz/corpus/result/timeline.parquet")),
+    ("blocks.parquet", include_bytes!("../../../fuzz/corpus/result/blocks.parquet")),
+];
+
+impl Results {
+    fn new() -> Results {
+        let folder = tempfile::tempdir().expect("a folder for results");
+        for name in ["a", "b"] {
+            fs::create_dir(folder.path().join(name)).expect("it can be made");
+            for (file, content) in SOUND {
+                fs::write(folder.path().join(name).join(file), content).expect("there is room");
+            }
+        }
+        Results(folder)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_string_lossy().into_owned()
+    }
+
+    /// Puts `bytes` in place of a file of `a`, makes a page of it, alone and beside `b`, and puts the file
+    /// back.
+    fn replace(&self, file: &str, bytes: &[u8]) {
+        let place = Path::new(&self.path("a")).join(file);
+        fs::write(&place, bytes).expect("there is room");
+        let alone = vec![self.path("a")];
+        let beside = vec![self.path("b"), self.path("a")];
+        // Columns are not compared.
+        for named in if file == MARK { vec![alone, beside] } else { vec![alone] } {
+            if let Err(failure) = compare::page_of_results(&named, CONFIDENCE) {
+                check(&failure);
+            }
+        }
+        match SOUND.iter().find(|(known, _)| *known == file) {
+            Some((_, content)) => fs::write(&place, content).expect("there is room"),
+            None => fs::remove_file(&place).expect("it was there"),
+        }
+    }
+
+    /// Puts `bytes` in place of the list of a comparison, and makes a page of that.
+    fn list(&self, file: &str, bytes: &[u8]) {
+        let place = self.0.path().join(file);
+        fs::write(&place, bytes).expect("there is room");
+        if let Err(failure) = compare::page_of_results(&[self.path("")], CONFIDENCE) {
+            check(&failure);
+        }
+        fs::remove_file(&place).expect("it was there");
+    }
+}
+
+/// Reads bytes as each file of a result or a comparison that they look like, up to the page.
+pub fn result_files(bytes: &[u8]) {
+    thread_local!(static RESULTS: Results = Results::new());
+    RESULTS.with(|results| {
+        if bytes.starts_with(b"PAR1") {
+            for (file, _) in &SOUND[1..] {
+                results.replace(file, bytes);
+            }
+        } else {
+            results.replace(MARK, bytes);
+            results.replace("run.json", bytes);
+            results.list(VARIANTS, bytes);
+            results.list(COMPARISON, bytes);
+        }
+    });
+}
+
+/// Reads bytes as the declaration of an experiment, up to its cases, and as its README.
+pub fn experiment(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    reproduce::fuzz::declaration(&text);
+    reproduce::fuzz::readme(&text);
+}
+
+/// Reads lines as arguments: of a load, of `--precondition`, of `--vary` and `--variant`, of `--set`.
+pub fn arguments(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let words: Vec<String> = text.lines().take(MOST_WORDS).map(str::to_owned).collect();
+    if let Err(why) = LoadArgs::read(&words) {
+        assert!(!why.is_empty());
+    }
+    for word in &words {
+        // What names a file would read it.
+        if let Err(failure) = Preparation::of(None, Some(&word.replace(['/', '\\'], "_")), false, None) {
+            check(&failure);
+        }
+        if let Err(failure) = compare::read_choices(word) {
+            check(&failure);
+        }
+        if let Err(failure) = device::load("tiny", &device::settings(std::slice::from_ref(word))) {
+            check(&failure);
+        }
+    }
+}

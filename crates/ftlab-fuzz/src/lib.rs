@@ -1,0 +1,95 @@
+//! Every parser of ftlab on mutated files: it may refuse them, but neither panic, nor take longer than
+//! [`LONGEST_TIME`], nor hold more memory than its target's [`Bound`].
+//!
+//! The targets are plain functions in the crates that have the parsers (`fuzz.rs`). Tests run some
+//! seconds of each; the program `ftlab-fuzz` (`./x fuzz`) as long as one likes. Seeds are in
+//! `fuzz/corpus/NAME/`, where failures are kept, too.
+
+pub mod mutate;
+mod targets;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+pub use targets::{Bound, TARGETS, Target};
+
+/// No input may take longer. It is on the clock, and generous: machines that test are busy.
+pub const LONGEST_TIME: Duration = Duration::from_secs(20);
+
+/// What an input took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// On the clock.
+    pub time: Duration,
+    /// The most bytes that were allocated at any moment. What C libraries hold (zstd, xz, bzip2) is not
+    /// counted; they have limits of their own.
+    pub peak_bytes: u64,
+}
+
+impl Spent {
+    /// The larger of each.
+    #[must_use]
+    pub fn max(self, other: Spent) -> Spent {
+        Spent {
+            time: self.time.max(other.time),
+            peak_bytes: self.peak_bytes.max(other.peak_bytes),
+        }
+    }
+}
+
+impl Target {
+    /// Gives it an input.
+    ///
+    /// # Errors
+    /// In words, which promise it broke. What a panic says has been printed by then.
+    pub fn attempt(&self, input: &[u8]) -> Result<Spent, String> {
+        let started = Instant::now();
+        let mut panicked = false;
+        let allocated = allocation_counter::measure(|| {
+            panicked = catch_unwind(AssertUnwindSafe(|| (self.run)(input))).is_err();
+        });
+        let spent = Spent { time: started.elapsed(), peak_bytes: allocated.bytes_max };
+        let most = self.bound.of(input.len());
+        if panicked {
+            return Err("it panicked".to_owned());
+        }
+        if spent.time > LONGEST_TIME {
+            return Err(format!("it took {:.1} s", spent.time.as_secs_f64()));
+        }
+        if spent.peak_bytes > most {
+            let (length, peak) = (input.len(), spent.peak_bytes);
+            return Err(format!("it held {peak} bytes of memory for {length} of input; bound {most}"));
+        }
+        Ok(spent)
+    }
+
+    /// All its seeds, failures of the past among them.
+    #[must_use]
+    pub fn seeds(&self) -> Vec<Vec<u8>> {
+        mutate::seeds(self.folders)
+    }
+
+    /// Tries every seed and so many mutations of them.
+    ///
+    /// # Panics
+    /// One of them breaks a promise.
+    pub fn check(&self, rounds: u64) {
+        let seeds = self.seeds();
+        let told = |which: &str, input: &[u8]| {
+            if let Err(why) = self.attempt(input) {
+                panic!("target {}, {which}: {why}:\n{}", self.name, input.escape_ascii());
+            }
+        };
+        seeds.iter().for_each(|seed| told("a seed", seed));
+        for round in 0..rounds {
+            let input = mutate::input(&seeds, self.name, 0, round);
+            told(&format!("round {round}"), &input);
+        }
+    }
+}
+
+/// The target of that name.
+#[must_use]
+pub fn target(name: &str) -> Option<&'static Target> {
+    TARGETS.iter().find(|target| target.name == name)
+}

@@ -1,0 +1,115 @@
+//! The list of targets: what each reads, its seeds, and how much memory it may hold.
+
+/// The most memory that a target may hold: so much, and so much for each byte of input.
+#[derive(Clone, Copy, Debug)]
+pub struct Bound {
+    /// Whatever the input.
+    pub fixed: u64,
+    /// For each of its bytes.
+    pub per_byte: u64,
+}
+
+impl Bound {
+    /// For an input of this length.
+    #[must_use]
+    pub fn of(self, length: usize) -> u64 {
+        self.fixed + self.per_byte * length as u64
+    }
+}
+
+/// A parser, or a family of them.
+pub struct Target {
+    /// Its name: that of its folder in `fuzz/corpus`, too.
+    pub name: &'static str,
+    /// What it reads, in words.
+    pub reads: &'static str,
+    /// Where its seeds are, as seen from `fuzz/`.
+    pub folders: &'static [&'static str],
+    /// Gives it an input.
+    pub run: fn(&[u8]),
+    /// See [`Bound`].
+    pub bound: Bound,
+    /// Mutations that tests try: some seconds' worth.
+    pub rounds: u64,
+}
+
+const MIB: u64 = 1 << 20;
+
+/// All of them.
+pub static TARGETS: [Target; 9] = [
+    Target {
+        name: "trace",
+        reads: "traces in every format, compressed or not",
+        folders: &["corpus/trace"],
+        run: ftlab_workload::trace::fuzz::read_any,
+        // Five columns of Parquet, each with a page of 64 MiB at the most.
+        bound: Bound { fixed: 384 * MIB, per_byte: 1024 },
+        rounds: 10_000,
+    },
+    Target {
+        name: "config",
+        reads: "device files and --set",
+        folders: &["corpus/config", "../presets/devices"],
+        run: ftlab::config::fuzz::parse_any,
+        bound: Bound { fixed: 8 * MIB, per_byte: 1024 },
+        rounds: 10_000,
+    },
+    Target {
+        name: "workload",
+        reads: "workload files and the histograms that they name",
+        folders: &["corpus/workload", "../presets/workloads"],
+        run: ftlab_workload::generate::fuzz::parse_any,
+        bound: Bound { fixed: 64 * MIB, per_byte: 1024 },
+        rounds: 50_000,
+    },
+    Target {
+        name: "fio",
+        reads: "fio job files",
+        folders: &["corpus/fio", "../examples/fio"],
+        run: ftlab_workload::fio::fuzz::parse_any,
+        bound: Bound { fixed: 64 * MIB, per_byte: 1024 },
+        rounds: 20_000,
+    },
+    Target {
+        name: "image",
+        reads: "images of devices, uncompressed, and changes behind their checksums",
+        folders: &["corpus/image"],
+        run: ftlab::image::fuzz::load_any,
+        bound: Bound { fixed: 64 * MIB, per_byte: 1024 },
+        rounds: 2_000,
+    },
+    Target {
+        name: "image-file",
+        reads: "image files as the command line takes them",
+        folders: &["corpus/image-file"],
+        run: ftlab_cli::fuzz::image_file,
+        // Half of it is asked for, and given back, before tables are made: whether there is room.
+        bound: Bound { fixed: 256 * MIB, per_byte: 8192 },
+        rounds: 2_000,
+    },
+    Target {
+        name: "result",
+        reads: "results and comparisons: their JSON and Parquet files, up to the page",
+        folders: &["corpus/result"],
+        run: ftlab_cli::fuzz::result_files,
+        // Ten columns of Parquet, and a million rows of them at the most.
+        bound: Bound { fixed: 1024 * MIB, per_byte: 1024 },
+        rounds: 2_000,
+    },
+    Target {
+        name: "experiment",
+        reads: "experiment.toml and the README beside it",
+        folders: &["corpus/experiment"],
+        run: ftlab_cli::fuzz::experiment,
+        bound: Bound { fixed: 64 * MIB, per_byte: 4096 },
+        rounds: 3_000,
+    },
+    Target {
+        name: "arguments",
+        reads: "--precondition, --vary, --variant and the other flags of a load",
+        folders: &["corpus/arguments"],
+        run: ftlab_cli::fuzz::arguments,
+        bound: Bound { fixed: 8 * MIB, per_byte: 4096 },
+        rounds: 5_000,
+    },
+];

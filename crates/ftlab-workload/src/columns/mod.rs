@@ -1,0 +1,255 @@
+//! Whole numbers from the columns of a Parquet file that may be damaged or made to do harm: whatever it
+//! holds, reading it ends with numbers or an error. Traces are read with it, and results.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+use std::sync::atomic::Ordering;
+
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{DataType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+
+mod claims;
+mod thrift;
+
+/// How many rows are decoded at a time, at most.
+pub const STEP: usize = 4 << 10;
+
+/// Why columns can't be read.
+#[derive(Debug)]
+pub enum Unread {
+    /// The file is damaged.
+    Damaged(ParquetError),
+    /// It has no column of that name.
+    Missing {
+        /// The name.
+        column: &'static str,
+        /// Those that it has.
+        known: Vec<String>,
+    },
+    /// The column of that name holds something else than integers of 32 or 64 bits.
+    NoIntegers(&'static str),
+}
+
+impl From<ParquetError> for Unread {
+    fn from(error: ParquetError) -> Unread {
+        Unread::Damaged(error)
+    }
+}
+
+/// Columns that are being read, some thousand rows at a time.
+pub struct Columns<const N: usize> {
+    reader: Box<dyn FileReader>,
+    names: [&'static str; N],
+    /// Where each of them is among the columns of the file.
+    indices: [Option<usize>; N],
+    group: usize,
+    rows: Option<[Option<Column>; N]>,
+    buffers: [Vec<u64>; N],
+}
+
+impl<const N: usize> Columns<N> {
+    /// Opens a file of which these columns are wanted; with `false` beside it one may be missing.
+    ///
+    /// # Errors
+    /// It is damaged, or lacks a column.
+    pub fn open(
+        file: impl ChunkReader + 'static,
+        names: [(&'static str, bool); N],
+    ) -> Result<Columns<N>, Unread> {
+        let reader = guarded(|| {
+            let bytes = file.len();
+            let (file, pages) = claims::Checked::new(file)?;
+            let reader = SerializedFileReader::new(file)?;
+            // From now on only pages are read from where they begin.
+            pages.store(true, Ordering::Relaxed);
+            check_ranges(&reader, bytes)?;
+            Ok(Box::new(reader) as Box<dyn FileReader>)
+        })?;
+        let schema = reader.metadata().file_metadata().schema_descr_ptr();
+        let mut indices = [None; N];
+        for (index, (column, required)) in indices.iter_mut().zip(names) {
+            *index = schema.columns().iter().position(|known| known.path().string() == column);
+            if index.is_none() && required {
+                let known = schema.columns().iter().map(|known| known.path().string()).collect();
+                return Err(Unread::Missing { column, known });
+            }
+        }
+        let buffers = std::array::from_fn(|_| Vec::new());
+        let names = names.map(|(name, _)| name);
+        Ok(Columns { reader, names, indices, group: 0, rows: None, buffers })
+    }
+
+    /// Whether the file has a column.
+    #[must_use]
+    pub fn has(&self, column: usize) -> bool {
+        self.indices[column].is_some()
+    }
+
+    /// Decodes the next rows, at most `most`, and says how many they are; none at the end.
+    ///
+    /// # Errors
+    /// The file is damaged, or a column holds no integers.
+    pub fn fill(&mut self, most: usize) -> Result<usize, Unread> {
+        loop {
+            if self.rows.is_none() && !self.next_group()? {
+                return Ok(0);
+            }
+            match self.decode(most)? {
+                0 => self.rows = None,
+                count => return Ok(count),
+            }
+        }
+    }
+
+    /// The rows that were decoded, by column; empty where the file has none of that name.
+    #[must_use]
+    pub fn rows(&self) -> &[Vec<u64>; N] {
+        &self.buffers
+    }
+
+    /// Opens the columns of the next row group; false if there is none.
+    fn next_group(&mut self) -> Result<bool, Unread> {
+        if self.group >= self.reader.num_row_groups() {
+            return Ok(false);
+        }
+        let (reader, number, indices) = (&self.reader, self.group, self.indices);
+        let readers = guarded(|| {
+            let group = reader.get_row_group(number)?;
+            let open = |index: Option<usize>| index.map(|index| group.get_column_reader(index));
+            indices.into_iter().map(|index| open(index).transpose()).collect::<Result<Vec<_>, _>>()
+        })?;
+        self.group += 1;
+        let mut columns: [Option<Column>; N] = std::array::from_fn(|_| None);
+        for ((column, reader), name) in columns.iter_mut().zip(readers).zip(self.names) {
+            let Some(reader) = reader else { continue };
+            *column = Some(Column::new(reader).ok_or(Unread::NoIntegers(name))?);
+        }
+        self.rows = Some(columns);
+        Ok(true)
+    }
+
+    fn decode(&mut self, most: usize) -> Result<usize, Unread> {
+        let (columns, buffers) = (self.rows.iter_mut().flatten(), &mut self.buffers);
+        let rows = guarded(|| {
+            let mut rows = None;
+            for (column, buffer) in columns.zip(buffers) {
+                buffer.clear();
+                let Some(column) = column else { continue };
+                let count = column.read(most, buffer)?;
+                if *rows.get_or_insert(count) != count || buffer.len() != count {
+                    let what = "empty cells, or columns of unequal length".to_owned();
+                    return Err(ParquetError::General(what));
+                }
+            }
+            Ok(rows.unwrap_or(0))
+        })?;
+        Ok(rows)
+    }
+}
+
+thread_local! {
+    /// Whether this thread is within a step of the Parquet library.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a step of the Parquet library. On some damaged files it panics instead of returning an
+/// error; that is an error of the file all the same, and nothing is printed of the panic.
+fn guarded<T>(step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
+    static HUSHED: Once = Once::new();
+    HUSHED.call_once(|| {
+        let usual = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                usual(panic);
+            }
+        }));
+    });
+    GUARDED.set(true);
+    let done = catch_unwind(AssertUnwindSafe(step));
+    GUARDED.set(false);
+    done.unwrap_or_else(|_| {
+        Err(ParquetError::General("its parts contradict each other".to_owned()))
+    })
+}
+
+/// Every column chunk must lie within the file: the library takes that for granted.
+fn check_ranges(reader: &dyn FileReader, bytes: u64) -> Result<(), ParquetError> {
+    for group in reader.metadata().row_groups() {
+        for column in group.columns() {
+            let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+            let end = start.checked_add(column.compressed_size());
+            let end = end.and_then(|end| u64::try_from(end).ok());
+            let inside = end.is_some_and(|end| end <= bytes);
+            let whole = start >= 0 && column.compressed_size() >= 0 && column.num_values() >= 0;
+            if !inside || !whole {
+                let what = "a column lies outside of the file".to_owned();
+                return Err(ParquetError::General(what));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A column of integers.
+enum Column {
+    Wide(Integers<Int64Type>),
+    Narrow(Integers<Int32Type>),
+}
+
+struct Integers<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    values: Vec<T::T>,
+    levels: Vec<i16>,
+}
+
+impl Column {
+    fn new(reader: ColumnReader) -> Option<Column> {
+        match reader {
+            ColumnReader::Int64ColumnReader(reader) => {
+                Some(Column::Wide(Integers { reader, values: Vec::new(), levels: Vec::new() }))
+            }
+            ColumnReader::Int32ColumnReader(reader) => {
+                Some(Column::Narrow(Integers { reader, values: Vec::new(), levels: Vec::new() }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Appends the next values, at most `most`, and says how many rows they are.
+    fn read(&mut self, most: usize, out: &mut Vec<u64>) -> Result<usize, ParquetError> {
+        match self {
+            Column::Wide(column) => {
+                let rows = column.read(most)?;
+                out.extend(column.values.iter().map(|&value| value.cast_unsigned()));
+                Ok(rows)
+            }
+            Column::Narrow(column) => {
+                let rows = column.read(most)?;
+                out.extend(column.values.iter().map(|&value| u64::from(value.cast_unsigned())));
+                Ok(rows)
+            }
+        }
+    }
+}
+
+impl<T: DataType> Integers<T> {
+    fn read(&mut self, most: usize) -> Result<usize, ParquetError> {
+        self.values.clear();
+        self.levels.clear();
+        let mut rows = 0;
+        // The reader stops at the end of a page.
+        while rows < most {
+            let levels = Some(&mut self.levels);
+            let (more, ..) =
+                self.reader.read_records(most - rows, levels, None, &mut self.values)?;
+            if more == 0 {
+                break;
+            }
+            rows += more;
+        }
+        Ok(rows)
+    }
+}
