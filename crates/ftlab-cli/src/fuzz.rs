@@ -173,7 +173,9 @@ pub fn arguments(bytes: &[u8]) {
     }
     for word in &words {
         // What names a file would read it.
-        if let Err(failure) = Preparation::of(None, Some(&word.replace(['/', '\\'], "_")), false, None) {
+        if let Err(failure) =
+            Preparation::of(None, Some(&word.replace(['/', '\\'], "_")), false, None)
+        {
             check(&failure);
         }
         if let Err(failure) = compare::read_choices(word) {

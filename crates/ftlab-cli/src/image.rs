@@ -248,3 +248,97 @@ impl Taken {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ftlab::config::Layer;
+    use ftlab::device::{DeviceSetup, assemble};
+    use ftlab::image::file::{FORMAT, MAGIC, PREAMBLE};
+
+    use super::*;
+
+    fn small() -> Image {
+        let config = Config::load(&[Layer::preset("tiny")]).unwrap();
+        Image {
+            ftlab_version: "0".to_owned(),
+            config: config.canonical(),
+            seed: 1,
+            story: "[]".to_owned(),
+            snapshot: assemble(DeviceSetup::new(&config, 1)).save(),
+        }
+    }
+
+    fn packed(image: &Image) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        pack(&mut bytes, image).unwrap();
+        bytes
+    }
+
+    /// What is said of bytes that are refused.
+    fn told(bytes: &[u8]) -> String {
+        match take_bytes("a.ftlab", bytes) {
+            Err(Failure::Usage(text)) => text,
+            Err(other) => panic!("{other:?}"),
+            Ok(_) => panic!("it is taken"),
+        }
+    }
+
+    #[test]
+    fn an_image_that_is_cut_anywhere_is_refused() {
+        let whole = packed(&small());
+        assert!(take_bytes("a.ftlab", &whole).is_ok());
+        for end in 0..whole.len() {
+            let text = told(&whole[..end]);
+            assert!(text.contains("remedy: "), "cut at {end}: {text}");
+            assert!(end == 0 || text.contains("damaged"), "cut at {end}: {text}");
+        }
+    }
+
+    #[test]
+    fn an_image_in_which_a_bit_is_turned_is_refused() {
+        let whole = packed(&small());
+        for at in 0..whole.len() {
+            let mut turned = whole.clone();
+            turned[at] ^= 1 << (at % 8);
+            // Some bits of the compression's own head mean nothing.
+            if let Ok(taken) = take_bytes("a.ftlab", &turned) {
+                assert_eq!(taken.image, small(), "turned at {at}");
+            } else {
+                assert!(told(&turned).contains("remedy: "), "turned at {at}");
+            }
+        }
+        // Behind the compression each section has a checksum of its own.
+        let sections = small().encode();
+        for at in (0..sections.len()).step_by(7) {
+            let mut turned = sections.clone();
+            turned[at] ^= 1 << (at % 8);
+            let bytes = [&whole[..PREAMBLE], &zstd::encode_all(&*turned, LEVEL).unwrap()].concat();
+            assert!(told(&bytes).contains("damaged"), "turned at {at}");
+        }
+    }
+
+    #[test]
+    fn images_of_other_versions_are_refused_with_both_versions() {
+        let rest = &packed(&small())[PREAMBLE..];
+        for format in [0, FORMAT - 1, FORMAT + 1, u32::MAX] {
+            let text = told(&[&MAGIC[..], &format.to_le_bytes(), rest].concat());
+            let expected = format!("has format {format}, and this version of ftlab");
+            assert!(text.contains(&expected) && text.contains("make it again"), "{text}");
+        }
+        // The same format, and a configuration that only another version knows.
+        let config = format!("{}\nfuture.option = 1\n", small().config);
+        let newer = Image { config, ftlab_version: "99.1".to_owned(), ..small() };
+        let text = told(&packed(&newer));
+        assert!(text.contains("future") && text.contains("remedy: "), "{text}");
+        let text = told(b"something else altogether");
+        assert!(text.contains("no image of a device"), "{text}");
+    }
+
+    #[test]
+    fn an_image_that_unpacks_without_end_is_refused() {
+        let mut sections = small().encode();
+        sections.resize(sections.len() + (256 << 20), 0);
+        let bytes = [&file::preamble()[..], &zstd::encode_all(&*sections, 1).unwrap()].concat();
+        assert!(told(&bytes).contains("it holds more than a device of its size can have"));
+    }
+}

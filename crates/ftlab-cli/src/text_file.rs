@@ -35,8 +35,7 @@ pub fn read(path: &Path) -> io::Result<String> {
 
 /// Why a file that can't be read as a text is refused. `what` is what it should be.
 pub fn unreadable(what: &str, path: &Path, error: &io::Error) -> Failure {
-    let no_text =
-        matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge);
+    let no_text = matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge);
     no_text
         .then(|| taken_for_trace(what, path))
         .flatten()

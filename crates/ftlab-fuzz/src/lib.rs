@@ -30,10 +30,7 @@ impl Spent {
     /// The larger of each.
     #[must_use]
     pub fn max(self, other: Spent) -> Spent {
-        Spent {
-            time: self.time.max(other.time),
-            peak_bytes: self.peak_bytes.max(other.peak_bytes),
-        }
+        Spent { time: self.time.max(other.time), peak_bytes: self.peak_bytes.max(other.peak_bytes) }
     }
 }
 
@@ -58,7 +55,9 @@ impl Target {
         }
         if spent.peak_bytes > most {
             let (length, peak) = (input.len(), spent.peak_bytes);
-            return Err(format!("it held {peak} bytes of memory for {length} of input; bound {most}"));
+            return Err(format!(
+                "it held {peak} bytes of memory for {length} of input; bound {most}"
+            ));
         }
         Ok(spent)
     }

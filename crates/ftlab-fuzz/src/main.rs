@@ -78,8 +78,8 @@ fn chosen(args: &Args) -> Vec<&'static Target> {
 fn replay(args: &Args, path: &Path) -> io::Result<ExitCode> {
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     let name = args.targets.first().map(String::as_str).or(folder).unwrap_or_default();
-    let target = target(name)
-        .ok_or_else(|| io::Error::other("which target? Name it with --target"))?;
+    let target =
+        target(name).ok_or_else(|| io::Error::other("which target? Name it with --target"))?;
     match target.attempt(&fs::read(path)?) {
         Ok(spent) => {
             println!("{}: {}", target.name, told(spent));
@@ -179,7 +179,10 @@ fn lead(args: &Args) -> io::Result<ExitCode> {
     let targets = chosen(args);
     let share = Duration::from_secs_f64(args.minutes * 60.0 / targets.len() as f64);
     let mut failures = 0;
-    println!("{:<12} {:>12} {:>10} {:>10} {:>9}", "target", "inputs", "longest", "most MiB", "failures");
+    println!(
+        "{:<12} {:>12} {:>10} {:>10} {:>9}",
+        "target", "inputs", "longest", "most MiB", "failures"
+    );
     for target in targets {
         let Tally { rounds, spent, failures: more } = run(args, target, share)?;
         let mib = spent.peak_bytes as f64 / f64::from(1 << 20);

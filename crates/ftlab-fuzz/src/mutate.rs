@@ -34,16 +34,8 @@ const NUMBERS: [&str; 14] = [
     "99999999999999999999999",
 ];
 /// What is put in the place of bytes: lengths and counts in binary files.
-const WORDS: [u64; 8] = [
-    0,
-    1,
-    0x7fff_ffff,
-    0x8000_0000,
-    0xffff_ffff,
-    1 << 40,
-    i64::MAX as u64,
-    u64::MAX,
-];
+const WORDS: [u64; 8] =
+    [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 1 << 40, i64::MAX as u64, u64::MAX];
 /// What is put anywhere: separators, ends, magic numbers, ways out of a folder.
 const TOKENS: [&[u8]; 26] = [
     b"\n",
@@ -152,12 +144,7 @@ fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], longest: usize, random: &mut S
 }
 
 /// Writes a piece several times, mostly twice, now and then until the input is full.
-fn repeat(
-    input: &mut Vec<u8>,
-    place: std::ops::Range<usize>,
-    longest: usize,
-    random: &mut Stream,
-) {
+fn repeat(input: &mut Vec<u8>, place: std::ops::Range<usize>, longest: usize, random: &mut Stream) {
     let piece = input[place.clone()].to_vec();
     let room = longest.saturating_sub(input.len()) / piece.len().max(1);
     let times = if random.below(8) == 0 { room } else { 1 };

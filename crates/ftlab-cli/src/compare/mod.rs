@@ -35,8 +35,8 @@ use crate::experiment::LoadSource;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory;
-use crate::resume::{self, Kept};
 use crate::result::{self, COMPARISON, FileKind, Folder, PARTIAL, Target, VARIANTS};
+use crate::resume::{self, Kept};
 use crate::run::{RESULTS, mention_abandoned};
 use crate::seeds;
 

@@ -334,7 +334,11 @@ impl Plan {
     }
 
     /// The folder that is to be written, if it holds the result of these very runs.
-    fn done_already(&self, args: &ReproduceArgs, several: bool) -> Result<Option<PathBuf>, Failure> {
+    fn done_already(
+        &self,
+        args: &ReproduceArgs,
+        several: bool,
+    ) -> Result<Option<PathBuf>, Failure> {
         let Some(path) = self.named(args, several).filter(|_| !args.output.force) else {
             return Ok(None);
         };

@@ -7,7 +7,7 @@ use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, Zst
 use parquet::data_type::{Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
@@ -52,6 +52,9 @@ impl<const N: usize> Table<N> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
             .set_created_by(format!("ftlab {}", env!("CARGO_PKG_VERSION")))
+            // What is said of each page would be kept in memory until the end of the file.
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_offset_index_disabled(true)
             .set_key_value_metadata(Some(std::iter::once(about).chain(units).collect()))
             .build();
         let out = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;

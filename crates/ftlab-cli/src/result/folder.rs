@@ -314,10 +314,15 @@ fn is_empty(folder: &Path) -> bool {
 
 /// A finished result is replaced only where the user says so, and anything else never.
 fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
+    let shown = path.display();
+    if path.is_symlink() {
+        return Err(Failure::usage(format!(
+            "{shown} is a link, which is neither followed nor replaced\n  remedy: name the folder itself with -o"
+        )));
+    }
     if !path.exists() || is_empty(path) {
         return Ok(());
     }
-    let shown = path.display();
     if ![MARK, COMPARISON].iter().any(|mark| path.join(mark).is_file()) {
         return Err(Failure::usage(format!(
             "{shown} exists and is not a result\n  remedy: choose another folder with -o"

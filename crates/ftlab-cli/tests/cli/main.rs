@@ -6,6 +6,7 @@ mod compare;
 mod compare_pasts;
 mod device;
 mod fio_json;
+mod hostile;
 mod other_commands;
 mod reproduce;
 mod reproduce_curves;

@@ -142,7 +142,7 @@ fn numbers_are_means_of_the_runs_that_ftlab_run_makes() {
     experiment(&place, "e", &claims);
     let done = place.run("reproduce e -o out");
     assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
-    assert_eq!(entries(&place.path("out")), ["report.html", "result.json"]);
+    assert_eq!(entries(&place.path("out")), ["report.html", "result.json", "run.json"]);
     let document = place.json("out/result.json");
     assert_eq!(
         (&document["kind"], &document["schema_version"]),

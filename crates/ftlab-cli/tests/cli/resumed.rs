@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::common::{Place, fails};
 use super::reproduce;
 
-const COMPARE: &str = "compare tiny --vary scheduler.policy=fifo,read-first --workload w.toml --seeds 3";
+const COMPARE: &str =
+    "compare tiny --vary scheduler.policy=fifo,read-first --workload w.toml --seeds 3";
 /// Some tenths of a second for each run.
 const WORK: &[u8] = b"name = 'w'\n[[phase]]\nreads = '50%'\nwrites = '50%'\nsize = '4KiB'\n\
     arrivals = { kind = 'closed', queue_depth = 4 }\nrequests = 60000\n";
@@ -172,7 +173,10 @@ fn a_killed_reproduction_goes_on_where_it_stood() {
     assert!(taken_up(&done.err) > 0 || done.err.contains("complete already"), "{}", done.err);
     assert_eq!(files(&place.path("out/a")), files(&place.path("whole/a")));
     assert_eq!(files(&place.path("out/b")), files(&place.path("whole/b")));
-    assert_eq!(super::common::entries(&place.path("out/a")), ["report.html", "result.json", "run.json"]);
+    assert_eq!(
+        super::common::entries(&place.path("out/a")),
+        ["report.html", "result.json", "run.json"]
+    );
     let again = place.run(line);
     assert_eq!(again.code, 0, "{}", again.err);
     assert_eq!(again.err.matches("complete already").count(), 2, "{}", again.err);

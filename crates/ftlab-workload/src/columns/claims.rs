@@ -166,3 +166,59 @@ fn check_page(head: &[u8]) -> Result<(), ParquetError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number as the protocol writes it.
+    fn number(value: i64) -> Vec<u8> {
+        let mut left = ((value << 1) ^ (value >> 63)).cast_unsigned();
+        let mut bytes = Vec::new();
+        while left > 0x7f {
+            bytes.push(left as u8 | 0x80);
+            left >>= 7;
+        }
+        bytes.push(left as u8);
+        bytes
+    }
+
+    /// The head of a page: of a dictionary with so many values, so long unpacked.
+    fn dictionary(unpacked: i64, values: i64) -> Vec<u8> {
+        let page = [&[0x15, 4, 0x15][..], &number(unpacked), &[0x15, 20, 0x4c, 0x15]].concat();
+        [page, number(values), vec![0x15, 0, 0, 0]].concat()
+    }
+
+    #[test]
+    fn pages_that_claim_too_much_are_refused() {
+        assert!(check_page(&dictionary(4000, 1000)).is_ok());
+        let told = |head: &[u8]| check_page(head).expect_err("it claims too much").to_string();
+        assert!(told(&dictionary(4000, 1001)).contains("more values than it holds"));
+        assert!(told(&dictionary(4000, i64::from(i32::MAX))).contains("more values"));
+        assert!(told(&dictionary(LONGEST_PAGE + 1, 1)).contains("more than 64 MiB"));
+        assert!(told(&dictionary(4000, 1000)[..6]).contains("a head is damaged"));
+    }
+
+    /// A table of contents whose schema has these numbers of children.
+    fn schema(children: &[i64]) -> Vec<u8> {
+        assert!(children.len() < 0x80, "its length has one byte");
+        let mut bytes = vec![0x15, 2, 0x19, 0xfc, children.len() as u8];
+        for &of in children {
+            bytes.push(0x55);
+            bytes.extend(number(of));
+            bytes.push(0);
+        }
+        bytes.push(0);
+        bytes
+    }
+
+    #[test]
+    fn schemas_that_are_no_tree_are_refused() {
+        assert!(check_schema(&schema(&[3, 0, 1, 0, 0])).is_ok());
+        let told = |children: &[i64]| check_schema(&schema(children)).unwrap_err().to_string();
+        assert!(told(&[i64::from(i32::MAX), 0]).contains("more children than there are"));
+        assert!(told(&[-1, 0]).contains("less than no children"));
+        let deep: Vec<i64> = std::iter::repeat_n(1, 40).chain([0]).collect();
+        assert!(told(&deep).contains("too deep"));
+    }
+}

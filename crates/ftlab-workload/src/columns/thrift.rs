@@ -131,7 +131,8 @@ mod tests {
     fn values_are_skipped_and_numbers_read() {
         // 1: i32 -3, 3: list of two structs { 1: binary "ab" }, 4: true, 20: i64 300, end.
         let bytes = [
-            0x15, 0x05, 0x29, 0x2c, 0x18, 2, b'a', b'b', 0, 0x18, 0, 0, 0x11, 0x06, 40, 0xd8, 4, 0, 9,
+            0x15, 0x05, 0x29, 0x2c, 0x18, 2, b'a', b'b', 0, 0x18, 0, 0, 0x11, 0x06, 40, 0xd8, 4, 0,
+            9,
         ];
         let mut walk = Walk::new(&bytes);
         assert_eq!(walk.field(0), Ok(Some((1, I32))));

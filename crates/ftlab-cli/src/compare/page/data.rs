@@ -179,7 +179,8 @@ fn times(result: &Finished) -> Result<Times, Failure> {
     let measured = phases.into_iter().flatten().filter(|phase| phase["measured"] == true);
     let started = measured.filter_map(|phase| phase["started_ns"].as_u64()).min().unwrap_or(0);
     let finished = result.document["replay"]["finished_ns"].as_u64().unwrap_or(u64::MAX);
-    let rows: Rows<10> = rows.into_iter().filter(|row| row[0].saturating_add(row[1]) > started).collect();
+    let rows: Rows<10> =
+        rows.into_iter().filter(|row| row[0].saturating_add(row[1]) > started).collect();
     let group = rows.len().div_ceil(TIME_POINTS).max(1);
     let page = result.text("/device/config/nand/page_size");
     let page_bytes = Bytes::parse(page).map_or(0, |bytes| bytes.0);

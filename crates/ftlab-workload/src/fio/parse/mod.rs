@@ -1,7 +1,7 @@
 //! From sections to jobs: every option is read by its meaning (`meaning.rs`), and every problem is
 //! collected.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ftlab::config::text::{clip, nearest};
 use ftlab::config::{Place, Problem, Problems};
@@ -55,14 +55,14 @@ impl JobFile {
             })
             .collect();
         // What stands in [global] is read for each job, and told once.
-        let mut told: Vec<Problem> = Vec::new();
-        for problem in problems {
-            if !told.contains(&problem) {
-                told.push(problem);
-            }
-        }
-        if !told.is_empty() {
-            return Err(Problems { problems: told });
+        let mut told = BTreeSet::new();
+        problems.retain(|Problem { path, message, place, .. }| {
+            // Not the place itself: it holds all of the text.
+            let place = place.as_ref().map(|place| (place.label.clone(), place.span.start));
+            told.insert((path.clone(), message.clone(), place))
+        });
+        if !problems.is_empty() {
+            return Err(Problems { problems });
         }
         notes.dedup();
         let global =

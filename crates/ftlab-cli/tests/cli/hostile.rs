@@ -1,0 +1,132 @@
+//! Files that were made to do harm, and names that lead elsewhere: refused in time, within memory, and nothing is
+//! written beside what was named.
+
+use super::common::{Place, entries, fails};
+
+/// Each of these would be read without end.
+#[cfg(unix)]
+#[test]
+fn files_without_end_are_refused() {
+    let place = Place::new();
+    let load = "--workload randwrite-4k --requests 10 --no-output";
+    let too_long = ["longer than 32 MiB", "right file"];
+    fails(&place, &format!("run --device /dev/zero {load}"), &["/dev/zero"]);
+    fails(&place, "run --device tiny --workload /dev/zero --no-output", &too_long);
+    fails(&place, "run --device tiny --fio /dev/zero --no-output", &["longer than 32 MiB"]);
+    fails(&place, "run --device tiny --trace /dev/zero --no-output", &["a line is longer"]);
+    fails(&place, &format!("run --image /dev/zero {load}"), &["no image"]);
+    place.write(
+        "w.toml",
+        b"name = 'w'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\nrequests = 1\n\
+        address = { kind = 'histogram', file = '/dev/zero' }\n",
+    );
+    fails(&place, "run --device tiny --workload w.toml --no-output", &["longer than 32 MiB"]);
+    place.write("job.fio", b"include /dev/zero\n[job]\nsize=1m\nrw=read\n");
+    fails(&place, "run --device tiny --fio job.fio --no-output", &["longer than 32 MiB"]);
+}
+
+/// Names of variants, devices, workloads and experiments become names of folders.
+#[test]
+fn names_do_not_lead_out_of_the_folder() {
+    let place = Place::new();
+    let tiny = "base = \"tiny\"\n[device]\nname = \"../../../evil\"\n";
+    place.write("evil.toml", tiny.as_bytes());
+    place.write(
+        "w.toml",
+        b"name = '/tmp/../../evil'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\n\
+        requests = 10\n",
+    );
+    let args = [
+        "compare",
+        "evil.toml",
+        "--variant",
+        "../../evil:ftl.gc.stop=5",
+        "--variant",
+        "/evil:ftl.gc.stop=6",
+        "--workload",
+        "w.toml",
+        "--seeds",
+        "1",
+        "-q",
+        "-o",
+        "deep/er/out",
+    ];
+    let done = place.command(&args).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(place.entries(), ["deep", "evil.toml", "trace.csv", "w.toml"]);
+    assert_eq!(entries(&place.path("deep/er")), ["out"]);
+    assert_eq!(entries(&place.path("deep/er/out/runs")), ["1-______evil", "2-_evil"]);
+    // By default names make the folder's name.
+    assert_eq!(place.run("run --device evil.toml --workload w.toml -q").code, 0);
+    let results = entries(&place.path("ftlab-results"));
+    assert!(results.len() == 1 && results[0].ends_with("evil-1"), "{results:?}");
+    assert_eq!(place.entries(), ["deep", "evil.toml", "ftlab-results", "trace.csv", "w.toml"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed_when_results_are_written() {
+    let place = Place::new();
+    let run = "run --device tiny --trace trace.csv -q -o link";
+    std::fs::create_dir(place.path("elsewhere")).unwrap();
+    place.write("elsewhere/precious", b"mine");
+    for to in ["elsewhere", "nowhere"] {
+        std::os::unix::fs::symlink(to, place.path("link")).unwrap();
+        fails(&place, run, &["link"]);
+        fails(&place, &format!("{run} --force"), &["link"]);
+        std::fs::remove_file(place.path("link")).unwrap();
+    }
+    assert_eq!(place.read("elsewhere/precious"), b"mine");
+}
+
+/// A result that was damaged is told with its file.
+#[test]
+fn damaged_results_are_refused_with_the_file() {
+    let place = Place::new();
+    assert_eq!(place.run("run --device tiny --trace trace.csv -q -o a").code, 0);
+    for file in ["latencies.parquet", "timeline.parquet", "blocks.parquet", "result.json"] {
+        let whole = place.read(&format!("a/{file}"));
+        for damaged in [&whole[..whole.len() / 2], b"", b"PAR1PAR1", b"{}"] {
+            place.write(&format!("a/{file}"), damaged);
+            fails(&place, "report a -o page.html", &[file, "remedy: "]);
+        }
+        place.write(&format!("a/{file}"), &whole);
+    }
+    assert_eq!(place.run("report a -o page.html -q").code, 0);
+}
+
+/// However many requests there are: what is measured of them takes the same memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_requests() {
+    let place = Place::new();
+    place.write(
+        "w.toml",
+        b"name = 'w'\n[[phase]]\nreads = '50%'\nwrites = '48%'\ntrims = '1%'\nflushes = '1%'\n\
+        size = '4KiB'\narrivals = { kind = 'closed', queue_depth = 8 }\nrequests = 100000000\n",
+    );
+    let peak = |requests: u32| {
+        let line = format!(
+            "run --device tiny --set cache.policy=lru --workload w.toml --precondition fill --accesses -q \
+             --requests {requests} -o out-{requests}"
+        );
+        let args: Vec<&str> = line.split_whitespace().collect();
+        let mut child = place.command(&args).spawn().unwrap();
+        let status = format!("/proc/{}/status", child.id());
+        let mut most = 0;
+        while child.try_wait().unwrap().is_none() {
+            let text = std::fs::read_to_string(&status).unwrap_or_default();
+            let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kib = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok());
+            most = most.max(kib.unwrap_or(0u64));
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        assert!(child.wait().unwrap().success() && most > 0);
+        most
+    };
+    let (few, many) = (peak(60_000), peak(600_000));
+    assert!(
+        many < few + 2048,
+        "{few} KiB for 60,000 requests and {many} KiB for ten times as many"
+    );
+}
