@@ -44,7 +44,7 @@ pub static TARGETS: [Target; 9] = [
         run: ftlab_workload::trace::fuzz::read_any,
         // Five columns of Parquet, each with a page of 64 MiB at the most.
         bound: Bound { fixed: 384 * MIB, per_byte: 1024 },
-        rounds: 10_000,
+        rounds: 6_000,
     },
     Target {
         name: "config",
@@ -52,7 +52,7 @@ pub static TARGETS: [Target; 9] = [
         folders: &["corpus/config", "../presets/devices"],
         run: ftlab::config::fuzz::parse_any,
         bound: Bound { fixed: 8 * MIB, per_byte: 1024 },
-        rounds: 10_000,
+        rounds: 6_000,
     },
     Target {
         name: "workload",
@@ -60,7 +60,7 @@ pub static TARGETS: [Target; 9] = [
         folders: &["corpus/workload", "../presets/workloads"],
         run: ftlab_workload::generate::fuzz::parse_any,
         bound: Bound { fixed: 64 * MIB, per_byte: 1024 },
-        rounds: 50_000,
+        rounds: 20_000,
     },
     Target {
         name: "fio",
@@ -68,7 +68,7 @@ pub static TARGETS: [Target; 9] = [
         folders: &["corpus/fio", "../examples/fio"],
         run: ftlab_workload::fio::fuzz::parse_any,
         bound: Bound { fixed: 64 * MIB, per_byte: 1024 },
-        rounds: 20_000,
+        rounds: 4_000,
     },
     Target {
         name: "image",
@@ -110,6 +110,6 @@ pub static TARGETS: [Target; 9] = [
         folders: &["corpus/arguments"],
         run: ftlab_cli::fuzz::arguments,
         bound: Bound { fixed: 8 * MIB, per_byte: 4096 },
-        rounds: 5_000,
+        rounds: 800,
     },
 ];
