@@ -18,6 +18,7 @@ mod load;
 mod memory;
 mod page;
 mod pool;
+mod power_cuts;
 mod progress;
 mod recording;
 mod reproduce;

@@ -10,6 +10,7 @@ use ftlab_workload::fio::Tally;
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
 use parquet::errors::ParquetError;
 
+use crate::power_cuts::PowerCuts;
 use crate::result::Requests;
 
 /// Where a load meets a device, all of its streams have one set of pages.
@@ -52,6 +53,8 @@ pub struct Recording<'a> {
     pub tally: Option<Tally>,
     /// Takes the requests that are measured, if it is asked how they share pages.
     pub accesses: Option<Accesses>,
+    /// Cuts the power of copies of the device, if that is asked for.
+    pub power_cuts: Option<PowerCuts>,
 }
 
 impl<'a> Recording<'a> {
@@ -70,6 +73,7 @@ impl<'a> Recording<'a> {
             phases_before: 0,
             tally: None,
             accesses: None,
+            power_cuts: None,
         }
     }
 
@@ -121,6 +125,11 @@ impl Sink<Device> for Recording<'_> {
     #[inline]
     fn advanced(&mut self, device: &Device) {
         self.recorder.look(device);
+        if let Some(cuts) = &mut self.power_cuts
+            && self.measured
+        {
+            cuts.look(device);
+        }
         if let Some(ageing) = &mut self.ageing {
             let rounds = ageing.rounds().len();
             if ageing.look(device) {

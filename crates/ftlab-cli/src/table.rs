@@ -6,9 +6,9 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use ftlab::stats::{LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report, Spread, Verdict};
 
-use crate::accesses;
 use crate::human::{bytes, count, digits, percent, rate, span, time};
 use crate::result::{Document, StepDocument};
+use crate::{accesses, power_cuts};
 
 /// What stands where nothing is known.
 const NONE: &str = "-";
@@ -30,6 +30,7 @@ pub fn print(document: &Document, device_name: &str, out: &mut dyn Write) -> io:
     device(report, out)?;
     phases(report, out)?;
     document.accesses.as_ref().map_or(Ok(()), |found| accesses::print(found, out))?;
+    document.power_cuts.as_ref().map_or(Ok(()), |cuts| power_cuts::print(cuts, out))?;
     let warnings = document.warnings.iter().map(|warning| format!("Warning: {warning}."));
     let notes: Vec<String> = report.notes.iter().cloned().chain(warnings).collect();
     if !notes.is_empty() {

@@ -197,7 +197,10 @@ fn explanations() {
     let unknown = explain("ftl.gc.victem").expect_err("a slip of the pen");
     assert!(unknown.remedy.starts_with("did you mean ftl.gc.victim?"), "{unknown}");
     let lost = explain("zzz").expect_err("nothing like it");
-    assert!(lost.remedy.contains("device, host, firmware, nand, ftl, cache, scheduler"), "{lost}");
+    assert!(
+        lost.remedy.contains("device, host, firmware, nand, ftl, cache, power, scheduler"),
+        "{lost}"
+    );
 }
 
 /// A device of random geometry and thresholds, as overrides of the smallest preset. Each number lies

@@ -12,10 +12,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ftlab::config::value::Kind;
 use ftlab::config::{Config, Layer, OptionInfo, all_options};
-use ftlab::device::{Device, DeviceSetup, assemble};
+use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
 use ftlab::engine::Stream;
+use ftlab::ftl::recovery::RecoveryChoice;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
-use ftlab::units::{Lba, SimTime};
+use ftlab::units::{Lba, Nanos, SimTime};
 
 /// What all devices have in common: small, and full enough to collect.
 const BASE: &[&str] = &[
@@ -63,6 +64,8 @@ const DEVICES: &[&[&str]] = &[
     // A processor with little to spare.
     &["host.outstanding=1", "firmware.copies=writes"],
     &["host.queues=4", "host.outstanding=2", "host.link.rate=100MB/s"],
+    // Power is cut at the end.
+    &["ftl.recovery.policy=scan"],
     &["nand.faults.program_failures=300000", "nand.faults.erase_failures=20000000"],
     // Programs that cost more or less; with and without a buffer, which makes readers of flash rare.
     &["nand.timing.policy=by-cost"],
@@ -210,7 +213,27 @@ fn behaviour(config: &Config) -> u64 {
     let erases: Vec<u32> = device.ftl().blocks().all_erases().collect();
     let counts = (device.ftl_counts(), device.buffer_counts(), flash.done(), flash.overlaps());
     format!("{counts:?} {erases:?}").hash(&mut hasher);
+    if !matches!(config.options.ftl.recovery.policy, RecoveryChoice::None(_)) {
+        format!("{:?}", recovered(config, device)).hash(&mut hasher);
+    }
     hasher.finish()
+}
+
+/// How it comes up when power is cut with something in DRAM.
+fn recovered(config: &Config, mut device: Device) -> Recovered {
+    let write = |tag: u32| Request {
+        op: Op::Write,
+        lba: Lba(u64::from(tag) * 64),
+        sectors: 8,
+        stream: 0,
+        tag,
+        fua: false,
+    };
+    (0..8).for_each(|tag| device.submit(device.now(), write(tag)));
+    let until = device.now() + Nanos(30_000);
+    while device.advance_until(until, &mut Vec::new()) == Advanced::Completed {}
+    let remains = device.cut_power();
+    power_up(DeviceSetup::new(config, 1), (), remains).expect("its own remains").1
 }
 
 /// Behaviours that were asked for before, by configuration.

@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use clap::{Args, Parser, ValueEnum};
-use ftlab::units::Ratio;
+use ftlab::config::value::Value;
+use ftlab::units::{Nanos, Ratio};
 
 use super::ReadingArgs;
 
@@ -44,6 +45,10 @@ pub struct LoadArgs {
     /// short history tells. It takes some 100 bytes of memory for each page of 4 KiB that is touched.
     #[arg(long)]
     pub accesses: bool,
+    /// Cut the power of a copy of the device each time that so much simulated time has passed, and tell how long it
+    /// takes to come up again: 500ms, 10s. The run itself goes on. Needs a device with ftl.recovery.policy.
+    #[arg(long, value_name = "SPAN", value_parser = read_span)]
+    pub cut_power: Option<Nanos>,
     #[command(flatten)]
     pub pace: PaceArgs,
     #[command(flatten)]
@@ -196,5 +201,14 @@ mod tests {
         for bad in ["fold:2", "partition:0", "scale:12", "as is"] {
             assert!(bad.parse::<AddressKind>().is_err(), "{bad}");
         }
+    }
+}
+
+/// A span of simulated time, with its unit.
+fn read_span(text: &str) -> Result<Nanos, String> {
+    match Nanos::parse(text) {
+        Ok(Nanos::ZERO) => Err("write a span that is not zero, such as 500ms".to_owned()),
+        Ok(span) => Ok(span),
+        Err(_) => Err("write a span with its unit, such as 500ms or 10s".to_owned()),
     }
 }

@@ -25,7 +25,7 @@ use ftlab::stats::{
     AgeingOutlook, Arriving, BlockGroup, Circumstances, PhaseStats, Recorder, SCHEMA_VERSION,
     phase_called,
 };
-use ftlab::units::SECTOR_BYTES;
+use ftlab::units::{Nanos, SECTOR_BYTES};
 use ftlab_workload::accesses::Accesses;
 use ftlab_workload::fio::{JobFile, Tally};
 use ftlab_workload::generate::{Generator, Workload};
@@ -37,6 +37,7 @@ use crate::failure::Failure;
 use crate::human;
 use crate::interrupt::STOP;
 use crate::load::{Decoder, TraceFacts};
+use crate::power_cuts::PowerCuts;
 use crate::recording::{Flags, Recording};
 use crate::result::{
     DeviceDocument, Document, LoadDocument, ReplayDocument, Requests, StepDocument,
@@ -62,6 +63,8 @@ pub struct Experiment {
     pub accesses: bool,
     /// What it depends on.
     inputs: inputs::Inputs,
+    /// How often the power of a copy of the device is cut, if at all.
+    pub cut_power: Option<Nanos>,
 }
 
 /// Hears how far a performance is.
@@ -134,6 +137,7 @@ impl Experiment {
             skipped,
             accesses: args.accesses,
             inputs: inputs::Inputs::default(),
+            cut_power: args.cut_power,
         })
     }
 
@@ -150,6 +154,8 @@ impl Experiment {
         requests: Option<Requests>,
         watcher: &mut dyn Watcher,
     ) -> Result<Measured, Failure> {
+        let power_cuts =
+            self.cut_power.map(|every| PowerCuts::new(every, config, seed)).transpose()?;
         let mut ssd = self.preparation.device(config, seed)?;
         let hints = self.preparation.hints(config, &ssd);
         let flags = Flags::default();
@@ -159,6 +165,7 @@ impl Experiment {
         preparation::refuse_ended(&ssd, &steps)?;
         recording.measuring = true;
         recording.accesses = self.accesses.then(Accesses::default);
+        recording.power_cuts = power_cuts;
         let mut outcome = self.play(load, seed, &mut ssd, &mut recording, watcher)?;
         let spent = clock.stop();
         recording.recorder.phase_ended(&ssd);
@@ -191,6 +198,7 @@ impl Experiment {
             seed,
             load: outcome.load,
             accesses: recording.accesses.as_ref().map(Accesses::report),
+            power_cuts: recording.power_cuts.as_ref().and_then(PowerCuts::report),
             precondition: steps,
             replay: ReplayDocument {
                 skipped_phases: self.skipped.clone(),

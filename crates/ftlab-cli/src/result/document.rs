@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::StepDocument;
 use crate::load::{TraceFacts, short_name};
+use crate::power_cuts::PowerCutReport;
 
 /// `result.json`: what depends on nothing but device, load and seed.
 #[derive(Debug, Serialize)]
@@ -36,6 +37,9 @@ pub struct Document {
     /// not there unless asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accesses: Option<AccessReport>,
+    /// How copies of the device came up again whose power was cut; not there unless asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_cuts: Option<PowerCutReport>,
     /// What the device went through before, unmeasured.
     pub precondition: Vec<StepDocument>,
     /// How it was played.

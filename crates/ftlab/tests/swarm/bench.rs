@@ -136,7 +136,11 @@ impl Bench {
             device.contents_mut().hold(held.into_iter());
         }
         Bench {
-            judge: Judge::new(device.capacity_sectors(), per_page.into(), Promises::on_flash(&config)),
+            judge: Judge::new(
+                device.capacity_sectors(),
+                per_page.into(),
+                Promises::on_flash(&config),
+            ),
             refreshes: device.ftl().refreshes().is_some() && !reads_fail(&config),
             device,
             config,

@@ -361,7 +361,8 @@ impl Ftl {
         for block in (0..self.geometry.blocks()).map(BlockId::new) {
             let plane = self.geometry.plane_of(block);
             let short = self.free_blocks(plane) <= self.thresholds.start;
-            let empty = self.blocks.state(block) == BlockState::Closed && self.blocks.valid(block) == 0;
+            let empty =
+                self.blocks.state(block) == BlockState::Closed && self.blocks.valid(block) == 0;
             if short && empty {
                 self.erase_at_power_up(block, plan);
                 let erases = self.blocks.erases(block);
