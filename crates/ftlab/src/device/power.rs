@@ -15,8 +15,8 @@ use super::{Contents, Device, DeviceSetup, assemble_with};
 use crate::ftl::recovery::{Found, Left, Plan, Reading};
 use crate::host::{Advanced, Host, Op, QueueId, Request};
 use crate::image::Damage;
-use crate::nand::{Geometry, Kind, Programmed};
-use crate::scheduler::{Command, Flash, FlashSetup, Origin, Probe, Task};
+use crate::nand::{Geometry, Kind};
+use crate::scheduler::{CellsLeft, Command, Flash, FlashSetup, Origin, Probe, Task};
 use crate::units::{DieId, Lba, Nanos, Ppn, SimTime, Tpn};
 use crate::verify::{self, Plant};
 
@@ -30,7 +30,7 @@ pub struct Remains<C> {
     /// For how long capacitors kept it up.
     pub hold_up: Nanos,
     left: Left,
-    programmed: Option<Box<Programmed>>,
+    cells: CellsLeft,
     journal_pages: u32,
     /// A bug that is planted stays where it is.
     plant: Plant,
@@ -90,8 +90,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let left =
             left.expect("ftl.recovery.policy = \"none\": the device keeps nothing for recovery");
         let journal_pages = journal.map_or(0, |journal| journal.pages());
-        let programmed = flash.into_programmed();
-        Remains { at, contents, hold_up, left, programmed, journal_pages, plant }
+        let cells = flash.into_cells();
+        Remains { at, contents, hold_up, left, cells, journal_pages, plant }
     }
 
     /// Capacitors carry what was acknowledged to flash. Returns how long that takes.
@@ -130,13 +130,13 @@ pub fn power_up<P: Probe, C: Contents>(
     probe: P,
     remains: Remains<C>,
 ) -> Result<(Device<P, C>, Recovered), Damage> {
-    let Remains { at, contents, hold_up, left, programmed, journal_pages, plant } = remains;
+    let Remains { at, contents, hold_up, left, cells, journal_pages, plant } = remains;
     let scratch = setup.flash.clone();
     let mut device = assemble_with(setup, probe, contents);
     (device.plant, device.ftl.plant, device.flash.plant) = (plant, plant, plant);
     let (found, mut plan) = device.ftl.recover(left)?;
     plan.map_pages += journal_pages;
-    device.flash.put_programmed(programmed);
+    device.flash.put_cells(cells);
     let time = time_of(&plan, scratch);
     for &block in &plan.erases {
         let geometry = device.flash.geometry();

@@ -2,7 +2,7 @@
 
 use super::Origin;
 use super::flash::{Flash, Probe};
-use crate::nand::{Kind, Programmed};
+use crate::nand::{Hazards, Kind, Programmed};
 use crate::units::{BlockId, Ppn, SimTime};
 
 impl<P: Probe> Flash<P> {
@@ -30,13 +30,20 @@ impl<P: Probe> Flash<P> {
         (programs, erases)
     }
 
-    /// What is known of what programs cost, which is a matter of the cells.
-    pub(crate) fn into_programmed(self) -> Option<Box<Programmed>> {
-        self.programmed
+    /// What outlives a power cut.
+    pub(crate) fn into_cells(self) -> CellsLeft {
+        CellsLeft { programmed: self.programmed, hazards: self.hazards }
     }
 
     /// Takes that up.
-    pub(crate) fn put_programmed(&mut self, programmed: Option<Box<Programmed>>) {
-        self.programmed = programmed;
+    pub(crate) fn put_cells(&mut self, left: CellsLeft) {
+        (self.programmed, self.hazards) = (left.programmed, left.hazards);
     }
+}
+
+/// What is a matter of the cells, and not of whoever drives them: what pages were programmed at, and what fails.
+#[derive(Clone, Debug)]
+pub(crate) struct CellsLeft {
+    programmed: Option<Box<Programmed>>,
+    hazards: Option<Box<Hazards>>,
 }

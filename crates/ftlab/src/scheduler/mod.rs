@@ -32,6 +32,7 @@ mod view;
 pub use crate::nand::Kind;
 pub use command::{Command, CommandId, Origin, Spent, Task};
 pub use costs::{CostCounts, EFFORTS};
+pub(crate) use cut::CellsLeft;
 pub use deadline::{Deadline, DeadlineOptions};
 pub use fifo::Fifo;
 pub use flash::{
