@@ -85,7 +85,10 @@ impl Experiment {
                 add(&mut hasher, &jobs.essence());
             }
         }
-        add_debug(&mut hasher, &(&self.options, &self.arriving, &self.skipped, self.accesses));
+        add_debug(
+            &mut hasher,
+            &(&self.options, &self.arriving, &self.skipped, self.accesses, self.cut_power),
+        );
         self.preparation.parts().iter().for_each(|part| add(&mut hasher, part));
         Ok(*known.get_or_init(|| hasher.finalize()))
     }

@@ -398,6 +398,7 @@ impl FlashLaws {
         let die = &mut self.dies[a.die.at()];
         match &mut self.in_place {
             Some(pages) => drop(pages.done_at.insert(a.page.get(), SimTime::FOREVER)),
+            None if a.origin == Origin::System => {}
             None => self.blocks[self.geometry.block_of(a.page).at()].done_at = SimTime::FOREVER,
         }
         let Some(cells) = die.cells.take() else {
