@@ -173,6 +173,8 @@ pub struct Spec {
     pub log: LogSpec,
     /// For a map on flash: how many of its entries are in memory.
     pub map_cache: u32,
+    /// How the map is found again after a power cut.
+    pub recovery: Recovery,
     pub logical_pages: u32,
 }
 
@@ -317,6 +319,7 @@ impl Spec {
             reads: NO_READS,
             life: CAREFREE,
             slc: NO_CACHE,
+            recovery: Recovery::None(Unprotected),
             log: NO_LOG,
             map_cache: 16,
             logical_pages: 96,
@@ -391,7 +394,7 @@ impl Spec {
             },
             has_capacitors: false,
             ftl: FtlSetup {
-                recovery: Recovery::None(Unprotected),
+                recovery: self.recovery.clone(),
                 logical_pages: self.logical_pages,
                 mapping: match self.mapping {
                     MappingKind::Page => Mapping::Page(PageMap::new(self.logical_pages)),

@@ -4,6 +4,7 @@
 use ftlab::config::all_policies;
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
+use ftlab::ftl::recovery::{Checkpoint, Recovery, Scan, Unprotected};
 use ftlab::ftl::slc::WhenFull;
 use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};
 use ftlab::units::{Bytes, BytesPerSec, Nanos, SimTime};
@@ -112,14 +113,18 @@ fn summary(spec: &Spec) -> String {
     }
     // What there is only with cycles is shown only there.
     let buffer = format!("{:#?}", device.buffer_counts()).replace("    cycles: 0,\n", "");
-    // So it is with rewrites, which are the last of the origins.
-    let [commands @ .., rewrites] = device.flash().done();
+    // So it is with rewrites and the system area, which are the last of the origins.
+    let [commands @ .., rewrites, system] = device.flash().done();
+    let system = match system.iter().sum() {
+        0u64 => String::new(),
+        _ => format!("system {system:?}\n"),
+    };
     let rewrites = match rewrites.iter().sum() {
         0u64 => String::new(),
         _ => format!("rewrites {rewrites:?}\n"),
     };
     format!(
-        "requests {}\nend {} ns\nread mean {} ns\nwrite mean {} ns\ndies busy {busy} ns\nbuses busy {bus} ns\n{:#?}\n{cached}{buffer}\ncommands {commands:?}\n{rewrites}completions {:016x}\n",
+        "requests {}\nend {} ns\nread mean {} ns\nwrite mean {} ns\ndies busy {busy} ns\nbuses busy {bus} ns\n{:#?}\n{cached}{buffer}\ncommands {commands:?}\n{rewrites}{system}completions {:016x}\n",
         done.len(),
         now.0,
         mean(Op::Read),
@@ -196,6 +201,16 @@ fn on_flash(base: Spec) -> Spec {
     spec
 }
 
+/// Checkpoints come often enough for a short run.
+fn recovery(name: &str) -> Option<Recovery> {
+    match name {
+        "none" => Some(Recovery::None(Unprotected)),
+        "scan" => Some(Recovery::Scan(Scan)),
+        "checkpoint" => Some(Recovery::Checkpoint(Checkpoint::new(Bytes::from_kib(1024)))),
+        _ => None,
+    }
+}
+
 /// The base device with one policy exchanged. None for a policy that nobody described yet.
 fn with_policy(path: &str, name: &str) -> Option<Spec> {
     let base = base();
@@ -230,6 +245,7 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
             let host = HostSpec { arbitration: ArbitrationKind::named(name)?, ..four_tenants() };
             Spec { host, ..base }
         }
+        "ftl.recovery.policy" => Spec { recovery: recovery(name)?, ..base },
         "ftl.wear.policy" => levelled(base, LevellingKind::named(name)?),
         "cache.policy" => match WriteBufferKind::named(name)? {
             WriteBufferKind::None => Spec { buffer: NO_BUFFER, ..base },

@@ -36,13 +36,19 @@ impl Policy for Checkpoint {
     type Options = CheckpointOptions;
 
     fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
-        Checkpoint { every: options.every }
+        Checkpoint::new(options.every)
     }
 
     keeps_nothing!(Checkpoint { every });
 }
 
 impl Checkpoint {
+    /// The map goes to flash when so much was programmed for the host since the last time.
+    #[must_use]
+    pub fn new(every: Bytes) -> Checkpoint {
+        Checkpoint { every }
+    }
+
     pub(super) fn upkeep(&self) -> Option<Upkeep> {
         Some(Upkeep { checkpoint_every: Some(self.every) })
     }
