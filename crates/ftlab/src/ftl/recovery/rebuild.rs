@@ -274,8 +274,11 @@ impl Ftl {
         if let Some(snapshot) = &record.snapshot {
             for (page, entry) in snapshot.entries() {
                 let stays = |at: &Ppn| {
+                    // What was given up since keeps what it held, and its pages were copied.
+                    let block = self.geometry.block_of(*at);
+                    let in_use = self.blocks.state(block) == BlockState::Closed;
                     let known = record.version(*at, false).map(|(version, _)| version);
-                    !scanned.contains(&self.geometry.block_of(*at)) && known == Some(entry.version)
+                    in_use && !scanned.contains(&block) && known == Some(entry.version)
                 };
                 let place = entry.place().filter(stays);
                 if !record.is_trimmed(page, entry.version) {
