@@ -32,35 +32,46 @@ impl Kept {
         Kept(known.collect())
     }
 
-    /// How many of these runs there are.
-    pub fn count<'a>(&self, inputs: impl Iterator<Item = &'a String>) -> usize {
-        inputs.filter(|inputs| self.0.contains_key(*inputs)).count()
-    }
-
-    /// The folder of a run.
-    pub fn of(&self, inputs: &str) -> Option<&Path> {
-        self.0.get(inputs).map(PathBuf::as_path)
-    }
-
-    /// Copies a run to a place within a folder that is being written, its mark last.
+    /// Copies those of these runs that there are to their places within a folder that is being written, all of
+    /// them before any other is done: the folder may take the place of the one from which they come. Says
+    /// how many they are.
     ///
     /// # Errors
-    /// It can't be read any more, or there is no room.
-    pub fn copy(&self, inputs: &str, folder: &Folder, within: &str) -> Result<bool, Failure> {
-        let Some(from) = self.of(inputs) else { return Ok(false) };
-        folder.create_folder(within)?;
-        let others = OWN_FILES.into_iter().filter(|name| *name != MARK);
-        for name in others.chain([MARK]) {
-            let path = from.join(name);
-            if path.is_file() {
-                let content = fs::read(&path);
-                let content =
-                    content.map_err(|error| Failure::file("can't read", &path, &error))?;
-                folder.write(&format!("{within}{name}"), &content)?;
+    /// One can't be read any more, or there is no room.
+    pub fn take_up<'a>(
+        &self,
+        folder: &Folder,
+        runs: impl Iterator<Item = (&'a String, String)>,
+    ) -> Result<usize, Failure> {
+        let mut taken = 0;
+        for (inputs, within) in runs {
+            if let Some(from) = self.0.get(inputs) {
+                copy(from, folder, &within)?;
+                taken += 1;
             }
         }
-        Ok(true)
+        Ok(taken)
     }
+}
+
+/// Copies a run to a place within a folder that is being written, its mark last.
+fn copy(from: &Path, folder: &Folder, within: &str) -> Result<(), Failure> {
+    folder.create_folder(within)?;
+    let others = OWN_FILES.into_iter().filter(|name| *name != MARK);
+    for name in others.chain([MARK]) {
+        let path = from.join(name);
+        if path.is_file() {
+            let content = fs::read(&path);
+            let content = content.map_err(|error| Failure::file("can't read", &path, &error))?;
+            folder.write(&format!("{within}{name}"), &content)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a run has been taken up, or done.
+pub fn is_there(folder: &Folder, within: &str) -> bool {
+    folder.path().join(within).join(MARK).is_file()
 }
 
 /// Says how many runs are taken up.

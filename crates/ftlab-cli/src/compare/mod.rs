@@ -36,7 +36,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory;
 use crate::result::{self, COMPARISON, FileKind, Folder, PARTIAL, Target, VARIANTS};
-use crate::resume::{self, Kept};
+use crate::resume;
 use crate::run::{RESULTS, mention_abandoned};
 use crate::seeds;
 
@@ -127,10 +127,8 @@ fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
     let folder = prepare_folder(args, nowhere.as_ref().map(|place| place.path()), stem)?;
     let equal = warn(args, &variants, &folder);
     interrupt::removes(folder.path());
-    let kept = Kept::beside(&folder);
-    let all = jobs.inputs.iter().flatten();
-    resume::tell(kept.count(all.clone()), all.count(), &args.output);
-    if let Err(failure) = jobs.perform(&folder, &kept) {
+    resume::tell(jobs.take_up(&folder)?, jobs.runs(), &args.output);
+    if let Err(failure) = jobs.perform(&folder) {
         return Err(stopped(failure, &jobs, folder, nowhere.is_none()));
     }
     let series = series_in(&jobs, folder.path())?;

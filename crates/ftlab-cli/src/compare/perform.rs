@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::pool;
 use crate::progress::Runs;
 use crate::result::{self, Folder, MARK};
-use crate::resume::{Kept, RUNS};
+use crate::resume::{self, Kept, RUNS};
 use crate::run::run_document;
 
 /// What is to be run.
@@ -41,21 +41,35 @@ impl Jobs<'_> {
 
     /// How many runs are performed at once.
     pub fn at_once(&self) -> usize {
-        self.threads.min(self.variants.len() * self.seeds.len())
+        self.threads.min(self.runs())
     }
 
-    /// Runs all of it. Results go into `folder`.
+    /// Takes up what had finished before, into `folder`. Says how many runs.
+    pub fn take_up(&self, folder: &Folder) -> Result<usize, Failure> {
+        let runs = self.inputs.iter().enumerate().flat_map(|(variant, inputs)| {
+            let of = move |(inputs, &seed)| (inputs, format!("{}/", self.place(variant, seed)));
+            inputs.iter().zip(self.seeds).map(of)
+        });
+        Kept::beside(folder).take_up(folder, runs)
+    }
+
+    /// How many runs there are.
+    pub fn runs(&self) -> usize {
+        self.variants.len() * self.seeds.len()
+    }
+
+    /// Runs all of it that is not there yet. Results go into `folder`.
     ///
     /// # Errors
     /// Interrupted; or the first run that failed, in the order of the runs, with its name.
-    pub fn perform(&self, folder: &Folder, kept: &Kept) -> Result<(), Failure> {
+    pub fn perform(&self, folder: &Folder) -> Result<(), Failure> {
         let variants = self.variants.len();
         let all: Vec<(usize, usize)> = (0..self.seeds.len())
             .flat_map(|seed| (0..variants).map(move |variant| (variant, seed)))
             .collect();
         let one = |at: usize, bar: &Runs, halt: &AtomicBool| {
             let (variant, seed) = all[at];
-            self.one(variant, seed, (folder, kept), bar, halt)
+            self.one(variant, seed, folder, bar, halt)
         };
         pool::perform(all.len(), self.threads, self.bar, one).map(drop)
     }
@@ -64,13 +78,13 @@ impl Jobs<'_> {
         &self,
         variant: usize,
         at: usize,
-        (folder, kept): (&Folder, &Kept),
+        folder: &Folder,
         runs: &Runs,
         halt: &AtomicBool,
     ) -> Result<(), Failure> {
         let (seed, inputs) = (self.seeds[at], &self.inputs[variant][at]);
         let within = format!("{}/", self.place(variant, seed));
-        if kept.copy(inputs, folder, &within)? {
+        if resume::is_there(folder, &within) {
             runs.advance(1.0);
             runs.one_more();
             return Ok(());

@@ -44,7 +44,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::memory;
 use crate::result::{self, Folder, MARK, RUN, Target};
-use crate::resume::{self, Kept, RUNS};
+use crate::resume::{self, RUNS};
 use crate::run::{RESULTS, mention_abandoned};
 use crate::seeds;
 use crate::text_file;
@@ -273,10 +273,7 @@ impl Plan {
             false => cases::curves_drawn(declaration, &places),
         };
         let inputs = self.inputs()?;
-        let left = folder.as_ref().map(Kept::beside).unwrap_or_default();
-        let all = inputs.iter().flatten();
-        resume::tell(left.count(all.clone()), all.count(), &args.output);
-        let notes = folder.as_ref().map(|folder| Noted { folder, kept: &left, inputs: &inputs });
+        let notes = folder.as_ref().map(|folder| Noted { folder, inputs: &inputs });
         let jobs = Jobs {
             cases: &self.cases,
             seeds: &self.seeds,
@@ -287,7 +284,9 @@ impl Plan {
             bar: !args.output.quiet,
             notes,
         };
-        let (performed, runs) = (jobs.perform(), jobs.runs());
+        let runs = jobs.runs();
+        resume::tell(jobs.take_up()?, runs, &args.output);
+        let performed = jobs.perform();
         let performed = match performed {
             Ok(performed) => performed,
             Err(failure) => return Err(self.stopped(failure, folder)),

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::pool;
 use crate::progress::Runs;
 use crate::result::{self, Folder, MARK, RUN};
-use crate::resume::{Kept, RUNS};
+use crate::resume::{self, Kept, RUNS};
 use crate::run::run_document;
 use crate::text_file;
 
@@ -45,8 +45,6 @@ pub struct Jobs<'a> {
 pub struct Noted<'a> {
     /// The folder that is being written.
     pub folder: &'a Folder,
-    /// Runs that had finished before.
-    pub kept: &'a Kept,
     /// The fingerprint of each run, by case and seed.
     pub inputs: &'a [Vec<String>],
 }
@@ -148,11 +146,21 @@ impl Jobs<'_> {
         format!("{RUNS}/{}/seed-{}/", case + 1, self.seeds[seed])
     }
 
-    /// The result of a run that had finished before; it is noted again.
+    /// Takes up what had finished before. Says how many runs.
+    pub fn take_up(&self) -> Result<usize, Failure> {
+        let Some(Noted { folder, inputs }) = &self.notes else { return Ok(0) };
+        let runs = inputs.iter().enumerate().flat_map(|(case, inputs)| {
+            let of = move |(seed, inputs)| (inputs, self.place(case, seed));
+            inputs.iter().enumerate().map(of)
+        });
+        Kept::beside(folder).take_up(folder, runs)
+    }
+
+    /// The result of a run that had finished before.
     fn noted(&self, case: usize, seed: usize) -> Result<Option<Value>, Failure> {
-        let Some(Noted { folder, kept, inputs }) = &self.notes else { return Ok(None) };
+        let Some(Noted { folder, .. }) = &self.notes else { return Ok(None) };
         let within = self.place(case, seed);
-        if !kept.copy(&inputs[case][seed], folder, &within)? {
+        if !resume::is_there(folder, &within) {
             return Ok(None);
         }
         let path = folder.path().join(within).join(MARK);

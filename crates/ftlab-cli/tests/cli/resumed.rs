@@ -97,6 +97,25 @@ fn a_killed_comparison_goes_on_where_it_stood() {
     assert_eq!(files(&place.path("out")), files(&place.path("whole")));
 }
 
+/// What an interrupted command leaves takes the place of what the one before left, and holds it all.
+#[cfg(unix)]
+#[test]
+fn an_interruption_loses_nothing_that_had_finished() {
+    let place = Place::new();
+    place.write("w.toml", WORK);
+    let of = |seeds: &str| format!("{} {seeds} -j 1", COMPARE.replace("--seeds 3", ""));
+    assert_eq!(place.run(&format!("{} -o whole --quiet", of("--seed 997 --seeds 3"))).code, 0);
+    fs::rename(place.path("whole"), place.path("out.partial")).unwrap();
+    // Those seeds would come last.
+    let line = format!("{} -o out", of("--seed 0 --seeds 1000"));
+    let done = super::common::interrupted(&place, &line, std::process::Stdio::null());
+    assert_eq!((done.code, taken_up(&done.err)), (130, 6), "{}", done.err);
+    let runs = super::common::entries(&place.path("out.partial/runs/1-fifo"));
+    for seed in ["seed-0", "seed-997", "seed-998", "seed-999"] {
+        assert!(runs.iter().any(|run| run == seed), "{runs:?}");
+    }
+}
+
 /// What is damaged, not finished, of another seed or another load is run again.
 #[test]
 fn only_what_is_whole_and_the_same_is_taken_up() {
