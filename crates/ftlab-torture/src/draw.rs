@@ -224,12 +224,19 @@ fn meet(stream: &mut Stream, options: Together) -> Settings {
     options.iter().map(|&(path, values)| (path, value(path, pick(stream, values)))).collect()
 }
 
-/// A random device with one of these values for each of these options (others, where no device could be, but for
-/// policies), whatever the rest; no larger than that.
-pub fn device_with(stream: &mut Stream, given: &[Together], limit: Limit) -> Settings {
+/// A random device with this policy and one of these values for each of these options (others, where no device could be,
+/// but for policies), whatever the rest; no larger than that.
+pub fn device_with(
+    stream: &mut Stream,
+    given: &[Together],
+    policy: (&'static str, &str),
+    limit: Limit,
+) -> Settings {
+    let policy = (policy.0, quoted(policy.1));
     let mut refused = 0;
     loop {
-        let given = given.iter().flat_map(|options| meet(stream, options)).collect::<Settings>();
+        let options = given.iter().flat_map(|options| meet(stream, options));
+        let given: Settings = options.chain([policy.clone()]).collect();
         let fixed: Vec<_> = given.keys().copied().collect();
         let settings = draw(stream, given.clone(), &fixed);
         let policies = || given.iter().filter(|(path, _)| path.ends_with("policy"));

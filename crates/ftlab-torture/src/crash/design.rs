@@ -11,6 +11,8 @@ pub struct Design {
     pub name: &'static str,
     /// What it is.
     pub about: &'static str,
+    /// How it may find its map again.
+    recovery: &'static [&'static str],
     /// What makes it this design.
     options: Together,
 }
@@ -18,9 +20,12 @@ pub struct Design {
 /// No device larger than that: a cut must take a few milliseconds.
 const LIMIT: Limit = Limit { units: 1_600, sectors: 16_000 };
 
+/// Both ways to find a map again, and the only one where it is more than a place for each page in memory.
+const ANY: &[&str] = &["scan", "checkpoint"];
+const SCAN: &[&str] = &["scan"];
+
 /// What every device has.
 const ALWAYS: Together = &[
-    ("ftl.recovery.policy", &["scan", "checkpoint"]),
     ("power.capacitors", &["off", "off", "off", "on"]),
     ("nand.blocks_per_plane", &["8", "10", "12", "16", "20"]),
     ("nand.pages_per_block", &["4", "5", "6", "8"]),
@@ -31,11 +36,13 @@ pub const DESIGNS: [Design; 9] = [
     Design {
         name: "page",
         about: "page mapping with any buffer",
+        recovery: ANY,
         options: &[("ftl.mapping.policy", &["page"])],
     },
     Design {
         name: "ordered",
         about: "page mapping, and writes that reach flash in their order",
+        recovery: ANY,
         options: &[
             ("ftl.mapping.policy", &["page"]),
             ("cache.policy", &["gating"]),
@@ -46,6 +53,7 @@ pub const DESIGNS: [Design; 9] = [
     Design {
         name: "openssd",
         about: "page mapping with an append buffer and a read cache, as on the Cosmos OpenSSD",
+        recovery: ANY,
         options: &[
             ("ftl.mapping.policy", &["page"]),
             ("ftl.placement.policy", &["dynamic"]),
@@ -58,6 +66,7 @@ pub const DESIGNS: [Design; 9] = [
     Design {
         name: "dftl",
         about: "a page map on flash",
+        recovery: SCAN,
         options: &[
             ("ftl.mapping.policy", &["dftl"]),
             ("ftl.mapping.unit", &["512B", "2KiB", "4KiB"]),
@@ -70,6 +79,7 @@ pub const DESIGNS: [Design; 9] = [
     Design {
         name: "packed",
         about: "pages that share flash pages, with RMAP",
+        recovery: SCAN,
         options: &[
             ("ftl.mapping.policy", &["reconstruction"]),
             ("ftl.mapping.entries", &["15%", "100%"]),
@@ -84,21 +94,25 @@ pub const DESIGNS: [Design; 9] = [
     Design {
         name: "log-block",
         about: "data blocks with a log block each",
+        recovery: SCAN,
         options: &[("ftl.mapping.policy", &["log-block"])],
     },
     Design {
         name: "bast",
         about: "data blocks with log blocks of their own",
+        recovery: SCAN,
         options: &[("ftl.mapping.policy", &["bast"])],
     },
     Design {
         name: "fast",
         about: "data blocks with log blocks for all",
+        recovery: SCAN,
         options: &[("ftl.mapping.policy", &["fast"])],
     },
     Design {
         name: "nftl",
         about: "data blocks with replacement blocks",
+        recovery: SCAN,
         options: &[("ftl.mapping.policy", &["nftl"])],
     },
 ];
@@ -111,6 +125,7 @@ impl Design {
 
     /// A random device of this design.
     pub(super) fn draw(&self, stream: &mut Stream) -> Settings {
-        draw::device_with(stream, &[ALWAYS, self.options], LIMIT)
+        let recovery = self.recovery[stream.below(self.recovery.len() as u64) as usize];
+        draw::device_with(stream, &[ALWAYS, self.options], ("ftl.recovery.policy", recovery), LIMIT)
     }
 }
