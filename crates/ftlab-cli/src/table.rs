@@ -491,6 +491,23 @@ fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         count(health.erase_failures),
     );
     line(out, "Bad blocks", &text)?;
+    if health.dead_dies > 0 {
+        let text = format!(
+            "{}, with {} pages of the host; {} commands failed there",
+            count(health.dead_dies.into()),
+            count(health.pages_on_dead_dies),
+            count(health.commands_on_dead_dies)
+        );
+        line(out, "Dead dies", &text)?;
+    }
+    if health.unreadable_flash_pages > 0 || health.lost_pages > 0 {
+        let text = format!(
+            "{} reads of flash found nothing readable; {} pages on flash have lost data",
+            count(health.unreadable_flash_pages),
+            count(health.lost_pages)
+        );
+        line(out, "Lost data", &text)?;
+    }
     let used =
         health.endurance_used_ratio.map(|used| format!(", {} of endurance used", percent(used)));
     let spare = percent(health.available_spare_ratio);

@@ -6,7 +6,7 @@ use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Host, Op, Request};
 use ftlab::nand::timing::{IsppOptions, TimingChoice};
-use ftlab::nand::{CostClass, Limit, ReadEffort, Reliability, ReliabilityOptions};
+use ftlab::nand::{CostClass, Limit, ReadEffort, Reliability, ReliabilityOptions, Strain};
 use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 use proptest::prelude::*;
 
@@ -118,6 +118,25 @@ fn a_device_that_is_young_may_be_read_cheaply() {
     // After the rated cycles, at once: 2600 at the rated step, 4622 at the coarse one.
     assert_eq!(model.effort(CostClass::Medium, 3_000, Nanos::ZERO), Some(ReadEffort(0)));
     assert_eq!(model.effort(CostClass::Low, 3_000, Nanos::ZERO), Some(ReadEffort(1)));
+}
+
+/// Reads of a block add errors in proportion to their number, and to the wear of the block.
+#[test]
+fn reads_of_a_block_disturb_its_pages() {
+    let options =
+        ReliabilityOptions { disturbed_errors: 1_000, disturbed_reads: 100_000, ..as_they_are() };
+    let model = Reliability::new(&options);
+    let effort = |erases, reads| {
+        let strain = Strain { erases, age: Nanos::ZERO, reads };
+        model.effort_after(CostClass::Medium, &strain).map(|effort| effort.0)
+    };
+    // 600 + 2000 + 1000 * reads / 100000 after the rated cycles, and half of what wear brings after half of them:
+    // 4000 are corrected on the first level, 22800 at all.
+    assert_eq!([140_000, 140_001].map(|reads| effort(3_000, reads)), [Some(0), Some(1)]);
+    assert_eq!([480_000, 480_001].map(|reads| effort(1_500, reads)), [Some(0), Some(1)]);
+    assert_eq!([2_020_000, 2_020_001].map(|reads| effort(3_000, reads)), [Some(5), None]);
+    assert_eq!(effort(0, u32::MAX), Some(0), "cells that are new are not disturbed");
+    assert!(!Reliability::new(&as_they_are()).is_disturbed());
 }
 
 #[test]

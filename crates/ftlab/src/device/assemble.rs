@@ -25,8 +25,10 @@ use crate::host::arbitration::one_each;
 use crate::host::{
     Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, SectorMask,
 };
-use crate::nand::timing::{Bus, OneBit, Prices};
-use crate::nand::{Abilities, CacheOps, Faults, Geometry, Hazards, MultiPlane, PauseCost};
+use crate::nand::timing::{Bus, OneBit, Prices, TimingChoice};
+use crate::nand::{
+    Abilities, CacheOps, Counting, Faults, Geometry, Hazards, MultiPlane, PauseCost,
+};
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
 use crate::units::{Bytes, Nanos, SimTime};
@@ -86,7 +88,7 @@ impl DeviceSetup {
                 scheduler: options.scheduler.policy.build(&parts),
                 prior: ftl.cost.prior(),
                 whole_moments: matches!(ftl.cost.policy, RegulatorChoice::QueueDriven(_)),
-                hazards: Hazards::new(&nand.faults, &geometry, seed),
+                hazards: Hazards::new(&nand.faults, counting(options), &geometry, seed),
             },
             ftl: FtlSetup {
                 geometry: geometry.clone(),
@@ -106,6 +108,7 @@ impl DeviceSetup {
                     free_block: ftl.wear.free_block,
                     levelling: ftl.wear.policy.build(&parts),
                     refresh: ftl.refresh.rule(),
+                    refresh_reads: ftl.refresh.reads.is_some(),
                     faults: Faults::new(&nand.faults, nand.endurance.policy.build(&parts), seed),
                     drain_pages: drain_pages(&buffer, &geometry),
                 },
@@ -123,6 +126,15 @@ impl DeviceSetup {
             has_capacitors: options.power.capacitors.is_on(),
         }
     }
+}
+
+/// Who wants to know how often blocks are read.
+fn counting(options: &Options) -> Counting {
+    let disturbs = match &options.nand.timing.policy {
+        TimingChoice::Ispp(ispp) => ispp.reliability.disturbed_errors > 0,
+        _ => false,
+    };
+    Counting { disturbs, often: options.ftl.refresh.reads }
 }
 
 fn bus(config: &Config, parts: &Parts<'_>) -> Bus {

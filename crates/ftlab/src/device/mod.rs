@@ -273,6 +273,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.ftl.has_news_of_death() {
             self.go_on_without_die();
         }
+        while let Some(block) = self.flash.next_read_often() {
+            self.refresh_read_often(block);
+        }
         self.consider_rewriting(die);
         if self.ftl.triggers().preemptible {
             let (collector, mut ground) = self.ground();

@@ -9,7 +9,7 @@
 
 use super::{Contents, Device, Part};
 use crate::scheduler::Probe;
-use crate::units::{Nanos, SimTime};
+use crate::units::{BlockId, Nanos, SimTime};
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Says when the next patrol is, if there are any.
@@ -64,6 +64,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         const AFTER: Nanos = Nanos(1);
         let next = self.next_event().map_or(self.now, |(at, _)| at);
         self.idle.patrol_at(next + AFTER);
+    }
+
+    /// A block was read so often that it is to be refreshed.
+    #[cold]
+    pub(super) fn refresh_read_often(&mut self, block: BlockId) {
+        let (collector, mut ground) = self.ground();
+        collector.read_often(block, &mut ground);
     }
 
     /// Looks at all blocks; what is due is copied from now on.

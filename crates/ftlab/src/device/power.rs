@@ -143,9 +143,7 @@ pub fn power_up<P: Probe, C: Contents>(
         let first = geometry.page_at(block, 0);
         let units = geometry.units_per_block();
         device.contents.erase(first, units);
-        if let Some(programmed) = device.flash.programmed_mut() {
-            programmed.set_erases(block, device.ftl.blocks().erases(block));
-        }
+        device.flash.know_erased(block, device.ftl.blocks().erases(block), at);
     }
     device.now = at + hold_up + time;
     device.plan_patrol();

@@ -173,8 +173,10 @@ impl Ftl {
             next_unit: vec![0; geometry.planes() as usize],
             units_per_block: geometry.units_per_block(),
         };
-        let WearSetup { free_block, levelling, refresh, faults, drain_pages } = setup.wear;
-        let refresh = refresh.map(|rule| Box::new(Refresh::new(rule, geometry.planes())));
+        let WearSetup { free_block, levelling, refresh, refresh_reads, faults, drain_pages } =
+            setup.wear;
+        let refreshes = refresh.is_some() || refresh_reads;
+        let refresh = refreshes.then(|| Box::new(Refresh::new(refresh, geometry.planes())));
         let (mut thresholds, mut triggers) = (setup.thresholds, setup.triggers);
         let life = faults.map(|faults| {
             let kept_back = kept_back(&geometry, drain_pages);

@@ -32,6 +32,10 @@ options! {
         /// lost: reads of it end with an error until it is written again.
         read_failures: u32 = "0", in "0"..="1000000000", unit "in a billion",
             source "default: none; JEDEC JESD218 allows a client drive one sector in 10^15 bits, 0.03 of a billion 4 KiB";
+        /// Reads of a block since its erase after which nothing reads its pages any more: a simple form of read disturb,
+        /// whatever the timing. With timing "ispp", nand.timing.disturbed_errors is closer to what cells do.
+        disturb_limit: Option<u32> = "none", in "1"..="4000000000", unit "reads",
+            source "default: none; parts are specified for tens of thousands to millions, or not at all";
         /// What fails at a moment that is named, such as "2s: die 3 dies", "1s: next program of block 17 fails",
         /// "1s: next erase of plane 2 fails", "1s: page 1234 is unreadable" (a flash page; or a block). Times are those
         /// of the simulation; numbers count over the whole device.
@@ -46,7 +50,13 @@ impl FaultOptions {
         self.factory_bad.ppm > 0
             || self.program_failures > 0
             || self.erase_failures > 0
-            || self.schedule.iter().any(|scheduled| scheduled.fault.costs_blocks())
+            || self.costs_blocks()
+    }
+
+    /// Whether a schedule costs blocks.
+    #[must_use]
+    pub fn costs_blocks(&self) -> bool {
+        self.schedule.iter().any(|scheduled| scheduled.fault.costs_blocks())
     }
 }
 
@@ -173,6 +183,7 @@ mod tests {
             program_failures: program,
             erase_failures: erase,
             read_failures: 0,
+            disturb_limit: None,
             schedule: Vec::new(),
         }
     }

@@ -11,13 +11,24 @@ use crate::engine::Stream;
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{BlockId, DieId, Nanos, SimTime};
 
-/// What is not as it should be with a block, as the flash saw it.
+/// What blocks have been through, as the flash saw it.
 #[derive(Clone, Debug, Default)]
 struct Reads {
     /// By block: since its erase.
     reads: Vec<u32>,
     /// By block.
     erases: Vec<u32>,
+    /// Blocks that were read often, and nobody took note.
+    often: Vec<BlockId>,
+}
+
+/// Who else wants to know how often blocks were read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counting {
+    /// Whether reads add errors.
+    pub disturbs: bool,
+    /// Reads of a block after which it is to be refreshed, and again after as many more.
+    pub often: Option<u32>,
 }
 
 /// Commands that failed, and what they found.
@@ -43,7 +54,10 @@ pub struct Hazards {
     key: u64,
     /// Reads among a billion that fail by chance.
     read_failures: u32,
-    /// None unless reads fail by chance.
+    /// Reads of a block after which nothing reads it.
+    disturb_limit: Option<u32>,
+    counting: Counting,
+    /// None if nobody counts.
     reads: Option<Reads>,
     counts: HazardCounts,
 }
@@ -51,9 +65,17 @@ pub struct Hazards {
 impl Hazards {
     /// What these options say, under a seed; none if it is nothing.
     #[must_use]
-    pub fn new(options: &FaultOptions, geometry: &Geometry, seed: u64) -> Option<Hazards> {
+    pub fn new(
+        options: &FaultOptions,
+        counting: Counting,
+        geometry: &Geometry,
+        seed: u64,
+    ) -> Option<Hazards> {
         let blocks = geometry.blocks() as usize;
-        let reads = || Reads { reads: vec![0; blocks], erases: vec![0; blocks] };
+        let none = || Reads { reads: vec![0; blocks], erases: vec![0; blocks], often: Vec::new() };
+        let Counting { disturbs, often } = counting;
+        let limited = options.disturb_limit.is_some();
+        let counts = disturbs || often.is_some() || limited || options.read_failures > 0;
         let mut hazards = Hazards {
             geometry: geometry.clone(),
             deaths: vec![None; geometry.dies() as usize],
@@ -61,7 +83,9 @@ impl Hazards {
             over: Vec::new(),
             key: Stream::new(seed, "nand.faults.reads").next_u64(),
             read_failures: options.read_failures,
-            reads: (options.read_failures > 0).then(reads),
+            disturb_limit: options.disturb_limit,
+            counting,
+            reads: counts.then(none),
             counts: HazardCounts::default(),
         };
         for &Scheduled { at, fault } in &options.schedule {
@@ -69,7 +93,7 @@ impl Hazards {
                 hazards.dies(DieId::new(die), since_power_on(at));
             }
         }
-        (!options.schedule.is_empty() || options.read_failures > 0).then_some(hazards)
+        (!options.schedule.is_empty() || counts).then_some(hazards)
     }
 
     /// A die is dead from a moment on.
@@ -90,15 +114,32 @@ impl Hazards {
         &self.counts
     }
 
-    /// A read of a flash page begins: whether it ends uncorrectable by chance.
-    pub(crate) fn read_fails_by_chance(&mut self, at: &Place) -> bool {
-        let Some(Reads { reads, erases }) = &mut self.reads else { return false };
+    /// How often a block was read since its erase; not at all if nobody counts.
+    #[must_use]
+    pub fn reads_of(&self, block: BlockId) -> u32 {
+        self.reads.as_ref().map_or(0, |reads| reads.reads[block.at()])
+    }
+
+    /// A block that was read often, once.
+    #[inline]
+    pub(crate) fn next_read_often(&mut self) -> Option<BlockId> {
+        self.reads.as_mut()?.often.pop()
+    }
+
+    /// A read of a flash page begins: whether it ends uncorrectable, by chance or because its block was read too often.
+    pub(crate) fn read_fails(&mut self, at: &Place) -> bool {
+        let Some(Reads { reads, erases, often }) = &mut self.reads else { return false };
         let reads = &mut reads[at.block.at()];
         let life = u64::from(at.block.get()) << 32 | u64::from(erases[at.block.at()]);
         let event = u64::from(at.flash_page) << 32 | u64::from(*reads);
+        let disturbed = self.disturb_limit.is_some_and(|limit| *reads >= limit);
         *reads = reads.saturating_add(1);
+        if self.counting.often.is_some_and(|many| reads.is_multiple_of(many)) {
+            often.push(at.block);
+        }
         let number = mix(self.key ^ mix(mix(life) ^ event));
-        let fails = happens(number, self.read_failures.into(), BILLION);
+        let by_chance = happens(number, self.read_failures.into(), BILLION);
+        let fails = disturbed || by_chance;
         self.counts.unreadable += u64::from(fails);
         fails
     }
@@ -136,8 +177,8 @@ impl Hazards {
     }
 
     /// A block was erased: what could not be read is gone.
-    fn erased(&mut self, now: SimTime, block: BlockId) {
-        if let Some(Reads { reads, erases }) = &mut self.reads {
+    pub(crate) fn erased(&mut self, now: SimTime, block: BlockId) {
+        if let Some(Reads { reads, erases, .. }) = &mut self.reads {
             reads[block.at()] = 0;
             erases[block.at()] += 1;
         }
@@ -170,6 +211,8 @@ impl Hazards {
             over,
             key,
             read_failures: _,
+            disturb_limit: _,
+            counting: _,
             reads,
             counts: _,
         } = self;

@@ -2,10 +2,12 @@
 //! was programmed, the wear of its block and the age of its data. Pure arithmetic: who knows wear and age is the FTL.
 //!
 //! ```text
-//! errors = (step / rated step)^2 * (fresh + wear * (cycled + retained * age))
+//! errors = (step / rated step)^2 * (fresh + wear * (cycled + retained * age + disturbed * reads))
 //! ```
 //!
-//! with the wear in rated cycles and the age in rated ages. This is a model of first order. Its shape is that of
+//! with the wear in rated cycles, the age in rated ages, and the reads of the block since its erase in so many of them as the
+//! options say. That reads of a block add errors to all of its pages in proportion to their number, the more the
+//! block is worn, is what Cai et al. find ("Read Disturb Errors in MLC NAND Flash Memory", DSN 2015). This is a model of first order. Its shape is that of
 //! what was measured: errors grow with wear and with time, those of retention dominate in the end, and cells that
 //! are worn lose their charge sooner (Cai, Haratsch, Mutlu and Mai, "Error Patterns in MLC NAND Flash Memory", DATE
 //! 2012; Cai et al., "Flash Correct-and-Refresh", ICCD 2012). They find a growth with wear that is steeper than
@@ -47,6 +49,14 @@ options! {
         /// Errors that come with the rated age, after the rated cycles.
         retained_errors: u32 = "3000", in "0"..="100000", unit "in a million bits",
             source "assumed: more than all others (Cai et al., ICCD 2012: retention errors dominate)";
+        /// Errors that come with the reads of a block that disturbed_reads says, after the rated cycles. Whatever is
+        /// sensed in the block counts, retries as one with their read.
+        disturbed_errors: u32 = "0", in "0"..="100000", unit "in a million bits",
+            source "default: none; Cai et al., DSN 2015, measure what to put here for a part";
+        /// Reads of a block since its erase that cause these errors.
+        disturbed_reads: u32 = "100000", in "1"..="4000000000", unit "reads",
+            source "assumed: the order of magnitude of what Cai et al. measure at, DSN 2015",
+            applies_with "nand.timing.disturbed_errors" not "0";
         /// The wear of a block counts at least as this share of the rated cycles: what the controller
         /// plans for. With "0%" cost follows the wear that there is.
         wear_at_least: Ratio = "100%", in "0%"..="1000%",
@@ -85,13 +95,27 @@ pub enum Limit {
     LastRetry,
 }
 
-/// Raw errors by class, wear and age, and what corrects them.
+/// What the cells of a block have been through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strain {
+    /// How often they were erased.
+    pub erases: u32,
+    /// How old their data is.
+    pub age: Nanos,
+    /// How often the block was read since its erase.
+    pub reads: u32,
+}
+
+/// Raw errors by class, wear, age and reads, and what corrects them.
 #[derive(Clone, Debug)]
 pub struct Reliability {
     /// Errors in a million bits: fresh; those of the rated wear; those of the rated age then.
     fresh: u128,
     cycled: u128,
     retained: u128,
+    /// Those of the rated wear and so many reads.
+    disturbed: u128,
+    disturbed_reads: u128,
     rated_cycles: u128,
     /// In seconds.
     rated_age: u128,
@@ -125,6 +149,8 @@ impl Reliability {
             fresh: u128::from(options.fresh_errors),
             cycled: u128::from(options.cycled_errors),
             retained: u128::from(options.retained_errors),
+            disturbed: u128::from(options.disturbed_errors),
+            disturbed_reads: u128::from(options.disturbed_reads.max(1)),
             rated_cycles,
             rated_age,
             least_erases: u128::from(options.wear_at_least.of(u64::from(options.rated_cycles))),
@@ -144,18 +170,37 @@ impl Reliability {
         weighed as f64 / whole as f64
     }
 
-    /// The least effort that reads such a page; none if nothing does, and its data is lost.
+    /// Whether reads of a block add errors to its pages.
+    #[must_use]
+    pub fn is_disturbed(&self) -> bool {
+        self.disturbed > 0
+    }
+
+    /// The least effort that reads such a page of a block that was not read; none if nothing does, and its data is
+    /// lost.
     #[must_use]
     pub fn effort(&self, class: CostClass, erases: u32, age: Nanos) -> Option<ReadEffort> {
-        let errors = self.weigh(erases, age.0 / NANOS_IN_SECOND);
+        self.effort_after(class, &Strain { erases, age, reads: 0 })
+    }
+
+    /// The least effort that reads a page of this class whose cells have been through so much.
+    #[must_use]
+    pub fn effort_after(&self, class: CostClass, strain: &Strain) -> Option<ReadEffort> {
+        let errors = self.weigh_strain(strain);
         let at = self.limits[class as usize].iter().position(|&most| errors <= most)?;
         u8::try_from(at).ok().map(ReadEffort)
     }
 
-    /// Whether the errors of such a page are within a limit.
+    /// Whether the errors of such a page, of a block that was not read, are within a limit.
     #[must_use]
     pub fn is_within(&self, limit: Limit, class: CostClass, erases: u32, age: Nanos) -> bool {
-        self.weigh(erases, age.0 / NANOS_IN_SECOND) <= self.limit(limit, class)
+        self.holds(limit, class, &Strain { erases, age, reads: 0 })
+    }
+
+    /// The same for a page whose cells have been through so much.
+    #[must_use]
+    pub fn holds(&self, limit: Limit, class: CostClass, strain: &Strain) -> bool {
+        self.weigh_strain(strain) <= self.limit(limit, class)
     }
 
     /// The age at which the errors of such a page pass a limit, to the second; nothing if they have from
@@ -182,6 +227,13 @@ impl Reliability {
     }
 
     /// Errors at the rated step, multiplied by rated cycles and rated age.
+    fn weigh_strain(&self, strain: &Strain) -> u128 {
+        let Strain { erases, age, reads } = *strain;
+        let by_reads = self.disturbed * u128::from(reads) * self.rated_age * self.erases(erases);
+        self.weigh(erases, age.0 / NANOS_IN_SECOND) + by_reads / self.disturbed_reads
+    }
+
+    /// The same for a block that was not read.
     fn weigh(&self, erases: u32, seconds: u64) -> u128 {
         self.weigh_at(erases, seconds.max(self.least_age))
     }

@@ -2,7 +2,7 @@
 
 use super::command::{Command, CommandId, Origin};
 use super::flash::{Flash, Probe};
-use crate::nand::{CellMode, CostClass, Kind, Place, Programmed, Reliability};
+use crate::nand::{CellMode, CostClass, Kind, Place, Programmed, Reliability, Strain};
 use crate::units::{Ppn, SimTime};
 use crate::verify::Canary;
 
@@ -86,14 +86,17 @@ impl<P: Probe> Flash<P> {
     /// Finds what it takes to sense the page that a command senses, as it lies there now.
     #[inline(never)]
     pub(super) fn find_effort(&mut self, now: SimTime, id: CommandId) {
-        let Flash { programmed: Some(programmed), timing, geometry, commands, .. } = self else {
+        let Flash { programmed: Some(programmed), timing, geometry, commands, hazards, .. } = self
+        else {
             return;
         };
         let command = &mut commands[id];
         let Place { flash_page, block } =
             Place::of(geometry, command.source.unwrap_or(command.page));
-        let (erases, age) = (programmed.erases(block), programmed.age(block, now));
-        let effort = timing.native.effort(programmed.class_of(flash_page), erases, age);
+        let reads = hazards.as_ref().map_or(0, |hazards| hazards.reads_of(block));
+        let strain =
+            Strain { erases: programmed.erases(block), age: programmed.age(block, now), reads };
+        let effort = timing.native.effort(programmed.class_of(flash_page), &strain);
         command.effort = effort.unwrap_or_else(|| timing.native.most_effort());
         command.unreadable |= effort.is_none() && command.mode == CellMode::Native;
         if command.kind == Kind::Read {

@@ -396,7 +396,7 @@ impl<P: Probe> Flash<P> {
             self.find_effort(now, id);
         }
         if self.hazards.is_some() {
-            self.meet_chance(id);
+            self.read_once_more(id);
         }
         let (scheduler, view) = self.policy_and_view();
         let mut rank = scheduler.rank(&arrival, &view);

@@ -37,6 +37,20 @@ impl<P: Probe> Flash<P> {
         }
     }
 
+    /// Recovery erased a block, so that it was erased so often by now.
+    pub(crate) fn know_erased(&mut self, block: BlockId, erases: u32, now: SimTime) {
+        if let Some(hazards) = &mut self.hazards {
+            hazards.erased(now, block);
+        }
+        self.know_erases(block, erases);
+    }
+
+    /// A block that was read often, once.
+    #[inline]
+    pub(crate) fn next_read_often(&mut self) -> Option<BlockId> {
+        self.hazards.as_mut()?.next_read_often()
+    }
+
     /// Takes up what has happened before.
     pub(super) fn take_up_hazards(&mut self, part: &mut Reader<'_>) -> Result<(), Damage> {
         let Some(hazards) = &mut self.hazards else { return Ok(()) };
@@ -48,17 +62,17 @@ impl<P: Probe> Flash<P> {
         part.end()
     }
 
-    /// A command comes: whether what it reads will be found uncorrectable by chance. Retries are made before that is known,
-    /// where the timing has them.
+    /// A command comes: its block is read once more, and what it reads may be found uncorrectable. Retries are made
+    /// before that is known, where the timing has them.
     #[inline(never)]
-    pub(super) fn meet_chance(&mut self, id: CommandId) {
+    pub(super) fn read_once_more(&mut self, id: CommandId) {
         let Flash { hazards: Some(hazards), geometry, commands, timing, .. } = self else { return };
         let command = &mut commands[id];
         if !matches!(command.kind, Kind::Read | Kind::Copyback) {
             return;
         }
         let at = Place::of(geometry, command.source.unwrap_or(command.page));
-        if hazards.read_fails_by_chance(&at) {
+        if hazards.read_fails(&at) {
             command.unreadable = true;
             if timing.native.reliability().is_some() {
                 command.effort = timing.native.most_effort();

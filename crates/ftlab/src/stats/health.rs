@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::device::{Contents, Device};
-use crate::ftl::wear::EndReason;
+use crate::ftl::wear::{EndReason, Life};
 use crate::scheduler::Probe;
 use crate::units::SimTime;
 
@@ -21,6 +21,18 @@ pub struct Health {
     pub program_failures: u64,
     /// Erases that failed.
     pub erase_failures: u64,
+    /// Dies that were found dead.
+    pub dead_dies: u32,
+    /// Pages (mapping units) of the host that lie on them: reads of these end as unreadable.
+    pub pages_on_dead_dies: u64,
+    /// Flash commands that failed because their die was dead.
+    pub commands_on_dead_dies: u64,
+    /// Reads of flash pages that found what nothing corrects by chance, by schedule, or because the block was read
+    /// too often; where the timing knows errors, its own are in `cost`.
+    pub unreadable_flash_pages: u64,
+    /// Pages (mapping units) on flash of which sectors are lost at the end, overwritten ones among them until their
+    /// block is erased.
+    pub lost_pages: u64,
     /// What is left of the spare blocks of the plane that has lost most of them: at 0 the device takes
     /// no more writes.
     pub available_spare_ratio: f64,
@@ -44,10 +56,14 @@ pub struct EndReport {
     pub left_in_dram: bool,
 }
 
-/// The health of a device; none if nothing can fail on it.
+/// The health of a device; none if nothing can fail on it but by age.
 pub(super) fn health<P: Probe, C: Contents>(device: &Device<P, C>) -> Option<Health> {
-    let life = device.ftl().life()?;
-    let losses = life.losses();
+    let (life, hazards) = (device.ftl().life(), device.flash().hazards());
+    if life.is_none() && hazards.is_none() {
+        return None;
+    }
+    let losses = life.map(|life| *life.losses()).unwrap_or_default();
+    let failed = hazards.map(|hazards| *hazards.counts()).unwrap_or_default();
     let erases: u64 = device.ftl().blocks().all_erases().map(u64::from).sum();
     let blocks = device.flash().geometry().blocks() - losses.factory_bad;
     let mean = erases as f64 / f64::from(blocks.max(1));
@@ -56,8 +72,15 @@ pub(super) fn health<P: Probe, C: Contents>(device: &Device<P, C>) -> Option<Hea
         grown_bad_blocks: losses.grown_bad,
         program_failures: losses.program_failures,
         erase_failures: losses.erase_failures,
-        available_spare_ratio: life.available_spare(),
-        endurance_used_ratio: life.mean_endurance().map(|cycles| mean / f64::from(cycles)),
+        dead_dies: device.ftl().dead_dies().len() as u32,
+        pages_on_dead_dies: device.ftl().pages_on_dead_dies(),
+        commands_on_dead_dies: failed.on_dead_dies,
+        unreadable_flash_pages: failed.unreadable,
+        lost_pages: device.ftl().lost_pages(),
+        available_spare_ratio: life.map_or(1.0, Life::available_spare),
+        endurance_used_ratio: life
+            .and_then(Life::mean_endurance)
+            .map(|cycles| mean / f64::from(cycles)),
         end_of_life: device.end_of_life().map(|end| EndReport {
             at_ns: end.at,
             reason: end.reason,

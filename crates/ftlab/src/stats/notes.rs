@@ -60,6 +60,7 @@ pub(super) fn collect(
     notes.extend(unwritten(report));
     notes.extend(prior_class(report));
     notes.extend(unreadable(report));
+    notes.extend(refused(report));
     notes.extend(beyond_refresh(report));
     notes.extend(behind(host, circumstances));
     notes.extend(steadiness(&report.steady_state, report, capacity_bytes, circumstances));
@@ -144,12 +145,34 @@ fn size(bytes: u64) -> String {
 
 /// Data was lost, and nobody refreshed it in time.
 fn unreadable(report: &Report) -> Option<String> {
-    let pages = report.cost.as_ref().map_or(0, |cost| cost.unreadable);
+    let by_age = report.cost.as_ref().map_or(0, |cost| cost.unreadable);
+    let by_faults = report.health.as_ref().map_or(0, |health| health.unreadable_flash_pages);
+    let dead = report.health.as_ref().map_or(0, |health| health.dead_dies);
+    let pages = by_age.max(by_faults);
     let requests: u64 = report.host.ops().iter().map(|(_, op)| op.unreadable_requests).sum();
     (pages + requests > 0).then(|| {
         format!(
             "Data is lost: {pages} reads of flash pages found more errors than anything corrects, and {requests} \
-             requests of the host ended as unreadable. Refresh data in time (ftl.refresh.when)."
+             requests of the host ended as unreadable.{}{}",
+            match dead {
+                0 => String::new(),
+                1 => " A die died.".to_owned(),
+                dead => format!(" {dead} dies died."),
+            },
+            if by_age > by_faults { " Refresh data in time (ftl.refresh.when)." } else { "" }
+        )
+    })
+}
+
+/// Writes were refused by a device that takes others.
+fn refused(report: &Report) -> Option<String> {
+    let health = report.health.as_ref().filter(|health| health.end_of_life.is_none())?;
+    let refused: u64 = report.host.ops().iter().map(|(_, op)| op.refused_requests).sum();
+    (refused > 0).then(|| {
+        format!(
+            "{refused} writes were refused: placement sends their pages to dead dies alone ({} died). With \
+             ftl.placement.policy = \"dynamic\" they would go elsewhere.",
+            health.dead_dies
         )
     })
 }

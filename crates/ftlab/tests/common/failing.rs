@@ -25,6 +25,7 @@ fn life() -> impl Strategy<Value = LifeSpec> {
                 erase_failures,
                 ..NO_FAULTS
             },
+            refresh_reads: None,
             endurance,
             cycles,
             seed,
@@ -83,8 +84,14 @@ pub fn mishaps() -> impl Strategy<Value = Spec> {
     let mishap = mishap.prop_map(|(at, kind, number)| Mishap { at: Nanos(at), kind, number });
     let reads = select(vec![0u32, 0, 1_000_000, 20_000_000, 300_000_000]);
     let base = prop_oneof![3 => tame(), 1 => spec()];
-    (base, reads, proptest::collection::vec(mishap, 0..6)).prop_map(|(mut spec, reads, mishaps)| {
+    let disturb = (
+        select(vec![None, None, None, Some(40), Some(150)]),
+        select(vec![None, None, Some(12), Some(50)]),
+    );
+    let mishaps = proptest::collection::vec(mishap, 0..6);
+    (base, reads, disturb, mishaps).prop_map(|(mut spec, reads, disturb, mishaps)| {
         spec.life.faults.read_failures = reads;
+        (spec.life.faults.disturb_limit, spec.life.refresh_reads) = disturb;
         spec.life.faults.schedule = mishaps.into_iter().map(|mishap| mishap.on(&spec)).collect();
         // What is kept back depends on whether anything can fail.
         spec.shape.blocks_per_plane += spec.kept_back();

@@ -49,7 +49,7 @@ use ftlab::nand::endurance::{Fixed, Unlimited, Weibull};
 use ftlab::nand::timing::{
     Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,
 };
-use ftlab::nand::{Abilities, FaultOptions, Faults, Geometry, Hazards, Shape};
+use ftlab::nand::{Abilities, Counting, FaultOptions, Faults, Geometry, Hazards, Shape};
 use ftlab::scheduler::{
     Deadline, DeadlineOptions, Estimate, Fifo, FlashSetup, PauseRule, ReadFirst, ReadFirstBounded,
     ReadFirstBoundedOptions, Scheduler, Scope,
@@ -184,6 +184,8 @@ pub struct LifeSpec {
     pub free_block: FreeBlockOrder,
     pub levelling: LevellingSpec,
     pub faults: FaultOptions,
+    /// After how many reads of a block it is refreshed.
+    pub refresh_reads: Option<u32>,
     pub endurance: EnduranceKind,
     /// The mean endurance, where there is one.
     pub cycles: u32,
@@ -227,6 +229,7 @@ pub const NO_FAULTS: FaultOptions = FaultOptions {
     program_failures: 0,
     erase_failures: 0,
     read_failures: 0,
+    disturb_limit: None,
     schedule: Vec::new(),
 };
 
@@ -235,6 +238,7 @@ pub const CAREFREE: LifeSpec = LifeSpec {
     free_block: FreeBlockOrder::Oldest,
     levelling: NO_LEVELLING,
     faults: NO_FAULTS,
+    refresh_reads: None,
     endurance: EnduranceKind::Unlimited,
     cycles: 30,
     seed: 1,
@@ -377,7 +381,12 @@ impl Spec {
                 timing: Prices { native: timing(self.timing), one_bit: ONE_BIT },
                 prior: self.cost.prior,
                 whole_moments: self.cost.policy == RegulatorKind::QueueDriven,
-                hazards: Hazards::new(&self.life.faults, &geometry, self.life.seed),
+                hazards: Hazards::new(
+                    &self.life.faults,
+                    Counting { disturbs: false, often: self.life.refresh_reads },
+                    &geometry,
+                    self.life.seed,
+                ),
                 bus: self.transfers(),
                 abilities: self.abilities,
                 pause: self.pause,
@@ -424,6 +433,7 @@ impl Spec {
                     free_block: self.life.free_block,
                     levelling: self.life.levelling.build(&geometry),
                     refresh: None,
+                    refresh_reads: self.life.refresh_reads.is_some(),
                     faults: self.life.faults(),
                     drain_pages: drain_pages(&buffer, &geometry),
                 },

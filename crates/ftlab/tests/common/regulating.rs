@@ -59,6 +59,8 @@ pub fn ispp() -> Timing {
         fresh_errors: 600,
         cycled_errors: 2_000,
         retained_errors: 3_000,
+        disturbed_errors: 0,
+        disturbed_reads: 100_000,
         wear_at_least: Ratio::percent(100),
         age_at_least: Ratio::percent(100),
         references: vec![1, 3, 7],

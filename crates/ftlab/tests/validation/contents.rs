@@ -93,7 +93,7 @@ impl Bench {
     }
 
     /// The device is saved, and its state and data are taken up by another one, of the same shape.
-    fn reload(self, spec: &Spec) -> Result<Bench, String> {
+    pub fn reload(self, spec: &Spec) -> Result<Bench, String> {
         let mut bench = self;
         assert_eq!(bench.device.rest(&mut Vec::new()), Ok(()));
         bench.device.contents_mut().take_finished();
@@ -262,7 +262,7 @@ impl Bench {
         Ok(())
     }
 
-    fn drain(&mut self) -> Result<(), String> {
+    pub fn drain(&mut self) -> Result<(), String> {
         while self.advance(SimTime::FOREVER)? != Advanced::Idle {}
         assert_no_standstill(&self.device);
         Ok(())

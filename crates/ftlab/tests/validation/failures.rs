@@ -3,6 +3,9 @@
 
 use ftlab::ftl::gc::Purpose;
 use ftlab::ftl::wear::EndReason;
+use ftlab::host::{Host, Op};
+use ftlab::nand::{Fault, Scheduled, Spot};
+use ftlab::units::{Lpn, Nanos, SimTime};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -127,5 +130,160 @@ fn a_short_life_loses_nothing() {
         let mut bench = Bench::new(&spec, None);
         assert_eq!(bench.run(8, &random_steps(seed, 1_500)), Ok(()));
         assert!(bench.device.end_of_life().is_some(), "four of five erases fail");
+    }
+}
+
+/// What was asked of a device with nothing else to do: how many requests ended without data, or were refused.
+fn ask(bench: &mut Bench, op: Op, range: std::ops::Range<u64>) -> (u32, u32) {
+    let before = (bench.unreadable, bench.refused);
+    bench.submit(op, range);
+    assert_eq!(bench.drain(), Ok(()));
+    (bench.unreadable - before.0, bench.refused - before.1)
+}
+
+const DONE: (u32, u32) = (0, 0);
+const UNREADABLE: (u32, u32) = (1, 0);
+const REFUSED: (u32, u32) = (0, 1);
+
+/// Two channels with a die each, on which one page of 8 sectors is programmed at a time.
+fn two_dies(placement: PlacementKind) -> Spec {
+    let mut spec = Spec::small();
+    spec.shape.channels = 2;
+    spec.placement = placement;
+    spec
+}
+
+fn at(at: Nanos, fault: Fault) -> Vec<Scheduled> {
+    vec![Scheduled { at, fault }]
+}
+
+/// Pages go to the dies in turn. The second die dies when four pages are there.
+fn without_second_die(placement: PlacementKind) -> Bench {
+    let mut spec = two_dies(placement);
+    spec.life.faults.schedule = at(Nanos::from_micros(1_000_000), Fault::DieDies(1));
+    let mut bench = Bench::new(&spec, None);
+    for page in 0..4 {
+        assert_eq!(ask(&mut bench, Op::Write, page * 8..page * 8 + 8), DONE);
+    }
+    let mut dies = (0..4).map(|page| {
+        let at = bench.device.ftl().look_up(Lpn::new(page)).expect("it was written");
+        bench.device.flash().geometry().die_of_page(at).get()
+    });
+    assert!(dies.by_ref().eq([0, 1, 0, 1]), "pages go to the dies in turn");
+    let took = |bench: &mut Bench| {
+        let before = bench.device.now();
+        let ended = ask(bench, Op::Read, 8..16);
+        (ended, bench.device.now() - before)
+    };
+    let (alive, in_time) = took(&mut bench);
+    while bench.device.now().0 < 1_000_000_000 {
+        let limit = SimTime(1_000_000_000);
+        assert!(bench.advance(limit).is_ok());
+    }
+    assert!(bench.device.ftl().dead_dies().is_empty(), "nobody has asked it for anything");
+    let (dead, in_vain) = took(&mut bench);
+    assert_eq!((alive, dead), (DONE, UNREADABLE));
+    assert_eq!(in_time, in_vain, "a read that fails takes as long as one that does not");
+    assert_eq!(bench.device.ftl().dead_dies().len(), 1);
+    assert_eq!(bench.device.ftl().pages_on_dead_dies(), 2);
+    bench
+}
+
+#[test]
+fn dynamic_placement_goes_on_without_a_die() {
+    let mut bench = without_second_die(PlacementKind::Dynamic);
+    assert_eq!(ask(&mut bench, Op::Read, 0..8), DONE);
+    assert_eq!(ask(&mut bench, Op::Read, 0..32), UNREADABLE);
+    // What is written again is there again.
+    assert_eq!(ask(&mut bench, Op::Write, 8..16), DONE);
+    assert_eq!(ask(&mut bench, Op::Read, 8..16), DONE);
+    assert_eq!(ask(&mut bench, Op::Read, 24..32), UNREADABLE);
+    // A part of a page that is lost: what is new can be read, the rest is no zeros.
+    assert_eq!(ask(&mut bench, Op::Write, 24..26), DONE);
+    assert_eq!(ask(&mut bench, Op::Read, 24..26), DONE);
+    assert_eq!(ask(&mut bench, Op::Read, 24..27), UNREADABLE);
+    assert_eq!(bench.device.ftl().pages_on_dead_dies(), 0);
+    assert_eq!(bench.device.end_of_life(), None);
+    assert_eq!(bench.audit(), Ok(()));
+}
+
+#[test]
+fn static_placement_refuses_what_has_no_die_left() {
+    let mut bench = without_second_die(PlacementKind::Static);
+    assert_eq!(ask(&mut bench, Op::Write, 8..16), REFUSED);
+    assert_eq!(ask(&mut bench, Op::Write, 0..16), REFUSED);
+    assert_eq!(ask(&mut bench, Op::Write, 16..24), DONE);
+    assert_eq!(ask(&mut bench, Op::Read, 8..16), UNREADABLE);
+    // A trimmed page is known to be empty.
+    assert_eq!(ask(&mut bench, Op::Trim, 8..16), DONE);
+    assert_eq!(ask(&mut bench, Op::Read, 8..16), DONE);
+    assert_eq!(bench.device.end_of_life(), None);
+    assert_eq!(bench.audit(), Ok(()));
+}
+
+#[test]
+fn a_page_that_is_unreadable_is_good_again_when_it_is_written_again() {
+    let mut spec = two_dies(PlacementKind::Static);
+    spec.life.faults.schedule = at(Nanos::ZERO, Fault::Unreadable(Spot::Page(0)));
+    let mut bench = Bench::new(&spec, None);
+    assert_eq!(ask(&mut bench, Op::Write, 0..16), DONE);
+    assert_eq!(ask(&mut bench, Op::Read, 8..16), DONE);
+    assert_eq!(ask(&mut bench, Op::Read, 0..8), UNREADABLE);
+    assert_eq!(ask(&mut bench, Op::Write, 4..8), DONE);
+    assert_eq!(ask(&mut bench, Op::Read, 4..8), DONE);
+    assert_eq!(ask(&mut bench, Op::Read, 0..8), UNREADABLE);
+    assert_eq!(ask(&mut bench, Op::Write, 0..4), DONE);
+    assert_eq!(ask(&mut bench, Op::Read, 0..8), DONE);
+    assert!(bench.device.ftl().life().is_none(), "no block can be lost");
+}
+
+/// A device that is read and never written again. Its blocks bear 300 reads.
+fn read_for_long(refresh_reads: Option<u32>) -> Bench {
+    let mut spec = two_dies(PlacementKind::Dynamic);
+    spec.life.faults.disturb_limit = Some(300);
+    spec.life.refresh_reads = refresh_reads;
+    let mut bench = Bench::new(&spec, None);
+    assert_eq!(ask(&mut bench, Op::Write, 0..96 * 8), DONE);
+    for _ in 0..4_000 {
+        bench.submit(Op::Read, 0..8);
+        assert_eq!(bench.drain(), Ok(()));
+    }
+    bench
+}
+
+#[test]
+fn blocks_that_are_read_often_are_refreshed_in_time() {
+    let lost = read_for_long(None);
+    assert_eq!(lost.unreadable, 4_000 - 300, "from the 301st read on");
+    let kept = read_for_long(Some(200));
+    assert_eq!(kept.unreadable, 0);
+    let refreshed = kept.device.ftl_counts().by_purpose[Purpose::Refresh as usize].runs;
+    // The page lies with others, whose copies are reads of its block as well.
+    assert!((15..=25).contains(&refreshed), "{refreshed} blocks");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases().cases / 4, ..cases() })]
+
+    /// A device that was saved after mishaps and loaded goes on, with its dead dies dead.
+    #[test]
+    fn an_image_after_mishaps_returns_no_wrong_data((spec, depth, steps) in failing::mishap_run(600)) {
+        let (before, after) = steps.split_at(steps.len() / 2);
+        let mut bench = Bench::new(&spec, None);
+        let checked = bench.run(depth, before).and_then(|()| {
+            let dead = bench.device.ftl().dead_dies().to_vec();
+            if bench.device.end_of_life().is_some() {
+                return Ok(());
+            }
+            let mut bench = bench.reload(&spec)?;
+            let mut known = bench.device.ftl().dead_dies().to_vec();
+            known.sort_unstable();
+            let mut dead = dead;
+            dead.sort_unstable();
+            assert_eq!(known, dead);
+            bench.audit()?;
+            bench.run(depth, after)
+        });
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
 }

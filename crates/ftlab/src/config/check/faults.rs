@@ -2,9 +2,15 @@
 
 use super::{Checker, text};
 use crate::config::resolve::{Counts, shape};
+use crate::ftl::recovery::RecoveryChoice;
 use crate::nand::Scheduled;
 
+const RECOVERY: &str = "ftl.recovery.policy";
 const SCHEDULE: &str = "nand.faults.schedule";
+
+/// What a device may schedule whose blocks can't be exchanged for others.
+pub(super) const READS_ONLY: &str =
+    "what can't be read alone, such as [\"1s: page 0 is unreadable\"]";
 
 impl Checker<'_, '_> {
     pub(super) fn faults(&mut self) {
@@ -32,6 +38,20 @@ impl Checker<'_, '_> {
             }
         }
         self.twice(schedule);
+        self.death_and_recovery(schedule);
+    }
+
+    /// What lay on a die that died can't be told from what never was there, after a power cut.
+    fn death_and_recovery(&mut self, schedule: &[Scheduled]) {
+        let recovers = !matches!(self.options.ftl.recovery.policy, RecoveryChoice::None(_));
+        let dies = schedule.iter().any(|scheduled| scheduled.fault.is_for_good());
+        if recovers && dies {
+            let message = "after a power cut nothing says which pages lay on a die that died: what was written \
+                           before would come back in their place, so that is refused"
+                .to_owned();
+            let remedy = format!("set {RECOVERY} to \"none\", or let no die die");
+            self.fail(&[SCHEDULE, RECOVERY], message, remedy);
+        }
     }
 
     /// A die dies once.

@@ -1,5 +1,6 @@
 //! What mappings with a log ask for, and what has no meaning for them or without them.
 
+use super::faults::READS_ONLY;
 use super::{Checker, text};
 use crate::config::resolve::{gang, shape, shares};
 use crate::ftl::mapping::MappingChoice;
@@ -94,15 +95,9 @@ impl Checker<'_, '_> {
                 "bad blocks under a log are not modelled",
             ),
             (
-                nand.faults.read_failures > 0,
-                "nand.faults.read_failures",
-                "0",
-                "bad blocks under a log are not modelled",
-            ),
-            (
-                !nand.faults.schedule.is_empty(),
+                nand.faults.costs_blocks(),
                 "nand.faults.schedule",
-                "[]",
+                READS_ONLY,
                 "bad blocks under a log are not modelled",
             ),
             (

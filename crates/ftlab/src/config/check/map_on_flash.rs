@@ -1,5 +1,6 @@
 //! What a map that lies on flash asks for.
 
+use super::faults::READS_ONLY;
 use super::{Checker, text};
 use crate::config::resolve::{Counts, shape};
 use crate::ftl::mapping::MappingChoice;
@@ -47,8 +48,7 @@ impl Checker<'_, '_> {
             ),
             (nand.faults.program_failures > 0, "nand.faults.program_failures", "0", fails),
             (nand.faults.erase_failures > 0, "nand.faults.erase_failures", "0", fails),
-            (nand.faults.read_failures > 0, "nand.faults.read_failures", "0", fails),
-            (!nand.faults.schedule.is_empty(), "nand.faults.schedule", "[]", fails),
+            (nand.faults.costs_blocks(), "nand.faults.schedule", READS_ONLY, fails),
             (limited, "nand.endurance.policy", "\"unlimited\"", fails),
         ];
         for (_, path, value, why) in wrong.into_iter().filter(|wrong| wrong.0) {

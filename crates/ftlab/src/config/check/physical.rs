@@ -91,6 +91,12 @@ impl Checker<'_, '_> {
                 "pages are programmed over what was lost",
             ),
             (
+                faults.disturb_limit.is_some(),
+                "nand.faults.disturb_limit",
+                "\"none\"",
+                "nothing is ever erased, so no block would be good again",
+            ),
+            (
                 !faults.schedule.is_empty(),
                 "nand.faults.schedule",
                 "[]",

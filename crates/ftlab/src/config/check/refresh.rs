@@ -7,10 +7,14 @@ use crate::nand::Reliability;
 use crate::nand::timing::{IsppOptions, TimingChoice};
 
 const WHEN: &str = "ftl.refresh.when";
+const READS: &str = "ftl.refresh.reads";
 const PERIOD: &str = "ftl.refresh.period";
 
 impl Checker<'_, '_> {
     pub(super) fn refresh(&mut self) {
+        if self.options.ftl.refresh.reads.is_some() {
+            self.can_be_emptied(READS, "none");
+        }
         if self.options.ftl.refresh.when == RefreshWhen::Never {
             return;
         }
@@ -25,16 +29,22 @@ impl Checker<'_, '_> {
             self.fail(&[WHEN, "nand.timing.policy"], message, remedy);
         }
         self.can_be_kept_up();
+        self.can_be_emptied(WHEN, "never");
+    }
+
+    /// Blocks have to be emptied one by one, for what `path` says other than `off`.
+    fn can_be_emptied(&mut self, path: &'static str, off: &str) {
         if self.has_log() || self.is_physical() {
             let mapping = &self.options.ftl.mapping.policy;
             let message = format!(
-                "with ftl.mapping.policy = {} a block can't be emptied whenever its data is old",
+                "with ftl.mapping.policy = {} a block can't be emptied whenever its data is old, or was read often",
                 text(&mapping.name().to_owned())
             );
-            let remedy = format!("set ftl.mapping.policy to \"page\", {never}");
-            self.fail(&[WHEN, "ftl.mapping.policy"], message, remedy);
+            let remedy = format!("set ftl.mapping.policy to \"page\", or {path} to \"{off}\"");
+            self.fail(&[path, "ftl.mapping.policy"], message, remedy);
         }
     }
+
     /// Data has to last for longer than two periods, at the wear that is planned for: blocks are emptied so long before
     /// they are due, and what they held would be found again at once.
     fn can_be_kept_up(&mut self) {

@@ -229,7 +229,7 @@ impl Collector {
             }
             Some(run) if run.purpose == Purpose::Background => self.proceed(plane, on),
             // One that waits for the host's writes waits no longer.
-            Some(_) if on.ftl.refreshes().is_some() => self.proceed(plane, on),
+            Some(_) if on.ftl.may_have_due() => self.proceed(plane, on),
             Some(_) => {}
         }
     }
@@ -479,7 +479,7 @@ impl Collector {
         if let Some(wanted) = on.ftl.fold_due(plane) {
             on.ftl.want(wanted);
         }
-        if on.ftl.refreshes().is_some()
+        if on.ftl.may_have_due()
             && let Some(wanted) = on.ftl.next_refresh(plane, Some(run.purpose))
         {
             on.ftl.want(wanted);

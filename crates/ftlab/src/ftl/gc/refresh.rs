@@ -4,7 +4,7 @@ use super::{Collector, Ground};
 use crate::device::Contents;
 use crate::ftl::Ftl;
 use crate::ftl::wear::RefreshRule;
-use crate::nand::{CostClass, Programmed, Reliability};
+use crate::nand::{CostClass, Hazards, Programmed, Reliability, Strain};
 use crate::scheduler::Probe;
 use crate::units::{BlockId, PlaneId, SimTime};
 
@@ -15,6 +15,8 @@ struct Patrol<'a> {
     by: SimTime,
     programmed: &'a Programmed,
     model: &'a Reliability,
+    /// None if nobody counts reads.
+    hazards: Option<&'a Hazards>,
 }
 
 /// What a patrol makes of a block.
@@ -29,15 +31,20 @@ enum Verdict {
 }
 
 impl Patrol<'_> {
+    fn reads_of(&self, block: BlockId) -> u32 {
+        self.hazards.map_or(0, |hazards| hazards.reads_of(block))
+    }
+
     /// Whether a page of a class passes the limit before the patrol after the next. One whose copy, on a block as
     /// worn, would be as late at once is beyond help: it would be copied at every patrol, and wear out more blocks.
     fn judge(&self, block: BlockId, class: CostClass) -> Verdict {
         let erases = self.programmed.erases(block);
-        let lasts = |age| self.model.is_within(self.rule.limit, class, erases, age);
-        if lasts(self.programmed.age(block, self.by)) {
+        let lasts =
+            |age, reads| self.model.holds(self.rule.limit, class, &Strain { erases, age, reads });
+        if lasts(self.programmed.age(block, self.by), self.reads_of(block)) {
             return Verdict::Young;
         }
-        match lasts(self.rule.period + self.rule.period) {
+        match lasts(self.rule.period + self.rule.period, 0) {
             true => Verdict::Due,
             false => Verdict::BeyondHelp,
         }
@@ -75,7 +82,8 @@ impl Collector {
             return;
         };
         let by = on.now + rule.period + rule.period;
-        let patrol = Patrol { rule, by, programmed, model };
+        let hazards = on.flash.hazards();
+        let patrol = Patrol { rule, by, programmed, model, hazards };
         on.ftl.forget_due();
         for block in (0..on.ftl.geometry.blocks()).map(BlockId::new) {
             if on.ftl.is_filled(block) && patrol.may_come_due(block) {
@@ -90,9 +98,21 @@ impl Collector {
             }
         }
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
-            if let Some(wanted) = on.ftl.next_refresh(plane, None) {
-                self.collect(wanted, on);
-            }
+            self.refresh_next(plane, on);
+        }
+    }
+
+    /// A block was read so often that it is to be refreshed. One that is being filled, or emptied, is left alone.
+    pub fn read_often<P: Probe, C: Contents>(&mut self, block: BlockId, on: &mut Ground<'_, P, C>) {
+        if on.ftl.may_refresh(block) {
+            on.ftl.note_read_often(block);
+            self.refresh_next(on.ftl.geometry.plane_of(block), on);
+        }
+    }
+
+    fn refresh_next<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+        if let Some(wanted) = on.ftl.next_refresh(plane, None) {
+            self.collect(wanted, on);
         }
     }
 }

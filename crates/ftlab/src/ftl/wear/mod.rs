@@ -31,6 +31,8 @@ pub struct WearSetup {
     pub levelling: Levelling,
     /// Which data is copied before it is lost; none if nothing is.
     pub refresh: Option<RefreshRule>,
+    /// Whether blocks that are read often are copied, too.
+    pub refresh_reads: bool,
     /// What fails; none if nothing ever does.
     pub faults: Option<Faults>,
     /// Flash pages that the write buffer may still have to write when the device comes to its end.
@@ -45,6 +47,7 @@ impl WearSetup {
             free_block: FreeBlockOrder::Oldest,
             levelling: Levelling::None(NoLevelling),
             refresh: None,
+            refresh_reads: false,
             faults: None,
             drain_pages: 0,
         }

@@ -29,6 +29,10 @@ options! {
         period: Nanos = "1d", in "1h"..="1y",
             source "assumed: much shorter than data lasts, and long enough for a device to copy all it holds",
             applies_with "ftl.refresh.when" not "never";
+        /// Reads of a block since its erase after which it is refreshed, whatever its timing knows of errors; and again
+        /// after as many more. One that is being filled then waits for these.
+        reads: Option<u32> = "none", in "10"..="4000000000", unit "reads",
+            source "default: the baseline without; firmware counts reads and moves blocks (Cai et al., DSN 2015)";
     }
 }
 
@@ -71,6 +75,8 @@ impl RefreshOptions {
 struct Due {
     block: BlockId,
     erases: u32,
+    /// It was read often: the next patrol finds nothing of that.
+    by_reads: bool,
 }
 
 /// A block that is filled no further, and of which so many units were taken.
@@ -83,15 +89,16 @@ struct Sealing {
 /// What is to be refreshed.
 #[derive(Clone, Debug)]
 pub(in crate::ftl) struct Refresh {
-    rule: RefreshRule,
-    /// By plane: blocks that the last patrol found.
+    /// None if only reads count.
+    rule: Option<RefreshRule>,
+    /// By plane: blocks that the last patrol found, or that were read often.
     due: Vec<VecDeque<Due>>,
     /// Blocks of which programs are under way.
     sealing: Vec<Sealing>,
 }
 
 impl Refresh {
-    pub(in crate::ftl) fn new(rule: RefreshRule, planes: u32) -> Refresh {
+    pub(in crate::ftl) fn new(rule: Option<RefreshRule>, planes: u32) -> Refresh {
         Refresh { rule, due: vec![VecDeque::new(); planes as usize], sealing: Vec::new() }
     }
 
@@ -109,17 +116,23 @@ impl Refresh {
 }
 
 impl Ftl {
-    /// When blocks are refreshed, if they ever are.
+    /// When blocks are refreshed for the age of their data, if they ever are.
     #[inline]
     #[must_use]
     pub fn refreshes(&self) -> Option<RefreshRule> {
-        self.refresh.as_ref().map(|refresh| refresh.rule)
+        self.refresh.as_ref()?.rule
+    }
+
+    /// Whether anything is ever refreshed.
+    #[inline]
+    pub(in crate::ftl) fn may_have_due(&self) -> bool {
+        self.refresh.is_some()
     }
 
     /// A patrol begins: what the last one found, and nobody came to, is looked for again.
     pub(in crate::ftl) fn forget_due(&mut self) {
         if let Some(refresh) = &mut self.refresh {
-            refresh.due.iter_mut().for_each(VecDeque::clear);
+            refresh.due.iter_mut().for_each(|due| due.retain(|due| due.by_reads));
         }
     }
 
@@ -135,9 +148,18 @@ impl Ftl {
 
     /// A patrol found a block that is due.
     pub(in crate::ftl) fn note_due(&mut self, block: BlockId) {
+        self.push_due(block, false);
+    }
+
+    /// A block was read so often that it is due.
+    pub(in crate::ftl) fn note_read_often(&mut self, block: BlockId) {
+        self.push_due(block, true);
+    }
+
+    fn push_due(&mut self, block: BlockId, by_reads: bool) {
         let (plane, erases) = (self.geometry.plane_of(block), self.blocks.erases(block));
         if let Some(refresh) = &mut self.refresh {
-            refresh.due[plane.at()].push_back(Due { block, erases });
+            refresh.due[plane.at()].push_back(Due { block, erases, by_reads });
         }
     }
 
@@ -188,7 +210,7 @@ impl Ftl {
         }
         loop {
             let due = &mut self.refresh.as_mut()?.due[plane.at()];
-            let Due { block, erases } = due.pop_front()?;
+            let Due { block, erases, .. } = due.pop_front()?;
             let same = self.blocks.erases(block) == erases;
             if same
                 && self.blocks.state(block) == BlockState::Closed

@@ -20,7 +20,7 @@ pub use plain::{Plain, PlainOptions};
 pub use prices::{OneBit, Prices, ProgramOf, ReadOf};
 pub use rate::{Rate, RateOptions};
 
-use crate::nand::{CostClass, Geometry, ReadEffort, Reliability};
+use crate::nand::{CostClass, Geometry, ReadEffort, Reliability, Strain};
 use crate::policy::seam;
 use crate::units::{Nanos, Ppn};
 
@@ -55,13 +55,13 @@ impl Timing {
         matches!(self, Timing::ByCost(_) | Timing::Ispp(_))
     }
 
-    /// What it takes to read a page of a class, from a block that was erased so often, that long after it was
-    /// programmed. None if nothing reads it any more.
+    /// What it takes to read a page of a class, from a block that has been through so much. None if nothing reads it
+    /// any more.
     #[inline]
     #[must_use]
-    pub fn effort(&self, class: CostClass, erases: u32, age: Nanos) -> Option<ReadEffort> {
+    pub fn effort(&self, class: CostClass, strain: &Strain) -> Option<ReadEffort> {
         match self.reliability() {
-            Some(model) => model.effort(class, erases, age),
+            Some(model) => model.effort_after(class, strain),
             None => Some(class.effort()),
         }
     }
