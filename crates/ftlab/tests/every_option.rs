@@ -81,6 +81,14 @@ const DEVICES: &[&[&str]] = &[
         "nand.timing.age_at_least=0%",
         "ftl.refresh.when=before-loss",
     ],
+    // Few reads of a block are many errors.
+    &[
+        "nand.timing.policy=ispp",
+        "nand.cell=mlc",
+        "nand.timing.disturbed_errors=2000",
+        "nand.timing.disturbed_reads=20",
+        "cache.policy=none",
+    ],
     &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],
     &["nand.endurance.policy=weibull", "nand.endurance.cycles=4"],
 ];
