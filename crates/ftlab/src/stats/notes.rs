@@ -152,12 +152,12 @@ fn unreadable(report: &Report) -> Option<String> {
     let requests: u64 = report.host.ops().iter().map(|(_, op)| op.unreadable_requests).sum();
     (pages + requests > 0).then(|| {
         format!(
-            "Data is lost: {pages} reads of flash pages found more errors than anything corrects, and {requests} \
-             requests of the host ended as unreadable.{}{}",
+            "Data is lost: {pages} reads of flash pages found more errors than anything corrects{}, and {requests} \
+             requests of the host ended as unreadable.{}",
             match dead {
                 0 => String::new(),
-                1 => " A die died.".to_owned(),
-                dead => format!(" {dead} dies died."),
+                1 => ", a die died".to_owned(),
+                dead => format!(", {dead} dies died"),
             },
             if by_age > by_faults { " Refresh data in time (ftl.refresh.when)." } else { "" }
         )
