@@ -89,7 +89,7 @@ pub type Together = &'static [(&'static str, &'static [&'static str])];
 /// are padded, reads kept and holes left only in small buffers; few loads meet a pause, or a throttle; a map on
 /// flash has several pages only where pages are small, and nothing may fail; pages are rewritten for their readers only
 /// where nothing keeps reads from flash; blocks are refreshed only where data ages.
-const TOGETHER: [Together; 10] = [
+const TOGETHER: [Together; 12] = [
     &[
         ("ftl.mapping.policy", &["reconstruction"]),
         ("ftl.mapping.entries", &["15%", "100%"]),
@@ -162,6 +162,18 @@ const TOGETHER: [Together; 10] = [
         ("ftl.placement.policy", &["dynamic"]),
         ("cache.policy", &["lru"]),
         ("cache.capacity", &["16KiB", "64KiB"]),
+    ],
+    &[("cache.policy", &["2qw-clock"]), ("cache.write_weight", &["0", "1", "5"])],
+    &[
+        ("ftl.slc_cache.policy", &["static", "hybrid"]),
+        ("ftl.slc_cache.blocks", &["1", "2"]),
+        ("ftl.over_provisioning", &["50%", "100%"]),
+        ("nand.blocks_per_plane", &["16", "24"]),
+        ("nand.endurance.policy", &["unlimited"]),
+        ("nand.faults.factory_bad", &["0%"]),
+        ("nand.faults.program_failures", &["0"]),
+        ("nand.faults.erase_failures", &["0"]),
+        ("nand.faults.schedule", &[""]),
     ],
     &[
         ("nand.timing.policy", &["ispp"]),

@@ -171,8 +171,9 @@ impl Bench {
         let mut device = assemble_with(DeviceSetup::new(&config, SEED), (), versions);
         bench.canary.into_iter().for_each(|canary| device.plant(canary));
         let loaded = device.load(&snapshot, resume);
-        // One that came to its end can't go on as one on which nothing fails.
-        if bench.device.end_of_life().is_some() && device.ftl().life().is_none() {
+        // One that came to its end, or lost a die, can't go on as one on which nothing fails.
+        let lost = !bench.device.ftl().dead_dies().is_empty();
+        if (bench.device.end_of_life().is_some() || lost) && device.ftl().life().is_none() {
             return loaded.is_err().then_some(bench).ok_or_else(|| "an end was undone".to_owned());
         }
         loaded.map_err(|damage| format!("an image: {damage}"))?;
