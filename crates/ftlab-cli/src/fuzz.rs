@@ -37,7 +37,12 @@ fn check(failure: &Failure) {
 /// Reads an image file; what is none is packed into one, as configuration and as story.
 pub fn image_file(bytes: &[u8]) {
     if bytes.starts_with(file::MAGIC) {
-        return try_image(bytes);
+        try_image(bytes);
+        // Seeds were written by some version; what follows the preamble is tried as if by this one.
+        if let Some(rest) = bytes.get(file::PREAMBLE..) {
+            try_image(&[&file::preamble()[..], rest].concat());
+        }
+        return;
     }
     let text = String::from_utf8_lossy(bytes).into_owned();
     let base = &*TINY;

@@ -33,7 +33,7 @@ fn names_do_not_lead_out_of_the_folder() {
     place.write("evil.toml", tiny.as_bytes());
     place.write(
         "w.toml",
-        b"name = '/tmp/../../evil'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\n\
+        b"name = '/../../evil'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\n\
         requests = 10\n",
     );
     let args = [
