@@ -142,7 +142,8 @@ impl Ftl {
             });
             of.places.sort_by_key(|&at| Some(self.geometry.block_of(at)) != holder);
         }
-        for &block in scanned.iter().filter(|&&block| !holders.contains(&Some(block))) {
+        let holds = self.marks(holders.iter().copied().flatten());
+        for &block in scanned.iter().filter(|block| !holds[block.at()]) {
             let here = |at: &Ppn| self.geometry.block_of(*at) == block;
             let owners = || {
                 let owners = self.pages_of(block).filter_map(|at| self.spare.owner(at));

@@ -271,6 +271,7 @@ impl Ftl {
         let record = self.record.as_deref().expect("what recovers has a record");
         let prefers_older = self.plant.is(Canary::OlderVersionWins);
         let scanned = self.scanned_blocks();
+        let is_scanned = self.marks(scanned.iter().copied());
         if let Some(snapshot) = &record.snapshot {
             for (page, entry) in snapshot.entries() {
                 let stays = |at: &Ppn| {
@@ -278,7 +279,7 @@ impl Ftl {
                     let block = self.geometry.block_of(*at);
                     let in_use = self.blocks.state(block) == BlockState::Closed;
                     let known = record.version(*at, false).map(|(version, _)| version);
-                    in_use && !scanned.contains(&block) && known == Some(entry.version)
+                    in_use && !is_scanned[block.at()] && known == Some(entry.version)
                 };
                 let place = entry.place().filter(stays);
                 if !record.is_trimmed(page, entry.version) {
@@ -305,6 +306,13 @@ impl Ftl {
     pub(super) fn is_deallocated(&self, page: Lpn, version: u64) -> bool {
         let forgotten = self.plant.is(Canary::DeallocationForgotten);
         self.record.as_ref().is_some_and(|record| record.is_trimmed(page, version)) && !forgotten
+    }
+
+    /// By block: whether it is one of these.
+    pub(super) fn marks(&self, blocks: impl Iterator<Item = BlockId>) -> Vec<bool> {
+        let mut marks = vec![false; self.geometry.blocks() as usize];
+        blocks.for_each(|block| marks[block.at()] = true);
+        marks
     }
 
     /// All physical pages of a block.
