@@ -31,13 +31,10 @@ impl Ftl {
         let mut copies = self.copies(&scanned, pages);
         let holders = self.holders(&scanned, &copies);
         self.settle_copies(&scanned, &holders, &mut copies);
-        let in_use = |block: BlockId, copies: &[Copies]| {
-            copies
-                .iter()
-                .any(|of| of.places.first().is_some_and(|&at| self.geometry.block_of(at) == block))
-        };
+        let counting = copies.iter().filter_map(|of| of.places.first());
+        let in_use = self.marks(counting.map(|&at| self.geometry.block_of(at)));
         let (kept, spent): (Vec<BlockId>, Vec<BlockId>) =
-            scanned.iter().partition(|&&block| in_use(block, &copies));
+            scanned.iter().partition(|block| in_use[block.at()]);
         for block in spent {
             self.erase_at_power_up(block, plan);
         }
