@@ -4,6 +4,7 @@
 use crate::config::Config;
 use crate::ftl::mapping::dftl::translation_pages;
 use crate::ftl::mapping::{DftlOptions, MappingChoice};
+use crate::ftl::recovery::RecoveryChoice;
 use crate::nand::Geometry;
 use crate::units::{Bytes, SECTOR_BYTES};
 
@@ -16,6 +17,9 @@ const BLOCK: u64 = 16 + 8 + 4;
 const LOG_BLOCK: u64 = 12 + 8;
 const DATA_BLOCK: u64 = 4 + 4;
 const LOG_BITS: u64 = 2;
+
+/// With recovery: a version.
+const VERSION: u64 = size_of::<u64>() as u64;
 
 /// Where programs may cost more or less: bits of a flash page and of a logical page, bytes of a block.
 const COST_BITS: u64 = 2;
@@ -59,11 +63,13 @@ impl Tables {
                 + data_blocks * DATA_BLOCK
                 + logical * LOG_BITS / u64::from(u8::BITS)
         });
+        let recovery = of_recovery(config, physical, logical);
+        let versions = if recovery > 0 { logical * VERSION } else { 0 };
         Tables {
             reserved: Bytes(
-                logical * ENTRY + physical * ENTRY + masks + valid + blocks + log + map,
+                logical * ENTRY + physical * ENTRY + masks + valid + blocks + log + map + recovery,
             ),
-            written: Bytes(logical * (2 * ENTRY) + logical / u64::from(u8::BITS)),
+            written: Bytes(logical * (2 * ENTRY) + logical / u64::from(u8::BITS) + versions),
         }
     }
 }
@@ -74,6 +80,22 @@ fn of_map(options: &DftlOptions, logical: u64, page_size: Bytes) -> u64 {
     const CACHED: u64 = 24;
     let directory = translation_pages(logical, page_size) * ENTRY;
     directory + logical * ENTRY + options.entries().min(logical) * CACHED
+}
+
+/// What recovery from power cuts keeps: versions by place (two where pages share one), deallocations by logical page,
+/// the last checkpoint.
+fn of_recovery(config: &Config, physical: u64, logical: u64) -> u64 {
+    /// An entry of a checkpoint.
+    const CHECKPOINT: u64 = 16;
+    let policy = &config.options.ftl.recovery.policy;
+    if matches!(policy, RecoveryChoice::None(_)) {
+        return 0;
+    }
+    let packs = matches!(config.options.ftl.mapping.policy, MappingChoice::Reconstruction(_));
+    let places = physical * VERSION * if packs { 2 } else { 1 };
+    let checkpoint =
+        if matches!(policy, RecoveryChoice::Checkpoint(_)) { CHECKPOINT * logical } else { 0 };
+    places + logical * VERSION + checkpoint
 }
 
 /// What is kept of costs: classes of flash pages, ages and erases of blocks, what pages have been through.

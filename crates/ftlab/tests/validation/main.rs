@@ -23,6 +23,7 @@ mod on_demand;
 mod overtaking;
 mod packing;
 mod physical;
+mod power;
 mod queueing;
 mod regulating;
 mod retention;

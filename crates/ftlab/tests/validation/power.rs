@@ -1,0 +1,160 @@
+//! Power cuts by hand: how long a device takes to come up, against what its commands take one by one; and what is there
+//! then. Random devices are cut by the crash tests (crate `ftlab-torture`).
+
+use ftlab::config::{Config, Layer};
+use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
+use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::units::{Lba, Lpn, Nanos, SimTime};
+
+/// Sectors of a page.
+const SECTORS: u64 = 8;
+/// What the smallest preset senses, programs and erases in, set here so that nobody changes it unnoticed.
+const TIMES: [&str; 5] = [
+    "nand.timing.read=40us",
+    "nand.timing.program=400us",
+    "nand.timing.erase=3ms",
+    "nand.bus.command=0ns",
+    "cache.policy=none",
+];
+
+fn config(sets: &[&str]) -> Config {
+    let mut layers = vec![Layer::preset("tiny")];
+    let sets = TIMES.iter().chain(sets).enumerate();
+    layers.extend(sets.map(|(number, set)| Layer::set(number, set)));
+    Config::load(&layers).unwrap_or_else(|error| panic!("{:?}", error.problems))
+}
+
+fn device(config: &Config) -> Device {
+    assemble(DeviceSetup::new(config, 1))
+}
+
+fn request(op: Op, page: u64, pages: u64) -> Request {
+    let sectors = (pages * SECTORS) as u32;
+    Request { op, lba: Lba(page * SECTORS), sectors, stream: 0, tag: 0, fua: false }
+}
+
+fn carry_out(device: &mut Device, request: Request) -> Completion {
+    device.submit(device.now(), request);
+    let mut done = Vec::new();
+    while device.requests_in_flight() > 0 {
+        device.advance_until(SimTime::FOREVER, &mut done);
+    }
+    done.pop().expect("it ends")
+}
+
+fn cut(config: &Config, device: Device) -> (Device, Recovered) {
+    power_up(DeviceSetup::new(config, 1), (), device.cut_power()).expect("its own remains")
+}
+
+/// What one die takes to read so many spare areas one after the other: it senses the next when the last has left.
+fn reads(config: &Config, count: u64) -> u64 {
+    let setup = DeviceSetup::new(config, 1);
+    let codeword = setup.flash.bus.transfer(1).0;
+    count * (40_000 + codeword)
+}
+
+/// A device with one die, whose spare areas are read in turn.
+const ONE_DIE: [&str; 6] = [
+    "nand.channels=1",
+    "nand.chips_per_channel=1",
+    "nand.dies_per_chip=1",
+    "nand.planes_per_die=1",
+    "nand.blocks_per_plane=64",
+    "ftl.mapping.unit=flash-page",
+];
+
+#[test]
+fn a_scan_reads_what_was_programmed_and_one_more_of_each_block() {
+    let sets = [&ONE_DIE[..], &["ftl.recovery.policy=scan"]].concat();
+    let config = config(&sets);
+    let pages_per_block = u64::from(config.shape().pages_per_block);
+    let per_page = config.shape().page_size.sectors() / SECTORS;
+    for written in [0, 1, pages_per_block - 1, pages_per_block, 3 * pages_per_block + 5] {
+        let mut device = device(&config);
+        for page in 0..written {
+            carry_out(&mut device, request(Op::Write, page * per_page, per_page));
+        }
+        let (device, recovered) = cut(&config, device);
+        // Of each block the first spare area; of those in use up to the first that is erased.
+        let in_use = written.div_ceil(pages_per_block);
+        let full = written / pages_per_block;
+        let expected = (64 - in_use) + written + (in_use - full);
+        assert_eq!(recovered.spare_reads, expected, "{written} pages written");
+        assert_eq!(recovered.time.0, reads(&config, expected), "{written} pages written");
+        assert_eq!(recovered.found.pages, written);
+        let cut_at = device.now().0 - recovered.time.0;
+        assert!(cut_at >= written * 400_000, "the clock goes on");
+    }
+}
+
+#[test]
+fn a_checkpoint_bounds_what_is_read() {
+    let scan = config(&[&ONE_DIE[..], &["ftl.recovery.policy=scan"]].concat());
+    let often = ["ftl.recovery.policy=checkpoint", "ftl.recovery.every=256KiB"];
+    let often = config(&[&ONE_DIE[..], &often].concat());
+    let per_page = scan.shape().page_size.sectors() / SECTORS;
+    let capacity = device(&scan).capacity_sectors() / SECTORS / per_page;
+    let [scanned, checkpointed] = [&scan, &often].map(|config| {
+        let mut device = device(config);
+        for page in 0..capacity {
+            carry_out(&mut device, request(Op::Write, page * per_page, per_page));
+        }
+        let (_, recovered) = cut(config, device);
+        assert_eq!(recovered.found.pages, capacity);
+        recovered
+    });
+    // 256 KiB since the last checkpoint at the most, and the block that was open then; of the others the first.
+    let pages = config(&ONE_DIE).shape();
+    let since = 256 * 1024 / pages.page_size.0 + 2 * u64::from(pages.pages_per_block);
+    assert!(checkpointed.spare_reads <= 64 + since, "{checkpointed:?}");
+    assert!(checkpointed.system_reads > 0, "{checkpointed:?}");
+    assert!(checkpointed.time < scanned.time, "{checkpointed:?} {scanned:?}");
+}
+
+/// Writes pages 0 to 7 and says which of them are on flash after a cut 10 us later.
+fn survivors(sets: &[&str], fua: bool) -> usize {
+    let config = config(&[&["ftl.recovery.policy=scan"], sets].concat());
+    let mut device = device(&config);
+    for page in 0..8 {
+        let write = request(Op::Write, page, 1);
+        device.submit(device.now(), Request { fua, ..write });
+    }
+    let mut done = Vec::new();
+    match fua {
+        true => while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {},
+        false => {
+            let soon = device.now() + Nanos(60_000);
+            while device.advance_until(soon, &mut done) == Advanced::Completed {}
+        }
+    }
+    assert_eq!(done.len(), 8, "all were acknowledged");
+    let (device, recovered) = cut(&config, device);
+    assert_eq!(recovered.hold_up > Nanos::ZERO, config.options.power.capacitors.is_on());
+    (0..8).filter(|&page| device.ftl().look_up(Lpn::new(page)).is_some()).count()
+}
+
+#[test]
+fn what_dram_held_is_lost_unless_it_was_forced_or_carried_to_flash() {
+    let dram = ["cache.policy=lru", "cache.capacity=1MiB", "cache.latency=1us"];
+    assert_eq!(survivors(&dram, false), 0);
+    assert_eq!(survivors(&dram, true), 8);
+    assert_eq!(survivors(&[&dram[..], &["power.capacitors=on"]].concat(), false), 8);
+}
+
+#[test]
+fn a_trim_that_was_told_stays() {
+    let config = config(&["ftl.recovery.policy=scan"]);
+    let mut device = device(&config);
+    carry_out(&mut device, request(Op::Write, 0, 8));
+    let trim = carry_out(&mut device, request(Op::Trim, 2, 2));
+    // It is told when its page of the journal is on flash.
+    assert!(trim.latency() >= Nanos(400_000), "{trim:?}");
+    let (mut device, _) = cut(&config, device);
+    for twice in 0..2 {
+        let there = |page| device.ftl().look_up(Lpn::new(page)).is_some();
+        let expected = [true, true, false, false, true, true, true, true];
+        let found: Vec<bool> = (0..8).map(there).collect();
+        assert_eq!(found, expected, "cut {twice}");
+        (device, _) = cut(&config, device);
+    }
+}
