@@ -4,12 +4,11 @@
 use super::declare::{choices, options};
 use super::text::{nearest, quoted, shown};
 use super::value::{Kind, Value, ValueError};
-use super::{CacheOptions, CostOptions, PowerOptions};
+use super::{CacheOptions, CostOptions, PowerOptions, RecoveryOptions};
 use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::merge::MergeOptions;
 use crate::ftl::placement::{Level, PlacementChoice};
-use crate::ftl::recovery::RecoveryChoice;
 use crate::ftl::slc::SlcCacheChoice;
 use crate::ftl::streams::StreamsChoice;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
@@ -359,11 +358,6 @@ options! {
         capacity: Option<Bytes> = "none", in "1MiB"..="1000TiB",
             source "default: all that over-provisioning leaves";
     }
-}
-
-options! {
-    /// How the device finds its map again after a power cut.
-    pub struct RecoveryOptions at "ftl.recovery" with { policy: RecoveryChoice } {}
 }
 
 options! {

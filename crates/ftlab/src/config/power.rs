@@ -1,7 +1,8 @@
-//! What the device has to live on when power is cut.
+//! What the device has to live on when power is cut, and how it comes up again.
 
 use super::declare::options;
 use super::options::Switch;
+use crate::ftl::recovery::RecoveryChoice;
 
 options! {
     /// What happens when power is cut.
@@ -12,4 +13,9 @@ options! {
             source "power-loss protection of data-centre drives; client drives have none for user data",
             applies_with "ftl.recovery.policy" not "none";
     }
+}
+
+options! {
+    /// How the device finds its map again after a power cut.
+    pub struct RecoveryOptions at "ftl.recovery" with { policy: RecoveryChoice } {}
 }

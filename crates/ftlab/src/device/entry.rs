@@ -3,11 +3,26 @@
 
 use super::{Contents, Device};
 use crate::cache::{SlotId, Turn, Waiting};
-use crate::host::{Pages, Request, RequestId};
+use crate::host::{Host, Op, Pages, Request, RequestId};
 use crate::scheduler::Probe;
+use crate::units::SimTime;
 use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {
+    /// A request may come now, through its queue, and lies on the device.
+    pub(super) fn check(&self, at: SimTime, request: &Request) {
+        assert!(at >= self.now, "a request at {at}, but it is {} already", self.now);
+        let next = self.next_event().map_or(SimTime::FOREVER, |(next, _)| next);
+        assert!(next >= at, "a request at {at}, but the device stands before an event at {next}");
+        let queue = self.queues.of(request.stream);
+        assert!(self.has_room(queue), "a request to queue {}, which is full", queue.get());
+        if request.op != Op::Flush {
+            let end = request.lba.0.checked_add(u64::from(request.sectors));
+            let inside = end.is_some_and(|end| end <= self.capacity_sectors);
+            assert!(inside && request.sectors > 0, "{request:?} does not lie on the device");
+        }
+    }
+
     /// A write comes in, or waits behind those that do.
     pub(super) fn submit_whole(&mut self, id: RequestId, request: &Request) {
         if self.buffer.first_waiting().is_none() && self.enter(id, request) {

@@ -27,6 +27,8 @@ pub(super) struct Journal {
     programs: u32,
     /// Pages of it that recovery reads.
     pages: u32,
+    /// Of these, the ones since it was written anew.
+    since: u32,
     /// How many it takes as a bit for each logical page.
     compact: u32,
     area: Area,
@@ -63,6 +65,7 @@ impl Journal {
             writing: Vec::new(),
             programs: 0,
             pages: 0,
+            since: 0,
             compact: u64::from(logical_pages).div_ceil(bits) as u32,
             area: Area { filled: vec![0; geometry.dies() as usize], turn: 0 },
             checkpoints: upkeep.checkpoint_every.map(|every| Checkpoints {
@@ -80,8 +83,10 @@ impl Journal {
     }
 
     /// After a power cut: so many pages of it were found.
-    pub(super) fn take_up(&mut self, pages: u32) {
+    /// The blocks that were being filled are filled no further.
+    pub(super) fn take_up(&mut self, pages: u32, pages_per_block: u32) {
         self.pages = pages;
+        self.area.filled.fill(pages_per_block);
     }
 }
 
@@ -103,11 +108,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return;
         }
         std::mem::swap(&mut journal.waiting, &mut journal.writing);
-        journal.pages += 1;
+        (journal.pages, journal.since) = (journal.pages + 1, journal.since + 1);
         let whole = self.flash.geometry().shape().pages_per_block;
         let mut pages = 1;
-        if journal.pages >= whole {
-            (journal.pages, pages) = (journal.compact, 1 + journal.compact);
+        if journal.since >= whole {
+            (journal.pages, journal.since) = (journal.compact, 0);
+            pages += journal.compact;
         }
         journal.programs = pages;
         (0..pages).for_each(|_| self.program_system_page(Task::Journal));

@@ -54,8 +54,7 @@ use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
 use crate::ftl::merge::Merger;
 use crate::ftl::{Cargo, Ftl, FtlCounts};
 use crate::host::{
-    Advanced, Breakdown, Completion, FrontEnd, Host, Intake, Op, QueueId, Queues, Request,
-    RequestId,
+    Advanced, Breakdown, Completion, FrontEnd, Host, Intake, QueueId, Queues, Request, RequestId,
 };
 use crate::scheduler::{CommandId, Flash, Origin, Probe, Spent, Task};
 use crate::units::{Lpn, Nanos, PlaneId, SimTime};
@@ -397,19 +396,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let front = front.map(|at| (at, Part::Front));
         let idle = self.idle.next().map(|at| (at, Part::Idle));
         [next, front, idle].into_iter().flatten().min()
-    }
-
-    fn check(&self, at: SimTime, request: &Request) {
-        assert!(at >= self.now, "a request at {at}, but it is {} already", self.now);
-        let next = self.next_event().map_or(SimTime::FOREVER, |(next, _)| next);
-        assert!(next >= at, "a request at {at}, but the device stands before an event at {next}");
-        let queue = self.queues.of(request.stream);
-        assert!(self.has_room(queue), "a request to queue {}, which is full", queue.get());
-        if request.op != Op::Flush {
-            let end = request.lba.0.checked_add(u64::from(request.sectors));
-            let inside = end.is_some_and(|end| end <= self.capacity_sectors);
-            assert!(inside && request.sectors > 0, "{request:?} does not lie on the device");
-        }
     }
 }
 

@@ -148,7 +148,7 @@ pub fn power_up<P: Probe, C: Contents>(
     device.now = at + hold_up + time;
     device.plan_patrol();
     if let Some(journal) = &mut device.journal {
-        journal.take_up(journal_pages);
+        journal.take_up(journal_pages, device.flash.geometry().shape().pages_per_block);
     }
     device.consider_end();
     if verify::ON {
@@ -177,6 +177,9 @@ fn time_of(plan: &Plan, setup: FlashSetup) -> Nanos {
     let of_map = run(&mut flash, scanned, system_reads(&geometry, plan.map_pages));
     let erases = plan.erases.iter().map(|&block| geometry.page_at(block, 0));
     let mut by_die = vec![VecDeque::new(); geometry.dies() as usize];
+    if plan.marks_void {
+        by_die[0].push_back(Job::Mark);
+    }
     for first in erases {
         by_die[geometry.die_of_page(first).at()].push_back(Job::Erase(first));
     }
@@ -191,6 +194,8 @@ enum Job {
     /// A whole flash page.
     Page(Ppn),
     Erase(Ppn),
+    /// A page of the journal is programmed.
+    Mark,
 }
 
 /// What each die reads, its planes in turn.
@@ -250,6 +255,7 @@ fn begin(flash: &mut Flash, now: SimTime, jobs: &mut VecDeque<Job>) {
         }
         Job::Page(page) => (Kind::Read, *page, whole),
         Job::Erase(page) => (Kind::Erase, *page, 0),
+        Job::Mark => (Kind::Program, Ppn::new(0), whole),
     };
     if !matches!(job, Job::Spares(reading) if reading.pages > 0) {
         jobs.pop_front();

@@ -114,6 +114,11 @@ impl Ftl {
     /// A block was erased: `units` pages from `first` on.
     pub(crate) fn clear(&mut self, first: Ppn, units: u32, contents: &mut impl Contents) {
         contents.erase(first, units);
+        self.forget_block(first, units);
+    }
+
+    /// Nothing is on these pages any more, neither data nor marks.
+    pub(super) fn forget_block(&mut self, first: Ppn, units: u32) {
         if let Some(record) = &mut self.record {
             record.void(first, units);
         }

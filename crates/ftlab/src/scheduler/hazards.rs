@@ -1,7 +1,7 @@
 //! Commands that meet what fails on the flash ([`Hazards`]): reads that end unreadable, programs and erases that
 //! fail. They take the time that they take; only how they end is another.
 
-use super::command::{Command, CommandId};
+use super::command::{Command, CommandId, Origin};
 use super::flash::{Flash, Probe};
 use crate::image::{Damage, Reader};
 use crate::nand::{Hazards, Kind, Place};
@@ -84,7 +84,11 @@ impl<P: Probe> Flash<P> {
     #[inline(never)]
     pub(super) fn meet_hazards(&mut self, now: SimTime, die: DieId, id: CommandId) {
         let Flash { hazards: Some(hazards), geometry, commands, .. } = self else { return };
-        let Command { kind, page, source, .. } = commands[id];
+        let Command { kind, page, source, origin, .. } = commands[id];
+        // The system area lies beside what the options name.
+        if origin == Origin::System {
+            return;
+        }
         let senses = matches!(kind, Kind::Read | Kind::Copyback);
         let failed = hazards.fails(now, die, kind, &Place::of(geometry, page));
         let command = &mut commands[id];

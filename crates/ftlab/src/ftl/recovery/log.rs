@@ -73,6 +73,10 @@ impl Ftl {
         self.mapping.log().expect("a mapping with a log").0
     }
 
+    fn opening(&self, block: BlockId) -> u64 {
+        self.record.as_deref().map_or(0, |record| record.opening(block))
+    }
+
     fn role(&self, block: BlockId) -> Role {
         self.record.as_deref().map_or(Role::Log, |record| record.role(block))
     }
@@ -100,9 +104,16 @@ impl Ftl {
     /// Whether every page that counts of a data block is in this block, or in a log block.
     fn can_hold(&self, holder: BlockId, data: DataBlock, copies: &[Copies]) -> bool {
         let tables = self.tables();
+        // What a log block of its own held before the holder was opened, a merge has copied to it.
+        let later = |block| self.opening(block) > self.opening(holder);
         let own = |at: &Ppn| {
             let block = self.geometry.block_of(*at);
-            block == holder || !matches!(self.role(block), Role::Data(_))
+            block == holder
+                || match self.role(block) {
+                    Role::Data(_) => false,
+                    Role::HomedLog(of) if of == data => later(block),
+                    Role::HomedLog(_) | Role::Log => true,
+                }
         };
         let pages =
             (0..tables.pages_per_block()).map(|offset| tables.page_at(Spot { data, offset }));
@@ -164,11 +175,7 @@ impl Ftl {
             let held = holders.iter().position(|&holder| holder == Some(block));
             match (held, role) {
                 (Some(data), _) => {
-                    let data = DataBlock::numbered(data as u32);
-                    tables.open_data(data, block);
-                    if let Some(record) = self.record.as_deref_mut() {
-                        record.set_role(block, Role::Data(data));
-                    }
+                    tables.open_data(DataBlock::numbered(data as u32), block);
                 }
                 (None, Role::HomedLog(data)) => tables.open(plane, block, Some(data)),
                 (None, Role::Log | Role::Data(_)) => tables.open(plane, block, None),

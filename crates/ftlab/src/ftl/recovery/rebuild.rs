@@ -4,8 +4,11 @@
 //! What is decided here rests on nothing but [`Left`]: versions, owners and sectors in the spare areas, how far blocks
 //! are programmed, the list of bad blocks, and the system area.
 
+use std::collections::BTreeSet;
+
 use super::super::gc::{Purpose, VictimView, Wanted};
 use super::super::lost::Lost;
+use super::super::wear::EndReason;
 use super::super::{BlockState, Blocks, Ftl, Spare};
 use super::Record;
 use crate::device::Contents;
@@ -25,8 +28,8 @@ pub struct Left {
     used: Vec<u32>,
     /// Blocks that are listed as bad and were not emptied yet.
     giving_up: Vec<BlockId>,
-    /// What decides which blocks are weak.
-    weak: Option<u64>,
+    /// What decides which blocks are weak, and whether the device had come to its end.
+    weak: Option<(u64, Option<EndReason>)>,
     /// Flash pages whose program was cut.
     pub(crate) torn: Vec<Ppn>,
     /// Flash pages that were programmed and did not count yet.
@@ -57,6 +60,8 @@ pub struct Plan {
     pub map_pages: u32,
     /// Blocks that are erased before the device is ready.
     pub erases: Vec<BlockId>,
+    /// Whether a page of the journal says what never counts.
+    pub marks_void: bool,
 }
 
 /// What recovery found.
@@ -93,7 +98,7 @@ impl Ftl {
             lost: self.lost,
             used: self.planes.iter().map(|plane| plane.used()).collect(),
             giving_up,
-            weak: self.life.map(|life| life.faults.key()),
+            weak: self.life.map(|life| (life.faults.key(), life.end_reason())),
             torn: Vec::new(),
             landed: Vec::new(),
             half_erased: Vec::new(),
@@ -138,8 +143,9 @@ impl Ftl {
             ..
         } = left;
         (self.spare, self.lost, self.record) = (spare, lost, Some(record));
-        if let (Some(life), Some(key)) = (self.life.as_deref_mut(), weak) {
+        if let (Some(life), Some((key, end))) = (self.life.as_deref_mut(), weak) {
             life.faults.set_key(key);
+            life.come_to(end);
         }
         let units = u64::from(self.geometry.units_per_page());
         let mut found = Found {
@@ -148,12 +154,14 @@ impl Ftl {
             rolled_back: landed.len() as u64 * units,
             ..Found::default()
         };
-        let mut plan = self.plan(&blocks, &half_erased);
+        let begun: BTreeSet<Ppn> = torn.iter().chain(&landed).copied().collect();
+        let mut plan = self.plan(&blocks, &half_erased, &begun);
+        plan.marks_void = !landed.is_empty();
         self.forget_what_did_not_count(&blocks, &half_erased);
         let mut written: Vec<BlockId> =
-            torn.iter().chain(&landed).map(|&at| self.geometry.block_of(at)).collect();
+            begun.iter().map(|&at| self.geometry.block_of(at)).collect();
         written.extend(half_erased);
-        found.closed_early = self.take_blocks(&blocks, &written);
+        found.closed_early = self.take_blocks(&blocks, &written, &mut plan);
         if self.has_log() {
             self.recover_log(&mut plan)?;
         } else if self.packs() {
@@ -163,7 +171,7 @@ impl Ftl {
             self.map_winners(&winners);
         }
         self.list_blocks(&used);
-        self.make_room(&mut plan);
+        self.make_room(&giving_up, &mut plan);
         self.close_blocks();
         self.recount_losses();
         giving_up.into_iter().for_each(|block| {
@@ -245,7 +253,7 @@ impl Ftl {
 
     /// What each block is now: bad, erased, or full, though it be of nothing. `written` are those that hold more than
     /// what was programmed and counts. Returns how many are filled no further.
-    fn take_blocks(&mut self, before: &Blocks, written: &[BlockId]) -> u64 {
+    fn take_blocks(&mut self, before: &Blocks, written: &[BlockId], plan: &mut Plan) -> u64 {
         let mut closed_early = 0;
         for block in (0..self.geometry.blocks()).map(BlockId::new) {
             if !before.is_used(block) {
@@ -259,6 +267,11 @@ impl Ftl {
             let open = before.state(block) == BlockState::Open;
             closed_early += u64::from(open && state == BlockState::Closed);
             self.blocks.take_up(before, block, state);
+            if open && state == BlockState::Free {
+                // It looks erased, and something may have begun on it.
+                self.blocks.reset_after_cut(block);
+                plan.erases.push(block);
+            }
         }
         closed_early
     }
@@ -365,7 +378,7 @@ impl Ftl {
 
     /// Blocks on which nothing counts are erased on planes that are short of free ones: collection may have
     /// taken the last one for copies that are garbage now.
-    fn make_room(&mut self, plan: &mut Plan) {
+    fn make_room(&mut self, giving_up: &[BlockId], plan: &mut Plan) {
         if self.has_log() {
             return;
         }
@@ -374,21 +387,29 @@ impl Ftl {
             let short = self.free_blocks(plane) <= self.thresholds.start;
             let empty =
                 self.blocks.state(block) == BlockState::Closed && self.blocks.valid(block) == 0;
-            if short && empty {
-                self.erase_at_power_up(block, plan);
-                let erases = self.blocks.erases(block);
-                self.planes[plane.at()].give_back(block, erases);
+            if short && empty && !giving_up.contains(&block) {
+                if self.erase_at_power_up(block, plan) {
+                    let erases = self.blocks.erases(block);
+                    self.planes[plane.at()].give_back(block, erases);
+                }
             }
         }
     }
 
-    /// A block on which nothing counts is erased before the device is ready.
-    pub(super) fn erase_at_power_up(&mut self, block: BlockId, plan: &mut Plan) {
-        self.blocks.reset_after_cut(block);
-        if let Some(record) = self.record.as_deref_mut() {
-            record.void(self.geometry.page_at(block, 0), self.geometry.units_per_block());
-        }
+    /// A block on which nothing counts is erased before the device is ready. Says whether that went well.
+    pub(super) fn erase_at_power_up(&mut self, block: BlockId, plan: &mut Plan) -> bool {
+        self.forget_block(self.geometry.page_at(block, 0), self.geometry.units_per_block());
         plan.erases.push(block);
+        match self.erase_fails(block, false) {
+            true => {
+                self.blocks.retire(block);
+                false
+            }
+            false => {
+                self.blocks.reset_after_cut(block);
+                true
+            }
+        }
     }
 
     /// Blocks that are not free count as closed in the order in which they were opened.
@@ -418,7 +439,7 @@ impl Ftl {
 
     /// What has to be read: of each block the first spare area, and the rest of those that are scanned, up to the
     /// first that is erased.
-    fn plan(&self, blocks: &Blocks, half_erased: &[BlockId]) -> Plan {
+    fn plan(&self, blocks: &Blocks, half_erased: &[BlockId], begun: &BTreeSet<Ppn>) -> Plan {
         let record = self.record.as_deref().expect("what recovers has a record");
         let units = self.geometry.units_per_page();
         let mut plan = Plan::default();
@@ -426,7 +447,7 @@ impl Ftl {
             if blocks.state(block) == BlockState::Bad {
                 continue;
             }
-            let written = last_written(&self.geometry, record, block, blocks.programmed(block));
+            let written = last_written(&self.geometry, begun, block, blocks.programmed(block));
             let whole = blocks.units_of(block);
             let looked_at = match is_scanned(record, block) && !half_erased.contains(&block) {
                 true => (written + units).min(whole),
@@ -462,15 +483,16 @@ impl Left {
     }
 }
 
-/// How much of a block is written, or torn: up to the last page that anything was placed at.
-fn last_written(geometry: &Geometry, record: &Record, block: BlockId, programmed: u32) -> u32 {
-    let first = geometry.page_at(block, 0).get();
-    let units = geometry.units_per_page();
-    let mut end = programmed;
-    while end < geometry.units_per_block() && record.is_pending(Ppn::new(first + end)) {
-        end += units;
-    }
-    end
+/// How much of a block is written, or torn: what is programmed, and what was begun beyond.
+fn last_written(
+    geometry: &Geometry,
+    begun: &BTreeSet<Ppn>,
+    block: BlockId,
+    programmed: u32,
+) -> u32 {
+    let pages = geometry.page_at(block, 0)..geometry.page_at(block, geometry.units_per_block());
+    let last = begun.range(pages).next_back().map(|&at| geometry.place_of(at).1);
+    last.map_or(programmed, |last| programmed.max(last + geometry.units_per_page()))
 }
 
 /// Whether a block is looked at page by page.

@@ -80,7 +80,7 @@ impl Snapshot {
         (0..).map(Lpn::new).zip(&self.entries)
     }
 
-    /// Whether a block was being filled at the checkpoint or was opened since, if it was opened as the so-manieth.
+    /// Whether a block was being filled at the checkpoint, or was opened since: `opening` says when.
     pub(super) fn is_older_than(&self, block: BlockId, opening: u64) -> bool {
         opening > self.openings || self.open.contains(&block)
     }
@@ -92,8 +92,7 @@ impl Snapshot {
 }
 
 impl Ftl {
-    /// Begins a checkpoint. Returns how many flash pages of the system area it takes; none if the last one still
-    /// counts for everything, or one is being written.
+    /// Begins a checkpoint. Returns how many flash pages of the system area it takes; none if one is being written.
     pub(crate) fn begin_checkpoint(&mut self) -> Option<u32> {
         let record = self.record.as_deref()?;
         let snapshot = record.snapshot.as_deref().filter(|snapshot| snapshot.draft.is_none())?;
@@ -171,13 +170,17 @@ impl Ftl {
     /// A checkpoint that was being written is lost. What has changed since the last one is what differs.
     pub(super) fn give_up_checkpoint(&mut self) {
         let Some(mut record) = self.record.take() else { return };
-        if let Some(snapshot) = record.snapshot.as_deref_mut() {
+        if let Some(mut snapshot) = record.snapshot.take() {
             snapshot.draft = None;
             for page in (0..self.logical_pages).map(Lpn::new) {
-                if self.mapping.look_up(page) != snapshot.entries[page.at()].place() {
+                let (entry, at) = (snapshot.entries[page.at()], self.mapping.look_up(page));
+                let found = at.and_then(|at| record.version(at, false));
+                let version = found.map_or(0, |(version, _)| version);
+                if at != entry.place() || version != entry.version {
                     snapshot.changes(page);
                 }
             }
+            record.snapshot = Some(snapshot);
         }
         self.record = Some(record);
     }

@@ -150,6 +150,16 @@ impl Life {
         self.drain_blocks
     }
 
+    /// Why the device came to its end, if it did.
+    pub(in crate::ftl) fn end_reason(&self) -> Option<EndReason> {
+        self.end
+    }
+
+    /// It had come to its end before power was cut.
+    pub(in crate::ftl) fn come_to(&mut self, end: Option<EndReason>) {
+        self.end = end;
+    }
+
     /// What failed so far.
     #[must_use]
     pub fn losses(&self) -> &Losses {
