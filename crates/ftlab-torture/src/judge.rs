@@ -46,7 +46,8 @@ impl Promises {
 /// Whether what is on flash may be lost for another reason than age.
 pub fn reads_fail(config: &Config) -> bool {
     let faults = &config.options.nand.faults;
-    faults.read_failures > 0 || !faults.schedule.is_empty()
+    let by_chance = faults.read_failures > 0 || faults.disturb_limit.is_some();
+    by_chance || !faults.schedule.is_empty()
 }
 
 /// A command in flight: when it began, its sectors, and which of them it changes.
