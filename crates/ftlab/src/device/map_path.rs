@@ -129,8 +129,11 @@ pub(super) struct Translator {
 
 impl Translator {
     /// Translation pages that are being rewritten.
-    pub(super) fn being_rewritten(&self) -> impl Iterator<Item = Tpn> {
-        self.rewrites.keys().copied()
+    pub(super) fn being_rewritten(&self) -> Vec<Tpn> {
+        // Sorted: a hash has no order.
+        let mut all: Vec<Tpn> = self.rewrites.keys().copied().collect();
+        all.sort_unstable();
+        all
     }
 
     /// Nobody waits; translation pages go to so many pools of planes.
