@@ -308,6 +308,7 @@ impl Ftl {
         if inherits {
             let plane = self.geometry.plane_of(target);
             self.log_mut().close(plane, target);
+            self.note_role(target, Role::Data(data));
         }
         let before = self.log_mut().settle(data, target);
         counts.copied += u64::from(copied);

@@ -4,7 +4,8 @@
 //! The first spare area of a block says what it was opened for. A block can hold a data block if every page that
 //! counts is in it or in a log block: then a merge into it had come to its end, whatever was left to be erased; if
 //! not, the merge had not, and what it copied still lies where it was. So the candidate that was opened last and can
-//! hold the data block does. Log blocks that lie in place are candidates, too (switch and partial merges).
+//! hold the data block does. Log blocks that lie in place are candidates, too (switch and partial merges); that one has become
+//! a data block is noted in the system area, at no cost, as deallocations are here.
 
 use super::super::Ftl;
 use super::super::mapping::hybrid::{DataBlock, LogTables, Spot};
@@ -73,10 +74,6 @@ impl Ftl {
         self.mapping.log().expect("a mapping with a log").0
     }
 
-    fn opening(&self, block: BlockId) -> u64 {
-        self.record.as_deref().map_or(0, |record| record.opening(block))
-    }
-
     fn role(&self, block: BlockId) -> Role {
         self.record.as_deref().map_or(Role::Log, |record| record.role(block))
     }
@@ -104,16 +101,9 @@ impl Ftl {
     /// Whether every page that counts of a data block is in this block, or in a log block.
     fn can_hold(&self, holder: BlockId, data: DataBlock, copies: &[Copies]) -> bool {
         let tables = self.tables();
-        // What a log block of its own held before the holder was opened, a merge has copied to it.
-        let later = |block| self.opening(block) > self.opening(holder);
         let own = |at: &Ppn| {
             let block = self.geometry.block_of(*at);
-            block == holder
-                || match self.role(block) {
-                    Role::Data(_) => false,
-                    Role::HomedLog(of) if of == data => later(block),
-                    Role::HomedLog(_) | Role::Log => true,
-                }
+            block == holder || !matches!(self.role(block), Role::Data(_))
         };
         let pages =
             (0..tables.pages_per_block()).map(|offset| tables.page_at(Spot { data, offset }));
@@ -175,7 +165,11 @@ impl Ftl {
             let held = holders.iter().position(|&holder| holder == Some(block));
             match (held, role) {
                 (Some(data), _) => {
-                    tables.open_data(DataBlock::numbered(data as u32), block);
+                    let data = DataBlock::numbered(data as u32);
+                    tables.open_data(data, block);
+                    if let Some(record) = self.record.as_deref_mut() {
+                        record.set_role(block, Role::Data(data));
+                    }
                 }
                 (None, Role::HomedLog(data)) => tables.open(plane, block, Some(data)),
                 (None, Role::Log | Role::Data(_)) => tables.open(plane, block, None),
