@@ -180,6 +180,15 @@ fn speed(text: &str) -> Result<Ratio, String> {
     Ok(Ratio { ppm: ppm as u32 })
 }
 
+/// A span of simulated time, with its unit.
+fn read_span(text: &str) -> Result<Nanos, String> {
+    match Nanos::parse(text) {
+        Ok(Nanos::ZERO) => Err("write a span that is not zero, such as 500ms".to_owned()),
+        Ok(span) => Ok(span),
+        Err(_) => Err("write a span with its unit, such as 500ms or 10s".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,14 +210,5 @@ mod tests {
         for bad in ["fold:2", "partition:0", "scale:12", "as is"] {
             assert!(bad.parse::<AddressKind>().is_err(), "{bad}");
         }
-    }
-}
-
-/// A span of simulated time, with its unit.
-fn read_span(text: &str) -> Result<Nanos, String> {
-    match Nanos::parse(text) {
-        Ok(Nanos::ZERO) => Err("write a span that is not zero, such as 500ms".to_owned()),
-        Ok(span) => Ok(span),
-        Err(_) => Err("write a span with its unit, such as 500ms or 10s".to_owned()),
     }
 }

@@ -387,11 +387,10 @@ impl Ftl {
             let short = self.free_blocks(plane) <= self.thresholds.start;
             let empty =
                 self.blocks.state(block) == BlockState::Closed && self.blocks.valid(block) == 0;
-            if short && empty && !giving_up.contains(&block) {
-                if self.erase_at_power_up(block, plan) {
-                    let erases = self.blocks.erases(block);
-                    self.planes[plane.at()].give_back(block, erases);
-                }
+            let may_go = short && empty && !giving_up.contains(&block);
+            if may_go && self.erase_at_power_up(block, plan) {
+                let erases = self.blocks.erases(block);
+                self.planes[plane.at()].give_back(block, erases);
             }
         }
     }
