@@ -35,6 +35,8 @@ impl Ran {
 pub struct Ledger {
     designs: Vec<DesignDocument>,
     seed: u64,
+    /// When so many cuts are reached it is enough.
+    enough: Option<u64>,
     /// The first case that is not taken yet, and what came of later ones.
     next: u64,
     waiting: BTreeMap<u64, Ran>,
@@ -44,9 +46,10 @@ pub struct Ledger {
 
 impl Ledger {
     /// Nothing yet.
-    pub fn new(designs: Vec<&'static Design>, seed: u64) -> Ledger {
+    pub fn new(designs: Vec<&'static Design>, seed: u64, enough: Option<u64>) -> Ledger {
         let designs = designs.into_iter().map(DesignDocument::new).collect();
-        Ledger { designs, seed, next: 0, waiting: BTreeMap::new(), cuts: 0, failures: Vec::new() }
+        let (waiting, failures) = (BTreeMap::new(), Vec::new());
+        Ledger { designs, seed, enough, next: 0, waiting, cuts: 0, failures }
     }
 
     /// Cuts of the cases that are taken.
@@ -59,15 +62,16 @@ impl Ledger {
         self.failures.len() as u64
     }
 
-    /// Whether so many cuts are reached, or so much was lost that it is enough.
-    pub fn has_enough(&self, cuts: Option<u64>) -> bool {
-        cuts.is_some_and(|cuts| self.cuts >= cuts) || self.losses() >= MOST_LOSSES
+    /// Whether as many cuts are reached as were asked for, or so much was lost that it is enough.
+    pub fn has_enough(&self) -> bool {
+        self.enough.is_some_and(|cuts| self.cuts >= cuts) || self.losses() >= MOST_LOSSES
     }
 
-    /// What came of a case; it is taken when all before it are.
+    /// What came of a case; it is taken when all before it are, and these are not enough.
     pub fn take(&mut self, number: u64, ran: Ran) {
         self.waiting.insert(number, ran);
-        while let Some(Ran { cuts, found }) = self.waiting.remove(&self.next) {
+        while !self.has_enough() {
+            let Some(Ran { cuts, found }) = self.waiting.remove(&self.next) else { return };
             let design = (self.next % self.designs.len() as u64) as usize;
             self.designs[design].add(cuts, &found);
             self.failures.extend(found.err());
@@ -105,12 +109,12 @@ mod tests {
 
     #[test]
     fn cases_are_taken_in_their_order_and_no_more_than_enough() {
-        let mut ledger = Ledger::new(DESIGNS.iter().collect(), 5);
+        let mut ledger = Ledger::new(DESIGNS.iter().collect(), 5, Some(10));
+        ledger.take(2, ran(7));
         ledger.take(1, ran(10));
-        assert_eq!((ledger.cuts(), ledger.has_enough(Some(10))), (0, false));
+        assert_eq!((ledger.cuts(), ledger.has_enough()), (0, false));
         ledger.take(0, ran(4));
-        assert_eq!((ledger.cuts(), ledger.has_enough(Some(10))), (14, true));
-        assert!(!ledger.has_enough(Some(15)) && !ledger.has_enough(None));
+        assert_eq!((ledger.cuts(), ledger.has_enough()), (14, true));
         let document = ledger.into_document();
         assert_eq!((document.cases, document.first_seed, document.last_seed), (2, 5, 5));
     }

@@ -39,7 +39,7 @@ fn replay(line: &str, args: &TortureArgs, out: &mut dyn Write) -> Result<(), Fai
             "{said}\n  remedy: give the line as it was printed, with the version of ftlab that printed it"
         ))
     })?;
-    let mut ledger = Ledger::new(vec![case.design], case.seed);
+    let mut ledger = Ledger::new(vec![case.design], case.seed, None);
     let found = case.run();
     let found = found.map_err(|said| Failed::new(case.clone(), said));
     ledger.take(0, Ran { cuts: case.cuts(), found });
@@ -56,20 +56,18 @@ fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
         .map_or_else(|| available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);
     let began = Instant::now();
     let bar = Cuts::new(args.cuts, args.hours, !args.quiet);
-    let ledger = Mutex::new(Ledger::new(designs.clone(), args.seed));
+    let ledger = Mutex::new(Ledger::new(designs.clone(), args.seed, args.cuts));
     let next = AtomicU64::new(0);
     let is_over = |ledger: &Ledger| {
-        ledger.has_enough(args.cuts) || args.hours.is_some_and(|time| began.elapsed() >= time)
+        ledger.has_enough() || args.hours.is_some_and(|time| began.elapsed() >= time)
     };
     let work = || {
         while !STOP.load(Ordering::Relaxed) && !is_over(&locked(&ledger)) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let ran = Ran::of(ledger::case(&designs, args.seed, number));
             let mut ledger = locked(&ledger);
-            if !ledger.has_enough(args.cuts) {
-                ledger.take(number, ran);
-                bar.show(ledger.cuts(), ledger.losses());
-            }
+            ledger.take(number, ran);
+            bar.show(ledger.cuts(), ledger.losses());
         }
     };
     std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
