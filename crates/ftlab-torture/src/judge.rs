@@ -187,13 +187,18 @@ impl Judge {
         if self.promises.order {
             self.check_order(found)?;
         }
+        self.accept(found);
+        Ok(())
+    }
+
+    /// From now on sectors hold this, whatever was promised; what `None` stands for nobody can tell.
+    pub fn accept(&mut self, found: &[Option<Version>]) {
         for (sector, version) in (0..).zip(found) {
             match version {
                 Some(version) => self.reference.settle(sector, *version),
                 None => self.reference.leave_open(sector),
             }
         }
-        Ok(())
     }
 
     /// What was done before the newest that survived began has survived.
