@@ -220,7 +220,7 @@ mod tests {
             "2s: die 3 dies",
             "1ms: next program of block 17 fails",
             "0ns: next program of plane 2 fails",
-            "1h: next erase of block 0 fails",
+            "3600s: next erase of block 0 fails",
             "1us: next erase of plane 1 fails",
             "500ms: page 12345 is unreadable",
             "1d: block 7 is unreadable",
