@@ -4,7 +4,7 @@
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
-use ftlab::ftl::mapping::dftl::DemandCounts;
+use ftlab::ftl::mapping::dftl::{Cause, DemandCounts};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::scheduler::{Kind, Origin};
 use ftlab::units::{Bytes, Nanos, SimTime};
