@@ -27,7 +27,8 @@ pub struct DesignDocument {
     pub cases: u64,
     pub cuts: u64,
     pub losses: u64,
-    /// Cuts without a command since the last one; with commands in the device; while blocks were emptied.
+    /// Cuts while the device came up; without a command since the last one; with commands in the device; while blocks were emptied.
+    pub cuts_coming_up: u64,
     pub cuts_again: u64,
     pub cuts_at_work: u64,
     pub cuts_collecting: u64,
@@ -66,6 +67,7 @@ impl DesignDocument {
             cases: 0,
             cuts: 0,
             losses: 0,
+            cuts_coming_up: 0,
             cuts_again: 0,
             cuts_at_work: 0,
             cuts_collecting: 0,
@@ -89,6 +91,7 @@ impl DesignDocument {
             self.losses += 1;
             return;
         };
+        self.cuts_coming_up += tally.cut_coming_up;
         self.cuts_again += tally.cut_again;
         self.cuts_at_work += tally.cut_at_work;
         self.cuts_collecting += tally.cut_collecting;

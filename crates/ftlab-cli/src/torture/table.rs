@@ -56,14 +56,24 @@ fn recoveries(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()>
 }
 
 fn met(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()> {
-    let head =
-        ["Design", "at work", "emptying", "again", "torn", "erases", "rolled back", "faults"];
+    let head = [
+        "Design",
+        "at work",
+        "emptying",
+        "coming up",
+        "again",
+        "torn",
+        "erases",
+        "undone",
+        "faults",
+    ];
     let mut rows = table(&head);
     for design in designs {
         rows.add_row([
             design.name.to_owned(),
             count(design.cuts_at_work),
             count(design.cuts_collecting),
+            count(design.cuts_coming_up),
             count(design.cuts_again),
             count(design.torn_flash_pages),
             count(design.half_erased_blocks),
@@ -72,9 +82,9 @@ fn met(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()> {
         ]);
     }
     show(rows, out)?;
-    let text = "Cuts with commands in the device, while blocks were emptied, and again without a command; flash \
-                pages whose program was torn, erases that were; mapping units that did not count yet; programs and \
-                erases that failed.";
+    let text = "Cuts with commands in the device, while blocks were emptied, while the device came up, and again \
+                without a command; flash pages whose program was torn, erases that were; mapping units that did not \
+                count yet and were rolled back; programs and erases that failed.";
     writeln!(out)?;
     wrapped(out, "", text)
 }

@@ -86,12 +86,12 @@ impl Bench {
         let mut bench = self;
         bench.work(round)?;
         bench.fuse = Fuse::Unlit;
-        bench = bench.lose_power()?;
+        bench = bench.lose_power(&round.within)?;
         for &time in &round.again {
             bench.fuse = Fuse::At(bench.device.now() + time);
             while bench.fuse != Fuse::Burnt && bench.advance(SimTime::FOREVER)? != Advanced::Idle {}
             bench.fuse = Fuse::Unlit;
-            bench = bench.lose_power()?;
+            bench = bench.lose_power(&[])?;
             bench.tally.cut_again += 1;
         }
         bench.survey()?;
@@ -234,12 +234,16 @@ impl Bench {
         ages || reads_fail(&self.config)
     }
 
-    /// Cuts the power, and lets it come back.
-    fn lose_power(self) -> Result<Bench, String> {
+    /// Cuts the power, and lets it come back; cuts it again so long after each time, while the device comes up.
+    fn lose_power(self, within: &[Nanos]) -> Result<Bench, String> {
         let Bench { device, config, mut judge, mut tally, .. } = self;
         note_cut(&device, &mut tally);
-        let remains = device.cut_power();
+        let mut remains = device.cut_power();
         judge.lose_power();
+        for &after in within {
+            remains = interrupt(&config, remains, after)?;
+            (tally.cuts, tally.cut_coming_up) = (tally.cuts + 1, tally.cut_coming_up + 1);
+        }
         let at = remains.at;
         let twice = tally.cuts.is_multiple_of(TWICE).then(|| remains.clone());
         let (device, recovered) = come_up(&config, remains)?;
@@ -357,6 +361,18 @@ fn plant(device: &mut Device<(), Versions>, canary: Option<Canary>) {
     canary.into_iter().for_each(|canary| device.plant(canary));
     #[cfg(not(feature = "verify"))]
     assert!(canary.is_none(), "bugs are planted with the feature `verify`: {device:p}");
+}
+
+/// Power comes back, and is cut before the device is ready.
+fn interrupt(
+    config: &Config,
+    remains: Remains<Versions>,
+    after: Nanos,
+) -> Result<Remains<Versions>, String> {
+    let setup = DeviceSetup::new(config, SEED);
+    remains
+        .interrupted(setup, after)
+        .map_err(|damage| format!("no recovery to interrupt: {damage}"))
 }
 
 /// Power comes back.

@@ -52,7 +52,8 @@ impl Case {
 
     /// Power cuts of a case that finds nothing.
     pub fn cuts(&self) -> u64 {
-        self.rounds.iter().map(|round| 1 + round.again.len() as u64).sum()
+        let more = |round: &Round| round.again.len() + round.within.len();
+        self.rounds.iter().map(|round| 1 + more(round) as u64).sum()
     }
 
     /// Runs it.
@@ -147,9 +148,12 @@ impl fmt::Display for Case {
         writeln!(f, "{}", draw::text(&self.settings))?;
         writeln!(f, "depth {}, filled first: {}", self.depth, self.fills)?;
         for (at, round) in self.rounds.iter().enumerate() {
-            let Round { steps, cut, again } = round;
+            let Round { steps, cut, within, again } = round;
             writeln!(f, "round {at}: {} commands; {cut}", steps.len())?;
             steps.iter().take(20).try_for_each(|step| writeln!(f, "  {step:?}"))?;
+            for time in within {
+                writeln!(f, "  and again {time:?} after power came back, or before it is ready")?;
+            }
             again.iter().try_for_each(|time| writeln!(f, "  and again {time:?} after power-up"))?;
         }
         Ok(())

@@ -44,7 +44,9 @@ impl Edit {
             }
             Edit::Once(at) => {
                 let Some(round) = case.rounds.get_mut(at) else { return false };
-                !std::mem::take(&mut round.again).is_empty()
+                let cuts = round.again.len() + round.within.len();
+                (round.again.clear(), round.within.clear());
+                cuts > 0
             }
             Edit::Empty => std::mem::replace(&mut case.fills, false),
             Edit::OneByOne => std::mem::replace(&mut case.depth, 1) > 1,

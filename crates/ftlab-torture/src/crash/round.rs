@@ -22,13 +22,15 @@ pub enum Cut {
     Idle(Nanos),
 }
 
-/// Commands, a cut, and perhaps more cuts at once or soon after power came back.
+/// Commands, a cut, and perhaps more cuts: while the device comes up, at once when it has, or soon after.
 #[derive(Clone, Debug)]
 pub struct Round {
     /// What is asked.
     pub steps: Vec<Step>,
     /// When power is cut.
     pub cut: Cut,
+    /// How long after power comes back it is cut again, before the device is ready.
+    pub within: Vec<Nanos>,
     /// How long after each power-up power is cut again, without a command.
     pub again: Vec<Nanos>,
 }
@@ -43,11 +45,12 @@ impl Round {
         let count = any(&[0, 3, 10, 10, 30, 30, 80]);
         let steps = profile.steps(stream, count);
         let cut = Cut::draw(stream, count);
-        let again = match stream.below(6) {
-            0 => (0..=stream.below(3)).map(|_| span(stream)).collect(),
+        let mut more = |most: u64| match stream.below(6) {
+            0 => (0..=stream.below(most)).map(|_| span(stream)).collect(),
             _ => Vec::new(),
         };
-        Round { steps, cut, again }
+        let (within, again) = (more(2), more(3));
+        Round { steps, cut, within, again }
     }
 }
 

@@ -9,6 +9,8 @@ pub struct Tally {
     pub cuts: u64,
     /// Cuts so soon after a power-up that no command came between.
     pub cut_again: u64,
+    /// Cuts while a device came up.
+    pub cut_coming_up: u64,
     /// Cuts with commands in the device.
     pub cut_at_work: u64,
     /// Cuts with blocks being collected, or merged.
@@ -34,10 +36,12 @@ pub struct Tally {
 impl Tally {
     /// Adds another one.
     pub fn add(&mut self, other: &Tally) {
-        let Tally { cuts, cut_again, cut_at_work, cut_collecting, commands, .. } = other;
-        let Tally { torn, half_erased, rolled_back, faults, unreadable, ended, .. } = other;
+        let Tally { cuts, cut_again, cut_coming_up, cut_at_work, .. } = other;
+        let Tally { cut_collecting, commands, torn, half_erased, rolled_back, .. } = other;
+        let Tally { faults, unreadable, ended, .. } = other;
         self.cuts += cuts;
         self.cut_again += cut_again;
+        self.cut_coming_up += cut_coming_up;
         self.cut_at_work += cut_at_work;
         self.cut_collecting += cut_collecting;
         self.commands += commands;

@@ -58,7 +58,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline]
     pub(super) fn wait_for_flash(&mut self, id: RequestId, slot: SlotId) {
         let acknowledged = self.buffer.has_acknowledged();
-        let forced = self.intake.get(id).request().fua;
+        let forced = self.intake.get(id).request().fua && !self.plant.is(Canary::ForceIgnored);
         if acknowledged && !forced {
             return;
         }

@@ -4,6 +4,7 @@
 //! which is in order by itself; everything else is an event of the flash.
 
 mod assemble;
+mod coming_up;
 mod contents;
 mod cost_path;
 mod cycle;

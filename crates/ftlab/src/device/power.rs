@@ -5,19 +5,15 @@
 //! program or an erase that the cells were at is torn; what waited for its turn never happened. The host hears of
 //! nothing that was in flight.
 //!
-//! At power-up the spare areas that recovery looks at are read as flash commands, by all dies at once, each sensed as a
-//! page is and moved over the bus as one codeword, in the device's own order of commands. Then pages of the system area
-//! are read, and blocks are erased that have to be. The processor that puts it all together is not modelled.
+//! What power-up reads and erases, and how long that takes, is counted in [`coming_up`](super::coming_up).
 
-use std::collections::VecDeque;
-
-use super::{Contents, Device, DeviceSetup, assemble_with};
-use crate::ftl::recovery::{Found, Left, Plan, Reading};
-use crate::host::{Advanced, Host, Op, QueueId, Request};
+use super::coming_up::{ComingUp, Moment};
+use super::{Contents, Device, DeviceSetup, assemble, assemble_with};
+use crate::ftl::recovery::{Found, Left};
+use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
-use crate::nand::{Geometry, Kind};
-use crate::scheduler::{CellsLeft, Command, Flash, FlashSetup, Origin, Probe, Task};
-use crate::units::{DieId, Lba, Nanos, Ppn, SimTime, Tpn};
+use crate::scheduler::{CellsLeft, Probe};
+use crate::units::{Lba, Nanos, Ppn, SimTime, Tpn};
 use crate::verify::{self, Plant};
 
 /// What is left of a device whose power was cut: what is on flash.
@@ -56,9 +52,6 @@ pub struct Recovered {
 /// The flush by which capacitors empty the DRAM: an address that no host gives.
 const LAST_FLUSH: Request =
     Request { op: Op::Flush, lba: Lba(u64::MAX), sectors: 0, stream: 0, tag: 0, fua: false };
-
-/// Commands of recovery that wait or run on each plane of a die.
-const READS_PER_PLANE: u32 = 2;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Cuts the power, at the present moment.
@@ -110,14 +103,34 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.front.is_some() {
             self.fetch();
         }
-        let mut done = Vec::new();
-        while !done.iter().any(|done: &crate::host::Completion| done.request == LAST_FLUSH) {
+        let mut done: Vec<Completion> = Vec::new();
+        while !done.iter().any(|done| done.request == LAST_FLUSH) {
             done.clear();
             if self.advance_until(SimTime::FOREVER, &mut done) == Advanced::Idle {
                 break;
             }
         }
         self.now - since
+    }
+}
+
+impl<C: Contents> Remains<C> {
+    /// Power comes back and is cut again, so long after, before the device is ready. Recovery has written nothing by
+    /// then that the next one goes by; blocks whose erase had begun are taken to be half erased, as nobody can tell.
+    ///
+    /// # Errors
+    /// What is on flash contradicts itself, or was left by another device.
+    pub fn interrupted(self, setup: DeviceSetup, after: Nanos) -> Result<Remains<C>, Damage> {
+        let Remains { at, mut contents, hold_up, mut left, .. } = self;
+        let flash = setup.flash.clone();
+        let geometry = flash.geometry.clone();
+        let mut plan = assemble(setup).ftl.recover(left.clone())?.1;
+        plan.map_pages += self.journal_pages;
+        let so_far = ComingUp::new(&plan, flash).until(Moment::After(after));
+        left.erased_in_part(&geometry, &so_far.erases);
+        left.tear(&geometry, &mut contents);
+        let at = at + hold_up + so_far.time;
+        Ok(Remains { at, contents, hold_up: Nanos::ZERO, left, ..self })
     }
 }
 
@@ -131,13 +144,13 @@ pub fn power_up<P: Probe, C: Contents>(
     remains: Remains<C>,
 ) -> Result<(Device<P, C>, Recovered), Damage> {
     let Remains { at, contents, hold_up, left, cells, journal_pages, plant } = remains;
-    let scratch = setup.flash.clone();
+    let flash = setup.flash.clone();
     let mut device = assemble_with(setup, probe, contents);
     (device.plant, device.ftl.plant, device.flash.plant) = (plant, plant, plant);
     let (found, mut plan) = device.ftl.recover(left)?;
     plan.map_pages += journal_pages;
     device.flash.put_cells(cells);
-    let time = time_of(&plan, scratch);
+    let time = ComingUp::new(&plan, flash).until(Moment::Ready).time;
     for &block in &plan.erases {
         let geometry = device.flash.geometry();
         let first = geometry.page_at(block, 0);
@@ -166,102 +179,4 @@ pub fn power_up<P: Probe, C: Contents>(
         found,
     };
     Ok((device, recovered))
-}
-
-/// How long a flash that does nothing else takes to read and erase all that.
-fn time_of(plan: &Plan, setup: FlashSetup) -> Nanos {
-    let geometry = setup.geometry.clone();
-    let mut flash = Flash::new(setup, ());
-    flash.laws = None;
-    let scanned = run(&mut flash, SimTime::ZERO, by_die(&geometry, plan));
-    let of_map = run(&mut flash, scanned, system_reads(&geometry, plan.map_pages));
-    let erases = plan.erases.iter().map(|&block| geometry.page_at(block, 0));
-    let mut by_die = vec![VecDeque::new(); geometry.dies() as usize];
-    if plan.marks_void {
-        by_die[0].push_back(Job::Mark);
-    }
-    for first in erases {
-        by_die[geometry.die_of_page(first).at()].push_back(Job::Erase(first));
-    }
-    run(&mut flash, of_map, by_die) - SimTime::ZERO
-}
-
-/// Something that a die does for recovery.
-#[derive(Clone, Copy, Debug)]
-enum Job {
-    /// Spare areas, one after the other.
-    Spares(Reading),
-    /// A whole flash page.
-    Page(Ppn),
-    Erase(Ppn),
-    /// A page of the journal is programmed.
-    Mark,
-}
-
-/// What each die reads, its planes in turn.
-fn by_die(geometry: &Geometry, plan: &Plan) -> Vec<VecDeque<Job>> {
-    let mut jobs = vec![VecDeque::new(); geometry.dies() as usize];
-    for &reading in &plan.spares {
-        jobs[geometry.die_of_page(reading.first).at()].push_back(Job::Spares(reading));
-    }
-    jobs
-}
-
-/// Pages of the system area lie on all dies in turn.
-fn system_reads(geometry: &Geometry, pages: u32) -> Vec<VecDeque<Job>> {
-    let mut jobs = vec![VecDeque::new(); geometry.dies() as usize];
-    for number in 0..pages {
-        let die = DieId::new(number % geometry.dies());
-        let first = geometry.page_at(geometry.block_in(geometry.plane_in(die, 0), 0), 0);
-        jobs[die.at()].push_back(Job::Page(first));
-    }
-    jobs
-}
-
-/// Lets every die work off its jobs. Returns when the last one is done.
-fn run(flash: &mut Flash, from: SimTime, mut jobs: Vec<VecDeque<Job>>) -> SimTime {
-    let mut now = from;
-    let at_once = flash.geometry().planes_per_die() * READS_PER_PLANE;
-    for die in (0..flash.geometry().dies()).map(DieId::new) {
-        for _ in 0..at_once {
-            begin(flash, now, &mut jobs[die.at()]);
-        }
-    }
-    while let Some(next) = flash.next_time() {
-        now = next;
-        let Some((_, first)) = flash.step() else { continue };
-        let die = flash.die_of(first);
-        let mut done = Some(first);
-        while let Some(id) = done {
-            done = flash.next_completed(id);
-            flash.release(id);
-            begin(flash, now, &mut jobs[die.at()]);
-        }
-        flash.go_on(now, die);
-    }
-    now
-}
-
-/// Hands the die its next command.
-fn begin(flash: &mut Flash, now: SimTime, jobs: &mut VecDeque<Job>) {
-    let Some(job) = jobs.front_mut() else { return };
-    let whole = flash.bus().page_codewords();
-    let (kind, page, codewords) = match job {
-        Job::Spares(reading) => {
-            let page = reading.first;
-            reading.first = Ppn::new(page.get() + flash.geometry().units_per_page());
-            reading.pages -= 1;
-            (Kind::Read, page, 1)
-        }
-        Job::Page(page) => (Kind::Read, *page, whole),
-        Job::Erase(page) => (Kind::Erase, *page, 0),
-        Job::Mark => (Kind::Program, Ppn::new(0), whole),
-    };
-    if !matches!(job, Job::Spares(reading) if reading.pages > 0) {
-        jobs.pop_front();
-    }
-    let mut command = Command::new(kind, Origin::System, Task::Journal, page);
-    (command.units, command.codewords) = (1, codewords);
-    let id = flash.prepare(command);
-    flash.submit(now, id);
 }

@@ -87,6 +87,16 @@ pub enum Canary {
     FragmentNotRecovered,
     /// A copy that collection makes has no version: recovery does not know what it is.
     CopyWithoutVersion,
+    /// A checkpoint leaves out the last part of the map that has changed.
+    CheckpointMissesPart,
+    /// After a power cut: what of a cycle of writes was on flash counts, though the rest was not.
+    HalfCycleCounts,
+    /// After a power cut: a merge counts, whatever of it was done.
+    HalfMergeCounts,
+    /// After a power cut: nobody knows of which pages data was lost.
+    LostMarksForgotten,
+    /// A write that is to be on flash is acknowledged from DRAM.
+    ForceIgnored,
 }
 
 impl Canary {
@@ -130,12 +140,17 @@ impl Canary {
     ];
 
     /// Those that show when power was cut.
-    pub const OF_POWER_CUTS: [Canary; 5] = [
+    pub const OF_POWER_CUTS: [Canary; 10] = [
         Canary::TornPageBelieved,
         Canary::DeallocationForgotten,
         Canary::OlderVersionWins,
         Canary::FragmentNotRecovered,
         Canary::CopyWithoutVersion,
+        Canary::CheckpointMissesPart,
+        Canary::HalfCycleCounts,
+        Canary::HalfMergeCounts,
+        Canary::LostMarksForgotten,
+        Canary::ForceIgnored,
     ];
 }
 

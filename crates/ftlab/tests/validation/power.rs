@@ -53,6 +53,12 @@ fn reads(config: &Config, count: u64) -> u64 {
     count * (40_000 + codeword)
 }
 
+/// What one die takes to read a page of the system area: the list of bad blocks of a small device.
+fn list(config: &Config) -> u64 {
+    let bus = DeviceSetup::new(config, 1).flash.bus;
+    40_000 + bus.transfer(bus.page_codewords()).0
+}
+
 /// A device with one die, whose spare areas are read in turn.
 const ONE_DIE: [&str; 6] = [
     "nand.channels=1",
@@ -80,7 +86,9 @@ fn a_scan_reads_what_was_programmed_and_one_more_of_each_block() {
         let full = written / pages_per_block;
         let expected = (64 - in_use) + written + (in_use - full);
         assert_eq!(recovered.spare_reads, expected, "{written} pages written");
-        assert_eq!(recovered.time.0, reads(&config, expected), "{written} pages written");
+        let time = reads(&config, expected) + list(&config);
+        assert_eq!(recovered.time.0, time, "{written} pages written");
+        assert_eq!(recovered.system_reads, 1);
         assert_eq!(recovered.found.pages, written);
         let cut_at = device.now().0 - recovered.time.0;
         assert!(cut_at >= written * 400_000, "the clock goes on");
@@ -156,5 +164,33 @@ fn a_trim_that_was_told_stays() {
         let found: Vec<bool> = (0..8).map(there).collect();
         assert_eq!(found, expected, "cut {twice}");
         (device, _) = cut(&config, device);
+    }
+}
+
+#[test]
+fn a_cut_while_it_comes_up_changes_nothing() {
+    let config = config(&[&ONE_DIE[..], &["ftl.recovery.policy=scan"]].concat());
+    let mut device = device(&config);
+    let pages = device.capacity_sectors() / SECTORS;
+    // Collection is at work, and leaves blocks that are erased at power-up.
+    for number in 0..3 * pages {
+        carry_out(&mut device, request(Op::Write, number * 7 % pages, 1));
+    }
+    let lies = |device: &Device| -> Vec<_> {
+        (0..pages).map(|page| device.ftl().look_up(Lpn::new(page as u32))).collect()
+    };
+    let setup = || DeviceSetup::new(&config, 1);
+    let remains = device.cut_power();
+    let (whole, recovered) = power_up(setup(), (), remains.clone()).expect("its own remains");
+    assert!(recovered.erases > 0, "{recovered:?}");
+    let eighths = |part: u64| Nanos(recovered.time.0 * part / 8);
+    for part in 0..=9 {
+        let again = remains.clone().interrupted(setup(), eighths(part)).expect("its own remains");
+        assert_eq!(again.at, remains.at + eighths(part.min(8)), "{part} eighths of a recovery");
+        let (device, after) = power_up(setup(), (), again).expect("its own remains");
+        assert_eq!(lies(&device), lies(&whole), "{part} eighths of a recovery");
+        assert_eq!(after.found.pages, recovered.found.pages);
+        // Erases come last.
+        assert_eq!(after.found.half_erased > 0, part >= 8, "{part}");
     }
 }

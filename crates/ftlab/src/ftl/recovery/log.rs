@@ -13,6 +13,7 @@ use super::Plan;
 use super::record::Role;
 use crate::image::Damage;
 use crate::units::{BlockId, Lpn, Ppn};
+use crate::verify::Canary;
 
 /// What was found of a logical page: its highest version, and all copies of it.
 #[derive(Clone, Debug, Default)]
@@ -41,10 +42,7 @@ impl Ftl {
         }
         self.give_parts(&kept, &holders);
         for (page, of) in (0..).map(Lpn::new).zip(&copies) {
-            let Some(&at) = of.places.first() else { continue };
-            let (block, unit) = self.geometry.place_of(at);
-            self.blocks.set_valid(block, unit);
-            self.mapping.commit(page, at);
+            of.places.first().into_iter().for_each(|&at| self.put_back(page, at));
         }
         Ok(())
     }
@@ -108,7 +106,8 @@ impl Ftl {
         let pages =
             (0..tables.pages_per_block()).map(|offset| tables.page_at(Spot { data, offset }));
         let mut found = pages.filter_map(|page| copies.get(page.at()));
-        found.all(|of| of.places.is_empty() || of.places.iter().any(own))
+        self.plant.is(Canary::HalfMergeCounts)
+            || found.all(|of| of.places.is_empty() || of.places.iter().any(own))
     }
 
     /// Whether every page of a block lies at its own offset.
@@ -157,15 +156,18 @@ impl Ftl {
     /// Notes what each block is from now on. All are full.
     fn give_parts(&mut self, kept: &[BlockId], holders: &[Option<BlockId>]) {
         let pages = self.geometry.units_per_block();
+        let mut held: Vec<Option<u32>> = vec![None; self.geometry.blocks() as usize];
+        for (data, holder) in (0..).zip(holders) {
+            holder.iter().for_each(|holder| held[holder.at()] = Some(data));
+        }
         let in_place: Vec<bool> = kept.iter().map(|&block| self.lies_in_place(block)).collect();
         for (&block, in_place) in kept.iter().zip(in_place) {
             let plane = self.geometry.plane_of(block);
             let role = self.role(block);
             let Some(tables) = self.mapping.log_mut() else { return };
-            let held = holders.iter().position(|&holder| holder == Some(block));
-            match (held, role) {
+            match (held[block.at()], role) {
                 (Some(data), _) => {
-                    let data = DataBlock::numbered(data as u32);
+                    let data = DataBlock::numbered(data);
                     tables.open_data(data, block);
                     if let Some(record) = self.record.as_deref_mut() {
                         record.set_role(block, Role::Data(data));

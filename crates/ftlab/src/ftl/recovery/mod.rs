@@ -23,8 +23,10 @@
 //! et al., "A Design for High-Performance Flash Disks", SIGOPS OSR 2007.
 
 mod checkpoint;
+mod left;
 mod log;
 mod packed;
+mod plan;
 mod rebuild;
 mod record;
 mod scan;
@@ -32,7 +34,9 @@ mod snapshot;
 mod unprotected;
 
 pub use checkpoint::{Checkpoint, CheckpointOptions};
-pub use rebuild::{Found, Left, Plan, Reading};
+pub use left::Left;
+pub use plan::{Plan, Reading};
+pub use rebuild::Found;
 pub(in crate::ftl) use record::{Record, Role};
 pub use scan::Scan;
 pub use unprotected::Unprotected;

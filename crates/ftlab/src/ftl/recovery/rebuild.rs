@@ -2,67 +2,18 @@
 //! to find that out.
 //!
 //! What is decided here rests on nothing but [`Left`]: versions, owners and sectors in the spare areas, how far blocks
-//! are programmed, the list of bad blocks, and the system area.
+//! are programmed, and the system area: the journal, checkpoints, and lists of bad blocks and of pages that are lost or
+//! never count. Which pages belong to a cycle that was not complete is known as if the spare areas said so.
 
 use std::collections::BTreeSet;
 
 use super::super::gc::{Purpose, VictimView, Wanted};
-use super::super::lost::Lost;
-use super::super::wear::EndReason;
-use super::super::{BlockState, Blocks, Ftl, Spare};
-use super::Record;
-use crate::device::Contents;
+use super::super::{BlockState, Blocks, Ftl};
+use super::plan::is_scanned;
+use super::{Left, Plan};
 use crate::image::{Damage, Resume};
-use crate::nand::Geometry;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify::Canary;
-
-/// What a power cut leaves of an FTL.
-#[derive(Clone, Debug)]
-pub struct Left {
-    spare: Spare,
-    blocks: Blocks,
-    lost: Lost,
-    record: Box<Record>,
-    /// By plane: blocks that were used at some time.
-    used: Vec<u32>,
-    /// Blocks that are listed as bad and were not emptied yet.
-    giving_up: Vec<BlockId>,
-    /// What decides which blocks are weak, and whether the device had come to its end.
-    weak: Option<(u64, Option<EndReason>)>,
-    /// Flash pages whose program was cut.
-    pub(crate) torn: Vec<Ppn>,
-    /// Flash pages that were programmed and did not count yet.
-    pub(crate) landed: Vec<Ppn>,
-    /// Blocks whose erase had begun.
-    pub(crate) half_erased: Vec<BlockId>,
-    /// Where the map lies on flash: its pages that did not say what the map said.
-    pub(crate) stale_map: Vec<Tpn>,
-    /// By logical page: where it lay. Only to tell which of those pages are wrong by what recovery decides.
-    lay: Vec<Option<Ppn>>,
-}
-
-/// A run of flash pages whose spare areas are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
-    /// The first page.
-    pub first: Ppn,
-    /// Flash pages.
-    pub pages: u32,
-}
-
-/// What is read at power-up.
-#[derive(Clone, Debug, Default)]
-pub struct Plan {
-    /// Spare areas.
-    pub spares: Vec<Reading>,
-    /// Flash pages of the checkpoint, or of a map that lies on flash.
-    pub map_pages: u32,
-    /// Blocks that are erased before the device is ready.
-    pub erases: Vec<BlockId>,
-    /// Whether a page of the journal says what never counts.
-    pub marks_void: bool,
-}
 
 /// What recovery found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,49 +30,7 @@ pub struct Found {
     pub closed_early: u64,
 }
 
-/// Which physical page holds what counts of each logical page.
-pub(super) type Winners = Vec<Option<Ppn>>;
-
 impl Ftl {
-    /// What a power cut leaves. None if nothing is kept for recovery.
-    pub(crate) fn into_left(self) -> Option<Left> {
-        let giving_up = self.giving_up();
-        let stale_map = self.mapping.dftl().map(|map| map.not_on_flash()).unwrap_or_default();
-        let lay = match self.mapping.dftl() {
-            Some(_) => (0..self.logical_pages).map(|page| self.look_up(Lpn::new(page))).collect(),
-            None => Vec::new(),
-        };
-        Some(Left {
-            record: self.record?,
-            spare: self.spare,
-            blocks: self.blocks,
-            lost: self.lost,
-            used: self.planes.iter().map(|plane| plane.used()).collect(),
-            giving_up,
-            weak: self.life.map(|life| (life.faults.key(), life.end_reason())),
-            torn: Vec::new(),
-            landed: Vec::new(),
-            half_erased: Vec::new(),
-            stale_map,
-            lay,
-        })
-    }
-
-    /// Blocks on which something failed, and that are not given up yet.
-    fn giving_up(&self) -> Vec<BlockId> {
-        let all = (0..self.geometry.blocks()).map(BlockId::new);
-        let failing = all.filter(|&block| self.blocks.state(block) == BlockState::Failing);
-        let retire = |wanted: &&Wanted| wanted.purpose == Purpose::Retire;
-        let wanted = self.planes.iter().flat_map(|plane| &plane.wanted).filter(retire);
-        let runs = self.planes.iter().filter_map(|plane| plane.collection.as_ref());
-        let runs = runs.filter(|run| run.purpose() == Purpose::Retire).map(|run| run.victim());
-        let mut all: Vec<BlockId> =
-            failing.chain(wanted.map(|wanted| wanted.block)).chain(runs).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
-    }
-
     /// Takes up what a power cut has left, in an FTL that was just built.
     ///
     /// # Errors
@@ -129,66 +38,90 @@ impl Ftl {
     pub(crate) fn recover(&mut self, left: Left) -> Result<(Found, Plan), Damage> {
         self.forget_factory_bad();
         self.forget_data_blocks();
-        let Left {
-            spare,
-            blocks,
-            lost,
-            record,
-            used,
-            giving_up,
-            weak,
-            torn,
-            landed,
-            half_erased,
-            ..
-        } = left;
-        (self.spare, self.lost, self.record) = (spare, lost, Some(record));
+        let Left { spare, blocks, lost, record, weak, torn, landed, half_erased, .. } = left;
+        (self.spare, self.record) = (spare, Some(record));
+        if !self.plant.is(Canary::LostMarksForgotten) {
+            self.lost = lost;
+        }
         if let (Some(life), Some((key, end))) = (self.life.as_deref_mut(), weak) {
             life.faults.set_key(key);
             life.come_to(end);
         }
-        let units = u64::from(self.geometry.units_per_page());
-        let mut found = Found {
-            half_erased: half_erased.len() as u64,
-            torn: torn.len() as u64,
-            rolled_back: landed.len() as u64 * units,
-            ..Found::default()
-        };
         let begun: BTreeSet<Ppn> = torn.iter().chain(&landed).copied().collect();
         let mut plan = self.plan(&blocks, &half_erased, &begun);
         plan.marks_void = !landed.is_empty();
-        self.forget_what_did_not_count(&blocks, &half_erased);
-        let mut written: Vec<BlockId> =
-            begun.iter().map(|&at| self.geometry.block_of(at)).collect();
-        written.extend(half_erased);
-        found.closed_early = self.take_blocks(&blocks, &written, &mut plan);
-        if self.has_log() {
-            self.recover_log(&mut plan)?;
-        } else if self.packs() {
-            self.recover_fragments()?;
-        } else {
-            let winners = self.winners();
-            self.map_winners(&winners);
+        if self.plant.is(Canary::HalfCycleCounts) {
+            self.count_half_a_cycle(&landed);
         }
-        self.list_blocks(&used);
-        self.make_room(&giving_up, &mut plan);
-        self.close_blocks();
-        self.recount_losses();
-        giving_up.into_iter().for_each(|block| {
-            self.want(Wanted { block, purpose: Purpose::Retire });
-        });
-        self.recount_losses();
+        self.forget_what_did_not_count(&blocks, &half_erased);
+        let written = begun.iter().map(|&at| self.geometry.block_of(at));
+        let written = self.marks(written.chain(half_erased.iter().copied()));
+        let closed_early = self.take_blocks(&blocks, &written, &mut plan);
+        self.find_map(&mut plan)?;
+        self.go_to_work(&left.used, &left.giving_up, &mut plan);
         self.recover_map_on_flash(&left.stale_map, &left.lay, &mut plan);
-        self.note_streams(Resume::NONE);
-        self.refresh_pack_room();
-        let planes = || (0..self.geometry.planes()).map(PlaneId::new);
-        let planes: Vec<PlaneId> = planes().collect();
-        planes.iter().for_each(|&plane| self.refresh_writable(plane));
-        self.fed = planes;
         self.give_up_checkpoint();
         let pages = (0..self.logical_pages).map(Lpn::new);
-        found.pages = pages.filter(|&page| self.mapping.look_up(page).is_some()).count() as u64;
+        let found = Found {
+            pages: pages.filter(|&page| self.mapping.look_up(page).is_some()).count() as u64,
+            torn: torn.len() as u64,
+            rolled_back: landed.len() as u64 * u64::from(self.geometry.units_per_page()),
+            half_erased: half_erased.len() as u64,
+            closed_early,
+        };
         Ok((found, plan))
+    }
+
+    /// A planted bug: what of a cycle is on flash counts.
+    fn count_half_a_cycle(&mut self, landed: &[Ppn]) {
+        let units = self.geometry.units_per_page();
+        if let Some(record) = self.record.as_deref_mut() {
+            landed.iter().for_each(|&at| record.landed(at, units));
+        }
+    }
+
+    /// Maps every page to what counts of it.
+    fn find_map(&mut self, plan: &mut Plan) -> Result<(), Damage> {
+        if self.has_log() {
+            return self.recover_log(plan);
+        }
+        if self.packs() {
+            return self.recover_fragments();
+        }
+        let winners = self.winners();
+        if let Some(map) = self.mapping.dftl_mut() {
+            map.begin_load();
+        }
+        for (page, at) in (0..).map(Lpn::new).zip(winners) {
+            at.into_iter().for_each(|at| self.put_back(page, at));
+        }
+        if let Some(map) = self.mapping.dftl_mut() {
+            map.end_load();
+        }
+        Ok(())
+    }
+
+    /// What counts of a page lies there.
+    pub(super) fn put_back(&mut self, page: Lpn, at: Ppn) {
+        let (block, unit) = self.geometry.place_of(at);
+        self.blocks.set_valid(block, unit);
+        self.mapping.commit(page, at);
+    }
+
+    /// Every plane knows its blocks again, and what it has to do with them.
+    fn go_to_work(&mut self, used: &[u32], giving_up: &[BlockId], plan: &mut Plan) {
+        self.list_blocks(used);
+        self.make_room(giving_up, plan);
+        self.close_blocks();
+        for &block in giving_up {
+            self.want(Wanted { block, purpose: Purpose::Retire });
+        }
+        self.recount_losses();
+        self.note_streams(Resume::NONE);
+        self.refresh_pack_room();
+        let planes: Vec<PlaneId> = (0..self.geometry.planes()).map(PlaneId::new).collect();
+        planes.iter().for_each(|&plane| self.refresh_writable(plane));
+        self.fed = planes;
     }
 
     /// What is placed at a page, of its first or second logical page, was deallocated before: the spare area says so.
@@ -251,9 +184,9 @@ impl Ftl {
         }
     }
 
-    /// What each block is now: bad, erased, or full, though it be of nothing. `written` are those that hold more than
-    /// what was programmed and counts. Returns how many are filled no further.
-    fn take_blocks(&mut self, before: &Blocks, written: &[BlockId], plan: &mut Plan) -> u64 {
+    /// What each block is now: bad, erased, or full, though it be of nothing. `written` says of each
+    /// whether it holds more than what was programmed and counts. Returns how many are filled no further.
+    fn take_blocks(&mut self, before: &Blocks, written: &[bool], plan: &mut Plan) -> u64 {
         let mut closed_early = 0;
         for block in (0..self.geometry.blocks()).map(BlockId::new) {
             if !before.is_used(block) {
@@ -261,7 +194,7 @@ impl Ftl {
             }
             let state = match before.state(block) {
                 BlockState::Bad => BlockState::Bad,
-                _ if before.programmed(block) > 0 || written.contains(&block) => BlockState::Closed,
+                _ if before.programmed(block) > 0 || written[block.at()] => BlockState::Closed,
                 _ => BlockState::Free,
             };
             let open = before.state(block) == BlockState::Open;
@@ -278,7 +211,7 @@ impl Ftl {
 
     /// Of each logical page the highest version, and of several copies of it the one in the block that was opened
     /// first. What the checkpoint knows is not looked for again.
-    fn winners(&self) -> Winners {
+    fn winners(&self) -> Vec<Option<Ppn>> {
         let pages = self.mapping.dftl().map_or(self.logical_pages, |map| map.all_pages());
         let mut best = vec![(0, None); pages as usize];
         let record = self.record.as_deref().expect("what recovers has a record");
@@ -346,21 +279,6 @@ impl Ftl {
         scanned
     }
 
-    fn map_winners(&mut self, winners: &Winners) {
-        if let Some(map) = self.mapping.dftl_mut() {
-            map.begin_load();
-        }
-        for (page, at) in (0..).map(Lpn::new).zip(winners) {
-            let Some(at) = *at else { continue };
-            let (block, unit) = self.geometry.place_of(at);
-            self.blocks.set_valid(block, unit);
-            self.mapping.commit(page, at);
-        }
-        if let Some(map) = self.mapping.dftl_mut() {
-            map.end_load();
-        }
-    }
-
     /// Which blocks of each plane are free.
     fn list_blocks(&mut self, used: &[u32]) {
         for (plane, &used) in (0..).map(PlaneId::new).zip(used) {
@@ -382,12 +300,13 @@ impl Ftl {
         if self.has_log() {
             return;
         }
+        let leaving = self.marks(giving_up.iter().copied());
         for block in (0..self.geometry.blocks()).map(BlockId::new) {
             let plane = self.geometry.plane_of(block);
             let short = self.free_blocks(plane) <= self.thresholds.start;
             let empty =
                 self.blocks.state(block) == BlockState::Closed && self.blocks.valid(block) == 0;
-            let may_go = short && empty && !giving_up.contains(&block);
+            let may_go = short && empty && !leaving[block.at()];
             if may_go && self.erase_at_power_up(block, plan) {
                 let erases = self.blocks.erases(block);
                 self.planes[plane.at()].give_back(block, erases);
@@ -435,67 +354,4 @@ impl Ftl {
         plan.map_pages += map.translation_pages();
         map.recovered(stale, lay);
     }
-
-    /// What has to be read: of each block the first spare area, and the rest of those that are scanned, up to the
-    /// first that is erased.
-    fn plan(&self, blocks: &Blocks, half_erased: &[BlockId], begun: &BTreeSet<Ppn>) -> Plan {
-        let record = self.record.as_deref().expect("what recovers has a record");
-        let units = self.geometry.units_per_page();
-        let mut plan = Plan::default();
-        for block in (0..self.geometry.blocks()).map(BlockId::new) {
-            if blocks.state(block) == BlockState::Bad {
-                continue;
-            }
-            let written = last_written(&self.geometry, begun, block, blocks.programmed(block));
-            let whole = blocks.units_of(block);
-            let looked_at = match is_scanned(record, block) && !half_erased.contains(&block) {
-                true => (written + units).min(whole),
-                false => units,
-            };
-            let first = self.geometry.page_at(block, 0);
-            plan.spares.push(Reading { first, pages: looked_at / units });
-        }
-        plan.map_pages = record.snapshot.as_ref().map_or(0, |snapshot| snapshot.pages());
-        plan
-    }
-}
-
-impl Left {
-    /// Nothing may be read of what was cut, or was placed and never begun.
-    pub(crate) fn tear(&self, geometry: &Geometry, contents: &mut impl Contents) {
-        let units = geometry.units_per_page();
-        for &block in &self.half_erased {
-            contents.tear(geometry.page_at(block, 0), geometry.units_per_block());
-        }
-        for block in (0..geometry.blocks()).map(BlockId::new) {
-            if !self.blocks.is_used(block) {
-                continue;
-            }
-            for unit in (0..geometry.units_per_block()).step_by(units as usize) {
-                let first = geometry.page_at(block, unit);
-                let mut pages = (first.get()..first.get() + units).map(Ppn::new);
-                if pages.any(|at| self.record.is_pending(at)) {
-                    contents.tear(first, units);
-                }
-            }
-        }
-    }
-}
-
-/// How much of a block is written, or torn: what is programmed, and what was begun beyond.
-fn last_written(
-    geometry: &Geometry,
-    begun: &BTreeSet<Ppn>,
-    block: BlockId,
-    programmed: u32,
-) -> u32 {
-    let pages = geometry.page_at(block, 0)..geometry.page_at(block, geometry.units_per_block());
-    let last = begun.range(pages).next_back().map(|&at| geometry.place_of(at).1);
-    last.map_or(programmed, |last| programmed.max(last + geometry.units_per_page()))
-}
-
-/// Whether a block is looked at page by page.
-fn is_scanned(record: &Record, block: BlockId) -> bool {
-    let opening = record.opening(block);
-    record.snapshot.as_ref().is_none_or(|snapshot| snapshot.is_older_than(block, opening))
 }

@@ -159,6 +159,11 @@ impl Record {
         (self.versions[at.at()] | second) & PENDING != 0
     }
 
+    /// Whether nothing is placed at a page that may count.
+    pub(in crate::ftl) fn holds_nothing(&self, at: Ppn) -> bool {
+        self.versions[at.at()] == 0 && self.seconds.get(at.at()).is_none_or(|&second| second == 0)
+    }
+
     /// The version of what is on flash there, of the first or second logical page in it; and whether nothing older
     /// of that page counts.
     pub(in crate::ftl) fn version(&self, at: Ppn, second: bool) -> Option<(u64, bool)> {

@@ -1,0 +1,99 @@
+//! What power-up reads and erases.
+//!
+//! Beside spare areas and a checkpoint it reads the device's lists from the system area: which blocks are bad, of which
+//! pages data is lost, and what is on flash and never counts.
+
+use std::collections::BTreeSet;
+
+use super::super::{BlockState, Blocks, Ftl};
+use super::Record;
+use crate::nand::Geometry;
+use crate::units::{BlockId, Ppn};
+
+/// What a page takes in a list: its number.
+const LISTED: u64 = size_of::<u32>() as u64;
+
+/// A run of flash pages whose spare areas are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The first page.
+    pub first: Ppn,
+    /// Flash pages.
+    pub pages: u32,
+}
+
+/// What is read at power-up.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Spare areas.
+    pub spares: Vec<Reading>,
+    /// Flash pages of the lists and of the checkpoint, and of a map that lies on flash.
+    pub map_pages: u32,
+    /// Blocks that are erased before the device is ready.
+    pub erases: Vec<BlockId>,
+    /// Whether a page of the journal says what never counts.
+    pub marks_void: bool,
+}
+
+impl Ftl {
+    /// What has to be read: of each block the first spare area, and the rest of those that are scanned, up to the
+    /// first that is erased.
+    pub(super) fn plan(
+        &self,
+        blocks: &Blocks,
+        half_erased: &[BlockId],
+        begun: &BTreeSet<Ppn>,
+    ) -> Plan {
+        let half_erased = self.marks(half_erased.iter().copied());
+        let record = self.record.as_deref().expect("what recovers has a record");
+        let units = self.geometry.units_per_page();
+        let mut plan = Plan::default();
+        for block in (0..self.geometry.blocks()).map(BlockId::new) {
+            if blocks.state(block) == BlockState::Bad {
+                continue;
+            }
+            let written = last_written(&self.geometry, begun, block, blocks.programmed(block));
+            let whole = blocks.units_of(block);
+            let looked_at = match is_scanned(record, block) && !half_erased[block.at()] {
+                true => (written + units).min(whole),
+                false => units,
+            };
+            let first = self.geometry.page_at(block, 0);
+            plan.spares.push(Reading { first, pages: looked_at / units });
+        }
+        plan.map_pages = record.snapshot.as_ref().map_or(0, |snapshot| snapshot.pages());
+        plan.map_pages += self.list_pages(blocks);
+        plan
+    }
+
+    /// Flash pages of the system area that hold the lists.
+    fn list_pages(&self, blocks: &Blocks) -> u32 {
+        let record = self.record.as_deref().expect("what recovers has a record");
+        let used = (0..self.geometry.blocks()).map(BlockId::new);
+        let used = used.filter(|&block| blocks.programmed(block) > 0);
+        let never_counts = |at: &Ppn| record.holds_nothing(*at) && self.spare.owner(*at).is_some();
+        let void = used.flat_map(|block| self.pages_of(block)).filter(never_counts).count() as u64;
+        let mask = u64::from(self.geometry.sectors_per_unit().div_ceil(u8::BITS));
+        let bad = u64::from(self.geometry.blocks().div_ceil(u8::BITS));
+        let bytes = bad + void * LISTED + self.lost_pages() * (LISTED + mask);
+        bytes.div_ceil(self.geometry.shape().page_size.0) as u32
+    }
+}
+
+/// How much of a block is written, or torn: what is programmed, and what was begun beyond.
+fn last_written(
+    geometry: &Geometry,
+    begun: &BTreeSet<Ppn>,
+    block: BlockId,
+    programmed: u32,
+) -> u32 {
+    let pages = geometry.page_at(block, 0)..geometry.page_at(block, geometry.units_per_block());
+    let last = begun.range(pages).next_back().map(|&at| geometry.place_of(at).1);
+    last.map_or(programmed, |last| programmed.max(last + geometry.units_per_page()))
+}
+
+/// Whether a block is looked at page by page.
+pub(super) fn is_scanned(record: &Record, block: BlockId) -> bool {
+    let opening = record.opening(block);
+    record.snapshot.as_ref().is_none_or(|snapshot| snapshot.is_older_than(block, opening))
+}
