@@ -90,13 +90,13 @@ impl Judge {
         Judge { reference, promises, per_page, flying: BTreeMap::new(), next_tag: 1 }
     }
 
-    /// The request for a command that is submitted now; whether it may change anything: a device that is read-only
-    /// lets nothing be changed.
-    pub fn begin(&mut self, command: Command, changes: bool) -> Request {
+    /// The request for a command that is submitted now. A device that does not go on is read-only, and
+    /// changes nothing.
+    pub fn begin(&mut self, command: Command, goes_on: bool) -> Request {
         let Command { op, range, stream, fua } = command;
         let tag = self.next_tag;
         self.next_tag += 1;
-        let changed = if changes { self.changes(op, &range) } else { 0..0 };
+        let changed = if goes_on { changes(op, &range, self.per_page) } else { 0..0 };
         let begun = match op {
             Op::Write => self.reference.begin(changed.clone(), tag),
             Op::Trim => self.reference.begin(changed.clone(), 0),
@@ -111,19 +111,6 @@ impl Judge {
     /// Another device took over, which promises this.
     pub fn promise(&mut self, promises: Promises) {
         self.promises = promises;
-    }
-
-    /// The sectors that a command changes: a trim leaves pages alone that it covers in part.
-    pub fn changes(&self, op: Op, range: &Range<u64>) -> Range<u64> {
-        match op {
-            Op::Write => range.clone(),
-            Op::Trim => {
-                let first = range.start.next_multiple_of(self.per_page);
-                let end = range.end - range.end % self.per_page;
-                first..end.max(first)
-            }
-            Op::Read | Op::Flush => 0..0,
-        }
     }
 
     /// Something is done. A refused command leaves open for ever whether it changed anything, a read of
@@ -215,5 +202,19 @@ impl Judge {
             }
         }
         Ok(())
+    }
+}
+
+/// The sectors that a command changes, of a device with so many in a page: a trim leaves pages alone that it covers in
+/// part.
+pub fn changes(op: Op, range: &Range<u64>, per_page: u64) -> Range<u64> {
+    match op {
+        Op::Write => range.clone(),
+        Op::Trim => {
+            let first = range.start.next_multiple_of(per_page);
+            let end = range.end - range.end % per_page;
+            first..end.max(first)
+        }
+        Op::Read | Op::Flush => 0..0,
     }
 }

@@ -14,7 +14,7 @@ pub mod shrink;
 mod versions;
 
 pub use finding::finding;
-pub use judge::{Command, Judge, Promises, reads_fail};
+pub use judge::{Command, Judge, Promises, changes, reads_fail};
 pub use load::{Load, Step};
 pub use reference::Reference;
 pub use versions::{Fault, Found, Onlooker, Version, Versions};

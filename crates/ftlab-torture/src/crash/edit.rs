@@ -45,7 +45,8 @@ impl Edit {
             Edit::Once(at) => {
                 let Some(round) = case.rounds.get_mut(at) else { return false };
                 let cuts = round.again.len() + round.within.len();
-                (round.again.clear(), round.within.clear());
+                round.again.clear();
+                round.within.clear();
                 cuts > 0
             }
             Edit::Empty => std::mem::replace(&mut case.fills, false),

@@ -14,7 +14,7 @@ use ftlab::image::Resume;
 use ftlab::units::{BlockId, Bytes, Lpn, PlaneId, SimTime};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{RngSeed, TestRunner};
+use proptest::test_runner::{RngSeed, TestCaseError, TestRunner};
 
 use crate::common::caching;
 use crate::common::logs;
@@ -23,7 +23,7 @@ use crate::common::random::{self, Step};
 use crate::common::{PlacementKind, Spec, WriteBufferKind, assert_no_standstill, lru, request};
 use crate::watch::{Log, Watch, Watcher};
 use ftlab_torture::Reference;
-use ftlab_torture::{Fault, Found, Versions};
+use ftlab_torture::{Fault, Found, Versions, changes};
 
 /// A command in flight: when it began, and what it changes or reads.
 #[derive(Clone, Debug)]
@@ -111,7 +111,7 @@ impl Bench {
         self.next_tag += 1;
         // A device that has come to its end changes nothing any more.
         let ended = self.device.end_of_life().is_some();
-        let changed = if ended { 0..0 } else { self.changes(op, &range) };
+        let changed = if ended { 0..0 } else { changes(op, &range, self.per_page) };
         let begun = match op {
             Op::Write => self.reference.begin(changed, tag),
             Op::Trim => self.reference.begin(changed, 0),
@@ -121,19 +121,6 @@ impl Bench {
         self.flying.insert(tag, Flying { begun, range: range.clone() });
         let request = request(op, range.start, sectors, tag);
         self.device.submit(self.device.now(), Request { stream: tag / 3, ..request });
-    }
-
-    /// The sectors that a command changes: a trim leaves pages alone that it covers in part.
-    fn changes(&self, op: Op, range: &Range<u64>) -> Range<u64> {
-        match op {
-            Op::Write => range.clone(),
-            Op::Trim => {
-                let first = range.start.next_multiple_of(self.per_page);
-                let end = range.end - range.end % self.per_page;
-                first..end.max(first)
-            }
-            Op::Read | Op::Flush => 0..0,
-        }
     }
 
     /// Lets the device run until something completes or `limit` comes, and checks what completed.
@@ -168,7 +155,7 @@ impl Bench {
         match op {
             Op::Write | Op::Trim => {
                 let oldest = self.flying.values().map(|flying| flying.begun).min();
-                let changed = self.changes(op, &range);
+                let changed = changes(op, &range, self.per_page);
                 self.reference.end(changed, begun, oldest.unwrap_or(u64::MAX));
             }
             Op::Read => self.reference.check_read(&range, found, begun)?,
@@ -282,14 +269,17 @@ pub fn cases() -> ProptestConfig {
     }
 }
 
+/// Random runs lose nothing: what a read returns is what was last written.
+pub fn loses_nothing((spec, depth, steps): &(Spec, usize, Vec<Step>)) -> Result<(), TestCaseError> {
+    Bench::new(spec, None).run(*depth, steps).map_err(TestCaseError::fail)
+}
+
 proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn a_read_returns_what_was_last_written((spec, depth, steps) in random::run(400)) {
-        let mut bench = Bench::new(&spec, None);
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    fn a_read_returns_what_was_last_written(run in random::run(400)) {
+        loses_nothing(&run)?;
     }
 }
 
@@ -298,10 +288,8 @@ proptest! {
 
     /// Through the SLC cache, past it, and out of it again.
     #[test]
-    fn an_slc_cache_loses_nothing((spec, depth, steps) in caching::run(400)) {
-        let mut bench = Bench::new(&spec, None);
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    fn an_slc_cache_loses_nothing(run in caching::run(400)) {
+        loses_nothing(&run)?;
     }
 }
 
@@ -310,10 +298,8 @@ proptest! {
 
     /// Through data blocks, log blocks and merges of every kind.
     #[test]
-    fn a_log_loses_nothing((spec, depth, steps) in logs::run(&[Clocks::Own, Clocks::LockStep], 400)) {
-        let mut bench = Bench::new(&spec, None);
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    fn a_log_loses_nothing(run in logs::run(&[Clocks::Own, Clocks::LockStep], 400)) {
+        loses_nothing(&run)?;
     }
 }
 
@@ -322,10 +308,8 @@ proptest! {
 
     /// Through translation pages and a table of few entries.
     #[test]
-    fn a_map_on_flash_loses_nothing((spec, depth, steps) in on_demand::run(400)) {
-        let mut bench = Bench::new(&spec, None);
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    fn a_map_on_flash_loses_nothing(run in on_demand::run(400)) {
+        loses_nothing(&run)?;
     }
 }
 

@@ -12,7 +12,7 @@ use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::common::failing;
 use crate::common::{PlacementKind, Spec};
-use crate::contents::{Bench, cases, random_steps};
+use crate::contents::{Bench, cases, loses_nothing, random_steps};
 
 proptest! {
     #![proptest_config(cases())]
@@ -20,10 +20,8 @@ proptest! {
     /// Bad blocks, failed programs and erases, worn-out blocks, and the end of the device's life: what
     /// was acknowledged is there, whatever happens.
     #[test]
-    fn failures_lose_nothing((spec, depth, steps) in failing::run(600)) {
-        let mut bench = Bench::new(&spec, None);
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    fn failures_lose_nothing(run in failing::run(600)) {
+        loses_nothing(&run)?;
     }
 }
 
@@ -33,10 +31,8 @@ proptest! {
     /// Dies die, programs, erases and pages fail when they are told to, reads fail by chance: what is read is what
     /// was written, or the read ends with an error.
     #[test]
-    fn mishaps_return_no_wrong_data((spec, depth, steps) in failing::mishap_run(600)) {
-        let mut bench = Bench::new(&spec, None);
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    fn mishaps_return_no_wrong_data(run in failing::mishap_run(600)) {
+        loses_nothing(&run)?;
     }
 }
 

@@ -18,7 +18,7 @@ use crate::common::gating::{self, IN_ORDER, LOCK_STEP, OWN};
 use crate::common::{
     BufferSpec, NO_BUFFER, PROGRAM, READ, Spec, closed_loop, failing, lru, request,
 };
-use crate::contents::{Bench, cases};
+use crate::contents::{cases, loses_nothing};
 use ftlab_torture::Versions;
 
 /// Sectors of a page.
@@ -226,10 +226,8 @@ proptest! {
     /// Several versions of a page in the buffer, requests that pass through as a whole, cycles that
     /// wait for collection: a read returns what was last written, and a flush leaves nothing behind.
     #[test]
-    fn nothing_is_lost((spec, depth, steps) in gating::run(400)) {
-        let mut bench = Bench::new(&spec, None);
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    fn nothing_is_lost(run in gating::run(400)) {
+        loses_nothing(&run)?;
     }
 }
 
@@ -238,10 +236,8 @@ proptest! {
 
     /// Nor where programs and erases fail and devices come to their end.
     #[test]
-    fn failures_lose_nothing((spec, depth, steps) in gating::of(failing::run(600))) {
-        let mut bench = Bench::new(&spec, None);
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    fn failures_lose_nothing(run in gating::of(failing::run(600))) {
+        loses_nothing(&run)?;
     }
 }
 

@@ -13,7 +13,7 @@ use ftlab::units::{Lpn, SimTime};
 use crate::common::random::Step;
 use crate::common::{assert_no_standstill, request};
 use ftlab_torture::Reference;
-use ftlab_torture::{Found, Versions};
+use ftlab_torture::{Found, Versions, changes};
 
 /// An observer: with one, merges are carried out copy by copy.
 #[derive(Clone, Copy, Debug)]
@@ -64,22 +64,10 @@ impl<P: Probe> Bench<P> {
         Ok(Bench { device, ..bench })
     }
 
-    fn changes(&self, op: Op, range: &Range<u64>) -> Range<u64> {
-        match op {
-            Op::Write => range.clone(),
-            // A trim leaves pages alone that it covers in part.
-            Op::Trim => {
-                let first = range.start.next_multiple_of(self.per_page);
-                first..(range.end - range.end % self.per_page).max(first)
-            }
-            Op::Read | Op::Flush => 0..0,
-        }
-    }
-
     pub fn submit(&mut self, op: Op, range: Range<u64>) {
         let tag = self.next_tag;
         self.next_tag += 1;
-        let changed = self.changes(op, &range);
+        let changed = changes(op, &range, self.per_page);
         let begun = match op {
             Op::Write => self.reference.begin(changed, tag),
             Op::Trim => self.reference.begin(changed, 0),
@@ -97,7 +85,7 @@ impl<P: Probe> Bench<P> {
         match op {
             Op::Write | Op::Trim => {
                 let oldest = self.flying.values().map(|&(begun, _)| begun).min();
-                let changed = self.changes(op, &range);
+                let changed = changes(op, &range, self.per_page);
                 self.reference.end(changed, begun, oldest.unwrap_or(u64::MAX));
                 Ok(())
             }

@@ -20,7 +20,7 @@ use super::machine::{Class, Used};
 use crate::common::random::Step;
 use crate::common::regulating::{self, PROGRAM_BY_COST};
 use crate::common::{CostSpec, MappingKind, RegulatorKind, SlcKind, Spec};
-use crate::contents::{Bench, cases};
+use crate::contents::{cases, loses_nothing};
 
 /// What pages have been through, as the data that moves shows it, and what lies where at which cost.
 #[derive(Debug)]
@@ -206,10 +206,8 @@ proptest! {
 
     /// Through rewrites, collection, failures and whatever else there is.
     #[test]
-    fn rewrites_lose_nothing((spec, depth, steps) in regulating::run(300)) {
-        let mut bench = Bench::new(&spec, None);
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    fn rewrites_lose_nothing(run in regulating::run(300)) {
+        loses_nothing(&run)?;
     }
 }
 
