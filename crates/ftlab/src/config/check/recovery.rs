@@ -4,7 +4,6 @@ use super::{Checker, text};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::recovery::RecoveryChoice;
 use crate::ftl::slc::SlcCacheChoice;
-use crate::nand::{Fault, Scheduled};
 
 const POLICY: &str = "ftl.recovery.policy";
 
@@ -34,15 +33,6 @@ impl Checker<'_, '_> {
             );
             let remedy = format!("set {POLICY} to \"scan\", or ftl.mapping.policy to \"page\"");
             self.fail(&[POLICY, "ftl.mapping.policy"], message, remedy);
-        }
-        let dies = |scheduled: &Scheduled| matches!(scheduled.fault, Fault::DieDies(_));
-        if self.options.nand.faults.schedule.iter().any(dies) {
-            let message = "what was on a die that died is known from memory alone, and is not after a power cut"
-                .to_owned();
-            let remedy = format!(
-                "leave \"die N dies\" out of nand.faults.schedule, or set {POLICY} to \"none\""
-            );
-            self.fail(&[POLICY, "nand.faults.schedule"], message, remedy);
         }
         if !matches!(self.options.ftl.slc_cache.policy, SlcCacheChoice::None(_)) {
             let message =
