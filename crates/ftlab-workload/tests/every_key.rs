@@ -40,6 +40,7 @@ const TOP: &[Row] = &[
     (Section::Phase, "writes", SIZED, "reads = '100%'", "reads = '90%'\nwrites = '10%'"),
     (Section::Phase, "trims", SIZED, "writes = '100%'", "writes = '90%'\ntrims = '10%'"),
     (Section::Phase, "flushes", SIZED, "writes = '100%'", "writes = '90%'\nflushes = '10%'"),
+    (Section::Phase, "fua", WRITES, "", "fua = '50%'"),
     (Section::Phase, "size", NO_SIZE, "size = '4KiB'", "size = '8KiB'\nalign = '4KiB'"),
     (Section::Phase, "write_size", BOTH, "", "write_size = '8KiB'"),
     (Section::Phase, "unaligned", WRITES, "", "unaligned = '50%'"),

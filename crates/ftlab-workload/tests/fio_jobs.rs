@@ -37,6 +37,8 @@ struct Done {
     /// Measured requests in the order of submission: moment, operation, KiB, length in KiB, stream.
     requests: Vec<(u64, Op, f64, f64, u32)>,
     report: Report,
+    /// Writes that are to be on flash.
+    fua: usize,
     peak: usize,
     notes: Vec<String>,
 }
@@ -55,7 +57,8 @@ fn run(text: &str) -> Done {
     let requests = measured
         .map(|(at, r)| (at.0 - start.0, r.op, kib(r.lba.0), kib(u64::from(r.sectors)), r.stream))
         .collect();
-    Done { requests, report, peak: host.peak, notes: plan.notes }
+    let fua = host.submissions.iter().filter(|(_, request)| request.fua).count();
+    Done { requests, report, fua, peak: host.peak, notes: plan.notes }
 }
 
 /// One job with fio's defaults, 1 MiB and 4 KiB, and these options.
@@ -258,6 +261,9 @@ fn flushes_come_where_fio_has_them() {
     near("syncs of a mix", job("rw=rw;fsync=8").counts()[3] as f64, 27.0, 14.0);
     let durable = job("rw=write;sync=1");
     assert_eq!(durable.counts(), [0, 256, 0, 256]);
+    let forced = run("[a]\nioengine=null\nsize=1m\nrw=randrw\nwritefua=1\n");
+    assert!(forced.fua > 0 && forced.fua == forced.of(Op::Write).len());
+    assert_eq!((job("rw=write").fua, forced.counts()[3]), (0, 0));
     let last = job("rw=write;end_fsync=1");
     assert_eq!(last.requests.last().map(|r| r.1), Some(Op::Flush));
 }

@@ -74,6 +74,19 @@ fn shares_of_operations_and_sizes_are_met() {
     assert!((share(small, sized) - 0.75).abs() < 0.008);
 }
 
+/// Which writes are forced is drawn apart: everything else stays as it is.
+#[test]
+fn a_share_of_the_writes_is_forced() {
+    let text = "reads = '50%'\nwrites = '40%'\ntrims = '10%'\nsize = '4KiB'\nrequests = 100000";
+    let plain = one_phase(text);
+    let forced = one_phase(&format!("{text}\nfua = '30%'"));
+    let of = |fua| forced.iter().filter(|r| r.op == Op::Write && r.fua == fua).count();
+    assert!((share(of(true), of(true) + of(false)) - 0.3).abs() < 0.013);
+    assert!(forced.iter().all(|request| request.op == Op::Write || !request.fua));
+    let without = forced.into_iter().map(|request| Arrival { fua: false, ..request });
+    assert!(without.eq(plain));
+}
+
 #[test]
 fn ranges_of_sizes_are_uniform_and_aligned() {
     let requests = one_phase(

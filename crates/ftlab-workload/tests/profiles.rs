@@ -217,8 +217,14 @@ fn a_fitted_workload_is_like_its_trace() {
 #[test]
 fn what_cannot_be_fitted_is_refused_and_odd_traces_are_not() {
     assert!(Fit::default().workload("a", "b").is_err());
-    let at =
-        |n: u64, op, lba, sectors| Record { at: SimTime(n), op, lba: Lba(lba), sectors, stream: 0 };
+    let at = |n: u64, op, lba, sectors| Record {
+        at: SimTime(n),
+        op,
+        lba: Lba(lba),
+        sectors,
+        stream: 0,
+        fua: false,
+    };
     let mut flushes = Fit::default();
     flushes.add(&Record::flush(SimTime(0), 0));
     assert!(flushes.workload("a", "b").is_err());

@@ -31,7 +31,7 @@ fn map(
 }
 
 fn read(lba: u64, sectors: u32, stream: u32) -> Arrival {
-    Arrival { at: SimTime::ZERO, op: Op::Read, lba: Lba(lba), sectors, stream }
+    Arrival { at: SimTime::ZERO, op: Op::Read, lba: Lba(lba), sectors, stream, fua: false }
 }
 
 fn spans(requests: &[Request]) -> Vec<(u64, u32)> {

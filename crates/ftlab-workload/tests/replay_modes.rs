@@ -36,7 +36,7 @@ fn play<S: Source>(
 }
 
 fn write(at: u64, lba: u64, sectors: u32) -> Arrival {
-    Arrival { at: SimTime(at), op: Op::Write, lba: Lba(lba), sectors, stream: 0 }
+    Arrival { at: SimTime(at), op: Op::Write, lba: Lba(lba), sectors, stream: 0, fua: false }
 }
 
 fn writes(count: u64) -> Vec<Arrival> {
@@ -376,7 +376,7 @@ proptest! {
                     _ => sectors,
                 };
                 let lba = if op == Op::Flush { 0 } else { lba };
-                Arrival { at: SimTime::ZERO, op, lba: Lba(lba), sectors, stream: 0 }
+                Arrival { at: SimTime::ZERO, op, lba: Lba(lba), sectors, stream: 0, fua: false }
             })
             .zip(0..)
             // The stream carries the number of the request to the device.

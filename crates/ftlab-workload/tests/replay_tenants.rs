@@ -168,7 +168,7 @@ fn tenants_have_no_dependencies() {
 }
 
 fn read(at: u64, stream: u32) -> Arrival {
-    Arrival { at: SimTime(at), op: Op::Read, lba: Lba(0), sectors: 8, stream }
+    Arrival { at: SimTime(at), op: Op::Read, lba: Lba(0), sectors: 8, stream, fua: false }
 }
 
 /// Ten requests at once for a queue of one place; another queue goes on beside it.

@@ -36,7 +36,7 @@ fn read(content: &str, format: &str) -> Vec<Record> {
 }
 
 fn record(ns: u64, op: Op, lba: u64, sectors: u32, stream: u32) -> Record {
-    Record { at: SimTime(ns), op, lba: Lba(lba), sectors, stream }
+    Record { at: SimTime(ns), op, lba: Lba(lba), sectors, stream, fua: false }
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn blkparse_counts_issues_or_else_queued_events() {
             record(1_000, Op::Read, 8, 8, stream),
             record(2_000, Op::Trim, 1024, 2048, stream),
             Record::flush(SimTime(3_000), stream),
-            record(4_000, Op::Write, 16, 8, stream),
+            Record { fua: true, ..record(4_000, Op::Write, 16, 8, stream) },
         ]
     );
     let queued = Options { blkparse_event: Some(BlkEvent::Queue), ..Options::default() };
@@ -225,24 +225,28 @@ fn any_compression_reads_the_same() {
 }
 
 /// A record that every format can hold, where `all` says whether trims and flushes are among them.
-fn any_record(all: bool) -> impl Strategy<Value = (u64, Op, u64, u32, u32)> {
+fn any_record(all: bool) -> impl Strategy<Value = (u64, Op, u64, u32, u32, bool)> {
     let op = prop_oneof![
         4 => Just(Op::Read),
         4 => Just(Op::Write),
         u32::from(all) => Just(Op::Trim),
         u32::from(all) => Just(Op::Flush),
     ];
-    (0..5_000_000_000_u64, op, 0..1_u64 << 40, 1..4_096_u32, 0..5_u32)
+    let fua = if all { any::<bool>().boxed() } else { Just(false).boxed() };
+    (0..5_000_000_000_u64, op, 0..1_u64 << 40, 1..4_096_u32, 0..5_u32, fua)
 }
 
 /// Ordered records that begin at time 0.
-fn trace_of(parts: Vec<(u64, Op, u64, u32, u32)>) -> Vec<Record> {
+fn trace_of(parts: Vec<(u64, Op, u64, u32, u32, bool)>) -> Vec<Record> {
     let mut at = 0;
-    let with_time = |(index, (step, op, lba, sectors, stream))| {
+    let with_time = |(index, (step, op, lba, sectors, stream, fua))| {
         at += if index == 0 { 0 } else { step };
         match op {
             Op::Flush => Record::flush(SimTime(at), stream),
-            op => Record { at: SimTime(at), op, lba: Lba(lba), sectors, stream },
+            op => {
+                let fua = fua && op == Op::Write;
+                Record { at: SimTime(at), op, lba: Lba(lba), sectors, stream, fua }
+            }
         }
     };
     parts.into_iter().enumerate().map(with_time).collect()
@@ -278,6 +282,7 @@ fn as_blkparse(records: &[Record]) -> String {
         let range = format!("{} + {}", record.lba.0, record.sectors);
         let (letter, range) = match record.op {
             Op::Read => ("R", range),
+            Op::Write if record.fua => ("WFS", range),
             Op::Write => ("W", range),
             Op::Trim => ("D", range),
             Op::Flush => ("FN", String::new()),
@@ -298,7 +303,10 @@ proptest! {
         let folder = tempfile::tempdir().expect("a folder");
         for format in FORMATS {
             let all = matches!(format.name, "parquet" | "blkparse" | "fio-v2" | "fio-v3");
-            let records = trace_of(if all { mixed.clone() } else { plain.clone() });
+            let mut records = trace_of(if all { mixed.clone() } else { plain.clone() });
+            if format.name.starts_with("fio") {
+                records.iter_mut().for_each(|record| record.fua = false);
+            }
             let origin = text(&as_blkparse(&records));
             let options = Options { accept_implausible: true, ..Options::default() };
             let mut trace = open(origin, options.clone()).expect("readable");

@@ -309,6 +309,7 @@ impl Source for RandomFill {
             lba: Lba(first),
             sectors: RANDOM_SECTORS.min(self.sectors - first) as u32,
             stream: 0,
+            fua: false,
         }))
     }
 

@@ -254,6 +254,8 @@ pub(super) struct Think {
 pub(super) struct Flush {
     pub every_writes: [u64; 2],
     pub each_write: bool,
+    /// Writes are told when they are on flash.
+    pub force_writes: bool,
     pub at_end: bool,
 }
 

@@ -252,7 +252,7 @@ pub const OPTIONS: &[JobOption] = options![
     "cmdprio_class": NoEffect("without `cmdprio_percentage` it has no meaning");
     "cmd_type": NoEffect(HOST);
     "readfua": refused("reads always give what is current", LEAVE);
-    "writefua": refused("writes are made durable by flushes", "use sync=1");
+    "writefua": Honoured("each write is told when it is on flash");
     "sg_write_mode": refused("writes are plain writes", LEAVE);
     "stream_id": refused("a job is a stream", LEAVE);
 

@@ -316,7 +316,8 @@ impl Issuer for Writer {
         self.at += sectors;
         self.outstanding += 1;
         let sectors = u32::try_from(sectors).expect("small");
-        Turn::Submit(Arrival { at: SimTime::ZERO, op: Op::Write, lba, sectors, stream: 0 })
+        let at = SimTime::ZERO;
+        Turn::Submit(Arrival { at, op: Op::Write, lba, sectors, stream: 0, fua: false })
     }
 
     fn completed(&mut self, _op: Op, _now: Nanos) {

@@ -349,7 +349,8 @@ impl Player {
 
     fn arrival(&self, op: Op, at: u64, sectors: u32) -> Turn {
         let (at, lba) = (SimTime::ZERO, Lba(at));
-        Turn::Submit(Arrival { at, op, lba, sectors, stream: self.number })
+        let fua = op == Op::Write && self.job.flush.force_writes;
+        Turn::Submit(Arrival { at, op, lba, sectors, stream: self.number, fua })
     }
 
     fn ending(&mut self) -> Turn {

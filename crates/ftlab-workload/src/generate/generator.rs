@@ -31,6 +31,7 @@ pub struct Generator {
 #[derive(Clone, Debug)]
 struct Run {
     ops: Ops,
+    forced: Forced,
     sizes: SizeDraw,
     /// Of writes and trims, where they differ.
     write_sizes: Option<SizeDraw>,
@@ -184,6 +185,7 @@ impl Run {
         let sectors = phase.duration.bytes.map(|bytes| bytes.sectors(extent.sectors));
         Ok(Run {
             ops: Ops::new(phase.mix, stream("operation")),
+            forced: Forced { share: u64::from(phase.fua.ppm), stream: stream("fua") },
             sizes: SizeDraw::new(&phase.size, stream("size")),
             write_sizes: (phase.write_size.as_ref())
                 .map(|sizes| SizeDraw::new(sizes, stream("write-size"))),
@@ -214,7 +216,7 @@ impl Run {
         let at = SimTime(at.0);
         if op == Op::Flush {
             let stream = self.first_stream + stream;
-            return Some(Arrival { at, op, lba: Lba(0), sectors: 0, stream });
+            return Some(Arrival { at, op, lba: Lba(0), sectors: 0, stream, fua: false });
         }
         let sizes = match &mut self.write_sizes {
             Some(sizes) if op != Op::Read => sizes,
@@ -224,7 +226,8 @@ impl Run {
         let size = u32::try_from(size).expect("no more than was drawn");
         let (lba, sectors) = self.placer.place(op, stream, size);
         self.sectors_left -= u64::from(sectors);
-        Some(Arrival { at, op, lba, sectors, stream: self.first_stream + stream })
+        let fua = op == Op::Write && self.forced.draw();
+        Some(Arrival { at, op, lba, sectors, stream: self.first_stream + stream, fua })
     }
 }
 
@@ -256,6 +259,21 @@ impl Ops {
         } else {
             Op::Flush
         }
+    }
+}
+
+/// Draws which writes are told only when they are on flash.
+#[derive(Clone, Debug)]
+struct Forced {
+    /// In millionths.
+    share: u64,
+    stream: Stream,
+}
+
+impl Forced {
+    #[inline]
+    fn draw(&mut self) -> bool {
+        self.share > 0 && self.stream.below(u64::from(Ratio::ONE.ppm)) < self.share
     }
 }
 

@@ -179,6 +179,8 @@ pub const KEYS: &[Key] = keys![
     Phase."writes": Share, Value("\"0%\""), "Share of writes.";
     Phase."trims": Share, Value("\"0%\""), "Share of trims. They use the addresses of writes.";
     Phase."flushes": Share, Value("\"0%\""), "Share of flushes, which have no address or size.";
+    Phase."fua": Share, Value("\"0%\""),
+        "Of the writes, the share that is told only when its data is on flash (force unit access).";
     Phase."size": Sizes, Depends("required unless every request is a flush"),
         "Sizes of requests: one, several with weights, or a range drawn uniformly.";
     Phase."write_size": Sizes, Depends("as `size`"),

@@ -138,6 +138,7 @@ impl Parser<'_> {
         let region = self.region(&fields);
         let streams = self.reader.count(&fields, "streams", MAX_STREAMS);
         let overlap = self.reader.share(&fields, "overlap");
+        let fua = self.reader.share(&fields, "fua");
         let unaligned = self.reader.share(&fields, "unaligned");
         let inside = self.reader.share(&fields, "inside");
         let sequential_reads = self.reader.share(&fields, "sequential_reads");
@@ -156,6 +157,7 @@ impl Parser<'_> {
             with_previous: with_previous?,
             first_stream: first_stream?,
             mix: mix?,
+            fua: fua?,
             size: size?,
             write_size: write_size?,
             unaligned: unaligned?,

@@ -27,6 +27,7 @@ pub(super) fn problems(workload: &Workload) -> Vec<Problem> {
             tenant(phase, before),
             measured(phase),
             mix(phase.mix),
+            forced(phase),
             sizes("size", &phase.size),
             phase.write_size.as_ref().and_then(|size| sizes("write_size", size)),
             align(phase),
@@ -79,6 +80,17 @@ fn measured(phase: &Phase) -> Option<Finding> {
     let message = format!("measure_first = {first}, and the phase has only {requests} requests");
     let remedy = format!("write at most measure_first = {requests}, or raise `requests`");
     Some(("measure_first", message, remedy))
+}
+
+/// Writes that are told only when they are on flash are a share of the writes.
+fn forced(phase: &Phase) -> Option<Finding> {
+    if phase.fua > Ratio::ONE {
+        let message = format!("a share of {} is more than all", phase.fua);
+        return Some(("fua", message, "choose a share from 0% to 100%".to_owned()));
+    }
+    let nothing = phase.fua.ppm > 0 && phase.mix.writes.ppm == 0;
+    let message = "fua is a share of the writes, and there are none".to_owned();
+    nothing.then(|| ("fua", message, "remove it, or write a share of writes".to_owned()))
 }
 
 fn mix(mix: Mix) -> Option<Finding> {

@@ -51,6 +51,9 @@ pub struct Phase {
     pub first_stream: Option<u32>,
     /// Shares of operations.
     pub mix: Mix,
+    /// Of the writes, the share that is told only when its data is on flash (force unit access).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub fua: Ratio,
     /// Sizes of requests.
     pub size: Sizes,
     /// Sizes of writes and trims, where they differ from those of reads.

@@ -186,8 +186,8 @@ impl Mapper {
     /// The request that reaches the device. `index` is its number, for messages.
     #[inline]
     pub fn map(&mut self, index: u64, arrival: &Arrival) -> Result<Mapped, MapError> {
-        let Arrival { op, lba, sectors, stream, .. } = *arrival;
-        let mut request = Request { op, lba, sectors, stream, tag: 0, fua: false };
+        let Arrival { op, lba, sectors, stream, fua, .. } = *arrival;
+        let mut request = Request { op, lba, sectors, stream, tag: 0, fua };
         if op == Op::Flush {
             (request.lba, request.sectors) = (Lba(0), 0);
             return Ok(Mapped { request, folded: false, torn: false, clipped: 0 });

@@ -20,6 +20,8 @@ pub struct Arrival {
     pub sectors: u32,
     /// The stream, queue or volume it belongs to.
     pub stream: u32,
+    /// A write is told only when its data is on flash (force unit access).
+    pub fua: bool,
 }
 
 /// What decides when the requests of a phase are submitted.

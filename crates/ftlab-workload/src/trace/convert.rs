@@ -80,8 +80,8 @@ pub fn convert(
 #[cold]
 fn unsupported(name: &str, format: &Format, what: &str) -> TraceError {
     let problem = format!("the trace holds {what}, and the format {} can't", format.name);
-    let remedy = "convert to parquet, blkparse or fio-v3, which can; or --drop-unsupported leaves \
-                  them out and counts them";
+    let remedy = "convert to parquet or blkparse, which hold everything, or to fio-v3, which holds all but \
+                  writes with FUA; or --drop-unsupported leaves them out and counts them";
     TraceError::new(ErrorKind::Unsupported, name, problem, remedy)
 }
 

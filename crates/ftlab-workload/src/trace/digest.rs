@@ -30,7 +30,7 @@ impl Digest {
             bytes[8..16].copy_from_slice(&record.lba.0.to_le_bytes());
             bytes[16..20].copy_from_slice(&record.sectors.to_le_bytes());
             bytes[20..24].copy_from_slice(&record.stream.to_le_bytes());
-            bytes[24] = op_code(record.op);
+            bytes[24] = op_code(record);
             self.buffer.extend_from_slice(&bytes);
         }
         self.hasher.update(&self.buffer);

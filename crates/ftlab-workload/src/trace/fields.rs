@@ -232,7 +232,7 @@ impl Extent {
     #[inline]
     pub fn record(self, at: SimTime, op: Op, stream: u32) -> Record {
         let sectors = u32::try_from(self.sectors).unwrap_or(u32::MAX);
-        Record { at, op, lba: Lba(self.lba), sectors, stream }
+        Record { at, op, lba: Lba(self.lba), sectors, stream, fua: false }
     }
 }
 

@@ -19,13 +19,15 @@ pub struct Record {
     pub sectors: u32,
     /// The device, volume, disk or file it belongs to, as the trace numbers them.
     pub stream: u32,
+    /// A write is told only when its data is on flash (force unit access).
+    pub fua: bool,
 }
 
 impl Record {
     /// A flush.
     #[must_use]
     pub fn flush(at: SimTime, stream: u32) -> Record {
-        Record { at, op: Op::Flush, lba: Lba(0), sectors: 0, stream }
+        Record { at, op: Op::Flush, lba: Lba(0), sectors: 0, stream, fua: false }
     }
 
     /// One past the last sector.
@@ -37,29 +39,31 @@ impl Record {
 
 impl From<Record> for Arrival {
     fn from(record: Record) -> Arrival {
-        let Record { at, op, lba, sectors, stream } = record;
-        Arrival { at, op, lba, sectors, stream }
+        let Record { at, op, lba, sectors, stream, fua } = record;
+        Arrival { at, op, lba, sectors, stream, fua }
     }
 }
 
-/// The number that stands for an operation in Parquet files and in digests.
+/// The number that stands for what a request does in Parquet files and in digests.
 #[must_use]
-pub(crate) const fn op_code(op: Op) -> u8 {
-    match op {
+pub(crate) const fn op_code(record: &Record) -> u8 {
+    match record.op {
         Op::Read => 0,
+        Op::Write if record.fua => 4,
         Op::Write => 1,
         Op::Trim => 2,
         Op::Flush => 3,
     }
 }
 
-/// The inverse of [`op_code`].
-pub(crate) const fn op_of(code: u8) -> Option<Op> {
+/// The inverse of [`op_code`]: the operation, and whether it is a write with `fua`.
+pub(crate) const fn op_of(code: u8) -> Option<(Op, bool)> {
     match code {
-        0 => Some(Op::Read),
-        1 => Some(Op::Write),
-        2 => Some(Op::Trim),
-        3 => Some(Op::Flush),
+        0 => Some((Op::Read, false)),
+        1 => Some((Op::Write, false)),
+        2 => Some((Op::Trim, false)),
+        3 => Some((Op::Flush, false)),
+        4 => Some((Op::Write, true)),
         _ => None,
     }
 }

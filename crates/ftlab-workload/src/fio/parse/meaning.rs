@@ -221,6 +221,7 @@ impl Draft {
                     _ => return unknown(value, &["none", "sync", "dsync"]),
                 }
             }
+            "writefua" => job.flush.force_writes = switch(value)?,
             "end_fsync" | "fsync_on_close" => job.flush.at_end |= switch(value)?,
             _ => return Ok(false),
         }

@@ -148,7 +148,11 @@ impl Blkparse {
             return Ok(flush.then(|| Record::flush(event.time, event.device)));
         }
         self.flushing_writes += u64::from(flush);
-        self.extent(fields, event, op)
+        // An F behind the operation: force unit access.
+        let after = rwbs.iter().skip(1 + usize::from(flush));
+        let fua = op == Op::Write && after.into_iter().any(|&letter| letter == b'F');
+        let record = self.extent(fields, event, op)?;
+        Ok(record.map(|record| Record { fua, ..record }))
     }
 
     fn extent(
@@ -224,6 +228,7 @@ impl LineWriter for Writer {
         put_seconds(out, record.at.0);
         let letters = match record.op {
             Op::Read => "R",
+            Op::Write if record.fua => "WF",
             Op::Write => "W",
             Op::Trim => "D",
             Op::Flush => "FN",

@@ -17,7 +17,7 @@ use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
-use super::put;
+use super::{FORCED, put};
 
 const UNITS: Units = Units { time: TimeUnit::Us, address: SpaceUnit::Byte, size: SpaceUnit::Byte };
 const SOURCE: &str = "fio HOWTO, \"Trace file format\"; read_iolog and log_io_u in iolog.c";
@@ -212,6 +212,7 @@ impl LineWriter for Writer {
         self.lead(us, out);
         let action = match record.op {
             Op::Read => "read",
+            Op::Write if record.fua => return Err(FORCED),
             Op::Write => "write",
             Op::Trim => "trim",
             Op::Flush => "sync",

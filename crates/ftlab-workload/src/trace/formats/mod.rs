@@ -27,10 +27,14 @@ macro_rules! put {
 }
 pub(crate) use put;
 
+/// What most formats can't hold: writes that are told only when they are on flash.
+const FORCED: &str = "writes with FUA";
+
 /// The word for a read or the word for a write; formats that know nothing else refuse the rest.
 fn read_or_write<T>(record: &Record, read: T, write: T) -> Result<T, &'static str> {
     match record.op {
         Op::Read => Ok(read),
+        Op::Write if record.fua => Err(FORCED),
         Op::Write => Ok(write),
         Op::Trim => Err("trims"),
         Op::Flush => Err("flushes"),

@@ -1,4 +1,4 @@
-//! Parquet with the columns `t_ns`, `op` (0 read, 1 write, 2 trim, 3 flush), `lba` (sectors of 512
+//! Parquet with the columns `t_ns`, `op` (0 read, 1 write, 2 trim, 3 flush, 4 write with FUA), `lba` (sectors of 512
 //! bytes), `sectors` and, optionally, `stream`, of any integer type. Other columns are not read.
 
 use ftlab::host::Op;
@@ -18,7 +18,7 @@ use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 pub(crate) static FORMAT: Format = Format {
     name: "parquet",
     doc: "Parquet with the columns of a record; the smallest and fastest to read",
-    columns: "t_ns, op (0 read, 1 write, 2 trim, 3 flush), lba, sectors, stream",
+    columns: "t_ns, op (0 read, 1 write, 2 trim, 3 flush, 4 write with FUA), lba, sectors, stream",
     units: Units { time: TimeUnit::Ns, address: SpaceUnit::Sector, size: SpaceUnit::Sector },
     tick: Nanos(1),
     unit_varies: false,
@@ -154,7 +154,8 @@ impl ParquetSource {
     fn record(&self, index: usize) -> Result<Record, &'static str> {
         let [times, ops, lbas, sizes, streams] = self.columns.rows();
         let op = u8::try_from(ops[index]).ok().and_then(op_of);
-        let op = op.ok_or("`op` is none of 0 (read), 1 (write), 2 (trim), 3 (flush)")?;
+        let known = "`op` is none of 0 (read), 1 (write), 2 (trim), 3 (flush), 4 (write with FUA)";
+        let (op, fua) = op.ok_or(known)?;
         let time = times[index].checked_mul(self.units.time.ns()).ok_or("`t_ns` is too large")?;
         let scale =
             |value: u64, unit: SpaceUnit| value.checked_mul(unit.bytes()).map(|bytes| bytes / 512);
@@ -169,7 +170,7 @@ impl ParquetSource {
         if op == Op::Flush {
             return Ok(Record::flush(at, stream));
         }
-        Ok(Record { at, op, lba: Lba(lba), sectors, stream })
+        Ok(Record { at, op, lba: Lba(lba), sectors, stream, fua })
     }
 }
 

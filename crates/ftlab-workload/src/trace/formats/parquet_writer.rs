@@ -48,7 +48,7 @@ impl ParquetWriter {
     /// Adds one record.
     pub fn record(&mut self, record: &Record) -> io::Result<()> {
         self.times.push(record.at.0.cast_signed());
-        self.ops.push(i32::from(op_code(record.op)));
+        self.ops.push(i32::from(op_code(record)));
         self.lbas.push(record.lba.0.cast_signed());
         self.sectors.push(record.sectors.cast_signed());
         self.streams.push(record.stream.cast_signed());
