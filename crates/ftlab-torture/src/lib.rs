@@ -11,10 +11,12 @@ mod judge;
 pub mod load;
 mod reference;
 pub mod shrink;
+mod stripes;
 mod versions;
 
 pub use finding::finding;
 pub use judge::{Command, Judge, Promises, changes, reads_fail};
 pub use load::{Load, Step};
 pub use reference::Reference;
+pub use stripes::{Parity, Words};
 pub use versions::{Fault, Found, Onlooker, Version, Versions};

@@ -8,9 +8,13 @@ use std::rc::Rc;
 use ftlab::cache::{CachePlace, SlotId};
 use ftlab::device::{Contents, FlashRead, FlashWrite, PageProgram};
 use ftlab::ftl::Fragments;
+use ftlab::ftl::parity::Rest;
 use ftlab::host::{Completion, Request, RequestId, SectorMask};
+use ftlab::nand::{Stripe, Superblocks};
 use ftlab::scheduler::CommandId;
 use ftlab::units::{Lpn, Ppn};
+
+use crate::stripes::{Parity, Words};
 
 /// Who else wants to know what is about to be sent to flash.
 pub trait Onlooker {
@@ -62,7 +66,7 @@ struct Slot {
     leaves: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Programmed {
     page: Lpn,
     sectors: Vec<Version>,
@@ -99,6 +103,8 @@ pub struct Versions<O = ()> {
     /// By page: whether the last that the host did to it on flash was to write it.
     written_last: BTreeMap<Lpn, bool>,
     copies: u32,
+    /// Where dies are used together.
+    parity: Option<Parity>,
     /// How it loses data, if it does.
     pub fault: Option<Fault>,
     onlooker: O,
@@ -136,6 +142,7 @@ impl<O: Onlooker> Versions<O> {
             finished: Vec::new(),
             written_last: BTreeMap::new(),
             copies: 0,
+            parity: None,
             fault: None,
             onlooker,
         }
@@ -147,6 +154,47 @@ impl<O: Onlooker> Versions<O> {
             |at| Programmed { page: Lpn::new(at), sectors: vec![0; self.per_page as usize] };
         let flash = (0..self.flash.len() as u32).map(|at| vec![empty(at)]).collect();
         Versions { in_place: true, flash, ..self }
+    }
+
+    /// For a device whose dies are used together; its pages are those of the volume.
+    pub fn with_parity(self, superblocks: Option<&Superblocks>) -> Versions<O> {
+        Versions { parity: superblocks.map(|superblocks| Parity::new(superblocks.clone())), ..self }
+    }
+
+    /// The parity, where dies are used together.
+    pub fn parity(&self) -> Option<&Parity> {
+        self.parity.as_ref()
+    }
+
+    /// What the flash page that begins at `first` carries.
+    pub fn words(&self, first: Ppn) -> Words {
+        let geometry = self.parity.as_ref().expect("dies are used together").superblocks().volume();
+        let first = first.get() - first.get() % geometry.units_per_page();
+        let pages = (first..first + geometry.units_per_page()).map(|at| &self.flash[at as usize]);
+        let mut words = Words::new();
+        for parts in pages {
+            for part in 0..PARTS {
+                let part = parts.get(part);
+                words.push(part.map_or(0, |part| u64::from(part.page.get()) + 1));
+                let sectors = part.map_or(&[][..], |part| &part.sectors[..]).iter();
+                let sectors = sectors.map(|&version| u64::from(version));
+                let filled = sectors.chain(std::iter::repeat(0)).take(self.per_page as usize);
+                words.extend(filled);
+            }
+        }
+        words
+    }
+
+    /// The flash page that begins at `first` carries this from now on.
+    fn put_words(&mut self, first: Ppn, words: &[u64]) {
+        let each = 1 + self.per_page as usize;
+        for (unit, words) in words.chunks(PARTS * each).enumerate() {
+            let parts = words.chunks(each).filter(|words| words[0] > 0).map(|words| Programmed {
+                page: Lpn::new((words[0] - 1) as u32),
+                sectors: words[1..].iter().map(|&version| version as Version).collect(),
+            });
+            self.flash[first.at() + unit] = parts.collect();
+        }
     }
 
     /// These pages hold zeros from the start.
@@ -197,6 +245,9 @@ impl<O: Onlooker> Versions<O> {
         place.push(Programmed { page, sectors });
     }
 }
+
+/// As many logical pages may have a part of a physical one.
+const PARTS: usize = 2;
 
 /// What a physical page was programmed with for a logical one.
 fn part_of(parts: &[Programmed], page: Lpn) -> Option<&Vec<Version>> {
@@ -346,6 +397,10 @@ impl<O: Onlooker> Contents for Versions<O> {
     fn erase(&mut self, first: Ppn, units: u32) {
         self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
         self.programmed_last = None;
+        if let Some(parity) = &mut self.parity {
+            let block = parity.superblocks().volume().block_of(first);
+            parity.erase(block);
+        }
     }
 
     fn lose_power(&mut self) {
@@ -417,6 +472,27 @@ impl<O: Onlooker> Contents for Versions<O> {
             self.planned_writes[command.at()].take().expect("what is programmed was planned");
         let page = self.flash[at.at()].first_mut().expect("every page is there");
         sectors.sectors().for_each(|sector| page.sectors[sector as usize] = request.tag);
+    }
+
+    fn cover(&mut self, stripe: Stripe, first: Ppn) {
+        let words = self.words(first);
+        self.parity.as_mut().expect("dies are used together").cover(stripe, first, &words);
+    }
+
+    fn uncover(&mut self, stripe: Stripe, first: Ppn) {
+        self.cover(stripe, first);
+    }
+
+    fn program_parity(&mut self, stripe: Stripe, at: Ppn) {
+        self.parity.as_mut().expect("dies are used together").program(stripe, at);
+    }
+
+    fn reconstruct(&mut self, page: Ppn, rest: &Rest) {
+        let mut parity = self.parity.take().expect("dies are used together");
+        let units = parity.superblocks().volume().units_per_page();
+        let words = parity.compute(rest, |first| self.words(first));
+        self.parity = Some(parity);
+        self.put_words(Ppn::new(page.get() - page.get() % units), &words);
     }
 
     fn finish(&mut self, request: RequestId, completion: &Completion) {

@@ -120,6 +120,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
         has_capacitors: false,
         ftl: FtlSetup {
             recovery: Recovery::None(Unprotected),
+            superblocks: None,
             logical_pages: logical,
             mapping: Mapping::Page(PageMap::new(logical)),
             placement: Placement::Dynamic(Dynamic::new(&geometry)),

@@ -10,6 +10,7 @@ mod ispp;
 mod log;
 mod map_on_flash;
 mod packing;
+mod parity;
 mod physical;
 mod recovery;
 mod refresh;
@@ -17,7 +18,7 @@ mod refresh;
 use super::options::{Cell, MOST_COPIES, Options};
 use super::problem::Problem;
 use super::reader::Reader;
-use super::resolve::{Counts, shape};
+use super::resolve::{Counts, shape, volume};
 use super::text::quoted;
 use super::usual::{times, transfer_time, usual_times};
 use super::value::Value;
@@ -55,6 +56,7 @@ pub(super) fn check(options: &Options, reader: &mut Reader<'_>) -> Findings {
     checker.ispp();
     checker.refresh();
     checker.recovery();
+    checker.parity();
     checker.packing();
     checker.map_on_flash();
     checker.slc_cache();
@@ -276,6 +278,7 @@ impl Checker<'_, '_> {
             };
             self.fail(&GEOMETRY, message, remedy.to_owned());
         }
+        let Some(counts) = Counts::of(&volume(self.options)) else { return };
         if !self.is_physical() && !self.has_log() {
             self.spare_blocks(&counts);
             self.host_capacity(&counts);
@@ -420,8 +423,10 @@ impl Checker<'_, '_> {
     /// Blocks of a plane that are good when the device is new, as a mean, and not the SLC cache's own.
     fn good_blocks(&self) -> u64 {
         let blocks = u64::from(self.options.nand.blocks_per_plane);
-        let bad = u128::from(blocks) * u128::from(self.options.nand.faults.factory_bad.ppm);
-        let bad = bad.div_ceil(u128::from(Ratio::ONE.ppm));
+        // A superblock is bad when one of its blocks is.
+        let together = u128::from(self.options.ftl.parity.stripe().unwrap_or(1));
+        let ppm = u128::from(self.options.nand.faults.factory_bad.ppm);
+        let bad = (u128::from(blocks) * ppm * together).div_ceil(u128::from(Ratio::ONE.ppm));
         let own = u64::from(self.options.ftl.slc_cache.policy.own_blocks());
         blocks.saturating_sub(own + u64::try_from(bad).unwrap_or(blocks))
     }

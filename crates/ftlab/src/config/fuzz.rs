@@ -19,7 +19,7 @@ pub fn parse_any(bytes: &[u8]) {
                 let again = Config::load(&[Layer::file("shown.toml", &shown)]);
                 let again = again.unwrap_or_else(|error| panic!("{error}\n{shown}"));
                 assert_eq!(config.options, again.options, "{shown}");
-                let geometry = Geometry::new(config.shape());
+                let geometry = Geometry::new(config.volume());
                 assert!(config.logical_pages() <= geometry.physical_pages());
             }
             Err(error) => assert!(!error.to_string().is_empty()),

@@ -112,6 +112,13 @@ impl Config {
         resolve::shape(&self.options)
     }
 
+    /// The shape of what the FTL fills: that of the flash, less parity, where it fills superblocks over several
+    /// dies ([`Superblocks`](crate::nand::Superblocks)).
+    #[must_use]
+    pub fn volume(&self) -> Shape {
+        resolve::volume(&self.options)
+    }
+
     /// How many logical pages (mapping units) the host sees.
     #[must_use]
     pub fn logical_pages(&self) -> u32 {

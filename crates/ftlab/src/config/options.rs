@@ -8,6 +8,7 @@ use super::{CacheOptions, CostOptions, PowerOptions, RecoveryOptions};
 use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::merge::MergeOptions;
+use crate::ftl::parity::ParityOptions;
 use crate::ftl::placement::{Level, PlacementChoice};
 use crate::ftl::slc::SlcCacheChoice;
 use crate::ftl::streams::StreamsChoice;
@@ -348,9 +349,10 @@ options! {
         refresh: RefreshOptions,
         cost: CostOptions,
         recovery: RecoveryOptions,
+        parity: ParityOptions,
     } {
         /// Physical capacity beyond the logical, as a share of the logical: at 7% a device with
-        /// 107 GiB of flash offers 100 GiB.
+        /// 107 GiB of flash offers 100 GiB. Parity (`ftl.parity`) is taken off the physical capacity first.
         over_provisioning: Ratio = "7%", in "0%"..="900%",
             source "default: the least a drive gets when it sells GiB as GB";
         /// What the host sees at the most. With "none" it sees what over-provisioning leaves. Mappings with a log

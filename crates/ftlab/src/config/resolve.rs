@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::ftl::mapping::dftl::translation_pages;
 use crate::ftl::mapping::hybrid::Shares;
-use crate::nand::Shape;
+use crate::nand::{Shape, volume_of};
 use crate::units::{Bytes, Ratio};
 
 /// Channels that work as one.
@@ -27,6 +27,17 @@ pub(super) fn shape(options: &Options) -> Shape {
         pages_per_block: nand.pages_per_block,
         page_size,
         mapping_unit: options.ftl.mapping.unit.bytes(page_size),
+    }
+}
+
+/// The shape of what the FTL fills: the flash, or the volume of superblocks over several dies. Dies that do not
+/// make whole groups are refused elsewhere.
+pub(super) fn volume(options: &Options) -> Shape {
+    let flash = shape(options);
+    let dies = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
+    match options.ftl.parity.stripe() {
+        Some(width) if dies.is_multiple_of(width) => volume_of(&flash, width),
+        _ => flash,
     }
 }
 
@@ -55,7 +66,7 @@ pub(super) fn shares(options: &Options) -> Option<Shares> {
 
 /// How many logical pages (mapping units) the host sees.
 pub(super) fn logical_pages(options: &Options) -> u64 {
-    let shape = shape(options);
+    let shape = volume(options);
     let counts = Counts::of(&shape).expect("a checked shape");
     let offered = match shares(options) {
         Some(shares) => u64::from(shares.data) * counts.planes * counts.units_per_block,

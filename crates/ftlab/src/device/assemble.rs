@@ -27,7 +27,7 @@ use crate::host::{
 };
 use crate::nand::timing::{Bus, OneBit, Prices, TimingChoice};
 use crate::nand::{
-    Abilities, CacheOps, Counting, Faults, Geometry, Hazards, MultiPlane, PauseCost,
+    Abilities, CacheOps, Counting, Faults, Geometry, Hazards, MultiPlane, PauseCost, Superblocks,
 };
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
@@ -62,36 +62,41 @@ impl DeviceSetup {
         let (nand, ftl) = (&options.nand, &options.ftl);
         let shape = config.shape();
         let geometry = Geometry::new(shape);
+        let width = ftl.parity.stripe();
+        let superblocks = width.map(|width| Superblocks::new(&geometry, width));
+        // What lies above superblocks knows nothing else.
+        let volume = superblocks.as_ref().map_or(&geometry, Superblocks::volume).clone();
         let logical_pages = config.logical_pages();
         let shares = config.shares();
-        let parts = Parts { config: options, geometry: &geometry, logical_pages, shares, seed };
-        let buffer = buffer(&parts);
+        let of_flash = Parts { config: options, geometry: &geometry, logical_pages, shares, seed };
+        let parts = Parts { geometry: &volume, ..of_flash };
+        let buffer = buffer(&parts, &geometry);
         DeviceSetup {
             host: host(&parts),
             flash: FlashSetup {
                 geometry: geometry.clone(),
                 timing: Prices {
-                    native: nand.timing.policy.build(&parts),
+                    native: nand.timing.policy.build(&of_flash),
                     one_bit: OneBit {
                         read: nand.slc_mode.read,
                         program: nand.slc_mode.program,
                         erase: nand.slc_mode.erase,
                     },
                 },
-                bus: bus(config, &parts),
+                bus: bus(config, &of_flash),
                 abilities: abilities(nand),
                 pause: PauseRule {
                     which: options.scheduler.suspend,
                     times: options.scheduler.suspend_limit,
                     reads: options.scheduler.suspend_reads,
                 },
-                scheduler: options.scheduler.policy.build(&parts),
+                scheduler: options.scheduler.policy.build(&of_flash),
                 prior: ftl.cost.prior(),
                 whole_moments: matches!(ftl.cost.policy, RegulatorChoice::QueueDriven(_)),
                 hazards: Hazards::new(&nand.faults, counting(options), &geometry, seed),
             },
             ftl: FtlSetup {
-                geometry: geometry.clone(),
+                geometry: volume.clone(),
                 logical_pages,
                 mapping: ftl.mapping.policy.build(&parts),
                 placement: ftl.placement.policy.build(&parts),
@@ -110,10 +115,11 @@ impl DeviceSetup {
                     refresh: ftl.refresh.rule(),
                     refresh_reads: ftl.refresh.reads.is_some(),
                     faults: Faults::new(&nand.faults, nand.endurance.policy.build(&parts), seed),
-                    drain_pages: drain_pages(&buffer, &geometry),
+                    drain_pages: drain_pages(&buffer, &volume),
                 },
                 triggers: triggers(&ftl.gc),
                 slc: slc(&parts),
+                superblocks,
                 cost: nand.timing.policy.knows_costs().then(|| CostSetup {
                     regulator: ftl.cost.policy.build(&parts),
                     rewrites: options.rewrites(),
@@ -282,7 +288,7 @@ fn gate(parts: &Parts<'_>) -> Option<Gate> {
     }
 }
 
-fn buffer(parts: &Parts<'_>) -> BufferSetup {
+fn buffer(parts: &Parts<'_>, flash: &Geometry) -> BufferSetup {
     let cache = &parts.config.cache;
     let policy = cache.policy.build(parts);
     let latency = cache.latency;
@@ -315,7 +321,7 @@ fn buffer(parts: &Parts<'_>) -> BufferSetup {
         Space::Sectors => pages.saturating_mul(whole_page),
     };
     let flush_pages = dram.flush_pages.filter(|_| gate.is_none());
-    let (dies, planes) = (parts.geometry.dies(), parts.geometry.planes());
+    let (dies, planes) = (flash.dies(), flash.planes());
     let programs = match gate {
         Some(_) => planes,
         None => {

@@ -5,7 +5,9 @@
 
 use crate::cache::{CachePlace, SlotId};
 use crate::ftl::Fragments;
+use crate::ftl::parity::Rest;
 use crate::host::{Completion, Request, RequestId, SectorMask};
+use crate::nand::Stripe;
 use crate::scheduler::CommandId;
 use crate::units::{Lpn, Ppn};
 
@@ -107,6 +109,14 @@ pub trait Contents {
     /// What was to be programmed at these pages, or the erase of them, did not come to its end: nothing that may be read
     /// is there.
     fn tear(&mut self, _first: Ppn, _units: u32) {}
+    /// The flash page of this page of the volume comes into the parity of its stripe, which is in DRAM.
+    fn cover(&mut self, _stripe: Stripe, _first: Ppn) {}
+    /// The same flash page is taken out of that parity again: its program has failed.
+    fn uncover(&mut self, _stripe: Stripe, _first: Ppn) {}
+    /// The parity of a stripe is programmed, at this flash page of the device.
+    fn program_parity(&mut self, _stripe: Stripe, _at: Ppn) {}
+    /// The flash page of this page could not be read, and was computed from the rest of its stripe.
+    fn reconstruct(&mut self, _page: Ppn, _rest: &Rest) {}
     /// A request is done.
     fn finish(&mut self, _request: RequestId, _completion: &Completion) {}
 }

@@ -27,6 +27,7 @@ mod read_path;
 mod rewrite_path;
 mod row;
 mod stalled;
+mod stripe_path;
 mod tables;
 mod verify;
 mod write_path;
@@ -279,7 +280,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.consider_rewriting(die);
         if self.ftl.triggers().preemptible {
             let (collector, mut ground) = self.ground();
-            collector.let_go(die, &mut ground);
+            collector.let_go(ground.ftl.die_filled(die), &mut ground);
         }
         if self.is_stopping() && self.flash.in_flight() == 0 {
             self.flash_is_quiet();
@@ -316,6 +317,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Task::Journal => self.journal_done(id),
             Task::Checkpoint => self.checkpoint_page_done(),
             Task::EraseSystem => {}
+            Task::Part(_) | Task::Parity(_) => return self.part_done(id),
             Task::Collect(plane) => {
                 let (collector, mut ground) = self.ground();
                 if collector.done(plane, id, &mut ground) == Freed::Pages {

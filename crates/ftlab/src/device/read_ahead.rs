@@ -37,7 +37,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A flash page was read, for the host or ahead: what is current on it comes in.
     pub(super) fn cache_what_was_read(&mut self, command: CommandId) {
-        let geometry = self.flash.geometry();
+        let geometry = self.ftl.geometry();
         let units = geometry.units_per_page();
         let read = self.flash.command(command).page;
         let first = read.get() - read.get() % units;
@@ -60,7 +60,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Reads the pages behind a host read, where they are on flash alone and their channel is idle.
     pub(super) fn read_ahead(&mut self, request: &Request) {
-        if !self.flash.load().any_idle() {
+        if !self.ftl.dies(&self.flash).any_idle() {
             return;
         }
         let sectors = u64::from(self.sectors_per_page);
@@ -82,11 +82,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Whether nothing waits or runs on the channel of a page.
     fn channel_is_idle(&self, at: Ppn) -> bool {
-        let geometry = self.flash.geometry();
+        let geometry = self.ftl.geometry();
         let (channel, _) =
             geometry.channel_of(geometry.die_of(geometry.plane_of(geometry.block_of(at))));
         let mut dies = (0..geometry.dies_per_channel()).map(|die| geometry.die_on(channel, die));
-        dies.all(|die| self.flash.load().of(die) == 0)
+        dies.all(|die| self.ftl.dies(&self.flash).of(die) == 0)
     }
 
     fn begin_read_ahead(&mut self, at: Ppn) {
@@ -97,13 +97,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         command.codewords = self.flash.bus().page_codewords();
         let command = self.flash.prepare(command);
         self.contents.plan_read_ahead(command, at);
-        self.reading_ahead.pages.push((self.flash.geometry().flash_page_of(at), command));
-        self.flash.submit(self.now, command);
+        self.reading_ahead.pages.push((self.ftl.geometry().flash_page_of(at), command));
+        self.submit_command(command);
     }
 
     /// Lets a host read wait for its flash page, if that is being read ahead already.
     pub(super) fn join_read_ahead(&mut self, read: FlashRead) -> bool {
-        let flash_page = self.flash.geometry().flash_page_of(read.at);
+        let flash_page = self.ftl.geometry().flash_page_of(read.at);
         let Some(command) = self.reading_ahead.find(flash_page) else { return false };
         self.reads.note_joined();
         self.contents.join_read(command, read);

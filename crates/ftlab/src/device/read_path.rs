@@ -48,7 +48,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.read_page(id, span, &mut gathering);
         }
         if let Some(Gathering { command, .. }) = gathering {
-            self.flash.submit(self.now, command);
+            self.submit_command(command);
         }
         if self.reads.ahead() > 0 {
             self.read_ahead(request);
@@ -107,7 +107,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.may_wait_for_entry(wanted.page)
             && let Some(Gathering { command, .. }) = gathering.take()
         {
-            self.flash.submit(self.now, command);
+            self.submit_command(command);
         }
         self.finds_entry(wanted.page, Seeker::Read(id, wanted.sectors))
     }
@@ -151,7 +151,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.reads.ahead() > 0 && self.join_read_ahead(read) {
             return;
         }
-        let flash_page = self.flash.geometry().flash_page_of(at);
+        let flash_page = self.ftl.geometry().flash_page_of(at);
         let command = match gathering {
             Some(open) if open.flash_page == flash_page => open.command,
             _ => {
@@ -160,7 +160,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let command = self.flash.prepare(command);
                 self.intake.wait_for_one(id);
                 if let Some(full) = gathering.replace(Gathering { command, flash_page }) {
-                    self.flash.submit(self.now, full.command);
+                    self.submit_command(full.command);
                 }
                 command
             }
@@ -196,6 +196,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A flash command found what nothing corrects, or its die does not answer: that data is lost.
     fn found_unreadable(&mut self, id: CommandId) {
         let Command { task, page, source, .. } = *self.flash.command(id);
+        // Whether a page is lost is known when it could not be computed either.
+        if matches!(task, Task::Part(_) | Task::Parity(_)) {
+            return;
+        }
         for page in [source, Some(page)].into_iter().flatten() {
             let first = self.ftl.lose_flash_page(page);
             self.contents.lose(first, self.units_per_page);

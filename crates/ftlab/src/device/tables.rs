@@ -13,6 +13,9 @@ const ENTRY: u64 = size_of::<u32>() as u64;
 /// What is kept of a block: its record, its place in the order of closing, its collections.
 const BLOCK: u64 = 16 + 8 + 4;
 
+/// With parity across dies: commands under way on a superblock.
+const SUPERBLOCK: u64 = 4;
+
 /// With a log: what is kept of a block in use and its place in a list, of a data block, and the bits of a page.
 const LOG_BLOCK: u64 = 12 + 8;
 const DATA_BLOCK: u64 = 4 + 4;
@@ -40,11 +43,12 @@ impl Tables {
     /// The tables of a device of this configuration.
     #[must_use]
     pub fn of(config: &Config) -> Tables {
-        let geometry = Geometry::new(config.shape());
+        let geometry = Geometry::new(config.volume());
         let (physical, logical) = (geometry.physical_pages(), config.logical_pages());
         let (physical, logical) = (u64::from(physical), u64::from(logical));
         let costs = of_costs(config, &geometry);
-        let blocks = u64::from(geometry.blocks()) * BLOCK + costs;
+        let under_way = config.options.ftl.parity.stripe().map_or(0, |_| SUPERBLOCK);
+        let blocks = u64::from(geometry.blocks()) * (BLOCK + under_way) + costs;
         if matches!(config.options.ftl.mapping.policy, MappingChoice::Physical(_)) {
             // Neither a map nor owners of pages.
             let valid = physical / u64::from(u8::BITS);

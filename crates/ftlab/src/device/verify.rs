@@ -37,7 +37,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let map = map * u64::from(self.units_per_page);
         let rewritten = self.rewriter().map_or(0, |rewriter| rewriter.counts().pages);
         let moved = counts.gc_pages + rewritten;
-        let accounted = counts.host_pages + moved + counts.padding + others + map;
+        let parity = self.ftl.stripes().map_or(0, |stripes| stripes.counts().programs);
+        let parity = parity * u64::from(self.units_per_page);
+        let accounted = counts.host_pages + moved + counts.padding + others + map + parity;
         if programmed != accounted {
             return Err(format!("{programmed} pages were programmed, {accounted} for somebody"));
         }
@@ -59,7 +61,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Erases of all blocks, and erases that failed.
     fn erases(&self) -> u64 {
         let failed = self.ftl.life().map_or(0, |life| life.losses().erase_failures);
-        self.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed
+        let together = self.ftl.stripes().map_or(1, |stripes| stripes.superblocks().width());
+        let erases = self.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed;
+        erases * u64::from(together)
     }
 
     /// An audit, and what can only be said of a device that was watched from the start, or from the
@@ -112,26 +116,39 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// What the FTL takes each block for is what was done to it.
     fn verify_blocks(&self, laws: &FlashLaws) {
-        for block in (0..self.flash.geometry().blocks()).map(BlockId::new) {
-            let (known, seen) = (self.held(block), laws.held(block));
+        for block in (0..self.ftl.geometry().blocks()).map(BlockId::new) {
             let state = self.ftl.blocks().state(block);
             let bad = matches!(state, BlockState::Bad | BlockState::Dead);
-            assert!(bad || known == seen, "{block:?} is taken for {known:?} and is {seen:?}");
+            for (on_flash, known) in self.held(block) {
+                let seen = laws.held(on_flash);
+                assert!(
+                    bad || known == seen,
+                    "{on_flash:?} is taken for {known:?} and is {seen:?}"
+                );
+            }
         }
     }
 
-    fn held(&self, block: BlockId) -> Held {
+    /// What a block is taken for, or each block on flash of a superblock.
+    fn held(&self, block: BlockId) -> Vec<(BlockId, Held)> {
         let blocks = self.ftl.blocks();
-        let pages = blocks.programmed(block) / self.flash.geometry().units_per_page();
+        let pages = blocks.programmed(block) / self.ftl.geometry().units_per_page();
         let mode = if pages == 0 { CellMode::default() } else { self.ftl.mode_of(block) };
-        Held { pages, mode, erases: blocks.erases(block) }
+        let held = |pages| Held { pages, mode, erases: blocks.erases(block) };
+        match self.ftl.stripes() {
+            None => vec![(block, held(pages))],
+            Some(stripes) => {
+                let on_flash = stripes.on_flash(block, pages);
+                on_flash.map(|(block, pages)| (block, held(pages))).collect()
+            }
+        }
     }
 
     /// An image was loaded.
     pub(super) fn verify_loaded(&mut self) {
         self.ledger.loaded(self.now, self.program_failures(), self.erases());
-        let all = (0..self.flash.geometry().blocks()).map(BlockId::new);
-        let held: Vec<_> = all.map(|block| (block, self.held(block))).collect();
+        let all = (0..self.ftl.geometry().blocks()).map(BlockId::new);
+        let held: Vec<_> = all.flat_map(|block| self.held(block)).collect();
         if let Some(laws) = &mut self.flash.laws {
             held.into_iter().for_each(|(block, held)| laws.holds(block, held));
         }

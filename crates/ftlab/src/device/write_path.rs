@@ -306,7 +306,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             read.spent.translation = waited;
             self.flash.command_mut(program).waits_for += 1;
             let read = self.flash.prepare(read);
-            self.flash.submit(self.now, read);
+            self.submit_command(read);
         }
     }
 
@@ -388,14 +388,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Hands a program that is placed to the flash.
     #[inline]
     fn hand_over(&mut self, program: CommandId) {
-        self.flash.submit(self.now, program);
+        self.submit_command(program);
         self.consider_collecting_at(self.flash.command(program).page);
     }
 
     /// A page was taken: its plane may have to collect.
     #[inline]
     pub(super) fn consider_collecting_at(&mut self, page: Ppn) {
-        let geometry = self.flash.geometry();
+        let geometry = self.ftl.geometry();
         self.consider_collecting(geometry.plane_of(geometry.block_of(page)));
     }
 
@@ -427,7 +427,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The pages of a program are on flash: they become current, and whoever waited is told.
     fn write_back_done(&mut self, id: CommandId) {
         let Command { page: first, units, spent, failed, .. } = *self.flash.command(id);
-        if self.ftl.program_fails(first, failed) {
+        if self.ftl.program_fails(first, failed, &mut self.contents) {
             self.program_again(id);
             self.empty_failed();
             // Only where planes are gated, and it was given up, there may be something to begin now.

@@ -61,6 +61,7 @@ impl Ftl {
             // Only checks.
             plant: _,
             slc,
+            stripes,
         } = self;
         to.write(Part::Blocks, |out| {
             // What invalid pages hold matters to nobody any more.
@@ -76,6 +77,7 @@ impl Ftl {
             self.mapping.log().iter().for_each(|(tables, _)| tables.save(out));
             hungry.iter().for_each(|&hungry| out.flag(hungry));
             out.list(fed.iter().map(|plane| plane.get()));
+            stripes.iter().for_each(|stripes| stripes.save(out));
         });
         to.write(Part::Closed, |out| {
             out.list(blocks.by_closing().iter().map(|block| block.get()));
@@ -244,6 +246,9 @@ impl Ftl {
         } else {
             // Other rules: every plane looks anew whether it is short of free blocks.
             self.fed.extend((0..self.geometry.planes()).map(PlaneId::new));
+        }
+        if let Some(stripes) = &mut self.stripes {
+            stripes.load(&self.blocks, from)?;
         }
         Ok(left_over)
     }

@@ -15,6 +15,7 @@ mod lost;
 mod map_pages;
 pub mod mapping;
 pub mod merge;
+pub mod parity;
 pub mod placement;
 mod plane;
 pub mod recovery;
@@ -35,6 +36,7 @@ use fragments::PackRoom;
 use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
 use lost::Lost;
 use mapping::Mapping;
+use parity::Stripes;
 use placement::{Mate, Placement, Writable};
 use recovery::{Record, Recovery};
 use slc::{CacheState, Count, SlcSetup};
@@ -42,7 +44,7 @@ use streams::Streams;
 use wear::{DeadDies, Demand, FreeBlockOrder, Levelling, Life, Refresh, WearSetup};
 
 use crate::host::SectorMask;
-use crate::nand::Geometry;
+use crate::nand::{Geometry, Superblocks};
 use crate::scheduler::DieSet;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
 use crate::verify::{Canary, Plant};
@@ -50,8 +52,10 @@ use crate::verify::{Canary, Plant};
 /// What an FTL is made of.
 #[derive(Clone, Debug)]
 pub struct FtlSetup {
-    /// The shape of the device.
+    /// The shape of the device, or of the volume that superblocks make of it.
     pub geometry: Geometry,
+    /// How that volume lies on flash; none if it is the flash itself.
+    pub superblocks: Option<Superblocks>,
     /// Logical pages (mapping units) that the host sees.
     pub logical_pages: u32,
     /// The table.
@@ -153,6 +157,8 @@ pub struct Ftl {
     regulation: Option<Box<Regulation>>,
     /// What stands on flash for recovery; none if nothing is kept for it.
     record: Option<Box<Record>>,
+    /// None if dies are used one by one.
+    stripes: Option<Box<Stripes>>,
     counts: FtlCounts,
     /// Only where devices check themselves.
     pub(crate) plant: Plant,
@@ -227,6 +233,7 @@ impl Ftl {
             read_only: false,
             slc,
             regulation: setup.cost.map(regulation),
+            stripes: setup.superblocks.map(|superblocks| Box::new(Stripes::new(superblocks))),
             counts: FtlCounts::default(),
             plant: Plant::default(),
             geometry,
@@ -243,6 +250,20 @@ impl Ftl {
                 .for_each(|plane| ftl.refresh_writable(plane));
         }
         ftl
+    }
+
+    /// The shape of what it fills: the flash, or the volume that superblocks make of it.
+    #[inline]
+    #[must_use]
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// The stripes of superblocks, if dies are used together.
+    #[inline]
+    #[must_use]
+    pub fn stripes(&self) -> Option<&Stripes> {
+        self.stripes.as_deref()
     }
 
     /// Logical pages that the host sees.

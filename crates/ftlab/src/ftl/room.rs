@@ -44,6 +44,7 @@ impl Ftl {
         if self.is_homeless(page) {
             return self.place_homeless(stream);
         }
+        let load = self.stripes.as_ref().map_or(load, |stripes| stripes.dies());
         if let Some(cache) = &self.slc {
             let view = PlacementView { load, writable: &cache.writable };
             if let Some(plane) = self.placement.choose(page, &view) {

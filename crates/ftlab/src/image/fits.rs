@@ -54,6 +54,10 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
             own => format!("{} with {own} blocks", cache.name()),
         }
     };
+    let parity = |config: &Config| match config.options.ftl.parity.stripe() {
+        Some(width) => format!("dies with stripes of {width}"),
+        None => "none".to_owned(),
+    };
     // In SLC mode, a block holds its pages divided by the bits of a cell.
     let cell = |config: &Config| {
         let cached = config.options.ftl.slc_cache.policy.rules().is_some();
@@ -73,6 +77,7 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
         ("ftl.mapping.policy", policy(image), policy(device)),
         ("ftl.over_provisioning", pages(image), pages(device)),
         ("ftl.slc_cache.policy", slc_cache(image), slc_cache(device)),
+        ("ftl.parity.policy", parity(image), parity(device)),
         ("nand.cell", cell(image), cell(device)),
     ];
     let all = counts.into_iter().chain(others);

@@ -16,6 +16,7 @@ mod operation;
 mod programmed;
 mod reliability;
 mod schedule;
+mod superblocks;
 pub mod timing;
 
 pub use abilities::{Abilities, AddressRule, MultiPlane, PauseCost, Row};
@@ -32,3 +33,4 @@ pub(crate) use programmed::Place;
 pub use programmed::{Prior, Programmed};
 pub use reliability::{LEVELS, Limit, Reliability, ReliabilityOptions, Strain};
 pub use schedule::{Area, Fault, Scheduled, Spot};
+pub use superblocks::{Stripe, Superblocks, volume_of};

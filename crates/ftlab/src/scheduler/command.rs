@@ -3,7 +3,7 @@
 use crate::engine::Handle;
 use crate::host::RequestId;
 use crate::nand::{CellMode, CostClass, Crowd, Kind, ProgramCost, ReadEffort};
-use crate::units::{DieId, Nanos, PlaneId, Ppn, SimTime, Tpn};
+use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn, SimTime, Tpn};
 
 /// On whose account the work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,6 +64,10 @@ pub enum Task {
     Checkpoint,
     /// Nobody: a block of the system area is erased.
     EraseSystem,
+    /// The command of the volume of which this is a part, where dies are used together.
+    Part(CommandId),
+    /// Nobody: the parity of a stripe of this superblock is on flash.
+    Parity(BlockId),
 }
 
 /// Where a command's time went so far.
@@ -91,6 +95,16 @@ impl Spent {
         let gc = for_gc.min(waited);
         self.gc += gc;
         self.queue += Nanos(waited.0 - gc.0);
+    }
+
+    /// What was spent after it comes to it.
+    pub(crate) fn add(&mut self, more: &Spent) {
+        let Spent { translation, queue, gc, bus, cell } = *more;
+        self.translation += translation;
+        self.queue += queue;
+        self.gc += gc;
+        self.bus += bus;
+        self.cell += cell;
     }
 
     /// Nothing but a wait for entries of the map.

@@ -87,7 +87,7 @@ impl Load {
 
     /// A command more.
     #[inline]
-    pub(super) fn add(&mut self, die: DieId) {
+    pub(crate) fn add(&mut self, die: DieId) {
         let Commands { count, turn } = &mut self.commands[die.at()];
         *count += 1;
         let (count, turn) = (*count as usize, *turn);
@@ -98,7 +98,7 @@ impl Load {
 
     /// A command less.
     #[inline]
-    pub(super) fn remove(&mut self, die: DieId) {
+    pub(crate) fn remove(&mut self, die: DieId) {
         let Commands { count, turn } = &mut self.commands[die.at()];
         *count -= 1;
         let (count, turn) = (*count as usize, *turn);

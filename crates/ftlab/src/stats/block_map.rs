@@ -60,7 +60,7 @@ pub(super) fn groups<P: Probe, C: Contents>(
     device: &Device<P, C>,
     marks: Option<&BlockMarks>,
 ) -> Vec<BlockGroup> {
-    let geometry = device.flash().geometry();
+    let geometry = device.ftl().geometry();
     let per_plane = geometry.shape().blocks_per_plane;
     let rows_per_plane = (MOST_ROWS / geometry.planes()).clamp(1, per_plane);
     let step = per_plane.div_ceil(rows_per_plane);
@@ -97,7 +97,7 @@ fn group<P: Probe, C: Contents>(
     marks: Option<&BlockMarks>,
     empty: &BlockGroup,
 ) -> BlockGroup {
-    let (blocks, geometry) = (device.ftl().blocks(), device.flash().geometry());
+    let (blocks, geometry) = (device.ftl().blocks(), device.ftl().geometry());
     let mut group = *empty;
     for index in group.first..group.first + group.blocks {
         let block = geometry.block_in(group.plane, index);

@@ -9,6 +9,7 @@ use crate::ftl::gc::PurposeCounts;
 use crate::ftl::mapping::Reconstruction;
 use crate::ftl::mapping::dftl::DemandCounts;
 use crate::ftl::merge::MergeCounts;
+use crate::ftl::parity::ParityCounts;
 use crate::ftl::slc::SlcCounts;
 use crate::host::Host;
 use crate::scheduler::{CommandCounts, CostCounts, Overlaps, Probe};
@@ -39,6 +40,8 @@ pub struct DeviceCounters {
     pub costs: CostCounts,
     /// What was programmed again at another cost; nothing if nothing ever is.
     pub rewrites: RewriteCounts,
+    /// What parity across dies cost; nothing without it.
+    pub parity: ParityCounts,
     /// How often the dies did more than one thing at a time.
     pub overlaps: Overlaps,
     /// Time that each die was occupied.
@@ -64,6 +67,7 @@ impl DeviceCounters {
             commands: *device.flash().done(),
             costs: *device.flash().costs(),
             rewrites: device.rewriter().map(|rewriter| *rewriter.counts()).unwrap_or_default(),
+            parity: device.ftl().stripes().map(|stripes| *stripes.counts()).unwrap_or_default(),
             overlaps: *device.flash().overlaps(),
             die_busy: device.flash().die_busy(now).collect(),
             channel_busy: device.flash().channel_busy(now).collect(),
@@ -169,6 +173,7 @@ impl DeviceCounters {
             commands,
             costs: self.costs.zip(&other.costs, f),
             rewrites: self.rewrites.zip(&other.rewrites, f),
+            parity: self.parity.zip(&other.parity, f),
             overlaps,
             die_busy: spans(&self.die_busy, &other.die_busy),
             channel_busy: spans(&self.channel_busy, &other.channel_busy),

@@ -65,7 +65,7 @@ pub(super) fn health<P: Probe, C: Contents>(device: &Device<P, C>) -> Option<Hea
     let losses = life.map(|life| *life.losses()).unwrap_or_default();
     let failed = hazards.map(|hazards| *hazards.counts()).unwrap_or_default();
     let erases: u64 = device.ftl().blocks().all_erases().map(u64::from).sum();
-    let blocks = device.flash().geometry().blocks() - losses.factory_bad;
+    let blocks = device.ftl().geometry().blocks() - losses.factory_bad;
     let mean = erases as f64 / f64::from(blocks.max(1));
     Some(Health {
         factory_bad_blocks: losses.factory_bad,

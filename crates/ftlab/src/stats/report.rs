@@ -6,6 +6,7 @@ use super::cost::CostReport;
 use super::health::Health;
 use super::host::PARTS;
 use super::merges::Merges;
+use super::parity::ParityReport;
 use super::queues::{Fairness, QueueReport};
 use super::read_cache::ReadCacheReport;
 use super::reconstruction::PageReconstruction;
@@ -54,6 +55,8 @@ pub struct Report {
     pub translation: Option<Translation>,
     /// Pages in pieces; null if the mapping packs no pages.
     pub reconstruction: Option<PageReconstruction>,
+    /// Parity across dies; null without it.
+    pub parity: Option<ParityReport>,
     /// How busy the device was.
     pub utilisation: Utilisation,
     /// Flash commands by origin.

@@ -5,6 +5,7 @@ use super::health::health;
 use super::host::{HostStats, OpStats};
 use super::merges::merges;
 use super::notes;
+use super::parity::parity_report;
 use super::queues;
 use super::read_cache::read_cache;
 use super::reconstruction::page_reconstruction;
@@ -74,6 +75,10 @@ pub(super) fn build<P: Probe, C: Contents>(
             .map_on_flash()
             .map(|map| translation(&counters, device, map, written_bytes)),
         reconstruction: device.ftl().rmap().map(|map| page_reconstruction(&counters, device, map)),
+        parity: device
+            .ftl()
+            .stripes()
+            .map(|stripes| parity_report(&counters.parity, stripes.superblocks().width())),
         utilisation: Utilisation {
             channels_ratio: spread(&counters.channel_busy, counters.span),
             dies_ratio: spread(&counters.die_busy, counters.span),
@@ -229,7 +234,7 @@ fn purpose(ftl: &FtlCounts, purpose: Purpose) -> GcPurpose {
 
 fn wear<P: Probe, C: Contents>(device: &Device<P, C>) -> Wear {
     let erases = || device.ftl().blocks().all_erases();
-    let blocks = f64::from(device.flash().geometry().blocks());
+    let blocks = f64::from(device.ftl().geometry().blocks());
     let mean = erases().map(f64::from).sum::<f64>() / blocks;
     let variance = erases().map(|count| (f64::from(count) - mean).powi(2)).sum::<f64>() / blocks;
     Wear {

@@ -158,7 +158,7 @@ impl Timeline {
         open.erases += grown(Kind::Erase);
         open.die_busy += Nanos(seen.die_busy.0 - before.die_busy.0);
         open.channel_busy += Nanos(seen.channel_busy.0 - before.channel_busy.0);
-        let planes = (0..device.flash().geometry().planes()).map(PlaneId::new);
+        let planes = (0..device.ftl().geometry().planes()).map(PlaneId::new);
         let fewest = planes.map(|plane| device.ftl().free_blocks(plane)).min();
         open.free_blocks_min = fewer(open.free_blocks_min, fewest);
     }

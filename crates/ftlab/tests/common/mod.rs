@@ -49,7 +49,9 @@ use ftlab::nand::endurance::{Fixed, Unlimited, Weibull};
 use ftlab::nand::timing::{
     Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,
 };
-use ftlab::nand::{Abilities, Counting, FaultOptions, Faults, Geometry, Hazards, Shape};
+use ftlab::nand::{
+    Abilities, Counting, FaultOptions, Faults, Geometry, Hazards, Shape, Superblocks,
+};
 use ftlab::scheduler::{
     Deadline, DeadlineOptions, Estimate, Fifo, FlashSetup, PauseRule, ReadFirst, ReadFirstBounded,
     ReadFirstBoundedOptions, Scheduler, Scope,
@@ -176,6 +178,8 @@ pub struct Spec {
     /// How the map is found again after a power cut.
     pub recovery: Recovery,
     pub logical_pages: u32,
+    /// Dies of a stripe, where there is parity across dies.
+    pub stripe: Option<u32>,
 }
 
 /// What fails on a device, and what is done about wear, described.
@@ -327,6 +331,7 @@ impl Spec {
             log: NO_LOG,
             map_cache: 16,
             logical_pages: 96,
+            stripe: None,
         }
     }
 
@@ -358,6 +363,17 @@ impl Spec {
         Geometry::new(self.shape)
     }
 
+    /// How what the FTL fills lies on flash, if that is not the flash itself.
+    pub fn superblocks(&self) -> Option<Superblocks> {
+        self.stripe.map(|width| Superblocks::new(&self.geometry(), width))
+    }
+
+    /// The shape of what the FTL fills.
+    pub fn volume(&self) -> Geometry {
+        self.superblocks()
+            .map_or_else(|| self.geometry(), |superblocks| superblocks.volume().clone())
+    }
+
     pub fn sectors_per_page(&self) -> u32 {
         self.geometry().sectors_per_unit()
     }
@@ -373,7 +389,7 @@ impl Spec {
 
     /// The device in the form in which it is assembled.
     pub fn setup(&self) -> DeviceSetup {
-        let geometry = self.geometry();
+        let (flash, geometry) = (self.geometry(), self.volume());
         let buffer = self.buffer_setup();
         DeviceSetup {
             host: self.host_setup(&geometry),
@@ -395,15 +411,17 @@ impl Spec {
                     SchedulerKind::ReadFirst => Scheduler::ReadFirst(ReadFirst),
                     SchedulerKind::Deadline => Scheduler::Deadline(Deadline::new(&DEADLINES)),
                     SchedulerKind::ReadFirstBounded => {
-                        let policy = ReadFirstBounded::new(&BOUNDS, geometry.dies());
+                        let policy = ReadFirstBounded::new(&BOUNDS, flash.dies());
                         Scheduler::ReadFirstBounded(policy)
                     }
                 },
-                geometry: geometry.clone(),
+                geometry: flash,
             },
             has_capacitors: false,
             ftl: FtlSetup {
                 recovery: self.recovery.clone(),
+                recovery: Recovery::None(Unprotected),
+                superblocks: self.superblocks(),
                 logical_pages: self.logical_pages,
                 mapping: match self.mapping {
                     MappingKind::Page => Mapping::Page(PageMap::new(self.logical_pages)),
@@ -495,9 +513,9 @@ impl Spec {
     /// Blocks that a plane keeps back because operations can fail: one for a failed erase, and its
     /// part of what the write buffer may hold at the end.
     pub fn kept_back(&self) -> u32 {
-        let geometry = self.geometry();
+        let geometry = self.volume();
         let drain = drain_pages(&self.buffer_setup(), &geometry);
-        let pages = geometry.planes() * self.shape.pages_per_block;
+        let pages = geometry.planes() * geometry.shape().pages_per_block;
         self.life.faults().map_or(0, |_| 1 + drain.div_ceil(pages))
     }
 
@@ -515,7 +533,7 @@ impl Spec {
     ///
     /// A device on which operations can fail keeps more in reserve.
     pub fn most_logical_pages(&self) -> u32 {
-        let geometry = self.geometry();
+        let geometry = self.volume();
         let (block, page) = (geometry.units_per_block(), geometry.units_per_page());
         let of_map = if self.mapping == MappingKind::Dftl { 2 } else { 0 };
         let of_rewrites = u32::from(self.rewrites().is_some());

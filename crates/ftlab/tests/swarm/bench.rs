@@ -125,6 +125,7 @@ impl Bench {
         let geometry = setup.ftl.geometry.clone();
         let per_page = geometry.sectors_per_unit();
         let versions = Versions::new(geometry.physical_pages(), per_page, ());
+        let versions = versions.with_parity(setup.ftl.superblocks.as_ref());
         let versions = if setup.ftl.mapping.translates() { versions } else { versions.in_place() };
         let mut device = assemble_with(setup, (), versions);
         canary.into_iter().for_each(|canary| device.plant(canary));

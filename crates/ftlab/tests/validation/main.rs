@@ -22,6 +22,7 @@ mod mqsim;
 mod on_demand;
 mod overtaking;
 mod packing;
+mod parity;
 mod physical;
 mod power;
 mod queueing;

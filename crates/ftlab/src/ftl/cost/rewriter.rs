@@ -301,7 +301,7 @@ impl Rewriter {
         }
         self.dies[die.at()].run = None;
         let Command { page: first, units, failed, .. } = *on.flash.command(id);
-        if on.ftl.program_fails(first, failed) {
+        if on.ftl.program_fails(first, failed, on.contents) {
             // What it carried is where it was.
             self.counts.given_up += 1;
             return;

@@ -360,6 +360,7 @@ impl Ftl {
             }
         } else {
             self.blocks.retire(run.victim);
+            self.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));
             self.refresh_pack_room();
             self.refresh_writable(plane);
         }

@@ -8,6 +8,7 @@
 
 use std::collections::VecDeque;
 
+use super::super::parity::Below;
 use super::super::{Cargo, Ftl};
 use super::{Purpose, Scope, Wanted};
 use crate::device::Contents;
@@ -46,6 +47,15 @@ pub struct Ground<'a, P, C> {
     pub flash: &'a mut Flash<P>,
     /// The bytes, if the device carries them.
     pub contents: &'a mut C,
+}
+
+impl<P: Probe, C: Contents> Ground<'_, P, C> {
+    /// Hands a command whose page is known to the flash.
+    #[inline(always)]
+    fn submit(&mut self, id: CommandId) {
+        let below = &mut Below { now: self.now, flash: self.flash, contents: self.contents };
+        self.ftl.submit(id, below);
+    }
 }
 
 impl Collector {
@@ -151,7 +161,7 @@ impl Collector {
         on: &mut Ground<'_, P, C>,
     ) {
         match on.ftl.triggers.preemptible {
-            false => on.flash.submit(on.now, id),
+            false => on.submit(id),
             true => self.hold_back(plane, id, on),
         }
     }
@@ -172,12 +182,12 @@ impl Collector {
     /// or one of them may wait no longer.
     pub fn let_go<P: Probe, C: Contents>(&mut self, die: DieId, on: &mut Ground<'_, P, C>) {
         while let Some(&(_, first)) = self.held[die.at()].front() {
-            let free = on.flash.load().of(die) == 0;
+            let free = on.ftl.dies(on.flash).of(die) == 0;
             if !free && !self.held[die.at()].iter().any(|&(plane, _)| on.ftl.is_urgent(plane)) {
                 return;
             }
             self.held[die.at()].pop_front();
-            on.flash.submit(on.now, first);
+            on.submit(first);
         }
     }
 
@@ -429,7 +439,7 @@ impl Collector {
         on: &mut Ground<'_, P, C>,
     ) -> u32 {
         let Command { page: first, units, failed, .. } = *on.flash.command(id);
-        if on.ftl.program_fails(first, failed) {
+        if on.ftl.program_fails(first, failed, on.contents) {
             self.copy_again(plane, id, on);
             return 0;
         }

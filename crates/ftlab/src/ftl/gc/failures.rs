@@ -83,7 +83,7 @@ impl Collector {
                 }
             }
             Kind::Program | Kind::Copyback => {
-                on.ftl.program_fails(page, true);
+                on.ftl.program_fails(page, true, on.contents);
             }
             Kind::Erase => {
                 on.ftl.erase_fails(on.ftl.geometry.block_of(page), true);

@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use super::super::streams::{StreamCounts, WriteStream};
 use super::super::{BlockState, Ftl};
+use crate::device::Contents;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::{Faults, Geometry};
 use crate::units::{BlockId, PlaneId, Ppn};
@@ -356,14 +357,24 @@ impl Ftl {
     /// The program of the flash page that begins at `first` is done: whether it failed, by chance or because the
     /// flash says so. If so, its block is filled no further, and given up when nothing of it is in flight.
     #[inline]
-    pub(crate) fn program_fails(&mut self, first: Ppn, failed: bool) -> bool {
+    pub(crate) fn program_fails(
+        &mut self,
+        first: Ppn,
+        failed: bool,
+        contents: &mut impl Contents,
+    ) -> bool {
         if self.life.is_none() {
             return false;
         }
-        self.check_program(first, failed)
+        self.check_program(first, failed, contents)
     }
 
-    fn check_program(&mut self, first: Ppn, failed: bool) -> bool {
+    fn check_program(
+        &mut self,
+        first: Ppn,
+        failed: bool,
+        contents: &mut impl Contents,
+    ) -> bool {
         let (block, unit) = self.geometry.place_of(first);
         let plane = self.geometry.plane_of(block);
         let is_dead = self.is_dead_plane(plane);
@@ -373,6 +384,13 @@ impl Ftl {
         }
         life.losses.program_failures += 1;
         if is_dead {
+            return true;
+        }
+        let stripes = self.stripes.as_mut();
+        if let Some(stripe) = stripes.and_then(|stripes| stripes.program_failed(first)) {
+            contents.uncover(stripe, first);
+        }
+        if self.leave_out(first) {
             return true;
         }
         if self.blocks.state(block) != BlockState::Failing {

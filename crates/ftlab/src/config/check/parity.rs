@@ -1,0 +1,86 @@
+//! What parity across dies asks of the rest of the device.
+
+use super::{Checker, GEOMETRY};
+use crate::config::resolve::shape;
+use crate::ftl::mapping::MappingChoice;
+use crate::ftl::placement::PlacementChoice;
+
+const POLICY: &str = "ftl.parity.policy";
+const WIDTH: &str = "ftl.parity.width";
+
+impl Checker<'_, '_> {
+    /// Dies make whole groups, and what is written goes where it may and passes the controller.
+    pub(super) fn parity(&mut self) {
+        let Some(width) = self.options.ftl.parity.stripe() else { return };
+        self.groups_of_dies(width);
+        let (nand, ftl) = (&self.options.nand, &self.options.ftl);
+        let pages = MappingChoice::Page(Default::default());
+        let in_pieces = matches!(ftl.mapping.policy, MappingChoice::Reconstruction(_));
+        let by_planes = self.options.cache.policy.gate().is_some();
+        let wrong = [
+            (
+                !in_pieces && ftl.mapping.policy.name() != pages.name(),
+                "ftl.mapping.policy",
+                "\"page\"",
+                "stripes are filled page by page, wherever pages come from: no other mapping is modelled",
+            ),
+            (
+                !matches!(ftl.placement.policy, PlacementChoice::Dynamic(_)) && !by_planes,
+                "ftl.placement.policy",
+                "\"dynamic\"",
+                "the die of a page follows from the stripe that is being filled, not from its address",
+            ),
+            (
+                by_planes,
+                "cache.policy",
+                "\"lru\"",
+                "a gating buffer has to know the plane of a page beforehand, and a stripe decides it",
+            ),
+            (
+                ftl.slc_cache.policy.rules().is_some(),
+                "ftl.slc_cache.policy",
+                "\"none\"",
+                "stripes over blocks in SLC mode are not modelled",
+            ),
+            (
+                ftl.gc.copyback.is_on(),
+                "ftl.gc.copyback",
+                "\"off\"",
+                "what is copied inside a die never comes to where parity is computed",
+            ),
+            (
+                self.options.pages_in_row() > 1,
+                "ftl.placement.rows",
+                "\"off\"",
+                "rows are flash pages of one die, and stripes go over several",
+            ),
+            (
+                nand.timing.policy.knows_costs(),
+                "nand.timing.policy",
+                "\"plain\"",
+                "programs that cost more or less are not modelled on stripes",
+            ),
+        ];
+        for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {
+            let remedy = format!("set {path} to {value}, or {POLICY} to \"none\"");
+            self.fail(&[path, POLICY], format!("with parity across dies {why}"), remedy);
+        }
+    }
+
+    fn groups_of_dies(&mut self, width: u32) {
+        let shape = shape(self.options);
+        let dies = shape.channels * shape.chips_per_channel * shape.dies_per_chip;
+        if dies.is_multiple_of(width) {
+            return;
+        }
+        let message = format!("{dies} dies do not make whole groups of {width}");
+        let fits = (2..=dies.min(64)).filter(|other| dies.is_multiple_of(*other));
+        let remedy = match fits.min_by_key(|other| other.abs_diff(width)) {
+            Some(other) => format!("set {WIDTH} to {other}, which divides the dies"),
+            None => format!("set {POLICY} to \"none\", or give the device more dies"),
+        };
+        let mut paths = vec![WIDTH, POLICY];
+        paths.extend(&GEOMETRY[2..5]);
+        self.fail(&paths, message, remedy);
+    }
+}

@@ -1,0 +1,223 @@
+//! Parity across dies: what the FTL fills are superblocks ([`Superblocks`]), and each stripe of them has a page
+//! that is the XOR of the others, so that what one die, or one page, does not give any more is computed from
+//! the rest.
+//!
+//! The FTL above sees a volume of fewer, larger blocks, and nothing of this. Here is the way from there to
+//! flash: which command of a die a command of the volume becomes, when parity is programmed, and what is
+//! read instead of a page that can't be. The parity of a stripe that is not full is kept in DRAM.
+
+mod image;
+mod submit;
+
+pub use submit::Below;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::config::declare::{choices, options};
+use crate::nand::{Stripe, Superblocks};
+use crate::scheduler::{CommandId, Load};
+use crate::units::{BlockId, DieId, Ppn};
+
+options! {
+    /// Parity across dies, which saves what a die that fails held.
+    pub struct ParityOptions at "ftl.parity" {
+        /// Over what parity is kept.
+        policy: ParityPolicy = "none",
+            source "default: what a die holds is lost with it, as in drives without it";
+        /// Dies of a stripe, the one that holds its parity included: the capacity of one in so many goes into
+        /// parity.
+        width: u32 = "4", in "2"..="64", unit "dies",
+            source "assumed; drives of many dies use 8 to 64 (Micron calls it RAIN)",
+            applies_with "ftl.parity.policy" is "dies";
+    }
+}
+
+choices! {
+    /// Over what parity is kept.
+    pub enum ParityPolicy {
+        /// There is none.
+        None = "none",
+        /// Pages of several dies, at one place of each, form a stripe.
+        Dies = "dies",
+    }
+}
+
+impl ParityOptions {
+    /// Dies of a stripe; none without parity.
+    #[must_use]
+    pub fn stripe(&self) -> Option<u32> {
+        (self.policy == ParityPolicy::Dies).then_some(self.width)
+    }
+}
+
+/// What parity cost, and what it saved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ParityCounts {
+    /// Flash pages of parity that were programmed.
+    pub programs: u64,
+    /// Flash pages that were computed from the rest of their stripe, instead of being read.
+    pub reconstructed: u64,
+    /// Flash pages that were read for that.
+    pub reads: u64,
+    /// Flash pages that could not be computed either: more of their stripe is missing.
+    pub lost: u64,
+}
+
+impl ParityCounts {
+    /// Both, number by number.
+    pub(crate) fn zip(&self, other: &ParityCounts, f: fn(u64, u64) -> u64) -> ParityCounts {
+        let (a, b) = (self, other);
+        ParityCounts {
+            programs: f(a.programs, b.programs),
+            reconstructed: f(a.reconstructed, b.reconstructed),
+            reads: f(a.reads, b.reads),
+            lost: f(a.lost, b.lost),
+        }
+    }
+}
+
+/// The parity of a stripe while it is in DRAM.
+#[derive(Clone, Copy, Debug, Default)]
+struct Running {
+    /// A bit for each member whose page it covers.
+    covered: u64,
+    /// A bit for each of these whose page is on flash; the others are in DRAM, too.
+    programmed: u64,
+    /// Whether it is on its way to flash.
+    leaves: bool,
+}
+
+/// What else a page can be computed from, by the pages of the volume and the parity of its stripe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// The stripe.
+    pub stripe: Stripe,
+    /// A bit for each member of the superblock whose page is needed.
+    pub members: u64,
+    /// The member that holds the parity; none while it is in DRAM.
+    pub parity: Option<u32>,
+}
+
+/// Superblocks on their way to flash.
+#[derive(Clone, Debug)]
+pub struct Stripes {
+    superblocks: Superblocks,
+    /// What placement balances: commands of each group of dies.
+    load: Load,
+    /// Stripes whose parity is in DRAM.
+    running: BTreeMap<Stripe, Running>,
+    /// Pages that hold nothing of use, by stripe and member: their programs failed.
+    failed: BTreeSet<(Stripe, u32)>,
+    /// By superblock: commands under way for which its erase waits.
+    under_way: Vec<u32>,
+    /// Erases that wait for that.
+    erases: Vec<(BlockId, CommandId)>,
+    /// Reads that are computed, and what from.
+    rebuilding: BTreeMap<u32, Rest>,
+    counts: ParityCounts,
+}
+
+impl Stripes {
+    /// Superblocks that are erased.
+    #[must_use]
+    pub fn new(superblocks: Superblocks) -> Stripes {
+        Stripes {
+            load: Load::new(superblocks.volume()),
+            under_way: vec![0; superblocks.volume().blocks() as usize],
+            superblocks,
+            running: BTreeMap::new(),
+            failed: BTreeSet::new(),
+            erases: Vec::new(),
+            rebuilding: BTreeMap::new(),
+            counts: ParityCounts::default(),
+        }
+    }
+
+    /// How superblocks lie on flash.
+    #[must_use]
+    pub fn superblocks(&self) -> &Superblocks {
+        &self.superblocks
+    }
+
+    /// What parity cost, and what it saved.
+    #[must_use]
+    pub fn counts(&self) -> &ParityCounts {
+        &self.counts
+    }
+
+    /// Commands of each group of dies, waiting or running.
+    #[inline]
+    #[must_use]
+    pub fn dies(&self) -> &Load {
+        &self.load
+    }
+
+    /// The group of a die.
+    #[must_use]
+    pub fn group_of(&self, die: DieId) -> DieId {
+        self.superblocks.group_of(die).0
+    }
+
+    /// The member of its superblock that holds a page of the volume.
+    fn member_of(&self, page: Ppn) -> (Stripe, u32) {
+        let (stripe, place) = self.superblocks.stripe_of(page);
+        (stripe, self.superblocks.member_at(stripe, place))
+    }
+
+    /// What a page of the volume lies in, and the other members whose pages it can be computed from; none if
+    /// too much of that was never programmed, or failed.
+    #[must_use]
+    pub fn rest_of(&self, page: Ppn) -> Option<Rest> {
+        let (stripe, member) = self.member_of(page);
+        let own = 1 << member;
+        let rest = match self.running.get(&stripe) {
+            Some(running) => {
+                let members = running.covered & !own;
+                (running.covered & own != 0).then_some(Rest { stripe, members, parity: None })?
+            }
+            None => {
+                let all = u64::MAX >> (u64::BITS - self.superblocks.width());
+                let parity = Some(self.superblocks.parity_of(stripe));
+                Rest { stripe, members: all & !own, parity }
+            }
+        };
+        let fails = |member| self.failed.contains(&(stripe, member));
+        (!members(rest.members).any(fails)).then_some(rest)
+    }
+
+    /// The blocks of a superblock on flash, and how far each is programmed, after so many flash pages of the
+    /// volume.
+    pub(crate) fn on_flash(
+        &self,
+        block: BlockId,
+        pages: u32,
+    ) -> impl Iterator<Item = (BlockId, u32)> {
+        let superblocks = &self.superblocks;
+        let data = superblocks.width() - 1;
+        let (row, begun) = (pages / data, pages % data);
+        let stripe = Stripe { block, row };
+        (0..superblocks.width()).map(move |member| {
+            let is_begun = superblocks.place_of(stripe, member).is_some_and(|place| place < begun);
+            (superblocks.block_on_flash(block, member), row + u32::from(is_begun))
+        })
+    }
+
+    /// A superblock holds nothing any more.
+    pub(in crate::ftl) fn forget(&mut self, block: BlockId) {
+        let rows = Stripe { block, row: 0 }..Stripe { block, row: u32::MAX };
+        let running = self.running.range(rows.clone()).map(|(&stripe, _)| stripe);
+        for stripe in running.collect::<Vec<_>>() {
+            self.running.remove(&stripe);
+        }
+        let failed = self.failed.range((rows.start, 0)..(rows.end, 0)).copied();
+        for at in failed.collect::<Vec<_>>() {
+            self.failed.remove(&at);
+        }
+    }
+}
+
+/// The members in a set.
+pub(super) fn members(set: u64) -> impl Iterator<Item = u32> {
+    let next = |&left: &u64| Some(left & (left - 1)).filter(|&left| left != 0);
+    std::iter::successors(Some(set).filter(|&set| set != 0), next).map(u64::trailing_zeros)
+}

@@ -1,0 +1,273 @@
+//! The way of a command from the volume to flash and back. A command of the volume is carried out by *parts*, one
+//! for each page or block on flash; it is done when the last of them is.
+
+use super::super::Ftl;
+use super::{Rest, Stripes, members};
+use crate::device::Contents;
+use crate::nand::{Kind, Stripe};
+use crate::scheduler::{Command, CommandId, Flash, Load, Origin, Probe, Task};
+use crate::units::{BlockId, DieId, Ppn, SimTime};
+
+/// What stripes work on.
+pub struct Below<'a, P, C> {
+    /// The present moment.
+    pub now: SimTime,
+    /// The flash.
+    pub flash: &'a mut Flash<P>,
+    /// The bytes, if the device carries them.
+    pub contents: &'a mut C,
+}
+
+impl Stripes {
+    /// Takes up a command of the volume.
+    pub fn submit<P: Probe, C: Contents>(&mut self, id: CommandId, on: &mut Below<'_, P, C>) {
+        let &Command { kind, page, .. } = on.flash.command(id);
+        match kind {
+            Kind::Read => {
+                let (stripe, member) = self.member_of(page);
+                self.under_way[stripe.block.at()] += 1;
+                let offset = page.get() % self.superblocks.volume().units_per_page();
+                let first = self.superblocks.on_flash(stripe, member);
+                self.begin_part(id, Ppn::new(first.get() + offset), on);
+            }
+            Kind::Program => self.submit_program(id, page, on),
+            Kind::Erase => self.submit_erase(id, self.superblocks.volume().block_of(page), on),
+            Kind::Copyback => unreachable!("what the controller does not see is in no parity"),
+        }
+    }
+
+    fn submit_program<P: Probe, C: Contents>(
+        &mut self,
+        id: CommandId,
+        page: Ppn,
+        on: &mut Below<'_, P, C>,
+    ) {
+        let (stripe, place) = self.superblocks.stripe_of(page);
+        let member = self.superblocks.member_at(stripe, place);
+        self.under_way[stripe.block.at()] += 1;
+        self.running.entry(stripe).or_default().covered |= 1 << member;
+        on.contents.cover(stripe, page);
+        self.begin_part(id, self.superblocks.on_flash(stripe, member), on);
+        if place + 2 == self.superblocks.width() {
+            let origin = on.flash.command(id).origin;
+            self.program_parity(stripe, origin, on);
+        }
+    }
+
+    /// A stripe is full: its parity goes to flash, behind its last page.
+    fn program_parity<P: Probe, C: Contents>(
+        &mut self,
+        stripe: Stripe,
+        origin: Origin,
+        on: &mut Below<'_, P, C>,
+    ) {
+        let Some(running) = self.running.get_mut(&stripe) else { return };
+        running.leaves = true;
+        let at = self.superblocks.on_flash(stripe, self.superblocks.parity_of(stripe));
+        // Programs of a block come from one origin, or their order could change.
+        let mut program = Command::new(Kind::Program, origin, Task::Parity(stripe.block), at);
+        program.units = self.superblocks.volume().units_per_page();
+        program.codewords = on.flash.bus().page_codewords();
+        self.under_way[stripe.block.at()] += 1;
+        on.contents.program_parity(stripe, at);
+        self.hand_over(program, on);
+    }
+
+    fn submit_erase<P: Probe, C: Contents>(
+        &mut self,
+        id: CommandId,
+        block: BlockId,
+        on: &mut Below<'_, P, C>,
+    ) {
+        if self.under_way[block.at()] > 0 {
+            return self.erases.push((block, id));
+        }
+        self.forget(block);
+        for member in 0..self.superblocks.width() {
+            let first = self.superblocks.on_flash(Stripe { block, row: 0 }, member);
+            self.begin_part(id, first, on);
+        }
+    }
+
+    /// Hands a part of a command to the flash.
+    fn begin_part<P: Probe, C: Contents>(
+        &mut self,
+        id: CommandId,
+        at: Ppn,
+        on: &mut Below<'_, P, C>,
+    ) {
+        let whole = on.flash.command_mut(id);
+        whole.waits_for += 1;
+        let mut part = Command::new(whole.kind, whole.origin, Task::Part(id), at);
+        (part.units, part.codewords, part.mode) = (whole.units, whole.codewords, whole.mode);
+        self.hand_over(part, on);
+    }
+
+    fn hand_over<P: Probe, C: Contents>(&mut self, command: Command, on: &mut Below<'_, P, C>) {
+        let die = on.flash.geometry().die_of_page(command.page);
+        self.load.add(self.superblocks.group_of(die).0);
+        let command = on.flash.prepare(command);
+        on.flash.submit(on.now, command);
+    }
+
+    /// A part of a command, or a page of parity, is done. Returns the command that this completes.
+    pub fn done<P: Probe, C: Contents>(
+        &mut self,
+        part: CommandId,
+        on: &mut Below<'_, P, C>,
+    ) -> Option<CommandId> {
+        let &Command { task, page, spent, unreadable, .. } = on.flash.command(part);
+        self.load.remove(self.group_of(on.flash.die_of(part)));
+        let id = match task {
+            Task::Parity(block) => {
+                self.counts.programs += 1;
+                let row = on.flash.geometry().flash_page_in_block(page);
+                self.running.remove(&Stripe { block, row });
+                self.ended(block, on);
+                return None;
+            }
+            Task::Part(id) => id,
+            _ => unreachable!("what stripes hand over is theirs"),
+        };
+        let whole = on.flash.command_mut(id);
+        whole.waits_for -= 1;
+        whole.unreadable |= unreadable;
+        if whole.waits_for > 0 {
+            return None;
+        }
+        whole.spent.add(&spent);
+        match whole.kind {
+            Kind::Read => self.read_done(id, on),
+            Kind::Program => Some(self.program_done(id, on)),
+            Kind::Erase | Kind::Copyback => Some(id),
+        }
+    }
+
+    fn program_done<P: Probe, C: Contents>(
+        &mut self,
+        id: CommandId,
+        on: &mut Below<'_, P, C>,
+    ) -> CommandId {
+        let (stripe, member) = self.member_of(on.flash.command(id).page);
+        if let Some(running) = self.running.get_mut(&stripe) {
+            running.programmed |= 1 << member;
+        }
+        self.ended(stripe.block, on);
+        id
+    }
+
+    /// All that was to be read for a read is there, or nothing more will be.
+    fn read_done<P: Probe, C: Contents>(
+        &mut self,
+        id: CommandId,
+        on: &mut Below<'_, P, C>,
+    ) -> Option<CommandId> {
+        let &Command { page, unreadable, .. } = on.flash.command(id);
+        if unreadable && self.begin_to_rebuild(id, on) {
+            return None;
+        }
+        match self.rebuilding.remove(&id.get()) {
+            Some(rest) if !on.flash.command(id).unreadable => {
+                self.counts.reconstructed += 1;
+                on.contents.reconstruct(page, &rest);
+            }
+            Some(_) => self.counts.lost += 1,
+            None => {}
+        }
+        self.ended(self.superblocks.volume().block_of(page), on);
+        Some(id)
+    }
+
+    /// A page was not readable: reads what it can be computed from. False if there is nothing more to wait for.
+    fn begin_to_rebuild<P: Probe, C: Contents>(
+        &mut self,
+        id: CommandId,
+        on: &mut Below<'_, P, C>,
+    ) -> bool {
+        if self.rebuilding.contains_key(&id.get()) {
+            return false;
+        }
+        let page = on.flash.command(id).page;
+        let Some(rest) = self.rest_of(page) else {
+            self.counts.lost += 1;
+            return false;
+        };
+        self.rebuilding.insert(id.get(), rest);
+        on.flash.command_mut(id).unreadable = false;
+        let Rest { stripe, members: needed, .. } = rest;
+        // What is on its way to flash is still in DRAM.
+        let on_flash = self.running.get(&stripe).map_or(needed, |run| needed & run.programmed);
+        let offset = page.get() % self.superblocks.volume().units_per_page();
+        for member in members(on_flash) {
+            self.counts.reads += 1;
+            let first = self.superblocks.on_flash(stripe, member);
+            self.begin_part(id, Ppn::new(first.get() + offset), on);
+        }
+        on_flash != 0
+    }
+
+    /// A command of a superblock is done: its erase may have waited for that.
+    fn ended<P: Probe, C: Contents>(&mut self, block: BlockId, on: &mut Below<'_, P, C>) {
+        self.under_way[block.at()] -= 1;
+        if self.under_way[block.at()] == 0
+            && let Some(at) = self.erases.iter().position(|&(of, _)| of == block)
+        {
+            let (_, erase) = self.erases.swap_remove(at);
+            self.submit_erase(erase, block, on);
+        }
+    }
+
+    /// The program of a page of the volume failed: what is there counts for nothing. Parity that has not left
+    /// yet does without it.
+    pub(in crate::ftl) fn program_failed(&mut self, page: Ppn) -> Option<Stripe> {
+        let (stripe, member) = self.member_of(page);
+        match self.running.get_mut(&stripe).filter(|running| !running.leaves) {
+            Some(running) => {
+                running.covered &= !(1 << member);
+                Some(stripe)
+            }
+            None => {
+                self.failed.insert((stripe, member));
+                None
+            }
+        }
+    }
+}
+
+impl Ftl {
+    /// Hands a command whose page is known to the flash.
+    #[inline(always)]
+    pub(crate) fn submit<P: Probe, C: Contents>(
+        &mut self,
+        id: CommandId,
+        on: &mut Below<'_, P, C>,
+    ) {
+        match &mut self.stripes {
+            None => on.flash.submit(on.now, id),
+            Some(stripes) => stripes.submit(id, on),
+        }
+    }
+
+    /// A part of a command is done, or a page of parity. Returns the command that this completes.
+    pub(crate) fn part_done<P: Probe, C: Contents>(
+        &mut self,
+        part: CommandId,
+        on: &mut Below<'_, P, C>,
+    ) -> Option<CommandId> {
+        self.stripes.as_mut()?.done(part, on)
+    }
+
+    /// The die of what is filled to which a die of the flash belongs.
+    pub(crate) fn die_filled(&self, die: DieId) -> DieId {
+        self.stripes.as_ref().map_or(die, |stripes| stripes.group_of(die))
+    }
+
+    /// What placement and collection balance: commands of each die of what is filled.
+    #[inline]
+    pub(crate) fn dies<'a, P: Probe>(&'a self, flash: &'a Flash<P>) -> &'a Load {
+        match &self.stripes {
+            None => flash.load(),
+            Some(stripes) => stripes.dies(),
+        }
+    }
+}

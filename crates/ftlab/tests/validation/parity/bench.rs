@@ -1,0 +1,194 @@
+//! A device with parity beside the naive one, which judges what it returns; its stripes are XORs of real data.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use ftlab::device::{Device, DeviceSetup, assemble_with};
+use ftlab::host::{Advanced, Completion, Host, Op, Outcome};
+use ftlab::image::Resume;
+use ftlab::units::{Lpn, Nanos, SimTime};
+
+use crate::common::random::Step;
+use crate::common::{Spec, assert_no_standstill, request};
+use ftlab_torture::{Found, Reference, Versions};
+
+/// A command in flight: when it began, and what it changes or reads.
+#[derive(Clone, Debug)]
+struct Flying {
+    begun: u64,
+    range: Range<u64>,
+}
+
+/// The device and its judge.
+pub struct Bench {
+    pub device: Device<(), Versions>,
+    reference: Reference,
+    per_page: u64,
+    /// By tag.
+    flying: BTreeMap<u32, Flying>,
+    next_tag: u32,
+    /// Requests that were refused, and reads of data that is lost.
+    pub refused: u32,
+    pub unreadable: u32,
+    /// Flash pages that the parity of a closed stripe covers at the least.
+    least: usize,
+}
+
+impl Bench {
+    /// A new device.
+    pub fn new(spec: &Spec) -> Bench {
+        Bench::of(spec, spec.setup())
+    }
+
+    /// A device of this description, but for what only its setup says.
+    pub fn of(spec: &Spec, setup: DeviceSetup) -> Bench {
+        let per_page = spec.sectors_per_page();
+        let versions = Versions::new(setup.ftl.geometry.physical_pages(), per_page, ());
+        let versions = versions.with_parity(setup.ftl.superblocks.as_ref());
+        let device = assemble_with(setup, (), versions);
+        Bench {
+            reference: Reference::new(device.capacity_sectors()),
+            device,
+            per_page: per_page.into(),
+            flying: BTreeMap::new(),
+            next_tag: 1,
+            refused: 0,
+            unreadable: 0,
+            least: spec.stripe.map_or(0, |width| width as usize - 1),
+        }
+    }
+
+    /// Stripes may cover fewer pages from now on, because something fails.
+    pub fn expect_failures(mut self) -> Bench {
+        self.least = 0;
+        self
+    }
+
+    /// The device is saved, and its state and data are taken up by another one of the same description.
+    pub fn reload(self, spec: &Spec) -> Bench {
+        let mut bench = self;
+        bench.device.rest(&mut Vec::new()).expect("nothing is left in DRAM");
+        bench.device.contents_mut().take_finished();
+        let snapshot = bench.device.save();
+        let versions = bench.device.contents().clone();
+        let mut device = assemble_with(spec.setup(), (), versions);
+        device.load(&snapshot, Resume::NONE).expect("an image that was just written");
+        Bench { device, ..bench }
+    }
+
+    pub fn submit(&mut self, op: Op, range: Range<u64>) {
+        let tag = self.next_tag;
+        self.next_tag += 1;
+        // A device that has come to its end changes nothing any more.
+        let ended = self.device.end_of_life().is_some();
+        let changed = if ended { 0..0 } else { self.changes(op, &range) };
+        let begun = match op {
+            Op::Write => self.reference.begin(changed, tag),
+            Op::Trim => self.reference.begin(changed, 0),
+            Op::Read | Op::Flush => self.reference.tick(),
+        };
+        let sectors = (range.end - range.start) as u32;
+        let first = range.start;
+        self.flying.insert(tag, Flying { begun, range });
+        self.device.submit(self.device.now(), request(op, first, sectors, tag));
+    }
+
+    /// The sectors that a command changes: a trim leaves pages alone that it covers in part.
+    fn changes(&self, op: Op, range: &Range<u64>) -> Range<u64> {
+        match op {
+            Op::Write => range.clone(),
+            Op::Trim => {
+                let first = range.start.next_multiple_of(self.per_page);
+                let end = range.end - range.end % self.per_page;
+                first..end.max(first)
+            }
+            Op::Read | Op::Flush => 0..0,
+        }
+    }
+
+    /// Lets the device run until something completes or `limit` comes, and checks what completed.
+    pub fn advance(&mut self, limit: SimTime) -> Result<Advanced, String> {
+        let advanced = self.device.advance_until(limit, &mut Vec::new());
+        for (completion, found) in self.device.contents_mut().take_finished() {
+            self.completed(&completion, &found)?;
+        }
+        Ok(advanced)
+    }
+
+    fn completed(&mut self, completion: &Completion, found: &Found) -> Result<(), String> {
+        let tag = completion.request.tag;
+        assert_eq!(completion.breakdown.total(), completion.latency(), "{completion:?}");
+        let Flying { begun, range } = self.flying.remove(&tag).expect("what completes was begun");
+        match (completion.outcome, completion.request.op) {
+            (Outcome::ReadOnly, op) => {
+                // Whether it changed anything is left open for ever.
+                assert!(op != Op::Read && self.device.end_of_life().is_some(), "{completion:?}");
+                self.refused += 1;
+            }
+            (Outcome::Unreadable, op) => {
+                assert_eq!(op, Op::Read, "{completion:?}");
+                self.unreadable += 1;
+            }
+            (_, op @ (Op::Write | Op::Trim)) => {
+                let oldest = self.flying.values().map(|flying| flying.begun).min();
+                let changed = self.changes(op, &range);
+                self.reference.end(changed, begun, oldest.unwrap_or(u64::MAX));
+            }
+            (_, Op::Read) => self.reference.check_read(&range, found, begun)?,
+            (_, Op::Flush) => {}
+        }
+        Ok(())
+    }
+
+    /// Everything that the device knows agrees, and every parity is that of its pages.
+    pub fn audit(&self) -> Result<(), String> {
+        self.device.audit()?;
+        let contents = self.device.contents();
+        contents.parity().map_or(Ok(()), |parity| parity.check(self.least, |at| contents.words(at)))
+    }
+
+    pub fn run(&mut self, depth: usize, steps: &[Step]) -> Result<(), String> {
+        self.steps(depth, steps)?;
+        self.finish()
+    }
+
+    pub fn steps(&mut self, depth: usize, steps: &[Step]) -> Result<(), String> {
+        let capacity = self.device.capacity_sectors();
+        for (number, step) in steps.iter().enumerate() {
+            while self.device.requests_in_flight() >= depth {
+                if self.advance(SimTime::FOREVER)? == Advanced::Idle {
+                    assert_no_standstill(&self.device);
+                }
+            }
+            let until = self.device.now() + step.pause;
+            while step.pause > Nanos::ZERO && self.advance(until)? == Advanced::Completed {}
+            self.submit(step.op, step.range(capacity, self.per_page as u32));
+            if number % 16 == 15 {
+                self.audit()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything done, then everything flushed, then everything read.
+    pub fn finish(&mut self) -> Result<(), String> {
+        let capacity = self.device.capacity_sectors();
+        self.drain()?;
+        self.submit(Op::Flush, 0..0);
+        self.drain()?;
+        self.audit()?;
+        // Page by page, so that what is lost hides nothing else.
+        for page in (0..capacity / self.per_page).map(|page| Lpn::new(page as u32)) {
+            let first = u64::from(page.get()) * self.per_page;
+            self.submit(Op::Read, first..first + self.per_page);
+            self.drain()?;
+        }
+        Ok(())
+    }
+
+    fn drain(&mut self) -> Result<(), String> {
+        while self.advance(SimTime::FOREVER)? != Advanced::Idle {}
+        assert_no_standstill(&self.device);
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! Parity across dies: stripes are XORs of what they cover at any moment, whatever the device does; what it costs is
+//! what can be calculated; and a die that dies loses nothing.
+
+mod bench;
+mod closed_form;
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use crate::common::random::{self, Step};
+use crate::common::{PlacementKind, Spec, TimingKind, failing};
+use crate::contents::cases;
+use ftlab::nand::MultiPlane;
+
+use self::bench::Bench;
+
+/// The same device with stripes over `width` dies, of which it gets some groups.
+pub fn striped(spec: Spec, width: u32, groups: u32, channels: u32) -> Spec {
+    let mut spec = Spec { stripe: Some(width), placement: PlacementKind::Dynamic, ..spec };
+    let dies = width * groups;
+    spec.shape.channels = if dies.is_multiple_of(channels) { channels } else { 1 };
+    spec.shape.chips_per_channel = dies / spec.shape.channels;
+    spec.shape.dies_per_chip = 1;
+    if matches!(spec.timing, TimingKind::ByCost | TimingKind::Ispp) {
+        spec.timing = TimingKind::PageType;
+    }
+    spec.abilities.multi_plane = MultiPlane::NONE;
+    spec.triggers.copyback = false;
+    spec
+}
+
+/// Random runs of `of`, on devices with stripes.
+fn runs(
+    of: impl Strategy<Value = (Spec, usize, Vec<Step>)>,
+) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+    let groups = (2u32..=5, 1u32..=3, select(vec![1u32, 2, 3, 4]));
+    let share = prop_oneof![Just(100u32), 40u32..=100];
+    (of, groups, share).prop_map(|((spec, depth, steps), (width, groups, channels), share)| {
+        let mut spec = striped(spec, width, groups, channels);
+        spec.logical_pages = (spec.most_logical_pages() * share / 100).max(1);
+        (spec, depth, steps)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases().cases / 2, ..cases() })]
+
+    #[test]
+    fn stripes_are_whole_at_any_moment((spec, depth, steps) in runs(random::run(300))) {
+        let checked = Bench::new(&spec).run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+
+    #[test]
+    fn stripes_outlive_rest((spec, depth, steps) in runs(random::run(200))) {
+        let (before, after) = steps.split_at(steps.len() / 2);
+        let mut bench = Bench::new(&spec);
+        let checked = bench.run(depth, before).and_then(|()| {
+            let mut bench = bench.reload(&spec);
+            bench.audit()?;
+            bench.run(depth, after)
+        });
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+
+    /// Bad blocks, failed programs and erases, worn-out blocks, and the end of the device's life.
+    #[test]
+    fn failures_of_blocks_lose_nothing((spec, depth, steps) in runs(failing::run(300))) {
+        let mut bench = Bench::new(&spec).expect_failures();
+        let checked = bench.run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+        prop_assert_eq!(bench.unreadable, 0);
+    }
+}
