@@ -37,6 +37,7 @@ fn runs(
     let share = prop_oneof![Just(100u32), 40u32..=100];
     (of, groups, share).prop_map(|((spec, depth, steps), (width, groups, channels), share)| {
         let mut spec = striped(spec, width, groups, channels);
+        spec.shape.blocks_per_plane += spec.kept_back();
         spec.logical_pages = (spec.most_logical_pages() * share / 100).max(1);
         (spec, depth, steps)
     })
