@@ -169,8 +169,12 @@ impl<O: Onlooker> Versions<O> {
     /// What the flash page that begins at `first` carries.
     pub fn words(&self, first: Ppn) -> Words {
         let geometry = self.parity.as_ref().expect("dies are used together").superblocks().volume();
-        let first = first.get() - first.get() % geometry.units_per_page();
-        let pages = (first..first + geometry.units_per_page()).map(|at| &self.flash[at as usize]);
+        self.words_of(first, geometry.units_per_page())
+    }
+
+    fn words_of(&self, first: Ppn, units: u32) -> Words {
+        let first = first.get() - first.get() % units;
+        let pages = (first..first + units).map(|at| &self.flash[at as usize]);
         let mut words = Words::new();
         for parts in pages {
             for part in 0..PARTS {
@@ -183,18 +187,6 @@ impl<O: Onlooker> Versions<O> {
             }
         }
         words
-    }
-
-    /// The flash page that begins at `first` carries this from now on.
-    fn put_words(&mut self, first: Ppn, words: &[u64]) {
-        let each = 1 + self.per_page as usize;
-        for (unit, words) in words.chunks(PARTS * each).enumerate() {
-            let parts = words.chunks(each).filter(|words| words[0] > 0).map(|words| Programmed {
-                page: Lpn::new((words[0] - 1) as u32),
-                sectors: words[1..].iter().map(|&version| version as Version).collect(),
-            });
-            self.flash[first.at() + unit] = parts.collect();
-        }
     }
 
     /// These pages hold zeros from the start.
@@ -490,9 +482,11 @@ impl<O: Onlooker> Contents for Versions<O> {
     fn reconstruct(&mut self, page: Ppn, rest: &Rest) {
         let mut parity = self.parity.take().expect("dies are used together");
         let units = parity.superblocks().volume().units_per_page();
-        let words = parity.compute(rest, |first| self.words(first));
+        let words = parity.compute(rest, |first| self.words_of(first, units));
         self.parity = Some(parity);
-        self.put_words(Ppn::new(page.get() - page.get() % units), &words);
+        // What lay there is still known here, if not to the device.
+        let lay = self.words(page);
+        assert_eq!(words, lay, "the page at {page:?} is computed wrong, from {rest:?}");
     }
 
     fn finish(&mut self, request: RequestId, completion: &Completion) {

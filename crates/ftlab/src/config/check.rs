@@ -423,10 +423,8 @@ impl Checker<'_, '_> {
     /// Blocks of a plane that are good when the device is new, as a mean, and not the SLC cache's own.
     fn good_blocks(&self) -> u64 {
         let blocks = u64::from(self.options.nand.blocks_per_plane);
-        // A superblock is bad when one of its blocks is.
-        let together = u128::from(self.options.ftl.parity.stripe().unwrap_or(1));
-        let ppm = u128::from(self.options.nand.faults.factory_bad.ppm);
-        let bad = (u128::from(blocks) * ppm * together).div_ceil(u128::from(Ratio::ONE.ppm));
+        let bad = u128::from(blocks) * u128::from(self.options.nand.faults.factory_bad.ppm);
+        let bad = bad.div_ceil(u128::from(Ratio::ONE.ppm));
         let own = u64::from(self.options.ftl.slc_cache.policy.own_blocks());
         blocks.saturating_sub(own + u64::try_from(bad).unwrap_or(blocks))
     }

@@ -24,10 +24,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What was to be done on a die that died is done elsewhere, as far as it can be.
     #[cold]
     pub(super) fn go_on_without_die(&mut self) {
+        self.close_stripes();
         self.consider_end();
         // What waits for room may find that there is none, or another place; planes keep more back.
         self.place_homeless();
-        for plane in (0..self.flash.geometry().planes()).map(PlaneId::new) {
+        for plane in (0..self.ftl.geometry().planes()).map(PlaneId::new) {
             self.consider_collecting(plane);
         }
         self.relieve();

@@ -171,7 +171,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         })?;
         let all = (0..).map(BlockId::new).zip(self.ftl.blocks().all_erases());
         all.for_each(|(block, erases)| self.flash.know_erases(block, erases));
-        for &die in self.ftl.dead_dies() {
+        for die in self.ftl.dead_dies_on_flash() {
             self.flash.know_dead(die);
         }
         self.begin_ages();

@@ -12,6 +12,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         ftl.submit(id, &mut Below { now: *now, flash, contents });
     }
 
+    /// Stripes that nothing more comes to, because a die has died, get their parity.
+    pub(super) fn close_stripes(&mut self) {
+        let Device { now, ftl, flash, contents, .. } = self;
+        ftl.close_stripes(&mut Below { now: *now, flash, contents });
+    }
+
     /// A part of a command is done, or the parity of a stripe is on flash.
     #[inline(never)]
     pub(super) fn part_done(&mut self, part: CommandId) {

@@ -63,7 +63,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let failed = self.ftl.life().map_or(0, |life| life.losses().erase_failures);
         let together = self.ftl.stripes().map_or(1, |stripes| stripes.superblocks().width());
         let erases = self.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed;
-        erases * u64::from(together)
+        let spared = self.ftl.stripes().map_or(0, |stripes| stripes.counts().spared_erases);
+        erases * u64::from(together) - spared
     }
 
     /// An audit, and what can only be said of a device that was watched from the start, or from the

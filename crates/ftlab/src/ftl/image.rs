@@ -248,7 +248,7 @@ impl Ftl {
             self.fed.extend((0..self.geometry.planes()).map(PlaneId::new));
         }
         if let Some(stripes) = &mut self.stripes {
-            stripes.load(&self.blocks, from)?;
+            stripes.load(&self.blocks, self.life.is_some(), from)?;
         }
         Ok(left_over)
     }

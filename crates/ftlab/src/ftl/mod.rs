@@ -451,6 +451,9 @@ impl Ftl {
         if self.dead.is_some() {
             self.check_room_beside_dead(plane);
         }
+        if self.stripes.is_some() {
+            self.check_room_of_groups();
+        }
         let view = VictimView { plane, blocks: &self.blocks };
         let never = self.plant.is(Canary::NeverACandidate);
         if !(never && self.collecting(plane).is_some()) {

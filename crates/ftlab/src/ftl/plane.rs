@@ -239,6 +239,13 @@ impl Plane {
         self.open[stream.at()].is_some_and(|open| open.next_unit < units_per_block)
     }
 
+    /// Leaves out the next units of the open block of a stream.
+    pub(super) fn leave_out(&mut self, stream: WriteStream, units: u32) {
+        if let Some(open) = &mut self.open[stream.at()] {
+            open.next_unit += units;
+        }
+    }
+
     /// Takes the next flash page of a stream's open block, if it has one left.
     #[inline]
     pub(super) fn next_page(

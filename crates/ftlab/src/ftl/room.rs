@@ -141,7 +141,10 @@ impl Ftl {
             Some(place) => place,
             None => self.first_page(plane, stream, reserve)?,
         };
-        let next = unit + step;
+        let mut next = unit + step;
+        if self.stripes.is_some() {
+            next += self.leave_places_out(plane, stream, block, next);
+        }
         if let Some(writable) = self.writable_mut(stream) {
             writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
         }
@@ -186,6 +189,9 @@ impl Ftl {
         self.blocks.open(block, stream);
         if let Some(record) = &mut self.record {
             record.opened(block);
+        }
+        if self.stripes.is_some() {
+            self.leave_places_out(plane, stream, block, 0);
         }
         if stream.is_of_policy() {
             self.streams.opened(block, stream);

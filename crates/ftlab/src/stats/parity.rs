@@ -22,7 +22,7 @@ pub struct ParityReport {
 }
 
 pub(super) fn parity_report(counts: &ParityCounts, stripe_dies: u32) -> ParityReport {
-    let ParityCounts { programs, reconstructed, reads, lost } = *counts;
+    let ParityCounts { programs, reconstructed, reads, lost, spared_erases: _ } = *counts;
     ParityReport {
         stripe_dies,
         parity_programs: programs,

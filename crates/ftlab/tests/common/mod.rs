@@ -400,7 +400,7 @@ impl Spec {
                 hazards: Hazards::new(
                     &self.life.faults,
                     Counting { disturbs: false, often: self.life.refresh_reads },
-                    &geometry,
+                    &flash,
                     self.life.seed,
                 ),
                 bus: self.transfers(),

@@ -93,7 +93,7 @@ impl Collection {
     /// The victim is erased: what is left of its gain. Pages that were overwritten while the collection
     /// ran have saved copies.
     pub(super) fn earn_rest(&self, pages_per_block: u32) -> u32 {
-        pages_per_block - self.copied - self.handed_out
+        pages_per_block.saturating_sub(self.copied + self.handed_out)
     }
 }
 
@@ -162,7 +162,7 @@ impl Ftl {
         let valid = self.blocks.valid(victim);
         let copies = valid.div_ceil(self.geometry.units_per_page());
         let gain = match returns_block {
-            true => self.geometry.shape().pages_per_block - copies,
+            true => self.pages_to_fill(plane).saturating_sub(copies),
             false => 0,
         };
         self.blocks.set_state(victim, BlockState::Collecting);
@@ -256,8 +256,7 @@ impl Ftl {
             return false;
         }
         let worth = |&block: &BlockId| {
-            let stale = self.geometry.units_per_block() - self.blocks.valid(block);
-            stale >= self.geometry.units_per_page() && self.can_empty(plane, block)
+            self.is_worth_collecting(plane, block) && self.can_empty(plane, block)
         };
         let blocks = self.geometry.shape().blocks_per_plane;
         state.wanted.iter().any(|wanted| self.may_go(plane, wanted))
@@ -273,8 +272,12 @@ impl Ftl {
     /// The victim of the policy, if the plane has room for its pages.
     fn choose_victim(&mut self, plane: PlaneId, purpose: Purpose) -> Option<Wanted> {
         let view = VictimView { plane, blocks: &self.blocks };
-        let block = self.victim.choose(&view)?;
+        let mut block = self.victim.choose(&view)?;
+        if !self.is_worth_collecting(plane, block) {
+            block = self.choose_narrow(plane, block)?;
+        }
         if !self.can_empty(plane, block) {
+            let view = VictimView { plane, blocks: &self.blocks };
             self.victim.closed(&view, block);
             self.note_no_room();
             return None;
@@ -349,12 +352,13 @@ impl Ftl {
             if !run.returns_block {
                 return;
             }
+            let pages = self.pages_to_fill(plane);
             let state = &mut self.planes[plane.at()];
             state.give_back(run.victim, self.blocks.erases(run.victim));
             if self.plant.is(Canary::BlockFreeTwice) {
                 state.give_back(run.victim, self.blocks.erases(run.victim));
             }
-            state.host_credit += run.earn_rest(self.geometry.shape().pages_per_block);
+            state.host_credit += run.earn_rest(pages);
             if let Some(block) = self.level(run.victim, run.purpose) {
                 self.want(Wanted { block, purpose: Purpose::WearLevel });
             }

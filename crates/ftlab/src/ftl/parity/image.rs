@@ -1,10 +1,11 @@
-//! What of stripes outlives rest: which have their parity in DRAM, and which pages hold nothing of use. A drive
-//! that is switched off keeps that parity in a place of its own, whose programs are not modelled.
+//! What of stripes outlives rest: which have their parity in DRAM, which pages hold nothing of use, and which dies are
+//! dead. A drive that is switched off keeps that parity in a place of its own, whose programs are not modelled.
 
 use super::super::{BlockState, Blocks};
-use super::{Running, Stripes};
+use super::{Missing, Narrow, Running, Stripes};
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::Stripe;
+use crate::scheduler::Origin;
 use crate::units::BlockId;
 
 impl Stripes {
@@ -18,69 +19,130 @@ impl Stripes {
             erases: _,
             rebuilding: _,
             running,
-            failed,
+            missing,
+            dead,
+            // Follows from that.
+            any_dead: _,
+            // Somebody has noticed before the rest.
+            is_news: _,
+            narrow,
             // What is measured counts from the load on.
             counts: _,
         } = self;
         out.number(running.len() as u64);
         for (stripe, running) in running {
-            out.number(stripe.block.get());
-            out.number(stripe.row);
+            save_stripe(*stripe, out);
             out.number(running.covered);
         }
-        out.number(failed.len() as u64);
-        for (stripe, member) in failed {
-            out.number(stripe.block.get());
-            out.number(stripe.row);
+        out.number(missing.len() as u64);
+        for ((stripe, member), why) in missing {
+            save_stripe(*stripe, out);
             out.number(*member);
+            out.flag(*why == Missing::Failed);
+        }
+        dead.iter().for_each(|&dead| out.number(dead));
+        out.number(narrow.len() as u64);
+        for (block, Narrow { begun, dead }) in narrow {
+            out.number(block.get());
+            out.number(*begun);
+            out.number(dead.len() as u64);
+            for &(row, dead) in dead {
+                out.number(row);
+                out.number(dead);
+            }
         }
     }
 
-    /// Takes up what [`save`](Self::save) wrote, for blocks that were loaded.
+    /// Takes up what [`save`](Self::save) wrote, for blocks that were loaded; `may_fail` says whether anything can
+    /// fail on this device.
     pub(in crate::ftl) fn load(
         &mut self,
         blocks: &Blocks,
+        may_fail: bool,
         from: &mut Reader<'_>,
     ) -> Result<(), Damage> {
-        let (volume, width) = (self.superblocks.volume(), self.superblocks.width());
-        let rows = u64::from(self.superblocks.flash().shape().pages_per_block);
-        let most = u64::from(volume.blocks()) * rows;
-        let stripe = |from: &mut Reader<'_>| {
-            let block = BlockId::new(from.below(volume.blocks().into(), "the block of a stripe")?);
-            let row = from.below(rows, "the number of a stripe")?;
-            match blocks.state(block) {
-                BlockState::Free => Err(Damage(format!("{block:?} is free and has a stripe"))),
-                _ => Ok(Stripe { block, row }),
-            }
-        };
-        for _ in 0..from.below(most + 1, "the number of stripes with parity in DRAM")? {
-            let stripe = stripe(from)?;
-            let covered = from.number()?;
-            let parity = 1 << self.superblocks.parity_of(stripe);
-            if covered & parity != 0 || covered.checked_shr(width).unwrap_or(0) != 0 {
-                return Err(Damage(format!("{stripe:?} can't cover the members {covered:#b}")));
-            }
-            let running = Running { covered, programmed: covered, leaves: false };
+        let most = self.superblocks.volume().blocks() * self.rows();
+        for _ in 0..from.below(u64::from(most) + 1, "the number of stripes with parity in DRAM")? {
+            let stripe = self.load_stripe(blocks, from)?;
+            let covered = self.load_members("what parity covers", from)?;
+            let running = Running { covered, programmed: covered, ..Running::new(Origin::Host) };
             self.running.insert(stripe, running);
         }
-        for _ in 0..from.below(most * u64::from(width) + 1, "the number of failed pages")? {
-            let stripe = stripe(from)?;
-            self.failed.insert((stripe, from.below(width.into(), "a member of a stripe")?));
+        let pages = u64::from(most) * u64::from(self.superblocks.width());
+        for _ in 0..from.below(pages + 1, "the number of pages that are missing")? {
+            let stripe = self.load_stripe(blocks, from)?;
+            let member = from.below(self.superblocks.width().into(), "a member of a stripe")?;
+            let failed = from.flag("whether a page failed")?;
+            let why = if failed { Missing::Failed } else { Missing::LeftOut };
+            self.missing.insert((stripe, member), why);
+        }
+        for group in 0..self.dead.len() {
+            self.dead[group] = self.load_members("the dead dies of a group", from)?;
+        }
+        self.any_dead = self.dead.iter().any(|&dead| dead != 0);
+        if self.any_dead && !may_fail {
+            return Err(Damage(
+                "dies have died: one on which nothing fails can't go on".to_owned(),
+            ));
+        }
+        let all = u64::from(self.superblocks.volume().blocks());
+        for _ in 0..from.below(all + 1, "the number of narrow superblocks")? {
+            let block = BlockId::new(from.below(all, "a narrow superblock")?);
+            let narrow = self.load_narrow(from)?;
+            self.narrow.insert(block, narrow);
         }
         self.check_open(blocks)
     }
 
-    /// A stripe that is filled in part has its parity in DRAM.
+    fn rows(&self) -> u32 {
+        self.superblocks.flash().shape().pages_per_block
+    }
+
+    fn load_stripe(&self, blocks: &Blocks, from: &mut Reader<'_>) -> Result<Stripe, Damage> {
+        let all = self.superblocks.volume().blocks();
+        let block = BlockId::new(from.below(all.into(), "the block of a stripe")?);
+        let row = from.below(self.rows().into(), "the number of a stripe")?;
+        match blocks.state(block) {
+            BlockState::Free => Err(Damage(format!("{block:?} is free and has a stripe"))),
+            _ => Ok(Stripe { block, row }),
+        }
+    }
+
+    fn load_members(&self, what: &str, from: &mut Reader<'_>) -> Result<u64, Damage> {
+        let set = from.number()?;
+        match set.checked_shr(self.superblocks.width()).unwrap_or(0) {
+            0 => Ok(set),
+            _ => Err(Damage(format!("{what}: {set:#b} are not members of a stripe"))),
+        }
+    }
+
+    fn load_narrow(&self, from: &mut Reader<'_>) -> Result<Narrow, Damage> {
+        let rows = u64::from(self.rows());
+        let begun = from.below(rows + 1, "how many stripes were begun")?;
+        let mut dead = Vec::new();
+        for _ in 0..from.below(rows + 1, "how often stripes became narrower")? {
+            let row = from.below(rows, "the number of a stripe")?;
+            dead.push((row, self.load_members("the dead dies of a stripe", from)?));
+        }
+        Ok(Narrow { begun, dead })
+    }
+
+    /// A stripe that is filled in part has its parity in DRAM, as long as all dies live.
     fn check_open(&self, blocks: &Blocks) -> Result<(), Damage> {
-        let volume = self.superblocks.volume();
-        for block in (0..volume.blocks()).map(BlockId::new) {
+        let (volume, data) = (self.superblocks.volume(), self.superblocks.width() - 1);
+        for block in (0..volume.blocks()).map(BlockId::new).filter(|_| !self.any_dead) {
             let pages = blocks.programmed(block) / volume.units_per_page();
-            let (row, begun) =
-                (pages / (self.superblocks.width() - 1), pages % (self.superblocks.width() - 1));
-            if begun > 0 && !self.running.contains_key(&Stripe { block, row }) {
-                return Err(Damage(format!("the parity of stripe {row} of {block:?} is missing")));
+            let stripe = Stripe { block, row: pages / data };
+            let begun = !pages.is_multiple_of(data) && blocks.state(block) != BlockState::Bad;
+            if begun && !self.running.contains_key(&stripe) {
+                return Err(Damage(format!("the parity of {stripe:?} is missing")));
             }
         }
         Ok(())
     }
+}
+
+fn save_stripe(stripe: Stripe, out: &mut Writer) {
+    out.number(stripe.block.get());
+    out.number(stripe.row);
 }

@@ -7,15 +7,16 @@
 //! read instead of a page that can't be. The parity of a stripe that is not full is kept in DRAM.
 
 mod image;
+mod loss;
 mod submit;
 
 pub use submit::Below;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::config::declare::{choices, options};
 use crate::nand::{Stripe, Superblocks};
-use crate::scheduler::{CommandId, Load};
+use crate::scheduler::{CommandId, Load, Origin};
 use crate::units::{BlockId, DieId, Ppn};
 
 options! {
@@ -61,6 +62,8 @@ pub struct ParityCounts {
     pub reads: u64,
     /// Flash pages that could not be computed either: more of their stripe is missing.
     pub lost: u64,
+    /// Blocks of superblocks that were not erased with the others, because their dies were dead.
+    pub spared_erases: u64,
 }
 
 impl ParityCounts {
@@ -72,19 +75,48 @@ impl ParityCounts {
             reconstructed: f(a.reconstructed, b.reconstructed),
             reads: f(a.reads, b.reads),
             lost: f(a.lost, b.lost),
+            spared_erases: f(a.spared_erases, b.spared_erases),
         }
     }
 }
 
 /// The parity of a stripe while it is in DRAM.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Running {
     /// A bit for each member whose page it covers.
     covered: u64,
     /// A bit for each of these whose page is on flash; the others are in DRAM, too.
     programmed: u64,
+    /// On whose account the last of them was programmed. The parity goes there, too: programs of a block
+    /// from different origins could change their order.
+    origin: Origin,
     /// Whether it is on its way to flash.
     leaves: bool,
+}
+
+impl Running {
+    /// Nothing is covered.
+    fn new(origin: Origin) -> Running {
+        Running { covered: 0, programmed: 0, origin, leaves: false }
+    }
+}
+
+/// Why a page of a stripe is of no use for computing others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Missing {
+    /// The parity does without it.
+    LeftOut,
+    /// It is part of what the parity was computed from, or is the parity itself.
+    Failed,
+}
+
+/// Stripes of a superblock that were begun after dies of its group had died.
+#[derive(Clone, Debug, Default)]
+struct Narrow {
+    /// Stripes with lower numbers were begun.
+    begun: u32,
+    /// From which stripe on which dies were dead when it was begun: a bit for each.
+    dead: Vec<(u32, u64)>,
 }
 
 /// What else a page can be computed from, by the pages of the volume and the parity of its stripe.
@@ -106,8 +138,16 @@ pub struct Stripes {
     load: Load,
     /// Stripes whose parity is in DRAM.
     running: BTreeMap<Stripe, Running>,
-    /// Pages that hold nothing of use, by stripe and member: their programs failed.
-    failed: BTreeSet<(Stripe, u32)>,
+    /// Pages that hold nothing of use, by stripe and member: their programs failed, or were left out.
+    missing: BTreeMap<(Stripe, u32), Missing>,
+    /// By group: a bit for each die that is known to be dead.
+    dead: Vec<u64>,
+    /// Whether any is.
+    any_dead: bool,
+    /// Whether the device has not taken note of the last one.
+    is_news: bool,
+    /// Superblocks that were being filled when a die of their group died, or were opened later.
+    narrow: BTreeMap<BlockId, Narrow>,
     /// By superblock: commands under way for which its erase waits.
     under_way: Vec<u32>,
     /// Erases that wait for that.
@@ -124,9 +164,13 @@ impl Stripes {
         Stripes {
             load: Load::new(superblocks.volume()),
             under_way: vec![0; superblocks.volume().blocks() as usize],
+            dead: vec![0; superblocks.volume().dies() as usize],
+            any_dead: false,
+            is_news: false,
+            narrow: BTreeMap::new(),
             superblocks,
             running: BTreeMap::new(),
-            failed: BTreeSet::new(),
+            missing: BTreeMap::new(),
             erases: Vec::new(),
             rebuilding: BTreeMap::new(),
             counts: ParityCounts::default(),
@@ -176,17 +220,22 @@ impl Stripes {
                 (running.covered & own != 0).then_some(Rest { stripe, members, parity: None })?
             }
             None => {
+                let parity = Some(self.parity_of(stripe)?);
                 let all = u64::MAX >> (u64::BITS - self.superblocks.width());
-                let parity = Some(self.superblocks.parity_of(stripe));
-                Rest { stripe, members: all & !own, parity }
+                let others = all & !own & !self.dead_at_begin(stripe);
+                let is_there =
+                    |&member: &u32| self.why_missing(stripe, member) != Some(Missing::LeftOut);
+                let members = members(others).filter(is_there).fold(0, |set, at| set | 1 << at);
+                Rest { stripe, members, parity }
             }
         };
-        let fails = |member| self.failed.contains(&(stripe, member));
-        (!members(rest.members).any(fails)).then_some(rest)
+        let fails = |member| self.why_missing(stripe, member) == Some(Missing::Failed);
+        let own_counts = self.why_missing(stripe, member).is_none();
+        (own_counts && !members(rest.members).any(fails)).then_some(rest)
     }
 
     /// The blocks of a superblock on flash, and how far each is programmed, after so many flash pages of the
-    /// volume.
+    /// volume; those of dead dies apart.
     pub(crate) fn on_flash(
         &self,
         block: BlockId,
@@ -196,8 +245,11 @@ impl Stripes {
         let data = superblocks.width() - 1;
         let (row, begun) = (pages / data, pages % data);
         let stripe = Stripe { block, row };
-        (0..superblocks.width()).map(move |member| {
-            let is_begun = superblocks.place_of(stripe, member).is_some_and(|place| place < begun);
+        let parity = self.parity_of(stripe);
+        let live = (0..superblocks.width()).filter(move |&member| !self.is_dead(block, member));
+        live.map(move |member| {
+            let place = superblocks.place_of(stripe, member).filter(|_| parity != Some(member));
+            let is_begun = place.is_some_and(|place| place < begun);
             (superblocks.block_on_flash(block, member), row + u32::from(is_begun))
         })
     }
@@ -209,10 +261,11 @@ impl Stripes {
         for stripe in running.collect::<Vec<_>>() {
             self.running.remove(&stripe);
         }
-        let failed = self.failed.range((rows.start, 0)..(rows.end, 0)).copied();
-        for at in failed.collect::<Vec<_>>() {
-            self.failed.remove(&at);
+        let missing = self.missing.range((rows.start, 0)..(rows.end, 0)).map(|(&at, _)| at);
+        for at in missing.collect::<Vec<_>>() {
+            self.missing.remove(&at);
         }
+        self.narrow.remove(&block);
     }
 }
 

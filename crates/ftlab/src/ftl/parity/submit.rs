@@ -2,10 +2,10 @@
 //! for each page or block on flash; it is done when the last of them is.
 
 use super::super::Ftl;
-use super::{Rest, Stripes, members};
+use super::{Missing, Rest, Running, Stripes, members};
 use crate::device::Contents;
 use crate::nand::{Kind, Stripe};
-use crate::scheduler::{Command, CommandId, Flash, Load, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Flash, Load, Probe, Task};
 use crate::units::{BlockId, DieId, Ppn, SimTime};
 
 /// What stripes work on.
@@ -26,6 +26,10 @@ impl Stripes {
             Kind::Read => {
                 let (stripe, member) = self.member_of(page);
                 self.under_way[stripe.block.at()] += 1;
+                // Nobody asks a die that is known to be dead, unless all that is needed is in DRAM.
+                if self.is_dead(stripe.block, member) && self.begin_to_rebuild(id, on) {
+                    return;
+                }
                 let offset = page.get() % self.superblocks.volume().units_per_page();
                 let first = self.superblocks.on_flash(stripe, member);
                 self.begin_part(id, Ppn::new(first.get() + offset), on);
@@ -45,26 +49,40 @@ impl Stripes {
         let (stripe, place) = self.superblocks.stripe_of(page);
         let member = self.superblocks.member_at(stripe, place);
         self.under_way[stripe.block.at()] += 1;
-        self.running.entry(stripe).or_default().covered |= 1 << member;
-        on.contents.cover(stripe, page);
+        let origin = on.flash.command(id).origin;
+        if self.any_dead {
+            self.close_before(stripe, on);
+        }
+        if self.is_dead(stripe.block, member) {
+            // It was placed before that was known: its program fails.
+            self.missing.insert((stripe, member), Missing::LeftOut);
+        } else {
+            let running = self.running.entry(stripe).or_insert_with(|| Running::new(origin));
+            running.covered |= 1 << member;
+            running.origin = origin;
+            on.contents.cover(stripe, page);
+        }
         self.begin_part(id, self.superblocks.on_flash(stripe, member), on);
-        if place + 2 == self.superblocks.width() {
-            let origin = on.flash.command(id).origin;
-            self.program_parity(stripe, origin, on);
+        let data = self.superblocks.width() - 1;
+        if !(place + 1..data).any(|place| self.is_page(stripe, place)) {
+            self.program_parity(stripe, on);
         }
     }
 
     /// A stripe is full: its parity goes to flash, behind its last page.
-    fn program_parity<P: Probe, C: Contents>(
+    pub(super) fn program_parity<P: Probe, C: Contents>(
         &mut self,
         stripe: Stripe,
-        origin: Origin,
         on: &mut Below<'_, P, C>,
     ) {
-        let Some(running) = self.running.get_mut(&stripe) else { return };
+        let parity = self.parity_of(stripe).filter(|&member| !self.is_dead(stripe.block, member));
+        let Some(running) = self.running.get_mut(&stripe).filter(|running| !running.leaves) else {
+            return;
+        };
+        let Some(member) = parity else { return self.do_without_parity(stripe) };
         running.leaves = true;
-        let at = self.superblocks.on_flash(stripe, self.superblocks.parity_of(stripe));
-        // Programs of a block come from one origin, or their order could change.
+        let origin = running.origin;
+        let at = self.superblocks.on_flash(stripe, member);
         let mut program = Command::new(Kind::Program, origin, Task::Parity(stripe.block), at);
         program.units = self.superblocks.volume().units_per_page();
         program.codewords = on.flash.bus().page_codewords();
@@ -84,6 +102,10 @@ impl Stripes {
         }
         self.forget(block);
         for member in 0..self.superblocks.width() {
+            if self.is_dead(block, member) {
+                self.counts.spared_erases += 1;
+                continue;
+            }
             let first = self.superblocks.on_flash(Stripe { block, row: 0 }, member);
             self.begin_part(id, first, on);
         }
@@ -116,22 +138,34 @@ impl Stripes {
         part: CommandId,
         on: &mut Below<'_, P, C>,
     ) -> Option<CommandId> {
-        let &Command { task, page, spent, unreadable, .. } = on.flash.command(part);
+        let &Command { task, page, spent, unreadable, failed, .. } = on.flash.command(part);
         self.load.remove(self.group_of(on.flash.die_of(part)));
         let id = match task {
             Task::Parity(block) => {
                 self.counts.programs += 1;
                 let row = on.flash.geometry().flash_page_in_block(page);
-                self.running.remove(&Stripe { block, row });
+                let stripe = Stripe { block, row };
+                match failed {
+                    true => self.do_without_parity(stripe),
+                    false => drop(self.running.remove(&stripe)),
+                }
                 self.ended(block, on);
                 return None;
             }
             Task::Part(id) => id,
             _ => unreachable!("what stripes hand over is theirs"),
         };
+        let on_dead_die = self.is_known_dead(on.flash.die_of(part));
         let whole = on.flash.command_mut(id);
         whole.waits_for -= 1;
         whole.unreadable |= unreadable;
+        // An erase does without the block of a dead die, and a read has other ways.
+        whole.failed |= failed
+            && match whole.kind {
+                Kind::Program => true,
+                Kind::Erase => !on_dead_die,
+                Kind::Read | Kind::Copyback => false,
+            };
         if whole.waits_for > 0 {
             return None;
         }
@@ -221,13 +255,18 @@ impl Stripes {
     /// yet does without it.
     pub(in crate::ftl) fn program_failed(&mut self, page: Ppn) -> Option<Stripe> {
         let (stripe, member) = self.member_of(page);
+        let own = 1 << member;
+        if self.why_missing(stripe, member).is_some() {
+            return None;
+        }
         match self.running.get_mut(&stripe).filter(|running| !running.leaves) {
             Some(running) => {
-                running.covered &= !(1 << member);
+                running.covered &= !own;
+                self.missing.insert((stripe, member), Missing::LeftOut);
                 Some(stripe)
             }
             None => {
-                self.failed.insert((stripe, member));
+                self.missing.insert((stripe, member), Missing::Failed);
                 None
             }
         }

@@ -70,12 +70,22 @@ impl Ftl {
     /// Whether a die was found dead since this was asked last.
     #[inline]
     pub(crate) fn has_news_of_death(&mut self) -> bool {
-        self.dead.as_mut().is_some_and(|dead| std::mem::take(&mut dead.is_news))
+        let news = self.dead.as_mut().is_some_and(|dead| std::mem::take(&mut dead.is_news));
+        let of_member = self.stripes.as_mut().is_some_and(|stripes| stripes.has_news_of_death());
+        news || of_member
     }
 
     /// A die is found dead.
     #[cold]
     pub(crate) fn die_died(&mut self, die: DieId) {
+        match self.stripes {
+            None => self.filled_die_died(die),
+            Some(_) => self.member_died(die),
+        }
+    }
+
+    /// The same for a die of what is filled: where that are groups of dies, the last one of it.
+    pub(in crate::ftl) fn filled_die_died(&mut self, die: DieId) {
         if self.is_dead(die) {
             return;
         }
@@ -98,7 +108,7 @@ impl Ftl {
                 self.note_death(die);
             }
         }
-        if self.dead.is_some() {
+        if !self.dead_dies_on_flash().is_empty() {
             self.keep_more_back();
         }
     }
@@ -109,7 +119,7 @@ impl Ftl {
         all.into_iter().any(|block| self.blocks.state(block) == BlockState::Dead)
     }
 
-    fn planes_of(&self, die: DieId) -> impl Iterator<Item = PlaneId> + use<> {
+    pub(in crate::ftl) fn planes_of(&self, die: DieId) -> impl Iterator<Item = PlaneId> + use<> {
         let first = self.geometry.plane_in(die, 0).get();
         (first..first + self.geometry.planes_per_die()).map(PlaneId::new)
     }
@@ -119,7 +129,7 @@ impl Ftl {
         blocks.map(move |index| self.geometry.block_in(plane, index))
     }
 
-    fn valid_on(&self, plane: PlaneId) -> u64 {
+    pub(in crate::ftl) fn valid_on(&self, plane: PlaneId) -> u64 {
         self.blocks_of(plane).map(|block| u64::from(self.blocks.valid(block))).sum()
     }
 
@@ -170,11 +180,14 @@ impl Ftl {
     }
 
     /// The planes that are left keep room for what the write buffer may hold when the end comes.
-    fn keep_more_back(&mut self) {
+    pub(in crate::ftl) fn keep_more_back(&mut self) {
         let alive = self.geometry.dies() - self.dead_dies().len() as u32;
         let planes = alive * self.geometry.planes_per_die();
-        let Some(life) = &mut self.life else { return };
-        let more = life.drain_on(planes, self.geometry.shape().pages_per_block);
+        let all = (0..self.geometry.planes()).map(PlaneId::new);
+        let pages =
+            all.filter(|&plane| !self.is_dead_plane(plane)).map(|at| self.pages_to_fill(at));
+        let (Some(pages), Some(life)) = (pages.min(), &mut self.life) else { return };
+        let more = life.drain_on(planes, pages);
         if !self.read_only {
             self.thresholds = self.thresholds.raised_by(more);
             self.triggers = self.triggers.raised_by(more);

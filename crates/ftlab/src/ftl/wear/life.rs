@@ -119,10 +119,16 @@ impl Demand<'_> {
         share / (block - page + 1) + 1 + self.reserve + open
     }
 
+    /// The units of which a plane of so many good blocks is sure to find something worth collecting, if its blocks hold
+    /// `units` each.
+    pub(in crate::ftl) fn units_sure(&self, good: u32, units: u32) -> u32 {
+        let page = self.geometry.units_per_page();
+        good.saturating_sub(self.least_blocks()) * (units - page + 1)
+    }
+
     /// The units that a plane of so many good blocks may hold beyond its share, by the same count.
     pub(super) fn spare_units(&self, good: u32) -> u32 {
-        let (block, page) = (self.geometry.units_per_block(), self.geometry.units_per_page());
-        good.saturating_sub(self.least_blocks()) * (block - page + 1)
+        self.units_sure(good, self.geometry.units_per_block())
     }
 }
 
@@ -189,7 +195,7 @@ impl Life {
     }
 
     /// Good blocks of a plane.
-    pub(super) fn good(&self, plane: PlaneId) -> u32 {
+    pub(in crate::ftl) fn good(&self, plane: PlaneId) -> u32 {
         self.good[plane.at()]
     }
 
@@ -229,7 +235,7 @@ impl Ftl {
         self.demand().spare_units(good)
     }
 
-    pub(super) fn demand(&self) -> Demand<'_> {
+    pub(in crate::ftl) fn demand(&self) -> Demand<'_> {
         Demand {
             geometry: &self.geometry,
             logical_pages: self.logical_pages,
@@ -369,12 +375,7 @@ impl Ftl {
         self.check_program(first, failed, contents)
     }
 
-    fn check_program(
-        &mut self,
-        first: Ppn,
-        failed: bool,
-        contents: &mut impl Contents,
-    ) -> bool {
+    fn check_program(&mut self, first: Ppn, failed: bool, contents: &mut impl Contents) -> bool {
         let (block, unit) = self.geometry.place_of(first);
         let plane = self.geometry.plane_of(block);
         let is_dead = self.is_dead_plane(plane);
@@ -393,6 +394,7 @@ impl Ftl {
         if self.leave_out(first) {
             return true;
         }
+        let Some(life) = self.life.as_mut() else { return true };
         if self.blocks.state(block) != BlockState::Failing {
             let whole = self.geometry.units_per_block();
             // At the end of its life the device can't afford to give up what is left of the block.
@@ -461,7 +463,7 @@ impl Ftl {
     }
 
     /// The device takes no writes any more, unless that is so already.
-    pub(super) fn note_end(&mut self, reason: EndReason) {
+    pub(in crate::ftl) fn note_end(&mut self, reason: EndReason) {
         if let Some(life) = &mut self.life {
             life.end = life.end.or(Some(reason));
         }

@@ -66,14 +66,19 @@ impl Bench {
 
     /// The device is saved, and its state and data are taken up by another one of the same description.
     pub fn reload(self, spec: &Spec) -> Bench {
+        self.try_reload(spec).expect("nothing is left in DRAM")
+    }
+
+    /// The same, unless what lies in DRAM can't be written any more.
+    pub fn try_reload(self, spec: &Spec) -> Option<Bench> {
         let mut bench = self;
-        bench.device.rest(&mut Vec::new()).expect("nothing is left in DRAM");
+        bench.device.rest(&mut Vec::new()).ok()?;
         bench.device.contents_mut().take_finished();
         let snapshot = bench.device.save();
         let versions = bench.device.contents().clone();
         let mut device = assemble_with(spec.setup(), (), versions);
         device.load(&snapshot, Resume::NONE).expect("an image that was just written");
-        Bench { device, ..bench }
+        Some(Bench { device, ..bench })
     }
 
     pub fn submit(&mut self, op: Op, range: Range<u64>) {

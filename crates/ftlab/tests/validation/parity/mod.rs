@@ -3,6 +3,7 @@
 
 mod bench;
 mod closed_form;
+mod death;
 
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,0 +1,312 @@
+//! What is left of stripes when dies of their group have died. Pages that are programmed before are computed from the
+//! rest. Nothing more is placed on a dead die: the stripes that are begun from then on are narrower by it, and where its
+//! turn to hold the parity comes the next die takes it. So blocks of the group hold less, and what is
+//! worth collecting there is less, too; a device whose groups have no room any more for what is valid takes no more
+//! writes.
+//!
+//! A stripe that was being filled is closed over what it holds. If the die was to hold its parity, it has none
+//! from then on. A group that has lost all of its dies is a die that died ([`wear`](super::super::wear)).
+
+use super::super::gc::VictimView;
+use super::super::streams::WriteStream;
+use super::super::wear::{Demand, EndReason};
+use super::super::{BlockState, Ftl};
+use super::submit::Below;
+use super::{Missing, Narrow, Stripes, members};
+use crate::device::Contents;
+use crate::nand::Stripe;
+use crate::scheduler::Probe;
+use crate::units::{BlockId, DieId, PlaneId, Ppn};
+
+impl Stripes {
+    /// The dies that are known to be dead.
+    fn dead_dies(&self) -> impl Iterator<Item = DieId> {
+        let groups = (0..).map(DieId::new).zip(&self.dead);
+        groups.flat_map(move |(group, &dead)| {
+            members(dead).map(move |member| self.superblocks.die_of(group, member))
+        })
+    }
+
+    /// Whether a die is known to be dead.
+    pub(super) fn is_known_dead(&self, die: DieId) -> bool {
+        let (group, member) = self.superblocks.group_of(die);
+        self.dead[group.at()] >> member & 1 == 1
+    }
+
+    /// Whether the die of a member of a superblock is known to be dead.
+    pub(super) fn is_dead(&self, block: BlockId, member: u32) -> bool {
+        self.any_dead && self.dead_now(block) >> member & 1 == 1
+    }
+
+    fn dead_now(&self, block: BlockId) -> u64 {
+        self.dead[self.superblocks.group_of_block(block).at()]
+    }
+
+    /// The dies that were dead when a stripe was begun; if it is not yet, those that are.
+    pub(super) fn dead_at_begin(&self, stripe: Stripe) -> u64 {
+        if !self.any_dead {
+            return 0;
+        }
+        match self.narrow.get(&stripe.block) {
+            None => 0,
+            Some(narrow) if stripe.row >= narrow.begun => self.dead_now(stripe.block),
+            Some(narrow) => {
+                let before = narrow.dead.iter().rev().find(|&&(row, _)| row <= stripe.row);
+                before.map_or(0, |&(_, dead)| dead)
+            }
+        }
+    }
+
+    /// The member that holds the parity of a stripe; none if it is the only one that lived when it was begun.
+    pub(super) fn parity_of(&self, stripe: Stripe) -> Option<u32> {
+        let (dead, width) = (self.dead_at_begin(stripe), self.superblocks.width());
+        let first = self.superblocks.parity_of(stripe);
+        let mut live = (0..width).map(|turn| (first + turn) % width);
+        let lives = |member: &u32| dead >> member & 1 == 0;
+        (width - dead.count_ones() > 1).then(|| live.find(lives)).flatten()
+    }
+
+    /// Whether a place of a stripe is for a page, as things stand.
+    pub(super) fn is_page(&self, stripe: Stripe, place: u32) -> bool {
+        if !self.any_dead {
+            return true;
+        }
+        let member = self.superblocks.member_at(stripe, place);
+        !self.is_dead(stripe.block, member) && self.parity_of(stripe) != Some(member)
+    }
+
+    pub(super) fn why_missing(&self, stripe: Stripe, member: u32) -> Option<Missing> {
+        self.missing.get(&(stripe, member)).copied()
+    }
+
+    /// A place of a stripe was taken.
+    fn note_begun(&mut self, page: Ppn) {
+        let (stripe, _) = self.superblocks.stripe_of(page);
+        let dead = self.dead_now(stripe.block);
+        if dead == 0 {
+            return;
+        }
+        let narrow = self.narrow.entry(stripe.block).or_default();
+        if stripe.row >= narrow.begun {
+            narrow.begun = stripe.row + 1;
+            narrow.dead.push((stripe.row, dead));
+        }
+    }
+
+    /// A place is left out. If its member was to be part of the stripe, the parity does without it.
+    fn leave_out(&mut self, stripe: Stripe, place: u32) {
+        let member = self.superblocks.member_at(stripe, place);
+        let counted = self.dead_at_begin(stripe) >> member & 1 == 0;
+        if counted && self.parity_of(stripe) != Some(member) {
+            self.missing.insert((stripe, member), Missing::LeftOut);
+        }
+    }
+
+    /// The parity of a stripe can't be programmed.
+    pub(super) fn do_without_parity(&mut self, stripe: Stripe) {
+        self.running.remove(&stripe);
+        if let Some(parity) = self.parity_of(stripe) {
+            self.missing.insert((stripe, parity), Missing::Failed);
+        }
+    }
+
+    /// Stripes of the same superblock before this one are filled as far as they will be.
+    pub(super) fn close_before<P: Probe, C: Contents>(
+        &mut self,
+        stripe: Stripe,
+        on: &mut Below<'_, P, C>,
+    ) {
+        let first = Stripe { block: stripe.block, row: 0 };
+        let open = self.running.range(first..stripe).filter(|(_, running)| !running.leaves);
+        for earlier in open.map(|(&stripe, _)| stripe).collect::<Vec<_>>() {
+            self.program_parity(earlier, on);
+        }
+    }
+
+    /// Whether the device has not taken note of the last death; it has from now on.
+    pub(in crate::ftl) fn has_news_of_death(&mut self) -> bool {
+        std::mem::take(&mut self.is_news)
+    }
+
+    /// Flash pages of data that a superblock of a group holds, if it is opened now.
+    fn pages_of(&self, group: DieId) -> u32 {
+        let live = self.superblocks.width() - self.dead[group.at()].count_ones();
+        let data = if live > 1 { live - 1 } else { live };
+        data * self.superblocks.flash().shape().pages_per_block
+    }
+}
+
+impl Ftl {
+    /// The dies of the flash that are known to be dead.
+    #[must_use]
+    pub fn dead_dies_on_flash(&self) -> Vec<DieId> {
+        match &self.stripes {
+            None => self.dead_dies().to_vec(),
+            Some(stripes) => stripes.dead_dies().collect(),
+        }
+    }
+
+    /// Flash pages that a block of a plane holds, if it is opened now.
+    pub(in crate::ftl) fn pages_to_fill(&self, plane: PlaneId) -> u32 {
+        match &self.stripes {
+            None => self.geometry.shape().pages_per_block,
+            Some(stripes) => stripes.pages_of(self.geometry.die_of(plane)),
+        }
+    }
+
+    /// Whether a block holds so little that collecting it frees a flash page.
+    #[inline]
+    pub(in crate::ftl) fn is_worth_collecting(&self, plane: PlaneId, block: BlockId) -> bool {
+        let page = self.geometry.units_per_page();
+        self.blocks.valid(block) + page <= self.pages_to_fill(plane) * page
+    }
+
+    /// The policy has chosen a block that would have been worth it as long as all dies lived: the block with the least
+    /// that is, instead.
+    #[cold]
+    pub(in crate::ftl) fn choose_narrow(
+        &mut self,
+        plane: PlaneId,
+        chosen: BlockId,
+    ) -> Option<BlockId> {
+        let view = VictimView { plane, blocks: &self.blocks };
+        self.victim.closed(&view, chosen);
+        let candidates = self.victim.candidates(plane);
+        let least = candidates.into_iter().min_by_key(|&block| self.blocks.valid(block));
+        let block = least.filter(|&block| self.is_worth_collecting(plane, block))?;
+        let view = VictimView { plane, blocks: &self.blocks };
+        self.victim.withdrawn(&view, block);
+        Some(block)
+    }
+
+    /// Leaves places of an open block out, from `next` on, that are for no page. Returns how many units.
+    pub(in crate::ftl) fn leave_places_out(
+        &mut self,
+        plane: PlaneId,
+        stream: WriteStream,
+        block: BlockId,
+        next: u32,
+    ) -> u32 {
+        let Some(stripes) = self.stripes.as_mut().filter(|stripes| stripes.any_dead) else {
+            return 0;
+        };
+        let (step, whole) = (self.geometry.units_per_page(), self.geometry.units_per_block());
+        if next > 0 {
+            stripes.note_begun(self.geometry.page_at(block, next - step));
+        } else if stripes.dead_now(block) != 0 {
+            stripes.narrow.insert(block, Narrow::default());
+        }
+        let mut at = next;
+        while at < whole {
+            let (stripe, place) = stripes.superblocks.stripe_of(self.geometry.page_at(block, at));
+            if stripes.is_page(stripe, place) {
+                break;
+            }
+            stripes.leave_out(stripe, place);
+            at += step;
+        }
+        self.planes[plane.at()].leave_out(stream, at - next);
+        self.blocks.add_programmed(block, at - next);
+        at - next
+    }
+
+    /// A die of a group died: what is being filled does without it.
+    pub(in crate::ftl) fn member_died(&mut self, die: DieId) {
+        let Some(stripes) = &self.stripes else { return };
+        if stripes.is_known_dead(die) {
+            return;
+        }
+        let (group, member) = stripes.superblocks.group_of(die);
+        let planes: Vec<PlaneId> = self.planes_of(group).collect();
+        let Some(stripes) = &mut self.stripes else { return };
+        let data = stripes.superblocks.width() - 1;
+        let page = self.geometry.units_per_page();
+        for &plane in &planes {
+            for (_, block, taken) in self.planes[plane.at()].open_blocks() {
+                let begun = (taken / page).div_ceil(data);
+                stripes.narrow.entry(block).or_insert(Narrow { begun, dead: Vec::new() });
+            }
+        }
+        stripes.dead[group.at()] |= 1 << member;
+        (stripes.any_dead, stripes.is_news) = (true, true);
+        if stripes.pages_of(group) == 0 {
+            return self.filled_die_died(group);
+        }
+        planes.into_iter().for_each(|plane| self.narrow_plane(plane));
+        self.keep_more_back();
+        (0..self.geometry.planes()).map(PlaneId::new).for_each(|at| self.refresh_writable(at));
+        self.check_room_of_groups();
+    }
+
+    /// A plane has lost a die: its open blocks go on without it, and it looks anew what is worth collecting.
+    fn narrow_plane(&mut self, plane: PlaneId) {
+        let whole = self.geometry.units_per_block();
+        let open: Vec<_> = self.planes[plane.at()].open_blocks().collect();
+        for (stream, block, taken) in open.into_iter().filter(|&(_, _, taken)| taken < whole) {
+            let left_out = self.leave_places_out(plane, stream, block, taken);
+            let next = taken + left_out;
+            if let Some(writable) = self.writable_mut(stream) {
+                writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
+            }
+            let done = self.blocks.programmed(block) == whole;
+            if done && self.blocks.state(block) == BlockState::Open {
+                self.close(block);
+            }
+        }
+        self.feed(plane);
+    }
+
+    /// The program of a page failed because its die is dead: its place counts as filled, with nothing.
+    pub(in crate::ftl) fn leave_out(&mut self, first: Ppn) -> bool {
+        let on_dead_die = self.stripes.as_ref().is_some_and(|stripes| {
+            let (stripe, member) = stripes.member_of(first);
+            stripes.is_dead(stripe.block, member)
+        });
+        if on_dead_die {
+            self.programmed(first, self.geometry.units_per_page());
+        }
+        on_dead_die
+    }
+
+    /// Stripes to which nothing more comes get their parity.
+    pub(crate) fn close_stripes<P: Probe, C: Contents>(&mut self, on: &mut Below<'_, P, C>) {
+        let Some(stripes) = &mut self.stripes else { return };
+        let data = stripes.superblocks.width() - 1;
+        let is_full = |stripe: Stripe, covered: u64| {
+            let waits = |place: &u32| {
+                let member = stripes.superblocks.member_at(stripe, *place);
+                let is_there = covered >> member & 1 == 1;
+                !is_there && stripes.why_missing(stripe, member).is_none()
+            };
+            !(0..data).filter(waits).any(|place| stripes.is_page(stripe, place))
+        };
+        let open = stripes.running.iter().filter(|(_, running)| !running.leaves);
+        let full: Vec<Stripe> = open
+            .filter(|(stripe, running)| is_full(**stripe, running.covered))
+            .map(|(&stripe, _)| stripe)
+            .collect();
+        for stripe in full {
+            stripes.program_parity(stripe, on);
+        }
+    }
+
+    /// If what is valid fills what the groups can hold that have lost dies, and the others, the device takes no more
+    /// writes.
+    pub(in crate::ftl) fn check_room_of_groups(&mut self) {
+        let (Some(stripes), Some(life)) = (&self.stripes, &self.life) else { return };
+        if !stripes.any_dead {
+            return;
+        }
+        let demand = Demand { logical_pages: 0, ..self.demand() };
+        let planes = || (0..self.geometry.planes()).map(PlaneId::new);
+        let alive = || planes().filter(|&plane| !self.is_dead_plane(plane));
+        let room = alive().map(|plane| {
+            let units = self.pages_to_fill(plane) * self.geometry.units_per_page();
+            u64::from(demand.units_sure(life.good(plane), units))
+        });
+        let valid = alive().map(|plane| self.valid_on(plane));
+        if valid.sum::<u64>() > room.sum::<u64>() {
+            self.note_end(EndReason::DiesDied);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Dies that die where there is parity.
+
+use ftlab::device::assemble;
+use ftlab::host::{Advanced, Host, Op, Outcome};
+use ftlab::nand::{Fault, Scheduled};
+use ftlab::units::{Bytes, DieId, Nanos, SimTime};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngSeed, TestRunner};
+
+use super::bench::Bench;
+use super::{runs, striped};
+use crate::common::random::{self, Step};
+use crate::common::{READ, Spec, closed_loop, fill, request};
+use crate::contents::cases;
+
+/// A die, as a share of the dies in 1/65536, and when it dies.
+type Death = (u32, Nanos);
+
+fn death() -> impl Strategy<Value = Death> {
+    let soon = 0u64..5_000_000;
+    let later = 0u64..400_000_000;
+    (0u32..65_536, prop_oneof![soon, later].prop_map(Nanos))
+}
+
+/// Runs with so many deaths, on devices with room to go on, most of the time.
+fn dying(deaths: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+    let run = (runs(random::run(300)), 0u32..=12, 20u32..=100);
+    (run, proptest::collection::vec(death(), deaths)).prop_map(
+        |(((mut spec, depth, steps), more, share), deaths)| {
+            spec.life.faults.schedule = schedule(&spec, &deaths);
+            spec.shape.blocks_per_plane += spec.kept_back() + more;
+            spec.logical_pages = (spec.most_logical_pages() * share / 100).max(1);
+            (spec, depth, steps)
+        },
+    )
+}
+
+fn schedule(spec: &Spec, deaths: &[Death]) -> Vec<Scheduled> {
+    let dies = spec.geometry().dies();
+    let mut schedule: Vec<Scheduled> = Vec::new();
+    for &(share, at) in deaths {
+        let fault = Fault::DieDies(share * dies / 65_536);
+        if !schedule.iter().any(|known| known.fault == fault) {
+            schedule.push(Scheduled { at, fault });
+        }
+    }
+    schedule
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases().cases / 2, ..cases() })]
+
+    /// Whenever a die dies, everything that was acknowledged is there, and the device goes on.
+    #[test]
+    fn a_death_loses_nothing((spec, depth, steps) in dying(1)) {
+        let mut bench = Bench::new(&spec).expect_failures();
+        let checked = bench.run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+        prop_assert_eq!(bench.unreadable, 0);
+    }
+
+    /// When more die, data may be lost: then reads end with an error, and never with other data.
+    #[test]
+    fn further_deaths_give_errors((spec, depth, steps) in dying(3)) {
+        let mut bench = Bench::new(&spec).expect_failures();
+        let checked = bench.run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+
+    /// A device with a dead die is saved and loaded.
+    #[test]
+    fn a_death_outlives_rest((spec, depth, steps) in dying(1)) {
+        let (before, after) = steps.split_at(steps.len() / 2);
+        let mut bench = Bench::new(&spec).expect_failures();
+        let checked = bench.run(depth, before).and_then(|()| {
+            // One that came to its end with data in DRAM can't be saved.
+            let Some(mut bench) = bench.try_reload(&spec) else { return Ok(0) };
+            bench.audit()?;
+            bench.run(depth, after)?;
+            Ok(bench.unreadable)
+        });
+        prop_assert_eq!(checked, Ok(0));
+    }
+}
+
+/// The random runs meet what they are for.
+#[test]
+fn deaths_of_every_kind_occur() {
+    let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let mut met = std::collections::BTreeMap::<&str, u32>::new();
+    for deaths in [1, 3] {
+        for _ in 0..150 {
+            let tree = dying(deaths).new_tree(&mut runner).expect("no filter rejects");
+            let (spec, depth, steps) = tree.current();
+            let mut bench = Bench::new(&spec).expect_failures();
+            assert_eq!(bench.run(depth, &steps), Ok(()));
+            let counts = *bench.device.ftl().stripes().expect("there is parity").counts();
+            let dead = bench.device.ftl().dead_dies_on_flash().len();
+            let ended = bench.device.end_of_life().is_some();
+            for (name, occurs) in [
+                ("a die is found dead", dead > 0),
+                ("more than one", dead > 1),
+                ("a page is computed", counts.reconstructed > 0),
+                ("erased without a dead die", counts.spared_erases > 0),
+                ("goes on writing and collecting", !ended && counts.spared_erases > 4),
+                ("takes no more writes", ended),
+                ("loses something", bench.unreadable > 0),
+                ("a group is gone", !bench.device.ftl().dead_dies().is_empty()),
+            ] {
+                *met.entry(name).or_default() += u32::from(occurs);
+            }
+        }
+    }
+    println!("{met:#?}");
+    let never: Vec<_> = met.iter().filter(|(_, times)| **times < 3).collect();
+    assert!(never.is_empty(), "too rare: {never:?}, of {met:#?}");
+}
+
+/// One group of four dies on four channels, filled in part, whose first die dies when that is done.
+fn with_a_dead_die() -> (Spec, SimTime) {
+    let mut spec = striped(Spec::small(), 4, 1, 4);
+    spec.shape.blocks_per_plane = 12;
+    spec.shape.page_size = Bytes::from_kib(4);
+    spec.logical_pages = spec.most_logical_pages() / 3 / 3 * 3;
+    let at = Nanos(1_000_000_000);
+    spec.life.faults.schedule = vec![Scheduled { at, fault: Fault::DieDies(0) }];
+    (spec, SimTime(at.0))
+}
+
+/// A page of a dead die takes the reads of the three others, each on a bus of its own: as long as one.
+#[test]
+fn a_computed_read_takes_as_long_as_the_longest_of_the_others() {
+    let (spec, death) = with_a_dead_die();
+    let mut device = assemble(spec.setup());
+    let sectors = spec.sectors_per_page();
+    fill(&mut device, 8, 0..spec.logical_pages, sectors);
+    assert!(device.now() < death);
+    while device.advance_until(death, &mut Vec::new()) == Advanced::Completed {}
+    let reads = || {
+        (0..spec.logical_pages)
+            .map(|page| request(Op::Read, u64::from(page) * u64::from(sectors), sectors, page))
+    };
+    // The first read of the die finds out.
+    closed_loop(&mut device, 1, reads());
+    let found = *device.ftl().stripes().expect("there is parity").counts();
+    assert_eq!(device.ftl().dead_dies_on_flash(), [DieId::new(0)]);
+    let done = closed_loop(&mut device, 1, reads());
+    let counts = *device.ftl().stripes().expect("there is parity").counts();
+    // A quarter of what is programmed lies on each die.
+    let on_dead_die = counts.reconstructed - found.reconstructed;
+    assert_eq!(on_dead_die, u64::from(spec.logical_pages / 4));
+    assert_eq!(counts.reads - found.reads, 3 * on_dead_die);
+    let transfer = spec.transfers().transfer(spec.transfers().page_codewords());
+    assert!(done.iter().all(|done| done.outcome == Outcome::Done));
+    assert!(done.iter().all(|done| done.latency() == READ + transfer));
+}
+
+/// On one bus, the three transfers follow each other.
+#[test]
+fn on_one_bus_the_transfers_of_a_computed_read_add_up() {
+    let (mut spec, death) = with_a_dead_die();
+    spec.shape.channels = 1;
+    spec.shape.chips_per_channel = 4;
+    let mut device = assemble(spec.setup());
+    let sectors = spec.sectors_per_page();
+    fill(&mut device, 8, 0..spec.logical_pages, sectors);
+    while device.advance_until(death, &mut Vec::new()) == Advanced::Completed {}
+    let reads = || {
+        (0..spec.logical_pages)
+            .map(|page| request(Op::Read, u64::from(page) * u64::from(sectors), sectors, page))
+    };
+    closed_loop(&mut device, 1, reads());
+    let done = closed_loop(&mut device, 1, reads());
+    let transfer = spec.transfers().transfer(spec.transfers().page_codewords());
+    let times = |number: u64| Nanos(READ.0 + number * transfer.0);
+    let computed = done.iter().filter(|done| done.latency() == times(3)).count();
+    let plain = done.iter().filter(|done| done.latency() == times(1)).count();
+    assert_eq!(computed, spec.logical_pages as usize / 4);
+    assert_eq!(computed + plain, done.len());
+}
