@@ -128,11 +128,16 @@ impl Stripes {
         std::mem::take(&mut self.is_news)
     }
 
-    /// Flash pages of data that a superblock of a group holds, if it is opened now.
+    /// Flash pages of data that a superblock of a group holds at the least, if it is opened now.
     fn pages_of(&self, group: DieId) -> u32 {
-        let live = self.superblocks.width() - self.dead[group.at()].count_ones();
-        let data = if live > 1 { live - 1 } else { live };
-        data * self.superblocks.flash().shape().pages_per_block
+        let (width, rows) =
+            (self.superblocks.width(), self.superblocks.flash().shape().pages_per_block);
+        match width - self.dead[group.at()].count_ones() {
+            0 => 0,
+            // It holds data only where it would not have its turn to hold the parity.
+            1 => rows - rows.div_ceil(width),
+            live => (live - 1) * rows,
+        }
     }
 }
 
