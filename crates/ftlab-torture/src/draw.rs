@@ -47,6 +47,7 @@ const SMALL: &[(&str, &[&str])] = &[
     ),
     ("ftl.mapping.cache", &["64B", "64B", "256B", "1KiB", "8KiB", "1MiB"]),
     ("ftl.capacity", &["none", "1MiB", "1MiB", "3MiB"]),
+    ("ftl.parity.width", &["2", "2", "3", "4", "6"]),
     ("ftl.merge.throttle", &["none", "1", "1", "2", "3"]),
     ("ftl.over_provisioning", &["15%", "30%", "50%", "100%", "300%"]),
     ("host.queues", &["1", "2", "3", "5"]),
@@ -88,8 +89,22 @@ pub type Together = &'static [(&'static str, &'static [&'static str])];
 /// buffer are for it, and pages get second parts only where capacity is to spare and nothing fails; blocks
 /// are padded, reads kept and holes left only in small buffers; few loads meet a pause, or a throttle; a map on
 /// flash has several pages only where pages are small, and nothing may fail; pages are rewritten for their readers only
-/// where nothing keeps reads from flash; blocks are refreshed only where data ages.
-const TOGETHER: [Together; 12] = [
+/// where nothing keeps reads from flash; blocks are refreshed only where data ages; parity goes over dies in groups.
+const TOGETHER: [Together; 13] = [
+    &[
+        ("ftl.parity.policy", &["dies"]),
+        ("ftl.parity.width", &["2", "3", "4"]),
+        ("ftl.mapping.policy", &["page", "page", "reconstruction"]),
+        ("ftl.placement.policy", &["dynamic"]),
+        ("ftl.placement.rows", &["off"]),
+        ("ftl.over_provisioning", &["50%", "100%", "200%"]),
+        ("ftl.slc_cache.policy", &["none"]),
+        ("ftl.gc.copyback", &["off"]),
+        ("ftl.recovery.policy", &["none"]),
+        ("nand.timing.policy", &["plain"]),
+        ("nand.chips_per_channel", &["2", "3"]),
+        ("nand.dies_per_chip", &["2"]),
+    ],
     &[
         ("ftl.mapping.policy", &["reconstruction"]),
         ("ftl.mapping.entries", &["15%", "100%"]),

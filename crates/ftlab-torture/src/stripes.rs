@@ -7,6 +7,8 @@ use ftlab::ftl::parity::Rest;
 use ftlab::nand::{Stripe, Superblocks};
 use ftlab::units::{BlockId, Ppn};
 
+use crate::versions::GARBAGE;
+
 /// What a flash page carries, in words.
 pub type Words = Vec<u64>;
 
@@ -107,16 +109,24 @@ impl Parity {
             self.covered[stripe].iter().for_each(|&first| add(&mut sum, &words(first)));
             sum
         };
+        // What was lost holds nothing any more that could be compared.
+        let is_lost = |stripe: &Stripe| {
+            self.covered[stripe].iter().any(|&first| words(first).contains(&u64::from(GARBAGE)))
+        };
         let closed = self.on_flash.iter().map(|(&at, words)| (self.stripe_at(at), words));
         for (stripe, parity) in closed {
             if self.covered[&stripe].len() < least {
                 return Err(format!("{stripe:?} is closed over {:?}", self.covered[&stripe]));
             }
-            if differ(&of(&stripe), parity) {
+            if !is_lost(&stripe) && differ(&of(&stripe), parity) {
                 return Err(format!("the parity of {stripe:?} on flash is not that of its pages"));
             }
         }
-        match self.running.iter().find(|(stripe, parity)| differ(&of(stripe), parity)) {
+        match self
+            .running
+            .iter()
+            .find(|(stripe, parity)| !is_lost(stripe) && differ(&of(stripe), parity))
+        {
             Some((stripe, _)) => {
                 let covered = &self.covered[stripe];
                 Err(format!("the parity of {stripe:?} in DRAM is not that of {covered:?}"))

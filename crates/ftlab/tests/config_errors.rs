@@ -396,3 +396,21 @@ fn refresh_that_can_not_keep_up() {
     let worn = ["nand.timing.wear_at_least=300%"];
     assert!(error(&with_sets("tiny", &sets(&worn))).to_string().contains("ftl.refresh.period"));
 }
+
+#[test]
+fn what_parity_across_dies_can_not_have() {
+    let all = [
+        "ftl.parity.policy=dies",
+        "ftl.parity.width=5",
+        "ftl.mapping.policy=dftl",
+        "ftl.placement.policy=static",
+        "ftl.slc_cache.policy=hybrid",
+        "ftl.gc.copyback=on",
+        "nand.multi_plane.program=on",
+        "nand.timing.policy=by-cost",
+        "ftl.over_provisioning=200%",
+    ];
+    insta::assert_snapshot!(error(&with_sets("tiny", &all)));
+    let right = ["ftl.parity.policy=dies", "ftl.placement.policy=dynamic"];
+    assert!(Config::load(&with_sets("tiny", &right)).is_ok());
+}

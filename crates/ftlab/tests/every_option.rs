@@ -89,6 +89,7 @@ const DEVICES: &[&[&str]] = &[
         "nand.timing.disturbed_reads=20",
         "cache.policy=none",
     ],
+    &["ftl.placement.policy=dynamic", "ftl.over_provisioning=100%"],
     &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],
     &["nand.endurance.policy=weibull", "nand.endurance.cycles=4"],
 ];

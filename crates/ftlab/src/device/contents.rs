@@ -115,7 +115,8 @@ pub trait Contents {
     fn uncover(&mut self, _stripe: Stripe, _first: Ppn) {}
     /// The parity of a stripe is programmed, at this flash page of the device.
     fn program_parity(&mut self, _stripe: Stripe, _at: Ppn) {}
-    /// The flash page of this page could not be read, and was computed from the rest of its stripe.
+    /// The flash page of this page can't be read, and is computed from the rest of its stripe, as that is now: what has to be
+    /// read for it comes later, and may turn out to be unreadable, too.
     fn reconstruct(&mut self, _page: Ppn, _rest: &Rest) {}
     /// A request is done.
     fn finish(&mut self, _request: RequestId, _completion: &Completion) {}

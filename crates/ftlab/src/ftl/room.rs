@@ -143,6 +143,7 @@ impl Ftl {
         };
         let mut next = unit + step;
         if self.stripes.is_some() {
+            self.begin_stripe(block, unit);
             next += self.leave_places_out(plane, stream, block, next);
         }
         if let Some(writable) = self.writable_mut(stream) {

@@ -173,7 +173,7 @@ impl Bench {
         bench.canary.into_iter().for_each(|canary| device.plant(canary));
         let loaded = device.load(&snapshot, resume);
         // One that came to its end, or lost a die, can't go on as one on which nothing fails.
-        let lost = !bench.device.ftl().dead_dies().is_empty();
+        let lost = !bench.device.ftl().dead_dies_on_flash().is_empty();
         if (bench.device.end_of_life().is_some() || lost) && device.ftl().life().is_none() {
             return loaded.is_err().then_some(bench).ok_or_else(|| "an end was undone".to_owned());
         }

@@ -35,7 +35,8 @@ fn of_the_flash(path: &str) -> bool {
         "ftl.slc_cache.policy",
         "ftl.slc_cache.blocks",
     ];
-    SHAPE.contains(&path) || path.starts_with("ftl.mapping") || path.starts_with("ftl.placement")
+    const SEAMS: [&str; 3] = ["ftl.mapping", "ftl.placement", "ftl.parity"];
+    SHAPE.contains(&path) || SEAMS.iter().any(|seam| path.starts_with(seam))
 }
 
 impl Case {

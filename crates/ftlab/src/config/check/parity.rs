@@ -4,6 +4,7 @@ use super::{Checker, GEOMETRY};
 use crate::config::resolve::shape;
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::placement::PlacementChoice;
+use crate::ftl::recovery::RecoveryChoice;
 
 const POLICY: &str = "ftl.parity.policy";
 const WIDTH: &str = "ftl.parity.width";
@@ -53,6 +54,18 @@ impl Checker<'_, '_> {
                 "ftl.placement.rows",
                 "\"off\"",
                 "rows are flash pages of one die, and stripes go over several",
+            ),
+            (
+                !matches!(ftl.recovery.policy, RecoveryChoice::None(_)),
+                "ftl.recovery.policy",
+                "\"none\"",
+                "what is found again after a power cut is not modelled",
+            ),
+            (
+                ftl.refresh.reads.is_some(),
+                "ftl.refresh.reads",
+                "\"none\"",
+                "reads are counted by blocks of one die, and refresh moves superblocks",
             ),
             (
                 nand.timing.policy.knows_costs(),

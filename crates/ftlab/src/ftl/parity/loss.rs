@@ -12,10 +12,10 @@ use super::super::streams::WriteStream;
 use super::super::wear::{Demand, EndReason};
 use super::super::{BlockState, Ftl};
 use super::submit::Below;
-use super::{Missing, Narrow, Stripes, members};
+use super::{Missing, Narrow, Running, Stripes, members};
 use crate::device::Contents;
 use crate::nand::Stripe;
-use crate::scheduler::Probe;
+use crate::scheduler::{Origin, Probe};
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
 
 impl Stripes {
@@ -192,10 +192,11 @@ impl Ftl {
         block: BlockId,
         next: u32,
     ) -> u32 {
-        let Some(stripes) = self.stripes.as_mut().filter(|stripes| stripes.any_dead) else {
-            return 0;
-        };
         let (step, whole) = (self.geometry.units_per_page(), self.geometry.units_per_block());
+        let Some(stripes) = self.stripes.as_mut() else { return 0 };
+        if !stripes.any_dead {
+            return 0;
+        }
         if next > 0 {
             stripes.note_begun(self.geometry.page_at(block, next - step));
         } else if stripes.dead_now(block) != 0 {
@@ -213,6 +214,14 @@ impl Ftl {
         self.planes[plane.at()].leave_out(stream, at - next);
         self.blocks.add_programmed(block, at - next);
         at - next
+    }
+
+    /// A place of an open block is taken: its stripe is begun. So its parity is programmed in its turn, though nothing of
+    /// it should come to flash.
+    pub(in crate::ftl) fn begin_stripe(&mut self, block: BlockId, unit: u32) {
+        let Some(stripes) = &mut self.stripes else { return };
+        let (stripe, _) = stripes.superblocks.stripe_of(self.geometry.page_at(block, unit));
+        stripes.running.entry(stripe).or_insert_with(|| Running::new(Origin::Host));
     }
 
     /// A die of a group died: what is being filled does without it.

@@ -12,7 +12,7 @@ mod submit;
 
 pub use submit::Below;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::declare::{choices, options};
 use crate::nand::{Stripe, Superblocks};
@@ -152,8 +152,8 @@ pub struct Stripes {
     under_way: Vec<u32>,
     /// Erases that wait for that.
     erases: Vec<(BlockId, CommandId)>,
-    /// Reads that are computed, and what from.
-    rebuilding: BTreeMap<u32, Rest>,
+    /// Reads whose pages are computed.
+    rebuilding: BTreeSet<u32>,
     counts: ParityCounts,
 }
 
@@ -172,7 +172,7 @@ impl Stripes {
             running: BTreeMap::new(),
             missing: BTreeMap::new(),
             erases: Vec::new(),
-            rebuilding: BTreeMap::new(),
+            rebuilding: BTreeSet::new(),
             counts: ParityCounts::default(),
         }
     }

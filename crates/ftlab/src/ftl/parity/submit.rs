@@ -27,7 +27,9 @@ impl Stripes {
                 let (stripe, member) = self.member_of(page);
                 self.under_way[stripe.block.at()] += 1;
                 // Nobody asks a die that is known to be dead, unless all that is needed is in DRAM.
-                if self.is_dead(stripe.block, member) && self.begin_to_rebuild(id, on) {
+                let needed = self.rest_of(page).map_or(0, |rest| self.on_flash_of(&rest));
+                if self.is_dead(stripe.block, member) && needed != 0 {
+                    self.begin_to_rebuild(id, on);
                     return;
                 }
                 let offset = page.get() % self.superblocks.volume().units_per_page();
@@ -200,16 +202,20 @@ impl Stripes {
         if unreadable && self.begin_to_rebuild(id, on) {
             return None;
         }
-        match self.rebuilding.remove(&id.get()) {
-            Some(rest) if !on.flash.command(id).unreadable => {
-                self.counts.reconstructed += 1;
-                on.contents.reconstruct(page, &rest);
+        if self.rebuilding.remove(&id.get()) {
+            match on.flash.command(id).unreadable {
+                true => self.counts.lost += 1,
+                false => self.counts.reconstructed += 1,
             }
-            Some(_) => self.counts.lost += 1,
-            None => {}
         }
         self.ended(self.superblocks.volume().block_of(page), on);
         Some(id)
+    }
+
+    /// The members whose pages have to be read: what is on its way to flash is still in DRAM.
+    fn on_flash_of(&self, rest: &Rest) -> u64 {
+        let running = self.running.get(&rest.stripe);
+        running.map_or(rest.members, |running| rest.members & running.programmed)
     }
 
     /// A page was not readable: reads what it can be computed from. False if there is nothing more to wait for.
@@ -218,7 +224,7 @@ impl Stripes {
         id: CommandId,
         on: &mut Below<'_, P, C>,
     ) -> bool {
-        if self.rebuilding.contains_key(&id.get()) {
+        if self.rebuilding.contains(&id.get()) {
             return false;
         }
         let page = on.flash.command(id).page;
@@ -226,11 +232,10 @@ impl Stripes {
             self.counts.lost += 1;
             return false;
         };
-        self.rebuilding.insert(id.get(), rest);
+        self.rebuilding.insert(id.get());
+        on.contents.reconstruct(page, &rest);
         on.flash.command_mut(id).unreadable = false;
-        let Rest { stripe, members: needed, .. } = rest;
-        // What is on its way to flash is still in DRAM.
-        let on_flash = self.running.get(&stripe).map_or(needed, |run| needed & run.programmed);
+        let (stripe, on_flash) = (rest.stripe, self.on_flash_of(&rest));
         let offset = page.get() % self.superblocks.volume().units_per_page();
         for member in members(on_flash) {
             self.counts.reads += 1;

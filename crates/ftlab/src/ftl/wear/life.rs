@@ -204,8 +204,9 @@ impl Life {
         if self.drain_blocks == 0 || planes == 0 {
             return 0;
         }
-        let now = self.drain_pages.div_ceil(planes * pages_per_block);
-        now - std::mem::replace(&mut self.drain_blocks, now)
+        let before = self.drain_blocks;
+        self.drain_blocks = before.max(self.drain_pages.div_ceil(planes * pages_per_block));
+        self.drain_blocks - before
     }
 
     /// A plane died: what its blocks were counts no more.
