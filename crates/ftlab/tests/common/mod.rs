@@ -420,7 +420,6 @@ impl Spec {
             has_capacitors: false,
             ftl: FtlSetup {
                 recovery: self.recovery.clone(),
-                recovery: Recovery::None(Unprotected),
                 superblocks: self.superblocks(),
                 logical_pages: self.logical_pages,
                 mapping: match self.mapping {
