@@ -64,7 +64,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let together = self.ftl.stripes().map_or(1, |stripes| stripes.superblocks().width());
         let erases = self.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed;
         let spared = self.ftl.stripes().map_or(0, |stripes| stripes.counts().spared_erases);
-        erases * u64::from(together) - spared
+        let in_part = self.ftl.stripes().map_or(0, |stripes| stripes.erased_in_part());
+        erases * u64::from(together) - spared + in_part
     }
 
     /// An audit, and what can only be said of a device that was watched from the start, or from the

@@ -17,6 +17,7 @@ impl Stripes {
             load: _,
             under_way: _,
             erases: _,
+            erasing: _,
             rebuilding: _,
             running,
             missing,

@@ -152,6 +152,8 @@ pub struct Stripes {
     under_way: Vec<u32>,
     /// Erases that wait for that.
     erases: Vec<(BlockId, CommandId)>,
+    /// Erases of which some blocks are erased, and others not: how many are.
+    erasing: BTreeMap<u32, u32>,
     /// Reads whose pages are computed.
     rebuilding: BTreeSet<u32>,
     counts: ParityCounts,
@@ -172,6 +174,7 @@ impl Stripes {
             running: BTreeMap::new(),
             missing: BTreeMap::new(),
             erases: Vec::new(),
+            erasing: BTreeMap::new(),
             rebuilding: BTreeSet::new(),
             counts: ParityCounts::default(),
         }
@@ -194,6 +197,11 @@ impl Stripes {
     #[must_use]
     pub fn dies(&self) -> &Load {
         &self.load
+    }
+
+    /// Blocks that are erased of superblocks whose erase is not done.
+    pub(crate) fn erased_in_part(&self) -> u64 {
+        self.erasing.values().map(|&blocks| u64::from(blocks)).sum()
     }
 
     /// The group of a die.

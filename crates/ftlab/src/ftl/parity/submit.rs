@@ -169,13 +169,19 @@ impl Stripes {
                 Kind::Read | Kind::Copyback => false,
             };
         if whole.waits_for > 0 {
+            if whole.kind == Kind::Erase {
+                *self.erasing.entry(id.get()).or_default() += 1;
+            }
             return None;
         }
         whole.spent.add(&spent);
         match whole.kind {
             Kind::Read => self.read_done(id, on),
             Kind::Program => Some(self.program_done(id, on)),
-            Kind::Erase | Kind::Copyback => Some(id),
+            Kind::Erase | Kind::Copyback => {
+                self.erasing.remove(&id.get());
+                Some(id)
+            }
         }
     }
 
