@@ -90,6 +90,8 @@ const DEVICES: &[&[&str]] = &[
         "cache.policy=none",
     ],
     &["ftl.placement.policy=dynamic", "ftl.over_provisioning=100%"],
+    // Stripes over all four dies.
+    &["ftl.placement.policy=dynamic", "ftl.over_provisioning=200%", "ftl.parity.policy=dies"],
     &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],
     &["nand.endurance.policy=weibull", "nand.endurance.cycles=4"],
 ];
