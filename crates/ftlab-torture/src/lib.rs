@@ -4,6 +4,7 @@
 //! their devices and loads here, carry the same versions in place of bytes, and make failures
 //! smaller the same way. Like the simulator this is pure: no threads, no files, no clock.
 
+mod cover;
 pub mod crash;
 pub mod draw;
 mod finding;
@@ -14,6 +15,7 @@ pub mod shrink;
 mod stripes;
 mod versions;
 
+pub use cover::{covers, may_lose};
 pub use finding::finding;
 pub use judge::{Command, Judge, Promises, changes, reads_fail};
 pub use load::{Load, Step};

@@ -113,7 +113,8 @@ impl Parity {
         let is_lost = |stripe: &Stripe| {
             self.covered[stripe].iter().any(|&first| words(first).contains(&u64::from(GARBAGE)))
         };
-        let closed = self.on_flash.iter().map(|(&at, words)| (self.stripe_at(at), words));
+        let closed =
+            self.on_flash.iter().map(|(&at, words)| (stripe_at(&self.superblocks, at).0, words));
         for (stripe, parity) in closed {
             if self.covered[&stripe].len() < least {
                 return Err(format!("{stripe:?} is closed over {:?}", self.covered[&stripe]));
@@ -134,14 +135,15 @@ impl Parity {
             None => Ok(()),
         }
     }
+}
 
-    fn stripe_at(&self, at: Ppn) -> Stripe {
-        let (flash, volume) = (self.superblocks.flash(), self.superblocks.volume());
-        let block = flash.block_of(at);
-        let die = flash.die_of_page(at);
-        let (group, _) = self.superblocks.group_of(die);
-        let plane = flash.plane_of(block).get() - flash.plane_in(die, 0).get();
-        let block = volume.block_in(volume.plane_in(group, plane), flash.index_in_plane(block));
-        Stripe { block, row: flash.flash_page_in_block(at) }
-    }
+/// The stripe of a page on flash, and which member of it the page is.
+pub(crate) fn stripe_at(superblocks: &Superblocks, at: Ppn) -> (Stripe, u32) {
+    let (flash, volume) = (superblocks.flash(), superblocks.volume());
+    let block = flash.block_of(at);
+    let die = flash.die_of_page(at);
+    let (group, member) = superblocks.group_of(die);
+    let plane = flash.plane_of(block).get() - flash.plane_in(die, 0).get();
+    let block = volume.block_in(volume.plane_in(group, plane), flash.index_in_plane(block));
+    (Stripe { block, row: flash.flash_page_in_block(at) }, member)
 }

@@ -7,6 +7,7 @@
 
 use super::{Contents, Device};
 use crate::cache::Waiting;
+use crate::ftl::parity::Stripes;
 use crate::host::{Op, Pages, Request};
 use crate::scheduler::{CommandId, Probe};
 use crate::units::PlaneId;
@@ -18,6 +19,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let die = self.flash.die_of(id);
         if self.flash.is_dead(die, self.now) {
             self.ftl.die_died(die);
+            if self.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
+                self.flash.leave_pages_out();
+            }
         }
     }
 

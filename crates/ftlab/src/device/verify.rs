@@ -4,6 +4,7 @@
 use super::{Contents, Device};
 use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;
+use crate::ftl::parity::Stripes;
 use crate::nand::CellMode;
 use crate::scheduler::{Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
@@ -65,7 +66,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let erases = self.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed;
         let spared = self.ftl.stripes().map_or(0, |stripes| stripes.counts().spared_erases);
         let in_part = self.ftl.stripes().map_or(0, |stripes| stripes.erased_in_part());
-        erases * u64::from(together) - spared + in_part
+        erases * u64::from(together) + in_part - spared
     }
 
     /// An audit, and what can only be said of a device that was watched from the start, or from the
@@ -118,13 +119,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// What the FTL takes each block for is what was done to it.
     fn verify_blocks(&self, laws: &FlashLaws) {
+        let leaves_out = self.ftl.stripes().is_some_and(Stripes::leaves_pages_out);
         for block in (0..self.ftl.geometry().blocks()).map(BlockId::new) {
             let state = self.ftl.blocks().state(block);
             let bad = matches!(state, BlockState::Bad | BlockState::Dead);
             for (on_flash, known) in self.held(block) {
                 let seen = laws.held(on_flash);
+                let pages = if leaves_out { known.pages.max(seen.pages) } else { seen.pages };
                 assert!(
-                    bad || known == seen,
+                    bad || known == Held { pages, ..seen },
                     "{on_flash:?} is taken for {known:?} and is {seen:?}"
                 );
             }
@@ -151,6 +154,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.ledger.loaded(self.now, self.program_failures(), self.erases());
         let all = (0..self.ftl.geometry().blocks()).map(BlockId::new);
         let held: Vec<_> = all.flat_map(|block| self.held(block)).collect();
+        if self.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
+            self.flash.leave_pages_out();
+        }
         if let Some(laws) = &mut self.flash.laws {
             held.into_iter().for_each(|(block, held)| laws.holds(block, held));
         }

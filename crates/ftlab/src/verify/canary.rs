@@ -77,6 +77,10 @@ pub enum Canary {
     RewriteCutsIn,
     /// A page that was rewritten lies there from then on, whatever was written meanwhile.
     RewriteOverNewer,
+    /// Parity across dies misses the last page of data of its stripe.
+    ParityMissesLastPage,
+    /// A page is computed without one of those that it takes.
+    ComputedWithoutOne,
     /// After a power cut: what was being programmed counts.
     TornPageBelieved,
     /// After a power cut: what was deallocated counts.
@@ -101,7 +105,7 @@ pub enum Canary {
 
 impl Canary {
     /// Those that a device betrays while it has power.
-    pub const WITH_POWER: [Canary; 35] = [
+    pub const WITH_POWER: [Canary; 36] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -137,7 +141,11 @@ impl Canary {
         Canary::WriteNotRemembered,
         Canary::RewriteCutsIn,
         Canary::RewriteOverNewer,
+        Canary::ParityMissesLastPage,
     ];
+
+    /// Those that show when a die died, or a page can't be read, where there is parity.
+    pub const OF_DEATHS: [Canary; 2] = [Canary::ParityMissesLastPage, Canary::ComputedWithoutOne];
 
     /// Those that show when power was cut.
     pub const OF_POWER_CUTS: [Canary; 10] = [

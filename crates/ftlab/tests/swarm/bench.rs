@@ -14,7 +14,7 @@ use ftlab::image::{Resume, differences};
 use ftlab::scheduler::Origin;
 use ftlab::units::{Lpn, SimTime};
 use ftlab::verify::Canary;
-use ftlab_torture::{Command, Found, Judge, Load, Promises, Step, Versions, reads_fail};
+use ftlab_torture::{Command, Found, Judge, Load, Promises, Step, Versions, may_lose, reads_fail};
 
 /// The seed of policies that draw random numbers.
 const SEED: u64 = 1;
@@ -104,6 +104,18 @@ fn plain(op: Op, range: Range<u64>) -> Command {
     Command { op, range, stream: 0, fua: false }
 }
 
+/// Where nothing fails, the parity of a closed stripe covers all of it.
+fn covered_at_least(device: &Device<(), Versions>) -> usize {
+    let stripes = device.ftl().stripes().filter(|_| device.ftl().life().is_none());
+    stripes.map_or(0, |stripes| stripes.superblocks().width() as usize - 1)
+}
+
+/// Whether reads of a device may end as unreadable that goes on with another configuration.
+fn may_lose_more(bench: &Bench, config: &Config) -> bool {
+    let none = |config| !may_lose(config, None);
+    bench.may_lose || !(none(&bench.config) && none(config))
+}
+
 /// The device and its judge.
 pub struct Bench {
     device: Device<(), Versions>,
@@ -113,6 +125,10 @@ pub struct Bench {
     per_page: u64,
     /// Pages that were deallocated once: nobody outside knows since when.
     trimmed: BTreeSet<Lpn>,
+    /// Whether reads may end as unreadable.
+    may_lose: bool,
+    /// Flash pages that the parity of a closed stripe covers at the least.
+    least: usize,
     /// Whether all that it holds was refreshed from the first, so that nothing may be lost.
     refreshes: bool,
     pub met: Met,
@@ -125,7 +141,8 @@ impl Bench {
         let geometry = setup.ftl.geometry.clone();
         let per_page = geometry.sectors_per_unit();
         let versions = Versions::new(geometry.physical_pages(), per_page, ());
-        let versions = versions.with_parity(setup.ftl.superblocks.as_ref());
+        let superblocks = setup.ftl.superblocks.clone();
+        let versions = versions.with_parity(superblocks.as_ref());
         let versions = if setup.ftl.mapping.translates() { versions } else { versions.in_place() };
         let mut device = assemble_with(setup, (), versions);
         canary.into_iter().for_each(|canary| device.plant(canary));
@@ -143,6 +160,8 @@ impl Bench {
                 Promises::on_flash(&config),
             ),
             refreshes: device.ftl().refreshes().is_some() && !reads_fail(&config),
+            may_lose: may_lose(&config, superblocks.as_ref()),
+            least: covered_at_least(&device),
             device,
             config,
             canary,
@@ -179,10 +198,13 @@ impl Bench {
         }
         loaded.map_err(|damage| format!("an image: {damage}"))?;
         let met = Met { reloaded: true, ..bench.met };
+        // What has failed before adds up with what fails from now on.
+        let may_lose = may_lose_more(&bench, &config);
         // What another device has let age may be lost already.
         let mut judge = bench.judge;
         judge.promise(Promises::on_flash(&config));
-        Ok(Bench { device, config, judge, met, refreshes: false, ..bench })
+        let least = bench.least.min(covered_at_least(&device));
+        Ok(Bench { device, config, judge, met, may_lose, least, refreshes: false, ..bench })
     }
 
     /// Asks all that a load asks.
@@ -261,6 +283,9 @@ impl Bench {
         if completion.outcome == Outcome::Unreadable && at_work {
             return Err(format!("lost in spite of refresh: {completion:?}"));
         }
+        if completion.outcome == Outcome::Unreadable && !self.may_lose {
+            return Err(format!("nothing may be lost, and a read was: {completion:?}"));
+        }
         self.judge.end(completion, found)?;
         match (op, completion.outcome) {
             (Op::Flush, Outcome::Done) => self.judge_flash(),
@@ -313,6 +338,10 @@ impl Bench {
         self.submit(plain(Op::Flush, 0..0));
         self.drain()?;
         self.judge_pasts()?;
+        let contents = self.device.contents();
+        let parity =
+            contents.parity().map(|parity| parity.check(self.least, |at| contents.words(at)));
+        parity.unwrap_or(Ok(()))?;
         self.submit(plain(Op::Read, 0..capacity));
         self.drain()?;
         self.note();

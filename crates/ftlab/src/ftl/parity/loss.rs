@@ -66,6 +66,12 @@ impl Stripes {
         (width - dead.count_ones() > 1).then(|| live.find(lives)).flatten()
     }
 
+    /// Whether pages of blocks are left out, because a die is the last one of its group.
+    pub(crate) fn leaves_pages_out(&self) -> bool {
+        let alone = |dead: &u64| dead.count_ones() + 1 == self.superblocks.width();
+        self.any_dead && self.dead.iter().any(alone)
+    }
+
     /// Whether a place of a stripe is for a page, as things stand.
     pub(super) fn is_page(&self, stripe: Stripe, place: u32) -> bool {
         if !self.any_dead {

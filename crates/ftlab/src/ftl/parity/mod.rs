@@ -80,7 +80,7 @@ impl ParityCounts {
     }
 }
 
-/// The parity of a stripe while it is in DRAM.
+/// The parity of a stripe while it is in DRAM: until it is on flash, and all that it covers.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     /// A bit for each member whose page it covers.
@@ -90,14 +90,21 @@ struct Running {
     /// On whose account the last of them was programmed. The parity goes there, too: programs of a block
     /// from different origins could change their order.
     origin: Origin,
-    /// Whether it is on its way to flash.
+    /// Whether it is on its way to flash, or there.
     leaves: bool,
+    /// Whether it is on flash.
+    is_there: bool,
 }
 
 impl Running {
     /// Nothing is covered.
     fn new(origin: Origin) -> Running {
-        Running { covered: 0, programmed: 0, origin, leaves: false }
+        Running { covered: 0, programmed: 0, origin, leaves: false, is_there: false }
+    }
+
+    /// Whether nothing of it has to stay in DRAM.
+    fn is_done(&self) -> bool {
+        self.is_there && self.covered & !self.programmed == 0
     }
 }
 
@@ -152,7 +159,7 @@ pub struct Stripes {
     under_way: Vec<u32>,
     /// Erases that wait for that.
     erases: Vec<(BlockId, CommandId)>,
-    /// Erases of which some blocks are erased, and others not: how many are.
+    /// Erases of which some blocks are erased, or are spared it, and others not: how many are.
     erasing: BTreeMap<u32, u32>,
     /// Reads whose pages are computed.
     rebuilding: BTreeSet<u32>,
@@ -199,7 +206,7 @@ impl Stripes {
         &self.load
     }
 
-    /// Blocks that are erased of superblocks whose erase is not done.
+    /// Blocks that are erased, or spared, of superblocks whose erase is not done.
     pub(crate) fn erased_in_part(&self) -> u64 {
         self.erasing.values().map(|&blocks| u64::from(blocks)).sum()
     }
@@ -243,7 +250,8 @@ impl Stripes {
     }
 
     /// The blocks of a superblock on flash, and how far each is programmed, after so many flash pages of the
-    /// volume; those of dead dies apart.
+    /// volume; those of dead dies apart. Of a die that is the last one of its group, the last of these pages may
+    /// be left out.
     pub(crate) fn on_flash(
         &self,
         block: BlockId,

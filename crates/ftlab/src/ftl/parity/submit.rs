@@ -7,6 +7,7 @@ use crate::device::Contents;
 use crate::nand::{Kind, Stripe};
 use crate::scheduler::{Command, CommandId, Flash, Load, Probe, Task};
 use crate::units::{BlockId, DieId, Ppn, SimTime};
+use crate::verify::Canary;
 
 /// What stripes work on.
 pub struct Below<'a, P, C> {
@@ -55,6 +56,8 @@ impl Stripes {
         if self.any_dead {
             self.close_before(stripe, on);
         }
+        let data = self.superblocks.width() - 1;
+        let is_last = !(place + 1..data).any(|place| self.is_page(stripe, place));
         if self.is_dead(stripe.block, member) {
             // It was placed before that was known: its program fails.
             self.missing.insert((stripe, member), Missing::LeftOut);
@@ -62,11 +65,12 @@ impl Stripes {
             let running = self.running.entry(stripe).or_insert_with(|| Running::new(origin));
             running.covered |= 1 << member;
             running.origin = origin;
-            on.contents.cover(stripe, page);
+            if !(is_last && on.flash.plant.is(Canary::ParityMissesLastPage)) {
+                on.contents.cover(stripe, page);
+            }
         }
         self.begin_part(id, self.superblocks.on_flash(stripe, member), on);
-        let data = self.superblocks.width() - 1;
-        if !(place + 1..data).any(|place| self.is_page(stripe, place)) {
+        if is_last {
             self.program_parity(stripe, on);
         }
     }
@@ -106,6 +110,7 @@ impl Stripes {
         for member in 0..self.superblocks.width() {
             if self.is_dead(block, member) {
                 self.counts.spared_erases += 1;
+                *self.erasing.entry(id.get()).or_default() += 1;
                 continue;
             }
             let first = self.superblocks.on_flash(Stripe { block, row: 0 }, member);
@@ -149,7 +154,7 @@ impl Stripes {
                 let stripe = Stripe { block, row };
                 match failed {
                     true => self.do_without_parity(stripe),
-                    false => drop(self.running.remove(&stripe)),
+                    false => self.note(stripe, |running| running.is_there = true),
                 }
                 self.ended(block, on);
                 return None;
@@ -191,11 +196,19 @@ impl Stripes {
         on: &mut Below<'_, P, C>,
     ) -> CommandId {
         let (stripe, member) = self.member_of(on.flash.command(id).page);
-        if let Some(running) = self.running.get_mut(&stripe) {
-            running.programmed |= 1 << member;
-        }
+        self.note(stripe, |running| running.programmed |= 1 << member);
         self.ended(stripe.block, on);
         id
+    }
+
+    /// Something of a stripe has come to flash.
+    fn note(&mut self, stripe: Stripe, what: impl FnOnce(&mut Running)) {
+        if let Some(running) = self.running.get_mut(&stripe) {
+            what(running);
+            if running.is_done() {
+                self.running.remove(&stripe);
+            }
+        }
     }
 
     /// All that was to be read for a read is there, or nothing more will be.
@@ -234,10 +247,13 @@ impl Stripes {
             return false;
         }
         let page = on.flash.command(id).page;
-        let Some(rest) = self.rest_of(page) else {
+        let Some(mut rest) = self.rest_of(page) else {
             self.counts.lost += 1;
             return false;
         };
+        if on.flash.plant.is(Canary::ComputedWithoutOne) {
+            rest.members &= rest.members.saturating_sub(1);
+        }
         self.rebuilding.insert(id.get());
         on.contents.reconstruct(page, &rest);
         on.flash.command_mut(id).unreadable = false;

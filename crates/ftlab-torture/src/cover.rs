@@ -1,0 +1,133 @@
+//! What parity across dies covers: of each stripe one page may be missing, whoever took it. From that follows
+//! on which devices nothing may ever be unreadable.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ftlab::config::Config;
+use ftlab::nand::timing::TimingChoice;
+use ftlab::nand::{Fault, FaultOptions, Spot, Stripe, Superblocks};
+use ftlab::units::{DieId, Ppn};
+
+use crate::judge::reads_fail;
+use crate::stripes::stripe_at;
+
+/// Whether data may be lost on flash: with age, or because more can't be read than parity covers.
+pub fn may_lose(config: &Config, superblocks: Option<&Superblocks>) -> bool {
+    let ages = matches!(config.options.nand.timing.policy, TimingChoice::Ispp(_));
+    let covers = |superblocks| covers(superblocks, &config.options.nand.faults);
+    ages || (reads_fail(config) && !superblocks.is_some_and(covers))
+}
+
+/// Whether of each stripe one page is missing at the most, whenever faults come. What fails by chance may strike
+/// two pages of a stripe, and a program that failed may be one of them.
+pub fn covers(superblocks: &Superblocks, faults: &FaultOptions) -> bool {
+    let mut missing = Missing::default();
+    let mut programs = faults.program_failures > 0;
+    for scheduled in &faults.schedule {
+        match scheduled.fault {
+            Fault::DieDies(die) => missing.die(superblocks, die),
+            Fault::Unreadable(spot) => missing.spot(superblocks, spot),
+            Fault::ProgramFails(_) => programs = true,
+            Fault::EraseFails(_) => {}
+        }
+    }
+    let by_chance = faults.read_failures > 0 || faults.disturb_limit.is_some();
+    let alone = missing.is_nothing() || (!programs && missing.is_one_of_each(superblocks));
+    !by_chance && alone
+}
+
+/// Which members of groups and of stripes nothing reads.
+#[derive(Default)]
+struct Missing {
+    dies: BTreeMap<DieId, BTreeSet<u32>>,
+    pages: BTreeMap<Stripe, BTreeSet<u32>>,
+}
+
+impl Missing {
+    fn die(&mut self, superblocks: &Superblocks, die: u32) {
+        let (group, member) = superblocks.group_of(DieId::new(die));
+        self.dies.entry(group).or_default().insert(member);
+    }
+
+    fn spot(&mut self, superblocks: &Superblocks, spot: Spot) {
+        let flash = superblocks.flash();
+        let per_block = flash.shape().pages_per_block;
+        let pages = match spot {
+            Spot::Page(page) => page..page + 1,
+            Spot::Block(block) => block * per_block..(block + 1) * per_block,
+        };
+        for page in pages {
+            let (stripe, member) = stripe_at(superblocks, Ppn::new(page * flash.units_per_page()));
+            self.pages.entry(stripe).or_default().insert(member);
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.dies.is_empty() && self.pages.is_empty()
+    }
+
+    fn is_one_of_each(&self, superblocks: &Superblocks) -> bool {
+        let none = BTreeSet::new();
+        let of_dies = |stripe: &Stripe| {
+            self.dies.get(&superblocks.group_of_block(stripe.block)).unwrap_or(&none)
+        };
+        self.dies.values().all(|dies| dies.len() == 1)
+            && self.pages.iter().all(|(stripe, pages)| pages.union(of_dies(stripe)).count() == 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ftlab::config::Layer;
+    use ftlab::nand::{Area, Geometry, Scheduled};
+    use ftlab::units::Nanos;
+
+    /// Four dies of two planes with 32 blocks of 32 pages, in two groups.
+    fn device() -> (Config, Superblocks) {
+        let layer = Layer::file("cover.toml", "base = \"tiny\"");
+        let config = Config::load(&[layer]).expect("a preset");
+        let superblocks = Superblocks::new(&Geometry::new(config.shape()), 2);
+        (config, superblocks)
+    }
+
+    #[test]
+    fn one_page_of_each_stripe_may_be_missing() {
+        let (config, superblocks) = device();
+        let of_group = |group: u32, member| superblocks.die_of(DieId::new(group), member).get();
+        let (one, other) = (of_group(0, 0), of_group(0, 1));
+        let dies = |die| Fault::DieDies(die);
+        let page = |die: u32, page| Fault::Unreadable(Spot::Page(die * 64 * 32 + page));
+        let block = |die: u32, block| Fault::Unreadable(Spot::Block(die * 64 + block));
+        let program = Fault::ProgramFails(Area::Block(0));
+        let erase = Fault::EraseFails(Area::Block(0));
+        for (faults, is_covered) in [
+            (&[][..], true),
+            (&[program], true),
+            (&[dies(one), erase], true),
+            (&[dies(one), program], false),
+            (&[dies(one), dies(of_group(1, 1))], true),
+            (&[dies(one), dies(other)], false),
+            (&[dies(one), page(one, 77), block(one, 3)], true),
+            (&[dies(one), page(other, 77)], false),
+            (&[page(one, 77), page(other, 78)], true),
+            (&[page(one, 77), page(other, 77)], false),
+            (&[page(one, 77), page(other, 77 + 32 * 32)], true),
+            (&[page(one, 77), block(other, 2)], false),
+            (&[page(one, 77), block(other, 1)], true),
+        ] {
+            let mut options = config.options.nand.faults.clone();
+            options.schedule =
+                faults.iter().map(|&fault| Scheduled { at: Nanos::ZERO, fault }).collect();
+            assert_eq!(covers(&superblocks, &options), is_covered, "{faults:?}");
+        }
+    }
+
+    #[test]
+    fn chance_keeps_to_no_stripe() {
+        let (config, superblocks) = device();
+        let mut options = config.options.nand.faults.clone();
+        options.read_failures = 1;
+        assert!(!covers(&superblocks, &options));
+    }
+}
