@@ -1,4 +1,4 @@
-//! Crash tests in small: some thousand power cuts over all designs, and planted bugs that they must find.
+//! Crash tests in small: some thousand power cuts over all designs, dies that die, and planted bugs that they must find.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -12,7 +12,7 @@ const SEEDS: u64 = 36;
 const PATIENCE: u64 = 40;
 
 #[test]
-fn nothing_is_lost_when_power_is_cut() {
+fn nothing_is_lost_when_power_is_cut_or_dies_die() {
     let mut met = Tally::default();
     for seed in 0..SEEDS {
         for design in &DESIGNS {
@@ -46,6 +46,9 @@ fn nothing_is_lost_when_power_is_cut() {
         ("half-erased blocks", met.half_erased, 20),
         ("units rolled back", met.rolled_back, 10),
         ("faults", met.faults, 10),
+        ("dies that died", met.deaths, 15),
+        ("computed pages", met.computed, 500),
+        ("devices on which more fails than parity covers", met.beyond, 3),
     ];
     let rare: Vec<_> = met.iter().filter(|(_, times, least)| times < least).collect();
     assert!(rare.is_empty(), "hardly ever met: {rare:?}");
@@ -53,7 +56,7 @@ fn nothing_is_lost_when_power_is_cut() {
 
 /// Bugs of different kinds that crash tests must find: an invalidation that is lost, a flush that overtakes
 /// what it is to make durable, an off-by-one in collection, a stale cache, a fragment that recovery misses; and
-/// everything else that only a power cut shows.
+/// everything else that only a power cut shows, or the death of a die.
 const PLANTED: [Canary; 5] = [
     Canary::OldCopyStays,
     Canary::FlushWaitsForNothing,
@@ -65,7 +68,7 @@ const PLANTED: [Canary; 5] = [
 #[test]
 fn planted_bugs_are_found() {
     let mut survived = Vec::new();
-    for canary in PLANTED.into_iter().chain(Canary::OF_POWER_CUTS) {
+    for canary in PLANTED.into_iter().chain(Canary::OF_POWER_CUTS).chain(Canary::OF_DEATHS) {
         let began = Instant::now();
         let found = (0..PATIENCE)
             .flat_map(|seed| DESIGNS.iter().map(move |design| Case::draw(design, seed)))
@@ -120,10 +123,13 @@ fn designs_are_drawn_as_they_are_named() {
             let case = Case::draw(design, seed);
             assert_eq!(case.to_string(), Case::draw(design, seed).to_string());
             let recovery = case.settings.get("ftl.recovery.policy").expect("it is set");
-            *policies
-                .entry(if recovery.contains("scan") { "scan" } else { "checkpoint" })
-                .or_default() += 1;
+            let known = ["scan", "checkpoint", "none"].into_iter();
+            let name = known.filter(|name| recovery.contains(name)).next_back();
+            *policies.entry(name.expect("it is one of them")).or_default() += 1;
+            let fails = case.settings.get("nand.faults.schedule");
+            assert!(design.loses_power() || fails.is_some_and(|faults| faults.len() > 4), "{case}");
         }
     }
-    assert!(policies.values().all(|&times| times > 20), "{policies:?}");
+    assert_eq!(policies.len(), 3, "{policies:?}");
+    assert!(policies.values().all(|&times| times >= 20), "{policies:?}");
 }

@@ -13,6 +13,8 @@ pub struct Document {
     pub last_seed: u64,
     pub cases: u64,
     pub cuts: u64,
+    /// Dies that died, where there is parity across dies.
+    pub deaths: u64,
     /// Cases that failed.
     pub losses: u64,
     pub designs: Vec<DesignDocument>,
@@ -38,6 +40,11 @@ pub struct DesignDocument {
     pub rolled_back_units: u64,
     /// Programs and erases that failed.
     pub faults: u64,
+    /// Dies that died, flash pages that were computed from the rest of their stripes, and devices on which more failed than
+    /// parity covers.
+    pub deaths: u64,
+    pub computed_pages: u64,
+    pub beyond_parity: u64,
     /// Sectors and commands that were unreadable, where the design does not promise more.
     pub unreadable: u64,
     /// Devices that came to the end of their life.
@@ -76,6 +83,9 @@ impl DesignDocument {
             half_erased_blocks: 0,
             rolled_back_units: 0,
             faults: 0,
+            deaths: 0,
+            computed_pages: 0,
+            beyond_parity: 0,
             unreadable: 0,
             ended: 0,
             recovery_ns: None,
@@ -100,6 +110,9 @@ impl DesignDocument {
         self.half_erased_blocks += tally.half_erased;
         self.rolled_back_units += tally.rolled_back;
         self.faults += tally.faults;
+        self.deaths += tally.deaths;
+        self.computed_pages += tally.computed;
+        self.beyond_parity += tally.beyond;
         self.unreadable += tally.unreadable;
         self.ended += tally.ended;
         for time in &tally.recoveries {

@@ -91,6 +91,7 @@ impl Ledger {
             last_seed: seed.wrapping_add(rounds),
             cases: next,
             cuts,
+            deaths: designs.iter().map(|design| design.deaths).sum(),
             losses: failures.len() as u64,
             designs,
             failures,

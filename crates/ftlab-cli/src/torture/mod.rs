@@ -1,4 +1,4 @@
-//! `ftlab torture`: devices that lose power, on all cores, until something is lost or enough were cut.
+//! `ftlab torture`: devices that lose power, or dies, on all cores, until something is lost or enough were cut.
 //!
 //! Which cases are run follows from the seed and from how many cuts are asked for, never from the number
 //! of threads: what comes out is taken in the order of the cases, and what was run beyond the end is left out.
@@ -51,6 +51,11 @@ fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
         true => DESIGNS.iter().collect(),
         false => args.design.clone(),
     };
+    if args.cuts.is_some() && !designs.iter().any(|design| design.loses_power()) {
+        let said = "power is never cut on what is asked for, so no number of cuts is ever reached";
+        let remedy = "give a time by --hours, or a design on which it is";
+        return Err(Failure::usage(format!("{said}\n  remedy: {remedy}")));
+    }
     let threads = args
         .jobs
         .map_or_else(|| available_parallelism().map_or(1, usize::from), |jobs| jobs as usize);

@@ -21,9 +21,13 @@ pub fn failures(document: &Document, out: &mut dyn Write) -> io::Result<()> {
 
 /// The table by design.
 pub fn print(document: &Document, out: &mut dyn Write) -> io::Result<()> {
-    let Document { first_seed, last_seed, cases, cuts, losses, designs, .. } = document;
+    let Document { first_seed, last_seed, cases, cuts, deaths, losses, designs, .. } = document;
+    let deaths = match deaths {
+        0 => String::new(),
+        some => format!(" and {} deaths of dies", count(*some)),
+    };
     let told = format!(
-        "{} power cuts in {} cases, seeds {first_seed} to {last_seed}: {}",
+        "{} power cuts{deaths} in {} cases, seeds {first_seed} to {last_seed}: {}",
         count(*cuts),
         count(*cases),
         match losses {
@@ -38,7 +42,7 @@ pub fn print(document: &Document, out: &mut dyn Write) -> io::Result<()> {
 
 fn recoveries(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()> {
     let mut rows =
-        table(&["Design", "cases", "cuts", "lost", "recovery: median", "p99", "longest"]);
+        table(&["Design", "cases", "cuts", "deaths", "lost", "recovery: median", "p99", "longest"]);
     for design in designs {
         let times = design.recovery_ns;
         let told = |of: Option<u64>| of.map_or("-".to_owned(), |ns| time(ns as f64));
@@ -46,6 +50,7 @@ fn recoveries(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()>
             design.name.to_owned(),
             count(design.cases),
             count(design.cuts),
+            count(design.deaths),
             count(design.losses),
             told(times.map(|times| times.median)),
             told(times.map(|times| times.p99)),
@@ -86,5 +91,22 @@ fn met(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()> {
                 without a command; flash pages whose program was torn, erases that were; mapping units that did not \
                 count yet and were rolled back; programs and erases that failed.";
     writeln!(out)?;
-    wrapped(out, "", text)
+    wrapped(out, "", text)?;
+    computed(designs, out)
+}
+
+/// What parity has done where dies die.
+fn computed(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()> {
+    let of = |number: fn(&DesignDocument) -> u64| designs.iter().map(number).sum::<u64>();
+    let (pages, beyond) = (of(|design| design.computed_pages), of(|design| design.beyond_parity));
+    if pages + beyond == 0 {
+        return Ok(());
+    }
+    let text = format!(
+        "Where dies died, or pages could not be read, {} flash pages were computed. On {} devices more failed than \
+         parity covers.",
+        count(pages),
+        count(beyond)
+    );
+    wrapped(out, "", &text)
 }

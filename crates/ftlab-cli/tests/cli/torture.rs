@@ -32,6 +32,26 @@ fn the_table_names_designs_and_seeds() {
     assert_eq!(again.code, 0, "{}{}", again.out, again.err);
 }
 
+/// Deaths are no cuts: both are counted, each for itself.
+#[test]
+fn deaths_of_dies_are_counted_apart() {
+    let place = Place::new();
+    let done = place.run("torture --cuts 20 --design parity --design page --seed 6 --json");
+    assert_eq!(done.code, 0, "{}{}", done.out, done.err);
+    let document: serde_json::Value = serde_json::from_str(&done.out).expect("JSON");
+    let [parity, page] = [0, 1].map(|number| &document["designs"][number]);
+    assert_eq!((&parity["cuts"], &page["deaths"]), (&0.into(), &0.into()));
+    assert_eq!(&parity["recovery_ns"], &serde_json::Value::Null);
+    assert_eq!(&document["cuts"], &page["cuts"]);
+    assert_eq!(&document["deaths"], &parity["deaths"]);
+    let done = place.run("torture --replay parity:7");
+    assert_eq!(done.code, 0, "{}{}", done.out, done.err);
+    for word in ["deaths", "flash pages were computed", "0 power cuts"] {
+        assert!(done.out.contains(word), "{word}: {}", done.out);
+    }
+    assert!(done.out.lines().all(|line| line.chars().count() <= 79), "{}", done.out);
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let place = Place::new();
@@ -44,6 +64,7 @@ fn what_makes_no_sense_is_refused() {
         ("torture --cuts 5 --design none", "packed"),
         ("torture --cuts 5 --seed -3", "negative"),
         ("torture --cuts 5 -j 0", "1.."),
+        ("torture --cuts 5 --design parity", "--hours"),
         ("torture --replay page", "remedy"),
         ("torture --replay none:4", "packed"),
         ("torture --replay page:4:r=100", "does not have"),

@@ -1,20 +1,22 @@
 //! A device that loses power, beside the naive one, which judges what it comes up with.
 
+mod living;
+
 use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, Recovered, Remains, assemble_with, power_up};
 use ftlab::ftl::Fragments;
 use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
-use ftlab::nand::timing::TimingChoice;
 use ftlab::units::{Lba, Lpn, Nanos, SimTime};
 use ftlab::verify::Canary;
 
 use super::{Cut, Round, Tally};
-use crate::judge::{Command, Judge, Promises, reads_fail};
+use crate::cover::may_lose;
+use crate::judge::{Command, Judge, Promises};
 use crate::load::Step;
 use crate::versions::{Found, Version, Versions};
 
 /// The seed of policies that draw random numbers.
-const SEED: u64 = 1;
+pub(super) const SEED: u64 = 1;
 /// No recovery takes longer than that: the devices are small.
 const LONGEST: Nanos = Nanos(3_600_000_000_000);
 /// One of so many cuts is recovered from twice, and both must come to the same.
@@ -42,6 +44,8 @@ pub(super) struct Bench {
     depth: usize,
     judge: Judge,
     per_page: u64,
+    /// Whether what was acknowledged may be lost for another reason than the power.
+    may_lose: bool,
     fuse: Fuse,
     tally: Tally,
 }
@@ -55,7 +59,10 @@ impl Bench {
         let setup = DeviceSetup::new(&config, SEED);
         let geometry = setup.ftl.geometry.clone();
         let per_page = geometry.sectors_per_unit();
+        let superblocks = setup.ftl.superblocks.clone();
         let versions = Versions::new(geometry.physical_pages(), per_page, ());
+        let versions = versions.with_parity(superblocks.as_ref());
+        let may_lose = may_lose(&config, superblocks.as_ref());
         let mut device = assemble_with(setup, (), versions);
         plant(&mut device, canary);
         // What a device holds at the start are zeros.
@@ -66,7 +73,7 @@ impl Bench {
         let per_page = u64::from(per_page);
         let judge = Judge::new(device.capacity_sectors(), per_page, Promises::of(&config));
         let (fuse, tally) = (Fuse::Unlit, Tally::default());
-        Bench { device, config, depth, judge, per_page, fuse, tally }
+        Bench { device, config, depth, judge, per_page, may_lose, fuse, tally }
     }
 
     /// Writes everything once.
@@ -100,9 +107,9 @@ impl Bench {
 
     fn work(&mut self, round: &Round) -> Result<(), String> {
         self.fuse = match round.cut {
-            Cut::Moments(moments) => Fuse::Moments(moments),
-            Cut::Acknowledged(count) => Fuse::Acknowledged(count),
-            Cut::AfterStep(..) | Cut::Later(..) | Cut::Idle(_) => Fuse::Unlit,
+            Some(Cut::Moments(moments)) => Fuse::Moments(moments),
+            Some(Cut::Acknowledged(count)) => Fuse::Acknowledged(count),
+            Some(Cut::AfterStep(..) | Cut::Later(..) | Cut::Idle(_)) | None => Fuse::Unlit,
         };
         for (at, step) in (0..).zip(&round.steps) {
             self.step(step)?;
@@ -110,15 +117,17 @@ impl Bench {
                 return Ok(());
             }
             match round.cut {
-                Cut::AfterStep(last, moments) if last == at => self.fuse = Fuse::Moments(moments),
-                Cut::Later(last, time) if last == at => {
+                Some(Cut::AfterStep(last, moments)) if last == at => {
+                    self.fuse = Fuse::Moments(moments);
+                }
+                Some(Cut::Later(last, time)) if last == at => {
                     self.fuse = Fuse::At(self.device.now() + time);
                 }
                 _ => {}
             }
         }
         self.drain()?;
-        if let Cut::Idle(time) = round.cut {
+        if let Some(Cut::Idle(time)) = round.cut {
             self.fuse = Fuse::At(self.device.now() + time);
             while self.fuse != Fuse::Burnt && self.advance(SimTime::FOREVER)? != Advanced::Idle {}
         }
@@ -215,9 +224,9 @@ impl Bench {
         match completion.outcome {
             Outcome::Done => self.tally.commands += 1,
             Outcome::ReadOnly if self.refuses() => {}
-            Outcome::Unreadable if self.may_lose() => self.tally.unreadable += 1,
+            Outcome::Unreadable if self.may_lose => self.tally.unreadable += 1,
             Outcome::ReadOnly | Outcome::Unreadable => {
-                return Err(format!("nothing has failed, and a command did: {completion:?}"));
+                return Err(format!("nothing may be lost, and a command failed: {completion:?}"));
             }
         }
         self.judge.end(completion, found)
@@ -226,12 +235,6 @@ impl Bench {
     /// Whether it may refuse to write.
     fn refuses(&self) -> bool {
         self.device.end_of_life().is_some() || !self.device.ftl().dead_dies().is_empty()
-    }
-
-    /// Whether what was acknowledged may be lost for another reason than the power.
-    fn may_lose(&self) -> bool {
-        let ages = matches!(self.config.options.nand.timing.policy, TimingChoice::Ispp(_));
-        ages || reads_fail(&self.config)
     }
 
     /// Cuts the power, and lets it come back; cuts it again so long after each time, while the device comes up.
@@ -285,8 +288,7 @@ impl Bench {
             self.judge.accept(&found);
             return Ok(());
         }
-        let may_lose = self.may_lose();
-        self.judge.survey(&found, may_lose)
+        self.judge.survey(&found, self.may_lose)
     }
 
     /// Where no block is left to take it, capacitors carry nothing to flash, and nobody outside knows how much that is.
@@ -342,6 +344,7 @@ impl Bench {
         self.tally.ended += u64::from(self.device.end_of_life().is_some());
         let losses = self.device.ftl().life().map(|life| *life.losses()).unwrap_or_default();
         self.tally.faults += losses.program_failures + losses.erase_failures;
+        self.note_deaths();
         Ok(self.tally)
     }
 }

@@ -1,4 +1,4 @@
-//! A case: a device, and rounds of load that each end with a power cut. It is what its design and its
+//! A case: a device, and rounds of load that each end with a power cut, or under which something dies. It is what its design and its
 //! seed say; a failing one shrinks to the options, rounds and commands that matter.
 
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::draw::{self, Settings};
 use crate::finding;
 use crate::load::{DEPTHS, Profile};
 
-/// A device that loses power.
+/// A device that loses power, or parts of its flash.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Its design.
@@ -46,14 +46,16 @@ impl Case {
         let depth = DEPTHS[stream.below(DEPTHS.len() as u64) as usize] as usize;
         let fills = stream.below(3) > 0;
         let count = ROUNDS.0 + stream.below(ROUNDS.1);
-        let rounds = (0..count).map(|_| Round::draw(&mut stream, &profile)).collect();
+        let cuts = design.loses_power();
+        let rounds = (0..count).map(|_| Round::draw(&mut stream, &profile, cuts)).collect();
         Case { design, seed, settings, depth, fills, rounds, edits: Vec::new() }
     }
 
     /// Power cuts of a case that finds nothing.
     pub fn cuts(&self) -> u64 {
         let more = |round: &Round| round.again.len() + round.within.len();
-        self.rounds.iter().map(|round| 1 + more(round) as u64).sum()
+        let cut = self.rounds.iter().filter(|round| round.cut.is_some());
+        cut.map(|round| 1 + more(round) as u64).sum()
     }
 
     /// Runs it.
@@ -76,7 +78,11 @@ impl Case {
                 bench.fill()?;
             }
             for (at, round) in self.rounds.iter().enumerate() {
-                bench = bench.round(round).map_err(|said| format!("round {at}: {said}"))?;
+                let ran = match round.cut {
+                    Some(_) => bench.round(round),
+                    None => bench.live(round),
+                };
+                bench = ran.map_err(|said| format!("round {at}: {said}"))?;
             }
             bench.finish().map_err(|said| format!("after the last round: {said}"))
         })
@@ -149,6 +155,7 @@ impl fmt::Display for Case {
         writeln!(f, "depth {}, filled first: {}", self.depth, self.fills)?;
         for (at, round) in self.rounds.iter().enumerate() {
             let Round { steps, cut, within, again } = round;
+            let cut = cut.map_or("power stays on".to_owned(), |cut| cut.to_string());
             writeln!(f, "round {at}: {} commands; {cut}", steps.len())?;
             steps.iter().take(20).try_for_each(|step| writeln!(f, "  {step:?}"))?;
             for time in within {

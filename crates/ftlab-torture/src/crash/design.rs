@@ -2,6 +2,7 @@
 
 use ftlab::engine::Stream;
 
+use super::deaths;
 use crate::draw::{self, Limit, Settings, Together};
 
 /// A design of a translation layer.
@@ -11,7 +12,7 @@ pub struct Design {
     pub name: &'static str,
     /// What it is.
     pub about: &'static str,
-    /// How it may find its map again.
+    /// How it may find its map again; not at all where power stays on.
     recovery: &'static [&'static str],
     /// What makes it this design.
     options: Together,
@@ -23,6 +24,7 @@ const LIMIT: Limit = Limit { units: 1_600, sectors: 16_000 };
 /// Both ways to find a map again, and the only one where it is more than a place for each page in memory.
 const ANY: &[&str] = &["scan", "checkpoint"];
 const SCAN: &[&str] = &["scan"];
+const NO: &[&str] = &[];
 
 /// What every device has.
 const ALWAYS: Together = &[
@@ -32,7 +34,7 @@ const ALWAYS: Together = &[
 ];
 
 /// All of them, in the order in which they take turns.
-pub const DESIGNS: [Design; 9] = [
+pub const DESIGNS: [Design; 10] = [
     Design {
         name: "page",
         about: "page mapping with any buffer",
@@ -115,6 +117,32 @@ pub const DESIGNS: [Design; 9] = [
         recovery: SCAN,
         options: &[("ftl.mapping.policy", &["nftl"])],
     },
+    Design {
+        name: "parity",
+        about: "parity across dies, of which some die",
+        recovery: NO,
+        options: &[
+            ("ftl.parity.policy", &["dies"]),
+            ("ftl.parity.width", &["2", "3", "4"]),
+            ("ftl.mapping.policy", &["page", "page", "reconstruction"]),
+            ("ftl.placement.policy", &["dynamic"]),
+            ("ftl.placement.rows", &["off"]),
+            ("ftl.over_provisioning", &["60%", "100%", "200%"]),
+            ("ftl.slc_cache.policy", &["none"]),
+            ("ftl.gc.copyback", &["off"]),
+            ("ftl.refresh.reads", &["none"]),
+            ("nand.timing.policy", &["plain", "page-type"]),
+            ("nand.chips_per_channel", &["1", "2", "2", "3"]),
+            ("nand.dies_per_chip", &["1", "1", "2"]),
+            ("nand.planes_per_die", &["1", "1", "2"]),
+            ("nand.page_size", &["2KiB", "4KiB", "8KiB"]),
+            // What fails is drawn when it is known what there is.
+            ("nand.faults.schedule", &["1us: die 0 dies"]),
+            ("nand.faults.program_failures", &["0"]),
+            ("nand.faults.read_failures", &["0"]),
+            ("nand.faults.disturb_limit", &["none"]),
+        ],
+    },
 ];
 
 impl Design {
@@ -123,8 +151,16 @@ impl Design {
         DESIGNS.iter().find(|design| design.name == name)
     }
 
+    /// Whether power is cut on it.
+    pub fn loses_power(&self) -> bool {
+        !self.recovery.is_empty()
+    }
+
     /// A random device of this design.
     pub(super) fn draw(&self, stream: &mut Stream) -> Settings {
+        if !self.loses_power() {
+            return deaths::draw(stream, &[ALWAYS, self.options], LIMIT);
+        }
         let recovery = self.recovery[stream.below(self.recovery.len() as u64) as usize];
         draw::device_with(stream, &[ALWAYS, self.options], ("ftl.recovery.policy", recovery), LIMIT)
     }

@@ -7,6 +7,7 @@
 
 mod bench;
 mod case;
+mod deaths;
 mod design;
 mod edit;
 mod round;

@@ -22,13 +22,14 @@ pub enum Cut {
     Idle(Nanos),
 }
 
-/// Commands, a cut, and perhaps more cuts: while the device comes up, at once when it has, or soon after.
+/// Commands, a cut if power is not to stay on, and perhaps more cuts: while the device comes up, at once when it has, or
+/// soon after.
 #[derive(Clone, Debug)]
 pub struct Round {
     /// What is asked.
     pub steps: Vec<Step>,
-    /// When power is cut.
-    pub cut: Cut,
+    /// When power is cut; none if it stays on.
+    pub cut: Option<Cut>,
     /// How long after power comes back it is cut again, before the device is ready.
     pub within: Vec<Nanos>,
     /// How long after each power-up power is cut again, without a command.
@@ -40,11 +41,14 @@ const SPANS: u64 = 26;
 
 impl Round {
     /// A random round.
-    pub(super) fn draw(stream: &mut Stream, profile: &Profile) -> Round {
+    pub(super) fn draw(stream: &mut Stream, profile: &Profile, loses_power: bool) -> Round {
         let mut any = |from: &[u64]| from[stream.below(from.len() as u64) as usize];
         let count = any(&[0, 3, 10, 10, 30, 30, 80]);
         let steps = profile.steps(stream, count);
-        let cut = Cut::draw(stream, count);
+        if !loses_power {
+            return Round { steps, cut: None, within: Vec::new(), again: Vec::new() };
+        }
+        let cut = Some(Cut::draw(stream, count));
         let mut more = |most: u64| match stream.below(6) {
             0 => (0..=stream.below(most)).map(|_| span(stream)).collect(),
             _ => Vec::new(),

@@ -25,6 +25,12 @@ pub struct Tally {
     pub rolled_back: u64,
     /// Programs and erases that failed.
     pub faults: u64,
+    /// Dies that died.
+    pub deaths: u64,
+    /// Flash pages that were computed from the rest of their stripes.
+    pub computed: u64,
+    /// Devices on which more fails than their parity covers.
+    pub beyond: u64,
     /// Reads that ended as unreadable, where data may be lost.
     pub unreadable: u64,
     /// Devices that came to the end of their life.
@@ -38,7 +44,7 @@ impl Tally {
     pub fn add(&mut self, other: &Tally) {
         let Tally { cuts, cut_again, cut_coming_up, cut_at_work, .. } = other;
         let Tally { cut_collecting, commands, torn, half_erased, rolled_back, .. } = other;
-        let Tally { faults, unreadable, ended, .. } = other;
+        let Tally { faults, deaths, computed, beyond, unreadable, ended, .. } = other;
         self.cuts += cuts;
         self.cut_again += cut_again;
         self.cut_coming_up += cut_coming_up;
@@ -49,6 +55,9 @@ impl Tally {
         self.half_erased += half_erased;
         self.rolled_back += rolled_back;
         self.faults += faults;
+        self.deaths += deaths;
+        self.computed += computed;
+        self.beyond += beyond;
         self.unreadable += unreadable;
         self.ended += ended;
         self.recoveries.extend(&other.recoveries);

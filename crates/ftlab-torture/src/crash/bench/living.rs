@@ -1,0 +1,36 @@
+//! Rounds in which power stays on: what fails there are dies and pages, when the device's own schedule says so.
+
+use ftlab::host::{Host, Op};
+
+use super::Bench;
+use crate::crash::Round;
+use crate::judge::Command;
+
+impl Bench {
+    /// Commands, and while the last of them are under way everything is read, page by page: what is lost
+    /// hides nothing else.
+    pub(in crate::crash) fn live(self, round: &Round) -> Result<Bench, String> {
+        let mut bench = self;
+        round.steps.iter().try_for_each(|step| bench.step(step))?;
+        let capacity = bench.device.capacity_sectors();
+        for first in (0..capacity).step_by(bench.per_page as usize) {
+            bench.make_room(0)?;
+            let range = first..(first + bench.per_page).min(capacity);
+            bench.submit(Command { op: Op::Read, range, stream: 0, fua: false });
+        }
+        bench.drain()?;
+        bench.device.ftl().audit()?;
+        let contents = bench.device.contents();
+        let parity = contents.parity().map(|parity| parity.check(0, |at| contents.words(at)));
+        parity.unwrap_or(Ok(())).map(|()| bench)
+    }
+
+    /// What dies and pages that failed have come to.
+    pub(super) fn note_deaths(&mut self) {
+        let ftl = self.device.ftl();
+        let Some(stripes) = ftl.stripes() else { return };
+        self.tally.deaths += ftl.dead_dies_on_flash().len() as u64;
+        self.tally.computed += stripes.counts().reconstructed;
+        self.tally.beyond += u64::from(self.may_lose);
+    }
+}

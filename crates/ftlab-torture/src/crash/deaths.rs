@@ -1,0 +1,78 @@
+//! What strikes devices with parity, on which power is never cut: dies that die, and pages and blocks that nothing
+//! reads, at moments of the load. On most devices no stripe misses more than its parity covers.
+
+use ftlab::config::value::Value;
+use ftlab::device::DeviceSetup;
+use ftlab::engine::Stream;
+use ftlab::nand::{Fault, FaultOptions, Scheduled, Spot, Superblocks};
+use ftlab::units::Nanos;
+
+use super::bench::SEED;
+use crate::cover::covers;
+use crate::draw::{self, Limit, Settings, Together};
+
+const SCHEDULE: &str = "nand.faults.schedule";
+/// On one of so many devices more fails than parity covers.
+const BEYOND: u64 = 4;
+/// Faults of a device, at the most.
+const MOST: u64 = 8;
+/// Shortest and longest times of a fault, as powers of two of nanoseconds: from the first commands to the last.
+const TIMES: (u64, u64) = (14, 27);
+
+/// A random device with these options, on which something fails.
+pub(super) fn draw(stream: &mut Stream, given: &[Together], limit: Limit) -> Settings {
+    loop {
+        let mut settings = draw::device_with(stream, given, ("ftl.recovery.policy", "none"), limit);
+        let Ok(config) = draw::load(&settings) else { continue };
+        let Some(superblocks) = DeviceSetup::new(&config, SEED).ftl.superblocks else { continue };
+        let faults = faults(stream, &superblocks, &config.options.nand.faults);
+        if faults.is_empty() {
+            continue;
+        }
+        let texts = faults.iter().map(|fault| format!("\"{}\"", fault.print()));
+        let list = format!("[{}]", texts.collect::<Vec<_>>().join(", "));
+        settings.insert(SCHEDULE, list);
+        if draw::load(&settings).is_ok() {
+            return settings;
+        }
+    }
+}
+
+/// Faults that parity covers, or any.
+fn faults(
+    stream: &mut Stream,
+    superblocks: &Superblocks,
+    options: &FaultOptions,
+) -> Vec<Scheduled> {
+    let beyond = stream.below(BEYOND) == 0;
+    let (dies, count) = (stream.below(4), 1 + stream.below(MOST));
+    let mut options = FaultOptions { schedule: Vec::new(), ..options.clone() };
+    for _ in 0..count {
+        let fault = fault(stream, superblocks, dies);
+        let known = options.schedule.iter().any(|scheduled| scheduled.fault == fault);
+        options.schedule.push(Scheduled { at: moment(stream), fault });
+        if known || !(beyond || covers(superblocks, &options)) {
+            options.schedule.pop();
+        }
+    }
+    options.schedule
+}
+
+/// One that is a death in `dies` of three cases.
+fn fault(stream: &mut Stream, superblocks: &Superblocks, dies: u64) -> Fault {
+    let flash = superblocks.flash();
+    let mut any = |below: u32| stream.below(below.into()) as u32;
+    if u64::from(any(3)) < dies {
+        return Fault::DieDies(any(flash.dies()));
+    }
+    let pages = flash.blocks() * flash.shape().pages_per_block;
+    Fault::Unreadable(match any(2) {
+        0 => Spot::Block(any(flash.blocks())),
+        _ => Spot::Page(any(pages)),
+    })
+}
+
+fn moment(stream: &mut Stream) -> Nanos {
+    let magnitude = TIMES.0 + stream.below(TIMES.1 - TIMES.0 + 1);
+    Nanos(stream.below(1 << magnitude))
+}
