@@ -10,6 +10,7 @@ mod experiment;
 mod failure;
 #[doc(hidden)]
 pub mod fuzz;
+mod health;
 mod human;
 mod image;
 mod interrupt;

@@ -8,7 +8,7 @@ use ftlab::stats::{LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report,
 
 use crate::human::{bytes, count, digits, percent, rate, span, time};
 use crate::result::{Document, StepDocument};
-use crate::{accesses, power_cuts};
+use crate::{accesses, health, power_cuts};
 
 /// What stands where nothing is known.
 const NONE: &str = "-";
@@ -284,7 +284,8 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         digits(wear.erases_per_block_stddev)
     );
     line(out, "Erases of a block", &format!("{text} (min / mean / max)"))?;
-    health(report, out)?;
+    health::health(report, out)?;
+    health::parity(report, out)?;
     slc_cache(report, out)?;
     merges(report, out)?;
     translation(report, out)?;
@@ -478,47 +479,6 @@ fn reconstruction(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         percent(pieces.rmap_max.page_map_ratio)
     );
     line(out, "Page reconstruction", &text)
-}
-
-/// Of a device on which something can fail.
-fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let Some(health) = &report.health else { return Ok(()) };
-    let text = format!(
-        "{} from the factory, {} grown ({} program and {} erase failures)",
-        count(health.factory_bad_blocks.into()),
-        count(health.grown_bad_blocks.into()),
-        count(health.program_failures),
-        count(health.erase_failures),
-    );
-    line(out, "Bad blocks", &text)?;
-    if health.dead_dies > 0 {
-        let text = format!(
-            "{}, with {} pages of the host; {} commands failed there",
-            count(health.dead_dies.into()),
-            count(health.pages_on_dead_dies),
-            count(health.commands_on_dead_dies)
-        );
-        line(out, "Dead dies", &text)?;
-    }
-    if health.unreadable_flash_pages > 0 || health.lost_pages > 0 {
-        let text = format!(
-            "{} reads of flash found nothing readable; {} pages on flash have lost data",
-            count(health.unreadable_flash_pages),
-            count(health.lost_pages)
-        );
-        line(out, "Lost data", &text)?;
-    }
-    let used =
-        health.endurance_used_ratio.map(|used| format!(", {} of endurance used", percent(used)));
-    let spare = percent(health.available_spare_ratio);
-    line(out, "Spare blocks left", &format!("{spare}{}", used.unwrap_or_default()))?;
-    let Some(end) = &health.end_of_life else { return Ok(()) };
-    let text = format!(
-        "read-only after {}, {} written by the host",
-        span(end.at_ns.0),
-        bytes(end.host_written_bytes)
-    );
-    line(out, "End of life", &text)
 }
 
 /// Ratios near one differ in their decimals.

@@ -23,11 +23,12 @@ const TOPS: [(&str, &str); 5] = [
 /// What the file of a reproduction is called here, beside that of a run.
 const REPRODUCTION: &str = "result.json of a reproduction";
 /// Where the types are. Of two types of one name the first is meant.
-const SOURCES: [&str; 21] = [
+const SOURCES: [&str; 22] = [
     "crates/ftlab-cli/src/result/document.rs",
     "crates/ftlab-cli/src/power_cuts.rs",
     "crates/ftlab/src/stats/report.rs",
     "crates/ftlab/src/stats/health.rs",
+    "crates/ftlab/src/stats/parity.rs",
     "crates/ftlab/src/stats/queues.rs",
     "crates/ftlab/src/stats/slc.rs",
     "crates/ftlab/src/stats/merges.rs",
