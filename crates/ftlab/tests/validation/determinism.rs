@@ -7,6 +7,7 @@ use ftlab::engine::Stream;
 use ftlab::ftl::recovery::{Checkpoint, Recovery, Scan, Unprotected};
 use ftlab::ftl::slc::WhenFull;
 use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};
+use ftlab::nand::{Fault, Scheduled};
 use ftlab::units::{Bytes, BytesPerSec, Nanos, SimTime};
 
 use crate::common::{
@@ -107,6 +108,9 @@ fn summary(spec: &Spec) -> String {
     let mut cached = cached.map_or(String::new(), |counts| format!("{counts:#?}\n"));
     if let Some(map) = device.ftl().map_on_flash() {
         cached = format!("{:#?}\n", map.counts());
+    }
+    if let Some(stripes) = device.ftl().stripes() {
+        cached = format!("{:#?}\n", stripes.counts());
     }
     if let Some(merger) = device.merger() {
         cached = format!("{:#?}\n", merger.counts());
@@ -271,6 +275,15 @@ fn with_policy(path: &str, name: &str) -> Option<Spec> {
     })
 }
 
+/// The base device with parity over its four dies, one of which dies if that is asked for.
+fn striped(death: Option<Nanos>) -> Spec {
+    let mut spec = Spec { stripe: Some(4), placement: PlacementKind::Dynamic, ..base() };
+    let dies = |at| Scheduled { at, fault: Fault::DieDies(1) };
+    spec.life.faults.schedule = death.into_iter().map(dies).collect();
+    spec.logical_pages = spec.most_logical_pages() / 100 * 50;
+    spec
+}
+
 /// No policy without its golden result, nor without saying what it is and where it comes from.
 #[test]
 fn every_policy_has_its_golden_result() {
@@ -288,6 +301,11 @@ fn every_policy_has_its_golden_result() {
                 let spec = spec.unwrap_or_else(|| panic!("{name} has no golden result"));
                 insta::assert_snapshot!(name, summary(&spec));
             }
+        }
+        // Parity is no policy with a trait: what it does while all dies live, and when one has died.
+        let died = Some(Nanos(500_000_000));
+        for (name, death) in [("ftl.parity.policy-dies", None), ("ftl.parity-a-death", died)] {
+            insta::assert_snapshot!(name, summary(&striped(death)));
         }
     });
 }
