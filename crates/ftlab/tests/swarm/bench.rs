@@ -14,7 +14,9 @@ use ftlab::image::{Resume, differences};
 use ftlab::scheduler::Origin;
 use ftlab::units::{Lpn, SimTime};
 use ftlab::verify::Canary;
-use ftlab_torture::{Command, Found, Judge, Load, Promises, Step, Versions, may_lose, reads_fail};
+use ftlab_torture::{
+    Command, Found, Judge, Load, Promises, Step, Versions, changes, may_lose, reads_fail,
+};
 
 /// The seed of policies that draw random numbers.
 const SEED: u64 = 1;
@@ -248,13 +250,13 @@ impl Bench {
         // to trim.
         let ended = self.device.end_of_life().is_some();
         let trims = command.op == Op::Trim;
-        let changes = !ended && (!trims || self.device.ftl().translates());
-        if changes && trims {
-            let changed = self.judge.changes(Op::Trim, &command.range);
+        let goes_on = !ended && (!trims || self.device.ftl().translates());
+        if goes_on && trims {
+            let changed = changes(Op::Trim, &command.range, self.per_page);
             let pages = changed.start / self.per_page..changed.end.div_ceil(self.per_page);
             self.trimmed.extend(pages.map(|page| Lpn::new(page as u32)));
         }
-        let request = self.judge.begin(command, changes);
+        let request = self.judge.begin(command, goes_on);
         self.device.submit(self.device.now(), request);
     }
 

@@ -10,7 +10,7 @@ use ftlab::units::{Lpn, Nanos, SimTime};
 
 use crate::common::random::Step;
 use crate::common::{Spec, assert_no_standstill, request};
-use ftlab_torture::{Found, Reference, Versions};
+use ftlab_torture::{Found, Reference, Versions, changes};
 
 /// A command in flight: when it began, and what it changes or reads.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ impl Bench {
         self.next_tag += 1;
         // A device that has come to its end changes nothing any more.
         let ended = self.device.end_of_life().is_some();
-        let changed = if ended { 0..0 } else { self.changes(op, &range) };
+        let changed = if ended { 0..0 } else { changes(op, &range, self.per_page) };
         let begun = match op {
             Op::Write => self.reference.begin(changed, tag),
             Op::Trim => self.reference.begin(changed, 0),
@@ -96,19 +96,6 @@ impl Bench {
         let first = range.start;
         self.flying.insert(tag, Flying { begun, range });
         self.device.submit(self.device.now(), request(op, first, sectors, tag));
-    }
-
-    /// The sectors that a command changes: a trim leaves pages alone that it covers in part.
-    fn changes(&self, op: Op, range: &Range<u64>) -> Range<u64> {
-        match op {
-            Op::Write => range.clone(),
-            Op::Trim => {
-                let first = range.start.next_multiple_of(self.per_page);
-                let end = range.end - range.end % self.per_page;
-                first..end.max(first)
-            }
-            Op::Read | Op::Flush => 0..0,
-        }
     }
 
     /// Lets the device run until something completes or `limit` comes, and checks what completed.
@@ -136,7 +123,7 @@ impl Bench {
             }
             (_, op @ (Op::Write | Op::Trim)) => {
                 let oldest = self.flying.values().map(|flying| flying.begun).min();
-                let changed = self.changes(op, &range);
+                let changed = changes(op, &range, self.per_page);
                 self.reference.end(changed, begun, oldest.unwrap_or(u64::MAX));
             }
             (_, Op::Read) => self.reference.check_read(&range, found, begun)?,
