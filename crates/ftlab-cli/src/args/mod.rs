@@ -19,6 +19,9 @@ pub use self::reproduce::ReproduceArgs;
 pub use self::torture::TortureArgs;
 use crate::failure::Failure;
 
+/// More threads than that are a slip of the pen: systems refuse them, and all wait for each other.
+const MOST_JOBS: i64 = 1024;
+
 /// A laboratory for flash translation layers: a fast, deterministic simulator of NAND flash SSDs.
 #[derive(Debug, Parser)]
 #[command(name = "ftlab", version, arg_required_else_help = true, max_term_width = 100)]
@@ -217,7 +220,7 @@ pub struct CompareArgs {
     pub seed: u64,
     /// How many runs are performed at once; by default as many as there are processors. Each needs
     /// the memory of a device.
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<u32>,
     /// The share of intervals that hold the true change.
     #[arg(long, default_value = "95%", value_name = "X", value_parser = confidence)]
@@ -280,6 +283,11 @@ impl OutputArgs {
             false => Ok(()),
         }
     }
+}
+
+/// How many threads somebody may ask for.
+fn jobs() -> impl clap::builder::TypedValueParser<Value = u32> {
+    clap::value_parser!(u32).range(1..=MOST_JOBS)
 }
 
 fn seed(text: &str) -> Result<u64, String> {

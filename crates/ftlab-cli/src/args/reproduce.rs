@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{OutputArgs, seed};
+use super::{OutputArgs, jobs, seed};
 
 /// `ftlab reproduce`.
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ pub struct ReproduceArgs {
     pub seed: u64,
     /// How many runs are performed at once; by default as many as there are processors. Each needs
     /// the memory of a device.
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<u32>,
     /// The folder of real traces, which are no part of ftlab; by default the one that the environment
     /// variable FTLAB_TRACES names. Cases that need a trace which is not there are not run, and named.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use ftlab_torture::crash::{DESIGNS, Design};
 
-use super::seed;
+use super::{jobs, seed};
 
 /// `ftlab torture`.
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ pub struct TortureArgs {
     pub design: Vec<&'static Design>,
     /// How many cases are run at once; by default as many as there are processors. It changes nothing
     /// of what is found.
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = jobs())]
     pub jobs: Option<u32>,
     /// Print JSON instead of the table.
     #[arg(long)]
