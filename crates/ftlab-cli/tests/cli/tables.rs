@@ -88,6 +88,42 @@ fn blocks_moved_to_level_wear_and_off_bad_ones_are_told_apart() {
     }
 }
 
+/// Parity over four dies, one of which dies between the first fill and the end of the load.
+const DIES: &[u8] = b"base = \"tiny\"
+ftl.over_provisioning = \"100%\"
+ftl.placement.policy = \"dynamic\"
+ftl.parity.policy = \"dies\"
+nand.faults.schedule = [\"700ms: die 3 dies\"]
+";
+
+/// A die that died is named, with what parity made of it, and nothing is called lost.
+#[test]
+fn what_parity_computed_is_told() {
+    let place = Place::new();
+    place.write("dies.toml", DIES);
+    let run = |rest: &str| {
+        let line = "run --device dies.toml --workload mixed-70-30-zipf --requests 4000 --no-output";
+        let done = place.run(&format!("{line} {rest}"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.out
+    };
+    let table = run("");
+    let result: Value = serde_json::from_str(&run("--json")).expect("JSON");
+    let of = |what: &str| result["report"]["parity"][what].as_u64().expect("a count");
+    let programs =
+        format!("over 4 dies; {} flash pages of parity programmed", count(of("parity_programs")));
+    assert_eq!(line(&table, "Parity"), Some(programs), "{table}");
+    let computed = format!(
+        "{} flash pages that could not be read, from {} others; 0 could not be computed either",
+        count(of("reconstructed_reads")),
+        count(of("reconstruction_reads"))
+    );
+    assert_eq!(line(&table, "Computed by parity"), Some(computed), "{table}");
+    assert!(of("reconstructed_reads") > 0 && of("lost_reads") == 0, "{table}");
+    assert!(line(&table, "Dead dies").is_some_and(|told| told.starts_with("1, with 0 pages")));
+    assert!(!table.contains("Data is lost"), "{table}");
+}
+
 /// Where everything is switched on that has a column.
 #[test]
 fn tables_are_narrow() {

@@ -23,7 +23,8 @@ pub struct Health {
     pub erase_failures: u64,
     /// Dies that were found dead.
     pub dead_dies: u32,
-    /// Pages (mapping units) of the host that lie on them: reads of these end as unreadable.
+    /// Pages (mapping units) of the host that lie on them: reads of these end as unreadable. With parity across dies, pages
+    /// of stripes all of whose dies are dead.
     pub pages_on_dead_dies: u64,
     /// Flash commands that failed because their die was dead.
     pub commands_on_dead_dies: u64,
@@ -72,7 +73,7 @@ pub(super) fn health<P: Probe, C: Contents>(device: &Device<P, C>) -> Option<Hea
         grown_bad_blocks: losses.grown_bad,
         program_failures: losses.program_failures,
         erase_failures: losses.erase_failures,
-        dead_dies: device.ftl().dead_dies().len() as u32,
+        dead_dies: device.ftl().dead_dies_on_flash().len() as u32,
         pages_on_dead_dies: device.ftl().pages_on_dead_dies(),
         commands_on_dead_dies: failed.on_dead_dies,
         unreadable_flash_pages: failed.unreadable,

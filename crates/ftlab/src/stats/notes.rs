@@ -146,7 +146,11 @@ fn size(bytes: u64) -> String {
 /// Data was lost, and nobody refreshed it in time.
 fn unreadable(report: &Report) -> Option<String> {
     let by_age = report.cost.as_ref().map_or(0, |cost| cost.unreadable);
-    let by_faults = report.health.as_ref().map_or(0, |health| health.unreadable_flash_pages);
+    let by_faults = match &report.parity {
+        // What could be computed is not lost.
+        Some(parity) => parity.lost_reads,
+        None => report.health.as_ref().map_or(0, |health| health.unreadable_flash_pages),
+    };
     let dead = report.health.as_ref().map_or(0, |health| health.dead_dies);
     let pages = by_age.max(by_faults);
     let requests: u64 = report.host.ops().iter().map(|(_, op)| op.unreadable_requests).sum();
