@@ -79,7 +79,7 @@ impl Bench {
     /// Writes everything once.
     pub(super) fn fill(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
-        let size = (capacity / 16).next_multiple_of(self.per_page);
+        let size = (capacity / 16).max(1).next_multiple_of(self.per_page);
         for first in (0..capacity).step_by(size as usize) {
             self.make_room(0)?;
             let range = first..(first + size).min(capacity);

@@ -38,6 +38,11 @@ impl Stripes {
         self.any_dead && self.dead_now(block) >> member & 1 == 1
     }
 
+    /// Whether all dies of a superblock are known to be dead.
+    pub(super) fn is_gone(&self, block: BlockId) -> bool {
+        self.any_dead && self.dead_now(block).count_ones() == self.superblocks.width()
+    }
+
     fn dead_now(&self, block: BlockId) -> u64 {
         self.dead[self.superblocks.group_of_block(block).at()]
     }

@@ -107,8 +107,10 @@ impl Stripes {
             return self.erases.push((block, id));
         }
         self.forget(block);
+        // Where no die is left, all of it fails.
+        let is_gone = self.is_gone(block);
         for member in 0..self.superblocks.width() {
-            if self.is_dead(block, member) {
+            if self.is_dead(block, member) && !is_gone {
                 self.counts.spared_erases += 1;
                 *self.erasing.entry(id.get()).or_default() += 1;
                 continue;
@@ -162,15 +164,16 @@ impl Stripes {
             Task::Part(id) => id,
             _ => unreachable!("what stripes hand over is theirs"),
         };
-        let on_dead_die = self.is_known_dead(on.flash.die_of(part));
+        let spared = self.is_known_dead(on.flash.die_of(part))
+            && !self.is_gone(self.superblocks.volume().block_of(on.flash.command(id).page));
         let whole = on.flash.command_mut(id);
         whole.waits_for -= 1;
         whole.unreadable |= unreadable;
-        // An erase does without the block of a dead die, and a read has other ways.
+        // An erase does without the block of a dead die as long as others live, and a read has other ways.
         whole.failed |= failed
             && match whole.kind {
                 Kind::Program => true,
-                Kind::Erase => !on_dead_die,
+                Kind::Erase => !spared,
                 Kind::Read | Kind::Copyback => false,
             };
         if whole.waits_for > 0 {
