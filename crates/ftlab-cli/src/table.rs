@@ -319,7 +319,8 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     // Wear levelling and what is moved off blocks that go bad; the line of purposes tells them apart.
     let some =
         [("moves", commands.wear), ("SLC cache", commands.fold), ("rewrites", commands.rewrite)];
-    let some = some.into_iter().filter(|(_, of)| of.reads + of.programs + of.erases > 0);
+    let some = some.into_iter().chain([("system", commands.system)]);
+    let some = some.filter(|(_, of)| of.reads + of.programs + of.erases > 0);
     for (name, of) in always.into_iter().chain(some) {
         let text = format!(
             "{} reads, {} programs, {} erases",

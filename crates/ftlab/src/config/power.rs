@@ -7,11 +7,11 @@ use crate::ftl::recovery::RecoveryChoice;
 options! {
     /// What happens when power is cut.
     pub struct PowerOptions at "power" {
-        /// Whether capacitors keep the device up until all that was acknowledged from DRAM is on flash. How long that
-        /// takes is reported.
+        /// Whether capacitors keep the device up until all that was acknowledged from DRAM is on flash. Flushes and
+        /// writes with FUA then wait for no program, as DRAM is as good as flash. How long the device is kept up after
+        /// a cut is reported.
         capacitors: Switch = "off",
-            source "power-loss protection of data-centre drives; client drives have none for user data",
-            applies_with "ftl.recovery.policy" not "none";
+            source "power-loss protection of data-centre drives; client drives have none for user data";
     }
 }
 

@@ -54,11 +54,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         true
     }
 
-    /// A page of a write has come in: the write waits until it is on flash, unless DRAM is enough for it.
+    /// A page of a write has come in: the write waits until it is on flash, unless DRAM is enough for it. With
+    /// capacitors DRAM is as good as flash.
     #[inline]
     pub(super) fn wait_for_flash(&mut self, id: RequestId, slot: SlotId) {
         let acknowledged = self.buffer.has_acknowledged();
-        let forced = self.intake.get(id).request().fua && !self.plant.is(Canary::ForceIgnored);
+        let fua = self.intake.get(id).request().fua && !self.has_capacitors;
+        let forced = fua && !self.plant.is(Canary::ForceIgnored);
         if acknowledged && !forced {
             return;
         }
@@ -69,8 +71,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// A flush waits for all that is not on flash.
+    /// A flush waits for all that is not on flash, unless capacitors would carry it there.
     pub(super) fn submit_flush(&mut self, id: RequestId) {
+        if self.has_capacitors {
+            return;
+        }
         let pages = match self.plant.is(Canary::FlushWaitsForNothing) {
             true => 0,
             false => self.buffer.wait_for_all(id),

@@ -90,6 +90,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Capacitors carry what was acknowledged to flash. Returns how long that takes.
     fn hold_up(&mut self) -> Nanos {
         let since = self.now;
+        // From now on flash alone is safe.
+        self.has_capacitors = false;
         let queue = QueueId::new(0);
         if verify::ON {
             self.ledger.submitted(since, &LAST_FLUSH);

@@ -307,13 +307,14 @@ impl Ftl {
         let mut planes = (0..self.geometry.planes_per_die()).map(first);
         let whole = dead == self.geometry.shape().blocks_per_plane;
         if !whole || !planes.all(|block| self.blocks.state(block) == BlockState::Dead) {
-            return Err(Damage(format!("{die:?} died in part")));
+            return Err(Damage(format!("die {} died in part", die.get())));
         }
         match self.life.is_some() {
             true => Ok(()),
             false => Err(Damage(format!(
-                "{die:?} has died: a device on which nothing fails can't go on without it; keep \
-                 nand.faults as it is in the image"
+                "die {} has died: a device on which nothing fails can't go on without it; keep \
+                 nand.faults as it is in the image",
+                die.get()
             ))),
         }
     }

@@ -351,6 +351,8 @@ pub struct FlashCommands {
     pub fold: Commands,
     /// Programming pages again, at another cost.
     pub rewrite: Commands,
+    /// The journal of trims, checkpoints of the map, and erases of the blocks that hold them.
+    pub system: Commands,
 }
 
 /// Flash commands of one origin.

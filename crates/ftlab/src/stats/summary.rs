@@ -91,6 +91,7 @@ pub(super) fn build<P: Probe, C: Contents>(
             wear: commands(&counters, Origin::Wear),
             fold: commands(&counters, Origin::Fold),
             rewrite: commands(&counters, Origin::Rewrite),
+            system: commands(&counters, Origin::System),
         },
         steady_state: rounds.report(written_bytes, &counters),
         phases: phases.iter().map(|phase| phase_summary(phase, page_bytes)).collect(),
@@ -210,11 +211,16 @@ fn gc(counters: &DeviceCounters, blocks: &Blocks) -> Gc {
     let room = (ftl.gc_runs - folds) * u64::from(blocks.units_per_block())
         + folds * u64::from(blocks.slc_units());
     let (valid, units) = (mean(ftl.gc_victim_valid), mean(room));
+    let erases = |origin| commands(counters, origin).erases;
     Gc {
         runs: ftl.gc_runs,
         copied_pages: ftl.gc_pages,
         stale_copied_pages: ftl.gc_stale,
-        erased_blocks: counters.commands.iter().map(|row| row[Kind::Erase as usize]).sum(),
+        erased_blocks: Origin::ALL
+            .into_iter()
+            .filter(|&origin| origin != Origin::System)
+            .map(erases)
+            .sum(),
         valid_pages_per_victim: valid,
         valid_ratio_per_victim: valid.zip(units).map(|(valid, units)| valid / units),
         by_purpose: GcPurposes {

@@ -200,3 +200,24 @@ fn a_cut_while_it_comes_up_changes_nothing() {
         }
     }
 }
+
+/// With capacitors DRAM is as good as flash: nobody waits for programs, and a cut loses nothing.
+#[test]
+fn with_capacitors_flushes_and_forced_writes_wait_for_no_program() {
+    let dram = ["cache.policy=lru", "cache.capacity=1MiB", "cache.latency=1us"];
+    let times = |capacitors: &str| {
+        let config = config(&[&["ftl.recovery.policy=scan", capacitors], &dram[..]].concat());
+        let mut device = device(&config);
+        carry_out(&mut device, request(Op::Write, 0, 1));
+        let flush = carry_out(&mut device, request(Op::Flush, 0, 0)).latency();
+        let forced = Request { fua: true, ..request(Op::Write, 1, 1) };
+        let forced = carry_out(&mut device, forced).latency();
+        let (device, _) = cut(&config, device);
+        let there = |page| device.ftl().look_up(Lpn::new(page)).is_some();
+        assert!(there(0) && there(1), "{capacitors}");
+        [flush, forced]
+    };
+    let program = Nanos(400_000);
+    assert!(times("power.capacitors=off").iter().all(|&time| time >= program));
+    assert!(times("power.capacitors=on").iter().all(|&time| time <= Nanos(2_000)));
+}

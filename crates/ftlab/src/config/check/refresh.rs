@@ -8,12 +8,16 @@ use crate::nand::timing::{IsppOptions, TimingChoice};
 
 const WHEN: &str = "ftl.refresh.when";
 const READS: &str = "ftl.refresh.reads";
+/// The least that the option takes.
+const LEAST_READS: u32 = 10;
+const DISTURB: &str = "nand.faults.disturb_limit";
 const PERIOD: &str = "ftl.refresh.period";
 
 impl Checker<'_, '_> {
     pub(super) fn refresh(&mut self) {
         if self.options.ftl.refresh.reads.is_some() {
             self.can_be_emptied(READS, "none");
+            self.can_be_read_once_more();
         }
         if self.options.ftl.refresh.when == RefreshWhen::Never {
             return;
@@ -30,6 +34,32 @@ impl Checker<'_, '_> {
         }
         self.can_be_kept_up();
         self.can_be_emptied(WHEN, "never");
+    }
+
+    /// Refreshing a block reads all of it.
+    fn can_be_read_once_more(&mut self) {
+        let nand = &self.options.nand;
+        let (Some(reads), Some(limit)) =
+            (self.options.ftl.refresh.reads, nand.faults.disturb_limit)
+        else {
+            return;
+        };
+        let pages = nand.pages_per_block;
+        if reads.saturating_add(pages) <= limit {
+            return;
+        }
+        let message = format!(
+            "a block is refreshed after {reads} reads, and that reads its {pages} pages, but nothing reads a block that \
+             was read {limit} times"
+        );
+        let most = limit.saturating_sub(pages);
+        let remedy = match most {
+            ..LEAST_READS => {
+                format!("set {DISTURB} to at least {}", u64::from(reads) + u64::from(pages))
+            }
+            _ => format!("set {READS} to at most {most}"),
+        };
+        self.fail(&[READS, DISTURB], message, remedy);
     }
 
     /// Blocks have to be emptied one by one, for what `path` says other than `off`.
