@@ -54,6 +54,8 @@ impl Ftl {
             read_only: _,
             // Follows from the blocks.
             dead: _,
+            // Somebody has noticed before the rest.
+            death_is_news: _,
             // What it remembers is a part of its own.
             regulation: _,
             // A device that is loaded had been switched off in order: all that it holds counts.

@@ -147,6 +147,8 @@ pub struct Ftl {
     life: Option<Box<Life>>,
     /// None as long as all dies live.
     dead: Option<Box<DeadDies>>,
+    /// Whether the device has not taken note of the last death.
+    death_is_news: bool,
     /// Blocks that failed and wait to be emptied.
     failed: Vec<BlockId>,
     /// Whether the device has come to its end.
@@ -230,6 +232,7 @@ impl Ftl {
             life,
             dead: None,
             failed: Vec::new(),
+            death_is_news: false,
             read_only: false,
             slc,
             regulation: setup.cost.map(regulation),

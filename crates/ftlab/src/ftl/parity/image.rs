@@ -24,8 +24,6 @@ impl Stripes {
             dead,
             // Follows from that.
             any_dead: _,
-            // Somebody has noticed before the rest.
-            is_news: _,
             narrow,
             // What is measured counts from the load on.
             counts: _,

@@ -134,11 +134,6 @@ impl Stripes {
         }
     }
 
-    /// Whether the device has not taken note of the last death; it has from now on.
-    pub(in crate::ftl) fn has_news_of_death(&mut self) -> bool {
-        std::mem::take(&mut self.is_news)
-    }
-
     /// Flash pages of data that a superblock of a group holds at the least, if it is opened now.
     fn pages_of(&self, group: DieId) -> u32 {
         let (width, rows) =
@@ -253,7 +248,7 @@ impl Ftl {
             }
         }
         stripes.dead[group.at()] |= 1 << member;
-        (stripes.any_dead, stripes.is_news) = (true, true);
+        (stripes.any_dead, self.death_is_news) = (true, true);
         if stripes.pages_of(group) == 0 {
             return self.filled_die_died(group);
         }

@@ -151,8 +151,6 @@ pub struct Stripes {
     dead: Vec<u64>,
     /// Whether any is.
     any_dead: bool,
-    /// Whether the device has not taken note of the last one.
-    is_news: bool,
     /// Superblocks that were being filled when a die of their group died, or were opened later.
     narrow: BTreeMap<BlockId, Narrow>,
     /// By superblock: commands under way for which its erase waits.
@@ -175,7 +173,6 @@ impl Stripes {
             under_way: vec![0; superblocks.volume().blocks() as usize],
             dead: vec![0; superblocks.volume().dies() as usize],
             any_dead: false,
-            is_news: false,
             narrow: BTreeMap::new(),
             superblocks,
             running: BTreeMap::new(),

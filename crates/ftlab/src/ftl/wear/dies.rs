@@ -23,8 +23,6 @@ pub(in crate::ftl) struct DeadDies {
     dies: Vec<DieId>,
     /// By pool of planes: whether none of them is left.
     homeless: Vec<bool>,
-    /// Whether the device has not taken note of the last one.
-    is_news: bool,
 }
 
 impl Ftl {
@@ -70,9 +68,7 @@ impl Ftl {
     /// Whether a die was found dead since this was asked last.
     #[inline]
     pub(crate) fn has_news_of_death(&mut self) -> bool {
-        let news = self.dead.as_mut().is_some_and(|dead| std::mem::take(&mut dead.is_news));
-        let of_member = self.stripes.as_mut().is_some_and(|stripes| stripes.has_news_of_death());
-        news || of_member
+        std::mem::take(&mut self.death_is_news)
     }
 
     /// A die is found dead.
@@ -165,12 +161,11 @@ impl Ftl {
             dead: vec![false; dies],
             dies: Vec::new(),
             homeless: vec![false; pools],
-            is_news: false,
         };
         let dead = self.dead.get_or_insert_with(|| Box::new(none()));
         dead.dead[die.at()] = true;
         dead.dies.push(die);
-        dead.is_news = true;
+        self.death_is_news = true;
         dead.homeless.fill(true);
         for plane in (0..self.geometry.planes()).map(PlaneId::new) {
             if !dead.dead[self.geometry.die_of(plane).at()] {
