@@ -142,6 +142,12 @@ fn convert(
     if done.dropped > 0 {
         eprintln!("{} requests left out: {target} can't hold them", count(done.dropped));
     }
+    if done.made_plain > 0 {
+        eprintln!(
+            "{} writes with FUA are plain writes now: {target} can't hold that",
+            count(done.made_plain)
+        );
+    }
     if done.rounded_times > 0 {
         eprintln!(
             "{} times rounded down to the {} of {target}",
@@ -176,6 +182,9 @@ fn print(found: &Inspection, out: &mut dyn Write) -> std::io::Result<()> {
         if requests > 0 {
             line(name, format!("{} ({}){size}", count(requests), share(requests)))?;
         }
+    }
+    if found.fua_writes > 0 {
+        line("  with FUA", format!("{} ({})", count(found.fua_writes), share(found.fua_writes)))?;
     }
     let mean = found.mean_requests_per_s;
     let mean = mean.map_or(String::new(), |mean| format!(", {} requests a second", rate(mean)));

@@ -214,6 +214,24 @@ fn a_fitted_workload_is_like_its_trace() {
     }
 }
 
+/// Of the writes of a trace with FUA as many are forced in the workload.
+#[test]
+fn forced_writes_are_fitted() {
+    let write = |n: u64| Record {
+        at: SimTime(n * 1_000),
+        op: Op::Write,
+        lba: Lba(n * 8 % 4_096),
+        sectors: 8,
+        stream: 0,
+        fua: n.is_multiple_of(4),
+    };
+    let (text, workload) = fitted(&(0..1_000).map(write).collect::<Vec<_>>());
+    assert!(text.contains("fua = \"25"), "{text}");
+    assert_eq!(workload.phases[0].fua.ppm, 250_000);
+    let plain: Vec<_> = (0..1_000).map(|n| Record { fua: false, ..write(n) }).collect();
+    assert!(!fitted(&plain).0.contains("fua"));
+}
+
 #[test]
 fn what_cannot_be_fitted_is_refused_and_odd_traces_are_not() {
     assert!(Fit::default().workload("a", "b").is_err());

@@ -260,3 +260,22 @@ fn a_failed_conversion_leaves_nothing_behind() {
     assert_eq!((done.requests, done.dropped), (2, 1));
     assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 1);
 }
+
+/// Of a write with FUA only that is left out, not the write.
+#[test]
+fn what_a_format_can_not_hold_of_a_write_is_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines = "8,0 0 1 0.000000000 1 D WFS 80 + 8 [x]\n8,0 0 2 0.000001000 1 D W 96 + 8 [x]\n";
+    let path = folder.path().join("out.csv");
+    let into = |options| {
+        let mut trace = open(text(lines), Options::default()).expect("readable");
+        convert(&mut trace, named("msr").expect("known"), &path, options)
+    };
+    let error = into(ConvertOptions::default()).expect_err("MSR has no FUA");
+    assert!(error.problem.contains("FUA") && error.remedy.contains("plain"), "{error}");
+    let done = into(ConvertOptions { drop_unsupported: true }).expect("written");
+    assert_eq!((done.requests, done.dropped, done.made_plain), (2, 0, 1));
+    let mut trace = open(text(lines), Options::default()).expect("readable");
+    let found = inspect(&mut trace).expect("readable");
+    assert_eq!((found.writes, found.fua_writes), (2, 1));
+}

@@ -36,6 +36,8 @@ pub struct Fit {
     touched: Pages,
     sizes: [HashMap<u32, u64>; 2],
     unaligned: u64,
+    /// Writes with FUA.
+    forced: u64,
     runs: [u64; 2],
     ends: [Option<u64>; 2],
     first: Option<u64>,
@@ -72,6 +74,7 @@ impl Fit {
             Op::Flush => 3,
         };
         self.ops[number] += 1;
+        self.forced += u64::from(record.fua);
         if number == 3 || record.sectors == 0 {
             return;
         }
@@ -115,6 +118,9 @@ impl Fit {
             format!("# Synthetic: fitted to a trace by ftlab.\nname = {}\n", quoted(name));
         let _ = writeln!(text, "source = {}", quoted(source));
         let _ = writeln!(text, "\n[[phase]]\nname = \"fitted\"\n{}", self.mix());
+        if self.forced > 0 {
+            let _ = writeln!(text, "fua = {}", per_cent(self.forced, self.ops[1]));
+        }
         let reads = self.ops[0] > 0;
         let writes = self.ops[1] + self.ops[2] > 0;
         let _ = writeln!(text, "size = {}", self.size_list(usize::from(!reads)));

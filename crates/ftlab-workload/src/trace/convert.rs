@@ -18,8 +18,8 @@ use super::record::Record;
 /// How to write.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConvertOptions {
-    /// Leave out requests that the format can't hold, such as trims, and count them
-    /// (`--drop-unsupported`), instead of stopping.
+    /// Leave out requests that the format can't hold, such as trims, make plain writes of those with FUA, and count
+    /// both (`--drop-unsupported`), instead of stopping.
     pub drop_unsupported: bool,
 }
 
@@ -30,6 +30,8 @@ pub struct Converted {
     pub requests: u64,
     /// Requests left out because the format can't hold them.
     pub dropped: u64,
+    /// Writes with FUA that were written as plain ones because the format can't hold that.
+    pub made_plain: u64,
     /// Requests whose time was rounded down to the format's clock.
     pub rounded_times: u64,
     /// The step of that clock, in nanoseconds.
@@ -53,6 +55,7 @@ pub fn convert(
     let mut done = Converted {
         requests: 0,
         dropped: 0,
+        made_plain: 0,
         rounded_times: 0,
         tick_ns: format.tick.0,
         digest: String::new(),
@@ -61,7 +64,12 @@ pub fn convert(
     while trace.next_batch(&mut batch)? {
         digest.update(&batch);
         for record in &batch {
-            match target.record(record).map_err(failed)? {
+            let mut written = target.record(record).map_err(failed)?;
+            if written.is_err() && record.fua && options.drop_unsupported {
+                done.made_plain += 1;
+                written = target.record(&Record { fua: false, ..*record }).map_err(failed)?;
+            }
+            match written {
                 Ok(()) => {
                     done.requests += 1;
                     done.rounded_times += u64::from(record.at.0 % done.tick_ns != 0);
@@ -81,7 +89,8 @@ pub fn convert(
 fn unsupported(name: &str, format: &Format, what: &str) -> TraceError {
     let problem = format!("the trace holds {what}, and the format {} can't", format.name);
     let remedy = "convert to parquet or blkparse, which hold everything, or to fio-v3, which holds all but \
-                  writes with FUA; or --drop-unsupported leaves them out and counts them";
+                  writes with FUA; or --drop-unsupported leaves them out (of writes with FUA: makes them plain) and \
+                  counts them";
     TraceError::new(ErrorKind::Unsupported, name, problem, remedy)
 }
 

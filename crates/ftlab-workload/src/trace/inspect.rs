@@ -33,6 +33,8 @@ pub struct Inspection {
     pub reads: u64,
     /// Writes.
     pub writes: u64,
+    /// Of these, the ones that are told only when they are on flash (FUA).
+    pub fua_writes: u64,
     /// Trims.
     pub trims: u64,
     /// Flushes.
@@ -135,6 +137,8 @@ struct Tally {
     writes: OpTally,
     trims: OpTally,
     flushes: OpTally,
+    /// Writes with FUA.
+    forced: u64,
     extent: Option<(u64, u64)>,
     last_ns: u64,
     second: (u64, u64),
@@ -154,6 +158,7 @@ impl Tally {
             self.last_stream = Some(record.stream);
         }
         let class = record.sectors.max(1).next_power_of_two().trailing_zeros() as usize;
+        self.forced += u64::from(record.fua);
         let of_op = match record.op {
             Op::Read => {
                 self.sizes[class].0 += 1;
@@ -202,6 +207,7 @@ impl Tally {
             requests,
             reads: self.reads.requests,
             writes: self.writes.requests,
+            fua_writes: self.forced,
             trims: self.trims.requests,
             flushes: self.flushes.requests,
             read_bytes: bytes(&self.reads),

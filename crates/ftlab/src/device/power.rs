@@ -9,7 +9,7 @@
 
 use super::coming_up::{ComingUp, Moment};
 use super::{Contents, Device, DeviceSetup, assemble, assemble_with};
-use crate::ftl::recovery::{Found, Left};
+use crate::ftl::recovery::{Found, Left, Plan};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellsLeft, Probe};
@@ -118,7 +118,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
 impl<C: Contents> Remains<C> {
     /// Power comes back and is cut again, so long after, before the device is ready. Recovery has written nothing by
-    /// then that the next one goes by; blocks whose erase had begun are taken to be half erased, as nobody can tell.
+    /// then that the next one goes by. Blocks whose erase the dies were told are taken to be half erased, as nobody can
+    /// tell.
     ///
     /// # Errors
     /// What is on flash contradicts itself, or was left by another device.
@@ -126,13 +127,29 @@ impl<C: Contents> Remains<C> {
         let Remains { at, mut contents, hold_up, mut left, .. } = self;
         let flash = setup.flash.clone();
         let geometry = flash.geometry.clone();
-        let mut plan = assemble(setup).ftl.recover(left.clone())?.1;
-        plan.map_pages += self.journal_pages;
+        let mut device = assemble(setup);
+        device.plant_everywhere(self.plant);
+        let (_, plan) = device.find_all(left.clone(), self.journal_pages)?;
         let so_far = ComingUp::new(&plan, flash).until(Moment::After(after));
         left.erased_in_part(&geometry, &so_far.erases);
         left.tear(&geometry, &mut contents);
         let at = at + hold_up + so_far.time;
         Ok(Remains { at, contents, hold_up: Nanos::ZERO, left, ..self })
+    }
+}
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// A bug that is planted is in every part.
+    fn plant_everywhere(&mut self, plant: Plant) {
+        (self.plant, self.ftl.plant, self.flash.plant) = (plant, plant, plant);
+    }
+
+    /// What is on flash, so many pages of a journal beside it, becomes the FTL's. Returns what has to be read and erased
+    /// for that.
+    fn find_all(&mut self, left: Left, journal_pages: u32) -> Result<(Found, Plan), Damage> {
+        let (found, mut plan) = self.ftl.recover(left)?;
+        plan.map_pages += journal_pages;
+        Ok((found, plan))
     }
 }
 
@@ -148,9 +165,8 @@ pub fn power_up<P: Probe, C: Contents>(
     let Remains { at, contents, hold_up, left, cells, journal_pages, plant } = remains;
     let flash = setup.flash.clone();
     let mut device = assemble_with(setup, probe, contents);
-    (device.plant, device.ftl.plant, device.flash.plant) = (plant, plant, plant);
-    let (found, mut plan) = device.ftl.recover(left)?;
-    plan.map_pages += journal_pages;
+    device.plant_everywhere(plant);
+    let (found, plan) = device.find_all(left, journal_pages)?;
     device.flash.put_cells(cells);
     let time = ComingUp::new(&plan, flash).until(Moment::Ready).time;
     for &block in &plan.erases {

@@ -77,16 +77,13 @@ impl Hazards {
         let limited = options.disturb_limit.is_some();
         let counts = disturbs || often.is_some() || limited || options.read_failures > 0;
         let mut hazards = Hazards {
-            geometry: geometry.clone(),
-            deaths: vec![None; geometry.dies() as usize],
             ahead: options.schedule.clone(),
-            over: Vec::new(),
             key: Stream::new(seed, "nand.faults.reads").next_u64(),
             read_failures: options.read_failures,
             disturb_limit: options.disturb_limit,
             counting,
             reads: counts.then(none),
-            counts: HazardCounts::default(),
+            ..Hazards::none(geometry)
         };
         for &Scheduled { at, fault } in &options.schedule {
             if let Fault::DieDies(die) = fault {
@@ -94,6 +91,22 @@ impl Hazards {
             }
         }
         (!options.schedule.is_empty() || counts).then_some(hazards)
+    }
+
+    /// Nothing fails, unless dies are found to be dead.
+    pub(crate) fn none(geometry: &Geometry) -> Hazards {
+        Hazards {
+            geometry: geometry.clone(),
+            deaths: vec![None; geometry.dies() as usize],
+            ahead: Vec::new(),
+            over: Vec::new(),
+            key: 0,
+            read_failures: 0,
+            disturb_limit: None,
+            counting: Counting { disturbs: false, often: None },
+            reads: None,
+            counts: HazardCounts::default(),
+        }
     }
 
     /// A die is dead from a moment on.

@@ -20,11 +20,10 @@ impl<P: Probe> Flash<P> {
         self.hazards.as_ref().is_some_and(|hazards| hazards.is_dead(die, now))
     }
 
-    /// A die is known to be dead, from an image.
+    /// A die is known to be dead, from an image, whatever the options of this device say.
     pub(crate) fn know_dead(&mut self, die: DieId) {
-        if let Some(hazards) = &mut self.hazards {
-            hazards.dies(die, SimTime::ZERO);
-        }
+        let none = || Box::new(Hazards::none(&self.geometry));
+        self.hazards.get_or_insert_with(none).dies(die, SimTime::ZERO);
     }
 
     /// A block was erased so often before the device was loaded.

@@ -203,6 +203,17 @@ fn dynamic_placement_goes_on_without_a_die() {
     assert_eq!(bench.audit(), Ok(()));
 }
 
+/// An image says that a die is dead, and nothing in the options of the device that loads it does.
+#[test]
+fn a_dead_die_stays_dead_under_other_options() {
+    let mut spec = two_dies(PlacementKind::Dynamic);
+    spec.life.faults.program_failures = 1;
+    let bench = without_second_die(PlacementKind::Dynamic);
+    let mut bench = bench.reload(&spec).expect("a device that can fail takes it up");
+    assert_eq!(ask(&mut bench, Op::Read, 24..32), UNREADABLE);
+    assert_eq!(ask(&mut bench, Op::Read, 0..8), DONE);
+}
+
 #[test]
 fn static_placement_refuses_what_has_no_die_left() {
     let mut bench = without_second_die(PlacementKind::Static);

@@ -24,7 +24,7 @@ pub struct Found {
     pub torn: u64,
     /// Mapping units that were on flash and did not count yet: a cycle that was not complete.
     pub rolled_back: u64,
-    /// Blocks whose erase was cut.
+    /// Blocks whose erase was cut, or had ended when power was cut again and nobody could tell.
     pub half_erased: u64,
     /// Blocks that were being filled, and are filled no further.
     pub closed_early: u64,

@@ -157,11 +157,8 @@ impl Ftl {
 
     fn note_death(&mut self, die: DieId) {
         let (dies, pools) = (self.geometry.dies() as usize, self.placement.pools() as usize);
-        let none = || DeadDies {
-            dead: vec![false; dies],
-            dies: Vec::new(),
-            homeless: vec![false; pools],
-        };
+        let none =
+            || DeadDies { dead: vec![false; dies], dies: Vec::new(), homeless: vec![false; pools] };
         let dead = self.dead.get_or_insert_with(|| Box::new(none()));
         dead.dead[die.at()] = true;
         dead.dies.push(die);
