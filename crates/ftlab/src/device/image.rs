@@ -58,8 +58,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         reads.clear(|place| contents.uncache(place));
         if self.buffer.pages_held() > 0 {
             let before = done.len();
+            // Capacitors are for when power is cut: here all has to be on flash.
+            let capacitors = std::mem::take(&mut self.has_capacitors);
             self.submit(self.now, FLUSH);
             self.idle(done);
+            self.has_capacitors = capacitors;
             // The flush that was ours.
             let ours = done[before..].iter().position(|done| done.request == FLUSH);
             ours.map(|at| done.remove(before + at));
