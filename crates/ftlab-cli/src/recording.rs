@@ -10,7 +10,7 @@ use ftlab_workload::fio::Tally;
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
 use parquet::errors::ParquetError;
 
-use crate::power_cuts::PowerCuts;
+use crate::power_cuts::Played;
 use crate::result::Requests;
 
 /// Where a load meets a device, all of its streams have one set of pages.
@@ -53,8 +53,6 @@ pub struct Recording<'a> {
     pub tally: Option<Tally>,
     /// Takes the requests that are measured, if it is asked how they share pages.
     pub accesses: Option<Accesses>,
-    /// Cuts the power of copies of the device, if that is asked for.
-    pub power_cuts: Option<PowerCuts>,
 }
 
 impl<'a> Recording<'a> {
@@ -73,7 +71,6 @@ impl<'a> Recording<'a> {
             phases_before: 0,
             tally: None,
             accesses: None,
-            power_cuts: None,
         }
     }
 
@@ -92,22 +89,24 @@ impl<'a> Recording<'a> {
     }
 }
 
-impl Sink<Device> for Recording<'_> {
-    fn phase_started(&mut self, phase: &PhaseStart, device: &mut Device) {
+impl<H: Played> Sink<H> for Recording<'_> {
+    fn phase_started(&mut self, phase: &PhaseStart, host: &mut H) {
         self.measured = self.measuring && phase.measure;
         if self.measured && !std::mem::replace(&mut self.has_measured, true) {
-            device.prepared();
+            host.device_mut().prepared();
         }
+        host.measures(self.measured);
         if self.ageing.is_some() {
             return;
         }
         let name = self.names.get(phase.index as usize).map_or("replay", String::as_str);
-        self.recorder.phase_started(name, self.measured, device);
+        self.recorder.phase_started(name, self.measured, host.device());
     }
 
-    fn phase_ended(&mut self, _phase: &PhaseStart, device: &mut Device) {
+    fn phase_ended(&mut self, _phase: &PhaseStart, host: &mut H) {
+        host.measures(false);
         if self.ageing.is_none() {
-            self.recorder.phase_ended(device);
+            self.recorder.phase_ended(host.device());
         }
     }
 
@@ -123,13 +122,9 @@ impl Sink<Device> for Recording<'_> {
     }
 
     #[inline]
-    fn advanced(&mut self, device: &Device) {
+    fn advanced(&mut self, host: &H) {
+        let device = host.device();
         self.recorder.look(device);
-        if let Some(cuts) = &mut self.power_cuts
-            && self.measured
-        {
-            cuts.look(device);
-        }
         if let Some(ageing) = &mut self.ageing {
             let rounds = ageing.rounds().len();
             if ageing.look(device) {

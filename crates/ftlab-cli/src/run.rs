@@ -32,6 +32,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let config = saved::config(args.device.as_deref(), &device::settings(&args.sets), image)?;
     image.map_or(Ok(()), |image| image.check(&config))?;
     experiment.preparation.refuse_physical(&config)?;
+    experiment.refuse_uncut(&config)?;
     memory::refuse_too_much(&config, experiment.preparation.share_filled(), 1)?;
     let load = experiment.load.open()?;
     let inputs = experiment.inputs(&config, args.seed)?;

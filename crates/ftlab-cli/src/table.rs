@@ -30,7 +30,9 @@ pub fn print(document: &Document, device_name: &str, out: &mut dyn Write) -> io:
     device(report, out)?;
     phases(report, out)?;
     document.accesses.as_ref().map_or(Ok(()), |found| accesses::print(found, out))?;
-    document.power_cuts.as_ref().map_or(Ok(()), |cuts| power_cuts::print(cuts, out))?;
+    let measured_ns = report.host.duration_ns;
+    let cuts = document.power_cuts.as_ref();
+    cuts.map_or(Ok(()), |cuts| power_cuts::print(cuts, measured_ns, out))?;
     let warnings = document.warnings.iter().map(|warning| format!("Warning: {warning}."));
     let notes: Vec<String> = report.notes.iter().cloned().chain(warnings).collect();
     if !notes.is_empty() {

@@ -25,7 +25,7 @@ const REPRODUCTION: &str = "result.json of a reproduction";
 /// Where the types are. Of two types of one name the first is meant.
 const SOURCES: [&str; 22] = [
     "crates/ftlab-cli/src/result/document.rs",
-    "crates/ftlab-cli/src/power_cuts.rs",
+    "crates/ftlab-cli/src/power_cuts/report.rs",
     "crates/ftlab/src/stats/report.rs",
     "crates/ftlab/src/stats/health.rs",
     "crates/ftlab/src/stats/parity.rs",

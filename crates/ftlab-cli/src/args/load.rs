@@ -45,9 +45,10 @@ pub struct LoadArgs {
     /// short history tells. It takes some 100 bytes of memory for each page of 4 KiB that is touched.
     #[arg(long)]
     pub accesses: bool,
-    /// Cut the power of a copy of the device each time that so much simulated time has passed, and tell how long it
-    /// takes to come up again: 500ms, 10s. The run itself goes on. Needs a device with ftl.recovery.policy.
-    #[arg(long, value_name = "SPAN", value_parser = read_span)]
+    /// Cut the power of a copy of the device each time that so much simulated time has passed since measuring began, and
+    /// tell how long it takes to come up again, and what is lost: 500ms, 10s. The run itself goes on. Needs a
+    /// device with ftl.recovery.policy. A cut takes processor time, the more the more flash is in use.
+    #[arg(long, value_name = "SPAN", value_parser = read_span, allow_hyphen_values = true)]
     pub cut_power: Option<Nanos>,
     #[command(flatten)]
     pub pace: PaceArgs,
@@ -182,6 +183,9 @@ fn speed(text: &str) -> Result<Ratio, String> {
 
 /// A span of simulated time, with its unit.
 fn read_span(text: &str) -> Result<Nanos, String> {
+    if text.trim().starts_with('-') {
+        return Err("a span can't be negative: write one such as 500ms or 10s".to_owned());
+    }
     match Nanos::parse(text) {
         Ok(Nanos::ZERO) => Err("write a span that is not zero, such as 500ms".to_owned()),
         Ok(span) => Ok(span),

@@ -85,6 +85,18 @@ const DEVICE: [(&str, &str, &str); 6] = [
     ("report/wear/erases_per_block_max", "wear, max", "erases"),
     ("report/wear/erases_per_block_stddev", "wear, deviation", "erases"),
 ];
+/// Of power cuts.
+const CUTS: [(&str, &str, &str); 2] = [
+    ("power_cuts/recovery_mean_ns", "power cuts, until ready", "ns"),
+    ("power_cuts/recovery_most_ns", "power cuts, longest", "ns"),
+];
+/// Left out where there was none of it.
+const KEPT_UP: [(&str, &str, &str); 1] =
+    [("power_cuts/hold_up_mean_ns", "power cuts, kept up", "ns")];
+const CUT_READS: [(&str, &str, &str); 2] = [
+    ("power_cuts/spare_reads_mean", "power cuts, spares read", "reads"),
+    ("power_cuts/lost_pages_mean", "power cuts, pages lost", "pages"),
+];
 
 fn metric(id: impl Into<String>, name: String, unit: &'static str, better: Better) -> Metric {
     Metric { id: id.into(), name, unit, better }
@@ -114,5 +126,8 @@ pub fn known_in<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Vec<Met
     let all = all.chain(found.filter(known));
     let all = all.chain(of(&COSTS, Better::Lower).into_iter().filter(known));
     let all = all.chain(of(&RETRIES, Better::Lower).into_iter().filter(occurs));
-    all.chain(of(&DEVICE, Better::Lower).into_iter().filter(known)).collect()
+    let all = all.chain(of(&DEVICE, Better::Lower).into_iter().filter(known));
+    let all = all.chain(of(&CUTS, Better::Lower).into_iter().filter(known));
+    let all = all.chain(of(&KEPT_UP, Better::Lower).into_iter().filter(occurs));
+    all.chain(of(&CUT_READS, Better::Lower).into_iter().filter(known)).collect()
 }

@@ -113,6 +113,9 @@ fn compare_devices(args: &CompareArgs, out: &mut dyn Write) -> Result<(), Failur
     let at_once = jobs.at_once();
     variants.iter().try_for_each(|one| {
         one.experiment.preparation.refuse_physical(&one.config)?;
+        one.experiment.refuse_uncut(&one.config).map_err(|failure| {
+            failure.map_text(|text| format!("{text}\n  in the variant {}", one.name))
+        })?;
         let share = one.experiment.preparation.share_filled();
         memory::refuse_too_much(&one.config, share, at_once)
     })?;

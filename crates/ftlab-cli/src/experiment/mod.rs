@@ -37,7 +37,7 @@ use crate::failure::Failure;
 use crate::human;
 use crate::interrupt::STOP;
 use crate::load::{Decoder, TraceFacts};
-use crate::power_cuts::PowerCuts;
+use crate::power_cuts::{LosesPower, Played, refuse_without_recovery};
 use crate::recording::{Flags, Recording};
 use crate::result::{
     DeviceDocument, Document, LoadDocument, ReplayDocument, Requests, StepDocument,
@@ -141,7 +141,15 @@ impl Experiment {
         })
     }
 
-    /// Performs it on a device made anew. `load` comes from [`LoadSource::open`]; each request is
+    /// Refuses a device that can't lose power, if it is to.
+    ///
+    /// # Errors
+    /// It is such a device.
+    pub fn refuse_uncut(&self, config: &Config) -> Result<(), Failure> {
+        self.cut_power.map_or(Ok(()), |_| refuse_without_recovery(config))
+    }
+
+    /// Performs it on a device made anew. A device that can't do what is asked was refused before. `load` comes from [`LoadSource::open`]; each request is
     /// written to `requests`, if there is such a file.
     ///
     /// # Errors
@@ -154,8 +162,6 @@ impl Experiment {
         requests: Option<Requests>,
         watcher: &mut dyn Watcher,
     ) -> Result<Measured, Failure> {
-        let power_cuts =
-            self.cut_power.map(|every| PowerCuts::new(every, config, seed)).transpose()?;
         let mut ssd = self.preparation.device(config, seed)?;
         let hints = self.preparation.hints(config, &ssd);
         let flags = Flags::default();
@@ -165,8 +171,14 @@ impl Experiment {
         preparation::refuse_ended(&ssd, &steps)?;
         recording.measuring = true;
         recording.accesses = self.accesses.then(Accesses::default);
-        recording.power_cuts = power_cuts;
-        let mut outcome = self.play(load, seed, &mut ssd, &mut recording, watcher)?;
+        let (mut outcome, power_cuts) = match self.cut_power {
+            None => (self.play(load, seed, &mut ssd, &mut recording, watcher)?, None),
+            Some(every) => {
+                let mut host = LosesPower::new(&mut ssd, config, seed, every);
+                let outcome = self.play(load, seed, &mut host, &mut recording, watcher)?;
+                (outcome, Some(host.into_report()))
+            }
+        };
         let spent = clock.stop();
         recording.recorder.phase_ended(&ssd);
         if let Some(error) = recording.error {
@@ -198,7 +210,7 @@ impl Experiment {
             seed,
             load: outcome.load,
             accesses: recording.accesses.as_ref().map(Accesses::report),
-            power_cuts: recording.power_cuts.as_ref().and_then(PowerCuts::report),
+            power_cuts,
             precondition: steps,
             replay: ReplayDocument {
                 skipped_phases: self.skipped.clone(),
@@ -211,11 +223,11 @@ impl Experiment {
         Ok(Measured { document, recorder, device: ssd, jobs, requests, spent })
     }
 
-    fn play(
+    fn play<H: Played>(
         &self,
         load: Load,
         seed: u64,
-        ssd: &mut Device,
+        ssd: &mut H,
         recording: &mut Recording<'_>,
         watcher: &mut dyn Watcher,
     ) -> Result<Outcome, Failure> {
@@ -261,11 +273,11 @@ impl Experiment {
         skipped_note(&self.load.name(), &self.skipped)
     }
 
-    fn play_jobs(
+    fn play_jobs<H: Played>(
         &self,
         jobs: &JobFile,
         seed: u64,
-        ssd: &mut Device,
+        ssd: &mut H,
         recording: &mut Recording<'_>,
         watcher: &mut dyn Watcher,
     ) -> Result<Outcome, Failure> {
@@ -345,8 +357,8 @@ fn phase_names(workload: &Workload) -> Vec<String> {
 }
 
 /// Plays a source, unless Ctrl-C has been pressed before.
-fn play_source<S: Source>(
-    ssd: &mut Device,
+fn play_source<H: Played, S: Source>(
+    ssd: &mut H,
     source: &mut S,
     recording: &mut Recording<'_>,
     options: replay::Options,

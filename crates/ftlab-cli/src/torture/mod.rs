@@ -24,6 +24,9 @@ use crate::pool::locked;
 use crate::progress::Cuts;
 use crate::result::to_json;
 
+/// How a line begins that a failure prints.
+const REPLAY: &str = "ftlab torture --replay ";
+
 /// Tortures, or runs one case again.
 pub fn run(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
     interrupt::listen()?;
@@ -34,6 +37,9 @@ pub fn run(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 fn replay(line: &str, args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    // As it was printed, or what of it is after the flag.
+    let line = line.trim();
+    let line = line.strip_prefix(REPLAY).map_or(line, str::trim);
     let case = Case::replay(line).map_err(|said| {
         Failure::usage(format!(
             "{said}\n  remedy: give the line as it was printed, with the version of ftlab that printed it"
@@ -49,7 +55,13 @@ fn replay(line: &str, args: &TortureArgs, out: &mut dyn Write) -> Result<(), Fai
 fn torture(args: &TortureArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let designs: Vec<&'static Design> = match args.design.is_empty() {
         true => DESIGNS.iter().collect(),
-        false => args.design.clone(),
+        // One that is named twice is tortured once.
+        false => args.design.iter().fold(Vec::new(), |mut known, &design| {
+            if !known.iter().any(|other: &&Design| other.name == design.name) {
+                known.push(design);
+            }
+            known
+        }),
     };
     if args.cuts.is_some() && !designs.iter().any(|design| design.loses_power()) {
         let said = "power is never cut on what is asked for, so no number of cuts is ever reached";

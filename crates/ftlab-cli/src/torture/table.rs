@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::REPLAY;
 use super::document::{DesignDocument, Document};
 use crate::human::{count, time};
 use crate::table::{show, table, wrapped};
@@ -10,10 +11,10 @@ use crate::table::{show, table, wrapped};
 pub fn failures(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     for failed in &document.failures {
         writeln!(out, "LOST: {}", failed.found.trim_end())?;
-        writeln!(out, "  ftlab torture --replay {}", failed.replay)?;
+        writeln!(out, "  {REPLAY}{}", failed.replay)?;
         let Some(shrunk) = &failed.shrunk else { continue };
         writeln!(out, "\nThe smallest case that still fails: {}", shrunk.found.trim_end())?;
-        writeln!(out, "  ftlab torture --replay {}\n", shrunk.replay)?;
+        writeln!(out, "  {REPLAY}{}\n", shrunk.replay)?;
         writeln!(out, "{}", shrunk.told)?;
     }
     Ok(())

@@ -8,6 +8,7 @@ mod device;
 mod fio_json;
 mod hostile;
 mod other_commands;
+mod power_cuts;
 mod reproduce;
 mod reproduce_curves;
 mod reproduce_jobs;

@@ -53,6 +53,24 @@ fn deaths_of_dies_are_counted_apart() {
 }
 
 #[test]
+fn a_line_is_taken_as_it_was_printed() {
+    let place = Place::new();
+    let [whole, part] = ["ftlab torture --replay page:48", "page:48"].map(|line| {
+        let output = place.command(&["torture", "--replay", line, "--json"]).output();
+        crate::common::Done::from(output.expect("the program can be started"))
+    });
+    assert_eq!((whole.code, &whole.out), (0, &part.out), "{}", whole.err);
+}
+
+#[test]
+fn a_design_that_is_named_twice_is_one() {
+    let place = Place::new();
+    let [once, twice] = ["", " --design page"]
+        .map(|more| place.run(&format!("torture --cuts 20 --design page{more} --json -j 1")));
+    assert_eq!((twice.code, &twice.out), (0, &once.out), "{}", twice.err);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let place = Place::new();
     for (line, words) in [

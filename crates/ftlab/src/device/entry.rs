@@ -86,7 +86,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.write_back();
     }
 
-    fn pages_of(&self, request: &Request) -> Pages {
+    pub(super) fn pages_of(&self, request: &Request) -> Pages {
         Pages::new(request.lba, request.sectors, self.sectors_per_page)
     }
 }

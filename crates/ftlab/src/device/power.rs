@@ -7,13 +7,15 @@
 //!
 //! What power-up reads and erases, and how long that takes, is counted in [`coming_up`](super::coming_up).
 
+use std::collections::BTreeSet;
+
 use super::coming_up::{ComingUp, Moment};
 use super::{Contents, Device, DeviceSetup, assemble, assemble_with};
 use crate::ftl::recovery::{Found, Left, Plan};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellsLeft, Probe};
-use crate::units::{Lba, Nanos, Ppn, SimTime, Tpn};
+use crate::units::{Lba, Lpn, Nanos, Ppn, SimTime, Tpn};
 use crate::verify::{self, Plant};
 
 /// What is left of a device whose power was cut: what is on flash.
@@ -25,6 +27,9 @@ pub struct Remains<C> {
     pub contents: C,
     /// For how long capacitors kept it up.
     pub hold_up: Nanos,
+    /// Logical pages of which something was acknowledged that was in DRAM alone, and is lost. Those that a write in
+    /// flight covers are not counted.
+    pub lost_pages: u64,
     left: Left,
     cells: CellsLeft,
     journal_pages: u32,
@@ -63,6 +68,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let mut device = self;
         let at = device.now;
         let hold_up = if device.has_capacitors { device.hold_up() } else { Nanos::ZERO };
+        let lost_pages = device.pages_lost();
         let now = device.now;
         let (programs, half_erased) = device.flash.cut(now);
         let mut torn = programs;
@@ -84,7 +90,21 @@ impl<P: Probe, C: Contents> Device<P, C> {
             left.expect("ftl.recovery.policy = \"none\": the device keeps nothing for recovery");
         let journal_pages = journal.map_or(0, |journal| journal.pages());
         let cells = flash.into_cells();
-        Remains { at, contents, hold_up, left, cells, journal_pages, plant }
+        Remains { at, contents, hold_up, lost_pages, left, cells, journal_pages, plant }
+    }
+
+    /// How many pages would be lost that were acknowledged, as [`Remains::lost_pages`] counts them.
+    fn pages_lost(&self) -> u64 {
+        if !self.buffer.has_acknowledged() {
+            return 0;
+        }
+        let writes = self.intake.all().filter(|active| active.request().op == Op::Write);
+        let in_flight: BTreeSet<Lpn> = writes
+            .flat_map(|active| self.pages_of(active.request()))
+            .map(|span| span.page)
+            .collect();
+        let pages = self.buffer.pages_not_on_flash();
+        pages.iter().filter(|page| !in_flight.contains(page)).count() as u64
     }
 
     /// Capacitors carry what was acknowledged to flash. Returns how long that takes.
@@ -162,7 +182,7 @@ pub fn power_up<P: Probe, C: Contents>(
     probe: P,
     remains: Remains<C>,
 ) -> Result<(Device<P, C>, Recovered), Damage> {
-    let Remains { at, contents, hold_up, left, cells, journal_pages, plant } = remains;
+    let Remains { at, contents, hold_up, left, cells, journal_pages, plant, .. } = remains;
     let flash = setup.flash.clone();
     let mut device = assemble_with(setup, probe, contents);
     device.plant_everywhere(plant);

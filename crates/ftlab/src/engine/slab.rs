@@ -102,6 +102,13 @@ impl<T> Slab<T> {
     pub fn in_use(&self) -> usize {
         self.entries.len() - self.free.len()
     }
+
+    /// The entries in use, by number. It looks at all that are free, too.
+    pub fn all(&self) -> impl Iterator<Item = &T> {
+        let mut is_free = vec![false; self.entries.len()];
+        self.free.iter().for_each(|&number| is_free[number as usize] = true);
+        self.entries.iter().zip(is_free).filter(|(_, is_free)| !is_free).map(|(entry, _)| entry)
+    }
 }
 
 impl<T> Index<Handle<T>> for Slab<T> {

@@ -137,6 +137,11 @@ impl Intake {
         Bytes(self.written_sectors * SECTOR_BYTES)
     }
 
+    /// The requests in the device, in no order that means anything.
+    pub fn all(&self) -> impl Iterator<Item = &Active> {
+        self.active.all()
+    }
+
     /// How many requests are in the device.
     pub fn in_flight(&self) -> usize {
         self.active.in_use()

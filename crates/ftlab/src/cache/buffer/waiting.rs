@@ -1,8 +1,9 @@
 //! Who waits for pages to be on flash: writes that are not acknowledged from DRAM, those that are told only then
 //! (force unit access), and flushes.
 
-use super::{Buffer, SlotId, Waiter};
+use super::{Buffer, Page, SlotId, Waiter};
 use crate::host::RequestId;
+use crate::units::Lpn;
 
 impl Buffer {
     /// `request` waits until everything that the page holds now is on flash.
@@ -45,6 +46,22 @@ impl Buffer {
             self.index.iter().flat_map(|(_, slot)| versions(slot)).collect();
         slots.sort_unstable_by_key(|slot| slot.get());
         slots
+    }
+
+    /// Logical pages of which something is here and not on flash, in order.
+    #[must_use]
+    pub fn pages_not_on_flash(&self) -> Vec<Lpn> {
+        let is_new = |page: &&Page| {
+            let on_its_way = !page.flushing.is_empty() && !page.padding && !page.discard;
+            on_its_way || !page.dirty.is_empty()
+        };
+        let slots = self.slots();
+        let pages = slots.iter().map(|&slot| &self.pages[slot]).filter(is_new);
+        let mut pages: Vec<Lpn> = pages.map(|page| page.page).collect();
+        // A page may have several versions.
+        pages.sort_unstable();
+        pages.dedup();
+        pages
     }
 
     /// Somebody waits for a dirty page: it goes to flash whatever the policy says. Where write-backs begin

@@ -1,0 +1,168 @@
+//! `ftlab run --cut-power SPAN`: each time that so much simulated time has passed, whatever is under way then, the power
+//! of a copy of the device is cut, and how it comes up again is taken down. The run itself knows nothing of it.
+
+mod report;
+
+use std::sync::atomic::Ordering;
+
+use ftlab::config::Config;
+use ftlab::device::{Device, DeviceSetup, power_up};
+use ftlab::ftl::recovery::RecoveryChoice;
+use ftlab::host::{Advanced, Completion, Host, QueueId, Request};
+use ftlab::units::{Nanos, SimTime};
+
+pub use self::report::{PowerCutReport, print};
+
+use self::report::CutReport;
+use crate::failure::Failure;
+use crate::interrupt::STOP;
+
+/// Cuts that a run takes down at the most; a load that goes on for longer is asked for a longer span.
+const MOST_CUTS: usize = 10_000;
+
+/// Refuses to cut the power of a device that keeps nothing for recovery.
+///
+/// # Errors
+/// It is such a device.
+pub fn refuse_without_recovery(config: &Config) -> Result<(), Failure> {
+    if !matches!(config.options.ftl.recovery.policy, RecoveryChoice::None(_)) {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "--cut-power: this device keeps nothing for recovery (ftl.recovery.policy is \"none\")\n  remedy: add \
+         --set ftl.recovery.policy=scan, or checkpoint",
+    ))
+}
+
+/// What a load is played on: a device, or one of which copies lose power.
+pub trait Played: Host {
+    /// The device.
+    fn device(&self) -> &Device;
+    /// The device, to be told something.
+    fn device_mut(&mut self) -> &mut Device;
+    /// From now on results count what is played, or they do not.
+    fn measures(&mut self, _measured: bool) {}
+}
+
+impl Played for Device {
+    fn device(&self) -> &Device {
+        self
+    }
+
+    fn device_mut(&mut self) -> &mut Device {
+        self
+    }
+}
+
+/// A device of which copies lose power, at whole multiples of a span after the moment at which measuring began.
+pub struct LosesPower<'a> {
+    device: &'a mut Device,
+    config: &'a Config,
+    seed: u64,
+    every: Nanos,
+    /// When measuring began.
+    from: Option<SimTime>,
+    /// The next cut; none while nothing is measured.
+    next: Option<SimTime>,
+    limit_reached: bool,
+    cuts: Vec<CutReport>,
+}
+
+impl<'a> LosesPower<'a> {
+    /// A device that was made of `config`, under `seed`, and keeps something for recovery.
+    pub fn new(
+        device: &'a mut Device,
+        config: &'a Config,
+        seed: u64,
+        every: Nanos,
+    ) -> LosesPower<'a> {
+        let (from, next, limit_reached) = (None, None, false);
+        LosesPower { device, config, seed, every, from, next, limit_reached, cuts: Vec::new() }
+    }
+
+    /// What came of it.
+    pub fn into_report(self) -> PowerCutReport {
+        PowerCutReport::new(self.every, self.from, self.limit_reached, self.cuts)
+    }
+
+    /// The next multiple of the span that lies after the present moment.
+    fn next_after(&self, from: SimTime) -> Option<SimTime> {
+        let passed = (self.device.now() - from).0 / self.every.0;
+        let at = self.every.0.checked_mul(passed + 1)?.checked_add(from.0)?;
+        Some(SimTime(at))
+    }
+
+    /// A copy of the device, as it is now, loses its power. Not after Ctrl-C, for that takes a while.
+    fn cut(&mut self, at: SimTime) {
+        self.next = self.from.and_then(|from| self.next_after(from));
+        self.limit_reached |= self.cuts.len() >= MOST_CUTS;
+        if self.limit_reached || STOP.load(Ordering::Relaxed) {
+            self.next = None;
+            return;
+        }
+        let remains = self.device.clone().cut_power();
+        let lost_pages = remains.lost_pages;
+        let setup = DeviceSetup::new(self.config, self.seed);
+        let recovered = power_up(setup, (), remains);
+        let (_, recovered) =
+            recovered.expect("what a device leaves on flash does not contradict itself");
+        self.cuts.push(CutReport::new(at, lost_pages, &recovered));
+    }
+}
+
+impl Played for LosesPower<'_> {
+    fn device(&self) -> &Device {
+        self.device
+    }
+
+    fn device_mut(&mut self) -> &mut Device {
+        self.device
+    }
+
+    fn measures(&mut self, measured: bool) {
+        self.next = None;
+        if measured {
+            let from = *self.from.get_or_insert(self.device.now());
+            self.next = self.next_after(from);
+        }
+    }
+}
+
+impl Host for LosesPower<'_> {
+    fn now(&self) -> SimTime {
+        self.device.now()
+    }
+
+    fn capacity_sectors(&self) -> u64 {
+        self.device.capacity_sectors()
+    }
+
+    fn queue_of(&self, stream: u32) -> QueueId {
+        self.device.queue_of(stream)
+    }
+
+    fn has_room(&self, queue: QueueId) -> bool {
+        self.device.has_room(queue)
+    }
+
+    fn submit(&mut self, at: SimTime, request: Request) {
+        self.device.submit(at, request);
+    }
+
+    /// Stops at each cut on the way. The device does the same as if it had not stopped: a limit changes something only
+    /// where it is given up for good, when nobody waits for anything.
+    fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
+        let waits = limit != SimTime::FOREVER || self.device.requests_in_flight() > 0;
+        while waits && let Some(at) = self.next.filter(|&at| at <= limit) {
+            if self.device.advance_until(at, done) == Advanced::Completed {
+                return Advanced::Completed;
+            }
+            self.cut(at);
+        }
+        self.device.advance_until(limit, done)
+    }
+
+    fn expect(&self, request: &Request) {
+        self.device.expect(request);
+    }
+}

@@ -1,0 +1,166 @@
+//! What came of power cuts: the part of `result.json`, and the table.
+
+use std::io::{self, Write};
+
+use ftlab::device::Recovered;
+use ftlab::units::{Nanos, SimTime};
+use serde::Serialize;
+
+use super::MOST_CUTS;
+use crate::human::{count, digits, span};
+use crate::table::{show, table, wrapped};
+
+/// How a device came up after one cut.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct CutReport {
+    /// When power was cut, by the clock of the device.
+    pub at_ns: u64,
+    /// From power-up until the device takes commands.
+    pub recovery_ns: u64,
+    /// For how long capacitors had kept it up.
+    pub hold_up_ns: u64,
+    /// Spare areas that were read.
+    pub spare_reads: u64,
+    /// Flash pages of the system area, and of a map on flash, that were read.
+    pub system_reads: u64,
+    /// Blocks that were erased before it was ready.
+    pub erases: u64,
+    /// Logical pages of which something was acknowledged that was in DRAM alone, and is lost. A page that a write in flight
+    /// covers is not counted.
+    pub lost_pages: u64,
+    /// Logical pages that it found.
+    pub pages: u64,
+    /// Flash pages whose program was cut.
+    pub torn_pages: u64,
+    /// Mapping units that were programmed and did not count yet.
+    pub rolled_back_pages: u64,
+    /// Blocks that were being filled, and are filled no further.
+    pub closed_early_blocks: u64,
+}
+
+/// All cuts of a run: of copies of the device, while something is measured. Means and extremes are null without a cut.
+#[derive(Clone, Debug, Serialize)]
+pub struct PowerCutReport {
+    /// The span between two of them.
+    pub every_ns: u64,
+    /// When measuring began, by the clock of the device: cuts come at whole multiples of the span after that, but none while
+    /// a phase is played that is not measured. Null if nothing was measured.
+    pub from_ns: Option<u64>,
+    /// Whether there were as many as a run takes down (10,000), and later ones were left out.
+    pub limit_reached: bool,
+    /// The shortest recovery.
+    pub recovery_least_ns: Option<u64>,
+    /// The mean recovery.
+    pub recovery_mean_ns: Option<u64>,
+    /// The longest recovery.
+    pub recovery_most_ns: Option<u64>,
+    /// For how long capacitors kept the device up, on the mean.
+    pub hold_up_mean_ns: Option<u64>,
+    /// Spare areas that were read, on the mean.
+    pub spare_reads_mean: Option<f64>,
+    /// Pages that were lost, on the mean.
+    pub lost_pages_mean: Option<f64>,
+    /// Each of them, in order of time.
+    pub cuts: Vec<CutReport>,
+}
+
+impl PowerCutReport {
+    /// Of these cuts.
+    pub fn new(
+        every: Nanos,
+        from: Option<SimTime>,
+        limit_reached: bool,
+        cuts: Vec<CutReport>,
+    ) -> PowerCutReport {
+        let all = |of: fn(&CutReport) -> u64| cuts.iter().map(of);
+        let mean = |of: fn(&CutReport) -> u64| mean(&cuts, of);
+        let time = |cut: &CutReport| cut.recovery_ns;
+        let rounded = |mean: Option<f64>| mean.map(|mean| mean.round() as u64);
+        PowerCutReport {
+            every_ns: every.0,
+            from_ns: from.map(|from| from.0),
+            limit_reached,
+            recovery_least_ns: all(time).min(),
+            recovery_mean_ns: rounded(mean(time)),
+            recovery_most_ns: all(time).max(),
+            hold_up_mean_ns: rounded(mean(|cut| cut.hold_up_ns)),
+            spare_reads_mean: mean(|cut| cut.spare_reads),
+            lost_pages_mean: mean(|cut| cut.lost_pages),
+            cuts,
+        }
+    }
+}
+
+/// The mean over all cuts, if there are any.
+fn mean(cuts: &[CutReport], of: fn(&CutReport) -> u64) -> Option<f64> {
+    let sum: u128 = cuts.iter().map(|cut| u128::from(of(cut))).sum();
+    (!cuts.is_empty()).then(|| sum as f64 / cuts.len() as f64)
+}
+
+impl CutReport {
+    /// Power was cut at `at`.
+    pub fn new(at: SimTime, lost_pages: u64, recovered: &Recovered) -> CutReport {
+        CutReport {
+            at_ns: at.0,
+            recovery_ns: recovered.time.0,
+            hold_up_ns: recovered.hold_up.0,
+            spare_reads: recovered.spare_reads,
+            system_reads: recovered.system_reads,
+            erases: recovered.erases,
+            lost_pages,
+            pages: recovered.found.pages,
+            torn_pages: recovered.found.torn,
+            rolled_back_pages: recovered.found.rolled_back,
+            closed_early_blocks: recovered.found.closed_early,
+        }
+    }
+}
+
+/// Prints it; so much simulated time was measured.
+pub fn print(report: &PowerCutReport, measured_ns: u64, out: &mut dyn Write) -> io::Result<()> {
+    let every = span(report.every_ns);
+    if report.cuts.is_empty() {
+        let measured = span(measured_ns);
+        writeln!(out)?;
+        let text =
+            format!("0 power cuts: the measured part took {measured}, and one came each {every}");
+        return wrapped(out, "", &text);
+    }
+    let mut rows = table(&["Power cuts", "least", "mean", "most"]);
+    let mut row = |name: &str, of: fn(&CutReport) -> u64, text: fn(f64) -> String| {
+        let all = || report.cuts.iter().map(of);
+        let (least, most) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
+        let mean = mean(&report.cuts, of).unwrap_or(0.0);
+        rows.add_row([name.to_owned(), text(least as f64), text(mean), text(most as f64)]);
+    };
+    row("until ready", |cut| cut.recovery_ns, time);
+    row("kept up by capacitors", |cut| cut.hold_up_ns, time);
+    row("pages lost that were only in DRAM", |cut| cut.lost_pages, number);
+    row("spare areas read", |cut| cut.spare_reads, number);
+    row("system pages read", |cut| cut.system_reads, number);
+    row("blocks erased", |cut| cut.erases, number);
+    row("torn flash pages", |cut| cut.torn_pages, number);
+    row("pages rolled back", |cut| cut.rolled_back_pages, number);
+    row("blocks closed early", |cut| cut.closed_early_blocks, number);
+    show(rows, out)?;
+    let limit = match report.limit_reached {
+        true => format!("; no more than {} are made: give a longer span", count(MOST_CUTS as u64)),
+        false => String::new(),
+    };
+    let cuts = report.cuts.len();
+    let text = format!(
+        "{} {}, one each {every}{limit}",
+        count(cuts as u64),
+        if cuts == 1 { "cut" } else { "cuts" }
+    );
+    wrapped(out, "", &text)
+}
+
+fn time(ns: f64) -> String {
+    span(ns.round() as u64)
+}
+
+/// A mean of few may lie between two numbers.
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 || value >= 999.5 { count(value.round() as u64) } else { digits(value) }
+}
