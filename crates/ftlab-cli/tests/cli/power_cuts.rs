@@ -42,10 +42,10 @@ fn the_run_knows_nothing_of_cuts_and_they_come_on_time() {
     place.write(
         "tenants.toml",
         b"name = 'tenants'\n[[phase]]\nmeasure = false\nwrites = '100%'\nsize = '4KiB'\nrequests = 500\n\
-          arrivals = { kind = 'closed', queue_depth = 4 }\n[[phase]]\nwrites = '60%'\nsize = '4KiB'\n\
+          arrivals = { kind = 'closed', queue_depth = 4 }\n[[phase]]\nreads = '40%'\nwrites = '60%'\nsize = '4KiB'\n\
           requests = 1500\narrivals = { kind = 'closed', queue_depth = 4, think_time = '70us' }\n\
           [[phase]]\nwith_previous = true\nwrites = '100%'\nsize = '8KiB'\nrequests = 700\n\
-          arrivals = { kind = 'fixed', iops = 3000 }\n",
+          arrivals = { kind = 'constant', rate = '3000/s' }\n",
     );
     place.write(
         "jobs.fio",
@@ -87,7 +87,7 @@ fn cuts_fall_into_programs_as_often_as_programs_take() {
     let all = cuts(&run).len() as f64;
     let cell = &run["report"]["host"]["write"]["time_share_ratio"]["cell"];
     let (found, expected) = (torn / all, cell.as_f64().expect("a share"));
-    // Half of it by the width of a binomial distribution, thrice.
+    // Three standard deviations of so many throws.
     let chance = 3.0 * (expected * (1.0 - expected) / all).sqrt();
     assert!(all > 700.0 && expected < 0.99, "{all} cuts, {expected} of a request in the cells");
     assert!((found - expected).abs() < chance, "{found} torn, {expected} expected");
@@ -126,7 +126,7 @@ fn a_span_longer_than_the_run_and_one_too_short_say_so() {
     assert_eq!(cuts(&none).len(), 0);
     assert_eq!(none["power_cuts"]["recovery_mean_ns"], Value::Null);
     assert_eq!(none["power_cuts"]["limit_reached"], false);
-    let short = format!("{line} --cut-power 7us --set nand.blocks_per_plane=16");
+    let short = format!("{line} --cut-power 7us");
     let done = place.run(&short);
     assert_eq!(done.code, 0, "{}", done.err);
     for words in ["10,000 cuts, one each 7.00 us", "give a longer span"] {
@@ -166,7 +166,8 @@ fn a_comparison_has_rows_for_how_devices_come_up() {
     }
     // Nothing but the cuts tells these devices apart.
     assert!(!done.out.contains("never came into play"), "{}", done.out);
-    let metrics = place.json("out/compare.json")["metrics"].clone();
+    let comparison = place.json("out/compare.json");
+    let metrics = &comparison["metrics"];
     let metric = |key: &str| {
         let id = format!("power_cuts/{key}");
         let all = metrics.as_array().expect("a list");
@@ -177,10 +178,11 @@ fn a_comparison_has_rows_for_how_devices_come_up() {
     assert!(lost["variants"][0]["mean"].as_f64().expect("a mean") > 1.0, "{lost}");
     assert_eq!(metric("hold_up_mean_ns")["variants"][0]["mean"], 0.0);
     let ready = metric("recovery_mean_ns");
-    for (variant, name) in ["1-off", "2-on"].iter().enumerate() {
-        let one = place.json(&format!("out/runs/{name}/seed-2/result.json"));
+    for variant in [0, 1] {
+        let folder = comparison["variants"][variant]["results"][1].as_str().expect("a folder");
+        let one = place.json(&format!("out/{folder}/result.json"));
         let told = &ready["variants"][variant]["values"][1];
-        assert_eq!(told.as_f64(), one["power_cuts"]["recovery_mean_ns"].as_f64(), "{name}");
+        assert_eq!(told.as_f64(), one["power_cuts"]["recovery_mean_ns"].as_f64(), "{folder}");
     }
 }
 

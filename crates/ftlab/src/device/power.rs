@@ -67,8 +67,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub fn cut_power(self) -> Remains<C> {
         let mut device = self;
         let at = device.now;
+        let in_dram = device.acknowledged_in_dram();
         let hold_up = if device.has_capacitors { device.hold_up() } else { Nanos::ZERO };
-        let lost_pages = device.pages_lost();
+        // What came in meanwhile the host was never told of.
+        let left: BTreeSet<Lpn> = device.buffer.pages_not_on_flash().into_iter().collect();
+        let lost_pages = in_dram.iter().filter(|page| left.contains(page)).count() as u64;
         let now = device.now;
         let (programs, half_erased) = device.flash.cut(now);
         let mut torn = programs;
@@ -93,18 +96,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
         Remains { at, contents, hold_up, lost_pages, left, cells, journal_pages, plant }
     }
 
-    /// How many pages would be lost that were acknowledged, as [`Remains::lost_pages`] counts them.
-    fn pages_lost(&self) -> u64 {
+    /// Pages of which something is in DRAM alone that was acknowledged, in order. Those that a write in flight covers are
+    /// left out.
+    fn acknowledged_in_dram(&self) -> Vec<Lpn> {
         if !self.buffer.has_acknowledged() {
-            return 0;
+            return Vec::new();
         }
         let writes = self.intake.all().filter(|active| active.request().op == Op::Write);
-        let in_flight: BTreeSet<Lpn> = writes
-            .flat_map(|active| self.pages_of(active.request()))
-            .map(|span| span.page)
-            .collect();
-        let pages = self.buffer.pages_not_on_flash();
-        pages.iter().filter(|page| !in_flight.contains(page)).count() as u64
+        let spans = writes.flat_map(|active| self.pages_of(active.request()));
+        let in_flight: BTreeSet<Lpn> = spans.map(|span| span.page).collect();
+        let mut pages = self.buffer.pages_not_on_flash();
+        pages.retain(|page| !in_flight.contains(page));
+        pages
     }
 
     /// Capacitors carry what was acknowledged to flash. Returns how long that takes.
