@@ -88,7 +88,7 @@ pub type Together = &'static [(&'static str, &'static [&'static str])];
 /// What would hardly ever meet by chance: pages are packed only where the mapping, the placement and the
 /// buffer are for it, and pages get second parts only where capacity is to spare and nothing fails; blocks
 /// are padded, reads kept and holes left only in small buffers; few loads meet a pause, or a throttle; a map on
-/// flash has several pages only where pages are small, and nothing may fail; pages are rewritten for their readers only
+/// flash has several pages only where pages are small; pages are rewritten for their readers only
 /// where nothing keeps reads from flash; blocks are refreshed only where data ages; parity goes over dies in groups.
 const TOGETHER: [Together; 13] = [
     &[
@@ -158,10 +158,10 @@ const TOGETHER: [Together; 13] = [
         ("nand.codeword", &["512B"]),
         ("nand.blocks_per_plane", &["16", "24"]),
         ("ftl.over_provisioning", &["30%", "100%"]),
-        ("nand.endurance.policy", &["unlimited"]),
-        ("nand.faults.factory_bad", &["0%"]),
-        ("nand.faults.program_failures", &["0"]),
-        ("nand.faults.erase_failures", &["0"]),
+        ("nand.endurance.policy", &["unlimited", "unlimited", "fixed", "weibull"]),
+        ("nand.faults.factory_bad", &["0%", "0%", "1%"]),
+        ("nand.faults.program_failures", &["0", "0", "1000000", "10000000"]),
+        ("nand.faults.erase_failures", &["0", "0", "10000000", "300000000"]),
         ("ftl.slc_cache.policy", &["none"]),
     ],
     &[

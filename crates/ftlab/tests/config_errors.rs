@@ -326,11 +326,20 @@ fn what_a_map_on_flash_can_not_have() {
     let refused = [
         "ftl.mapping.policy=dftl",
         "ftl.slc_cache.policy=dynamic",
+        "nand.faults.schedule=10s: die 3 dies",
+    ];
+    insta::assert_snapshot!(error(&with_sets("tlc-512g", &refused)));
+    // Whatever else fails.
+    let fails = [
+        "ftl.mapping.policy=dftl",
         "nand.faults.factory_bad=1%",
+        "nand.faults.program_failures=1000",
+        "nand.faults.erase_failures=1000",
+        "nand.faults.schedule=1s: next program of block 17 fails",
         "nand.endurance.policy=weibull",
         "nand.endurance.cycles=3000",
     ];
-    insta::assert_snapshot!(error(&with_sets("tlc-512g", &refused)));
+    assert!(Config::load(&with_sets("tlc-512g", &fails)).is_ok());
     // A plane of blocks this few has no room for the map beside its data.
     let tight =
         ["ftl.mapping.policy=dftl", "nand.blocks_per_plane=12", "ftl.over_provisioning=75%"];

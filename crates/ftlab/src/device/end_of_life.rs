@@ -5,7 +5,8 @@
 //! not acknowledged and has found no page yet is given up; one whose program is under way is done.
 //! What the write buffer holds was acknowledged: it is written back at once, to wherever there is
 //! room, for which the planes kept blocks back ([`ftl::wear`](crate::ftl::wear)). If even those fail,
-//! it stays readable in DRAM, and flushes are refused.
+//! it stays readable in DRAM, and flushes are refused. Of a map that lies on flash nothing is written any more
+//! ([`map_path`](super::map_path)).
 //!
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 
@@ -61,7 +62,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Nothing will happen by itself any more. On a device that can fail, what still waits for a page
     /// then waits in vain: that is its end. True if there is something to do after all.
     pub(super) fn stands_still(&mut self) -> bool {
-        if self.ftl.life().is_none() || self.stalled.is_empty() {
+        if self.ftl.life().is_none() || self.stalled.is_empty() && !self.map_waits() {
             return false;
         }
         match self.end_of_life.as_mut() {
@@ -92,6 +93,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.give_up_all_stalled();
         }
         self.write_back();
+        self.keep_stalled_map();
     }
 
     /// Programs that wait for a page go to wherever there is room.

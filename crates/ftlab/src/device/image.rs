@@ -11,24 +11,28 @@ use crate::units::{BlockId, Lba, SimTime};
 use crate::verify;
 
 /// Why a device can't come to rest: it came to the end of its life, and what it had acknowledged found
-/// no page that could be programmed.
+/// no page that could be programmed, or what changed of a map that lies on flash is in DRAM alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftInDram {
     /// Pages that are in DRAM alone.
     pub pages: usize,
+    /// Translation pages of which something is in DRAM alone.
+    pub translation_pages: usize,
     /// The end.
     pub end: EndOfLife,
 }
 
 impl fmt::Display for LeftInDram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (pages, written) = (self.pages, self.end.host_written);
-        write!(
-            f,
-            "after {written} of writes {}, and {pages} pages that were acknowledged found no flash page \
-             that could be programmed",
-            self.end.reason
-        )
+        let EndOfLife { host_written: written, reason, .. } = self.end;
+        write!(f, "after {written} of writes {reason}, and ")?;
+        match (self.pages, self.translation_pages) {
+            (0, of_map) => write!(f, "what {of_map} pages of its map should say is in DRAM alone"),
+            (pages, _) => write!(
+                f,
+                "{pages} pages that were acknowledged found no flash page that could be programmed"
+            ),
+        }
     }
 }
 
@@ -68,8 +72,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             ours.map(|at| done.remove(before + at));
         }
         let pages = self.buffer.pages_held();
-        if let Some(&end) = self.end_of_life.as_ref().filter(|_| pages > 0) {
-            return Err(LeftInDram { pages, end });
+        let translation_pages = self.ftl.map_on_flash().map_or(0, Dftl::pages_kept);
+        if let Some(&end) = self.end_of_life.as_ref().filter(|_| pages + translation_pages > 0) {
+            return Err(LeftInDram { pages, translation_pages, end });
         }
         self.buffer.rest();
         // One that was put off is not made up for by a device that is loaded.
@@ -135,7 +140,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         } = self;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
         let map = translator.as_ref().is_none_or(|translator| translator.is_at_rest());
-        let map = map && ftl.map_on_flash().is_none_or(Dftl::is_at_rest);
+        let on_flash = |map: &Dftl| map.is_at_rest() && map.pages_kept() == 0;
+        let map = map && ftl.map_on_flash().is_none_or(on_flash);
         let quiet = quiet && map && standstill.is_over() && reads.is_empty();
         let handed_out = stalled.is_empty() && from_buffer.is_empty() && finished.is_empty();
         assert!(quiet && handed_out, "only a device at rest can be saved");

@@ -10,6 +10,11 @@
 //! meanwhile is rewritten once more. While it is rewritten all of it is in memory, so who looks for one of
 //! its entries waits for the old copy at the most. A rewrite waits for room, never for another rewrite or a
 //! fetch; nothing that makes room waits for it. So everybody gets on.
+//!
+//! What becomes of that when programs fail, and at the end of the device's life, stands in [`failures`].
+
+mod failures;
+mod room;
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
@@ -205,7 +210,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let cached = map.cached();
         let is_full = cached.held() == cached.capacity();
-        cached.state(page).is_none() && (is_full || self.ftl.has_translation(map.page_of(page)))
+        let may_miss = is_full || self.ftl.has_translation(map.page_of(page));
+        cached.state(page).is_none() && may_miss && !map.keeps_entry(page)
     }
 
     /// Whether the entry of a page is in memory. One that is still being fetched has its place there, but
@@ -214,7 +220,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let (Some(map), Some(translator)) = (self.ftl.map_on_flash(), &self.translator) else {
             return true;
         };
-        map.cached().state(page).is_some() && !translator.by_page.contains_key(&page)
+        let is_there = map.cached().state(page).is_some() || map.keeps_entry(page);
+        is_there && !translator.by_page.contains_key(&page)
     }
 
     /// Looks up the entry of a page. False if `who` has to wait for it.
@@ -228,6 +235,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Found::Hit => None,
             Found::Miss(room) => room.filter(|_| !self.plant.is(Canary::DirtyEntryForgotten)),
         };
+        let room = room.filter(|&left| !self.kept_at_once(left));
         let now = self.now;
         let mut fetch = None;
         if let Some(under_way) = under_way {
@@ -255,6 +263,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Where an entry that is not in memory comes from, counted.
     fn source_of(&mut self, of: Tpn) -> Source {
+        let is_kept = self.ftl.map_on_flash().is_some_and(|map| map.keeps(of));
         let translator = self.translator();
         let rewrite = translator.rewrites.get(&of).map(|rewrite| rewrite.reads);
         let is_read = translator.loads.contains_key(&of);
@@ -263,6 +272,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Some(0) => Source::Memory,
             Some(_) => Source::UnderWay,
             None if is_read => Source::UnderWay,
+            None if is_kept => Source::Memory,
             None if was_written => Source::Flash,
             None => Source::Memory,
         };
@@ -418,83 +428,31 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// The content of a translation page is complete: it is programmed. Whatever the cause, all that goes into
-    /// a block comes from one origin, so that no scheduler changes its order.
-    fn program_map(&mut self, of: Tpn) {
-        let task = Task::RewriteMap(of);
-        let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
-        program.units = self.units_per_page;
-        program.codewords = self.flash.bus().page_codewords();
-        if let Some(cost) = self.ftl.cost_of_map() {
-            program.set_cost(cost);
-        }
-        let program = self.flash.prepare(program);
-        let pool = self.pool_of_map(of);
-        if self.translator().stalled[pool].is_empty() && self.place_map(of, program) {
-            return;
-        }
-        let waiting = Waiting { since: self.now, program };
-        self.translator().stalled[pool].push_back((of, waiting));
-        self.map_stalls(1);
-    }
-
-    fn pool_of_map(&self, of: Tpn) -> usize {
-        let first = self.ftl.map_on_flash().and_then(|map| map.pages_of(of).next());
-        first.map_or(0, |page| self.ftl.pool(page) as usize)
-    }
-
-    fn map_stalls(&mut self, change: i32) {
-        let translator = self.translator();
-        translator.waiting = translator.waiting.saturating_add_signed(change);
-        let waiting = translator.waiting;
-        self.ftl.set_map_stalled(waiting);
-    }
-
-    /// Gives a translation page a place and programs it there. False if there is none.
-    fn place_map(&mut self, of: Tpn, program: CommandId) -> bool {
-        let Some(first) = self.ftl.place_translation(of, self.flash.load()) else { return false };
-        let pages = self.ftl.map_on_flash().map(|map| map.pages_of(of));
-        for (page, at) in pages.into_iter().flatten().zip(first.get()..) {
-            self.contents.program_map(page, Ppn::new(at));
-        }
-        self.flash.command_mut(program).page = first;
-        self.flash.submit(self.now, program);
-        self.consider_collecting_at(first);
-        true
-    }
-
-    /// A plane may be written again: translation pages that found no place go there, as far as it has room.
-    /// They go before what the host writes, as the host may wait for them.
-    pub(super) fn retry_map(&mut self, plane: PlaneId) {
-        if self.translator.as_ref().is_none_or(|translator| translator.waiting == 0) {
-            return;
-        }
-        let pool = self.ftl.placement().pool_of(plane) as usize;
-        while let Some(&(of, waiting)) = self.translator().stalled[pool].front() {
-            if !self.place_map(of, waiting.program) {
-                return;
-            }
-            self.translator().stalled[pool].pop_front();
-            self.map_stalls(-1);
-        }
-    }
-
     /// A translation page is on flash.
     fn map_rewritten(&mut self, of: Tpn, id: CommandId) {
-        let first = self.flash.command(id).page;
+        let Command { page: first, failed, .. } = *self.flash.command(id);
+        if self.ftl.program_fails(first, failed) {
+            return self.program_map_again(of, id);
+        }
         let Some(rewrite) = self.translator().rewrites.remove(&of) else { return };
         self.ftl.commit_translation(of, first);
         self.count(|counts| counts.programs[rewrite.cause as usize] += 1);
         if let Some((cause, room)) = rewrite.again {
             self.begin_rewrite(of, cause, room);
         }
-        let mut next = rewrite.room.first;
+        self.there_is_room(rewrite.room);
+        self.empty_failed();
+        self.rewrite_what_is_due();
+        self.relieve();
+    }
+
+    /// These fetches have room for their entries.
+    fn there_is_room(&mut self, fetches: Queue<Fetch>) {
+        let mut next = fetches.first;
         while let Some(fetch) = next {
             next = self.translator().fetches[fetch].next;
             self.fetch_entry(fetch);
         }
-        self.rewrite_what_is_due();
-        self.relieve();
     }
 
     /// Rewrites the translation pages that collection, trims and writes have made stale.

@@ -219,6 +219,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if limit == SimTime::FOREVER || self.intake.in_flight() > 0 {
             let (collector, mut ground) = self.ground();
             collector.finish(&mut ground);
+            self.rewrite_what_is_due();
         }
         if self.flash.next_time().is_some() {
             return true;

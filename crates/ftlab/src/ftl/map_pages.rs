@@ -78,6 +78,14 @@ impl Ftl {
         }
     }
 
+    /// A block of translation pages went bad.
+    #[cold]
+    pub(super) fn note_lost_map_block(&mut self) {
+        if let Some(map) = self.mapping.dftl_mut() {
+            map.counts_mut().lost_blocks += 1;
+        }
+    }
+
     /// Whether the collection of a plane has moved pages of which the translation pages on flash, and nothing
     /// in memory, say where they were.
     #[inline]

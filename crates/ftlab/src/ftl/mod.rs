@@ -193,6 +193,7 @@ impl Ftl {
             let demand = Demand {
                 geometry: &geometry,
                 logical_pages: setup.logical_pages,
+                map_pages: setup.mapping.dftl().map(|map| map.translation_pages()),
                 reserve: thresholds.reserve,
                 streams: setup.streams.counts(),
                 rewrites: setup.cost.as_ref().is_some_and(|cost| cost.rewrites.is_some()),
@@ -445,7 +446,7 @@ impl Ftl {
 
     /// A block is full: it may be collected from now on.
     #[cold]
-    fn close(&mut self, block: BlockId) {
+    pub(in crate::ftl) fn close(&mut self, block: BlockId) {
         self.blocks.close(block);
         if self.blocks.is_slc(block) {
             return self.slc_closed(block);

@@ -1,11 +1,14 @@
 //! Random devices on which blocks are bad, wear out, and operations fail, often enough to be seen.
 
+use std::ops::Range;
+
 use ftlab::ftl::wear::FreeBlockOrder;
 use ftlab::nand::{Area, Fault, FaultOptions, Scheduled, Spot};
 use ftlab::units::{Nanos, Ratio};
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use super::on_demand;
 use super::random::{self, Step};
 use super::{EnduranceKind, LifeSpec, NO_FAULTS, NO_LEVELLING, Spec};
 
@@ -35,7 +38,16 @@ fn life() -> impl Strategy<Value = LifeSpec> {
 
 /// A device with room for losses, most of the time.
 pub fn spec() -> impl Strategy<Value = Spec> {
-    (random::spec(), life(), 0u32..=24, 5u32..=100).prop_map(|(base, life, more, share)| {
+    on(random::spec())
+}
+
+/// Such a device with its map on flash.
+fn on_demand() -> impl Strategy<Value = Spec> {
+    on(on_demand::spec())
+}
+
+fn on(base: impl Strategy<Value = Spec>) -> impl Strategy<Value = Spec> {
+    (base, life(), 0u32..=24, 5u32..=100).prop_map(|(base, life, more, share)| {
         let life = LifeSpec { levelling: base.life.levelling, ..life };
         let mut spec = Spec { life, ..base };
         spec.shape.blocks_per_plane += spec.kept_back() + more;
@@ -46,8 +58,20 @@ pub fn spec() -> impl Strategy<Value = Spec> {
 
 /// A run: a device, how many commands it may hold at once, and the commands.
 pub fn run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+    run_of(spec(), steps)
+}
+
+/// A run of a device with its map on flash.
+pub fn on_demand_run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+    run_of(on_demand(), steps)
+}
+
+fn run_of(
+    spec: impl Strategy<Value = Spec>,
+    steps: usize,
+) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
     let depth = select(vec![1usize, 2, 4, 8, 16, 32, 64]);
-    (spec(), depth, proptest::collection::vec(random::step(), steps / 2..=steps))
+    (spec, depth, proptest::collection::vec(random::step(), steps / 2..=steps))
 }
 
 /// Something that fails at a moment of a run.
@@ -77,13 +101,17 @@ impl Mishap {
     }
 }
 
+/// Kinds of mishaps in which no die dies.
+const DIES_LIVE: Range<u32> = 2..9;
+
 /// A device on which things fail by schedule, reads by chance, and sometimes all else, too.
-pub fn mishaps() -> impl Strategy<Value = Spec> {
+fn mishaps(base: impl Strategy<Value = Spec>, kinds: Range<u32>) -> impl Strategy<Value = Spec> {
     const LATEST: u64 = 300_000_000;
-    let mishap = (0..LATEST, 0u32..9, any::<u32>());
+    let mishap = (0..LATEST, kinds, any::<u32>());
     let mishap = mishap.prop_map(|(at, kind, number)| Mishap { at: Nanos(at), kind, number });
     let reads = select(vec![0u32, 0, 1_000_000, 20_000_000, 300_000_000]);
-    let base = prop_oneof![3 => tame(), 1 => spec()];
+    let tames = prop_oneof![3 => Just(true), 1 => Just(false)];
+    let base = (base, tames).prop_map(|(spec, tames)| if tames { tame(spec) } else { spec });
     let disturb = (
         select(vec![None, None, None, Some(40), Some(150)]),
         select(vec![None, None, Some(12), Some(50)]),
@@ -101,16 +129,17 @@ pub fn mishaps() -> impl Strategy<Value = Spec> {
 }
 
 /// A device on which nothing fails by chance.
-fn tame() -> impl Strategy<Value = Spec> {
-    spec().prop_map(|mut spec| {
-        spec.life.faults = NO_FAULTS;
-        spec.life.endurance = EnduranceKind::Unlimited;
-        spec
-    })
+fn tame(spec: Spec) -> Spec {
+    let life = LifeSpec { faults: NO_FAULTS, endurance: EnduranceKind::Unlimited, ..spec.life };
+    Spec { life, ..spec }
 }
 
-/// A run of such a device.
+/// A run of a device on which things fail by schedule.
 pub fn mishap_run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
-    let depth = select(vec![1usize, 2, 4, 8, 16, 32, 64]);
-    (mishaps(), depth, proptest::collection::vec(random::step(), steps / 2..=steps))
+    run_of(mishaps(spec(), 0..9), steps)
+}
+
+/// The same with the map on flash; no die dies.
+pub fn on_demand_mishap_run(steps: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+    run_of(mishaps(on_demand(), DIES_LIVE), steps)
 }

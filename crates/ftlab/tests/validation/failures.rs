@@ -272,6 +272,21 @@ fn blocks_that_are_read_often_are_refreshed_in_time() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases().cases / 4, ..cases() })]
 
+    /// A device that was saved half-way, or at its end, and loaded goes on.
+    #[test]
+    fn an_image_after_failures_loses_nothing((spec, depth, steps) in failing::run(600)) {
+        let (before, after) = steps.split_at(steps.len() / 2);
+        let mut bench = Bench::new(&spec, None);
+        prop_assert_eq!(bench.run(depth, before), Ok(()));
+        if bench.device.rest(&mut Vec::new()).is_ok() {
+            let checked = bench.reload(&spec).and_then(|mut bench| {
+                bench.audit()?;
+                bench.run(depth, after)
+            });
+            prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+        }
+    }
+
     /// A device that was saved after mishaps and loaded goes on, with its dead dies dead.
     #[test]
     fn an_image_after_mishaps_returns_no_wrong_data((spec, depth, steps) in failing::mishap_run(600)) {

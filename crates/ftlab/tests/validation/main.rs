@@ -17,6 +17,7 @@ mod gating;
 mod idle;
 mod images;
 mod logs;
+mod map_failures;
 mod misuse;
 mod mqsim;
 mod on_demand;

@@ -1,11 +1,8 @@
 //! What a map that lies on flash asks for.
 
-use super::faults::READS_ONLY;
 use super::{Checker, text};
 use crate::config::resolve::{Counts, shape};
 use crate::ftl::mapping::MappingChoice;
-use crate::nand::endurance::EnduranceChoice;
-use crate::units::Ratio;
 
 const POLICY: &str = "ftl.mapping.policy";
 
@@ -31,29 +28,20 @@ impl Checker<'_, '_> {
             return;
         }
         let (nand, ftl) = (&self.options.nand, &self.options.ftl);
-        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
-        let fails = "a map on flash whose blocks fail or wear out is not modelled";
-        let wrong = [
-            (
-                ftl.slc_cache.policy.rules().is_some(),
-                "ftl.slc_cache.policy",
-                "\"none\"",
-                "a map on flash behind an SLC cache is not modelled",
-            ),
-            (
-                nand.faults.factory_bad != Ratio::default(),
-                "nand.faults.factory_bad",
-                "\"0%\"",
-                fails,
-            ),
-            (nand.faults.program_failures > 0, "nand.faults.program_failures", "0", fails),
-            (nand.faults.erase_failures > 0, "nand.faults.erase_failures", "0", fails),
-            (nand.faults.costs_blocks(), "nand.faults.schedule", READS_ONLY, fails),
-            (limited, "nand.endurance.policy", "\"unlimited\"", fails),
-        ];
-        for (_, path, value, why) in wrong.into_iter().filter(|wrong| wrong.0) {
-            let message = format!("{why} ({POLICY} = {})", text(&"dftl".to_owned()));
-            self.fail(&[path, POLICY], message, format!("set {path} to {value}"));
+        let cached = ftl.slc_cache.policy.rules().is_some();
+        let dies = nand.faults.schedule.iter().any(|scheduled| scheduled.fault.is_for_good());
+        let policy = format!("{POLICY} = {}", text(&"dftl".to_owned()));
+        if cached {
+            let path = "ftl.slc_cache.policy";
+            let message = format!("a map on flash behind an SLC cache is not modelled ({policy})");
+            self.fail(&[path, POLICY], message, format!("set {path} to \"none\""));
+        }
+        if dies {
+            let message = format!(
+                "a map on flash that loses a die is not modelled ({policy}): translation pages would be lost with it"
+            );
+            let remedy = format!("let no die die, or set {POLICY} to \"page\"");
+            self.fail(&["nand.faults.schedule", POLICY], message, remedy);
         }
     }
 }

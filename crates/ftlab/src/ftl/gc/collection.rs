@@ -363,6 +363,9 @@ impl Ftl {
                 self.want(Wanted { block, purpose: Purpose::WearLevel });
             }
         } else {
+            if self.blocks.stream(run.victim).is_of_map() {
+                self.note_lost_map_block();
+            }
             self.blocks.retire(run.victim);
             self.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));
             self.refresh_pack_room();

@@ -36,6 +36,8 @@ impl Ftl {
             let wanted = Wanted { block: victim, purpose: run.purpose() };
             self.planes[plane.at()].wanted.push_front(wanted);
         }
+        // What it has moved lies elsewhere all the same.
+        self.rewrite_map_of(plane);
         self.refresh_writable(plane);
     }
 }

@@ -198,7 +198,7 @@ impl Ftl {
             .filter(|&plane| self.placement.pool_of(plane) == pool && !self.is_dead_plane(plane))
             .collect();
         let Some(life) = &self.life else { return };
-        let demand = Demand { logical_pages: 0, ..self.demand() };
+        let demand = Demand { logical_pages: 0, map_pages: None, ..self.demand() };
         let room = alive.iter().map(|&plane| u64::from(demand.spare_units(life.good(plane))));
         let valid = alive.iter().map(|&plane| self.valid_on(plane));
         let nothing_left = self.dead_dies().len() == self.geometry.dies() as usize;

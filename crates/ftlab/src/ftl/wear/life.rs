@@ -100,6 +100,8 @@ pub struct Demand<'a> {
     pub geometry: &'a Geometry,
     /// Logical pages (mapping units) that the host sees.
     pub logical_pages: u32,
+    /// Flash pages of a map that lies on flash; none if all of it is in memory.
+    pub map_pages: Option<u32>,
     /// Blocks of a plane that the host may not take.
     pub reserve: u32,
     /// How many streams there are.
@@ -114,8 +116,12 @@ impl Demand<'_> {
     /// each is worth collecting unless its stale units are fewer than a flash page holds.
     fn least_blocks(&self) -> u32 {
         let (block, page) = (self.geometry.units_per_block(), self.geometry.units_per_page());
-        let share = self.logical_pages.div_ceil(page).div_ceil(self.geometry.planes()) * page;
-        let open = self.streams.open_blocks() - 1 + u32::from(self.rewrites);
+        let on_plane = |pages: u32| pages.div_ceil(self.geometry.planes()) * page;
+        let of_map = self.map_pages.map_or(0, on_plane);
+        let share = on_plane(self.logical_pages.div_ceil(page)) + of_map;
+        // Translation pages, and copies of them, have a block each.
+        let map_streams = if self.map_pages.is_some() { 2 } else { 0 };
+        let open = self.streams.open_blocks() - 1 + u32::from(self.rewrites) + map_streams;
         share / (block - page + 1) + 1 + self.reserve + open
     }
 
@@ -240,6 +246,7 @@ impl Ftl {
         Demand {
             geometry: &self.geometry,
             logical_pages: self.logical_pages,
+            map_pages: self.mapping.dftl().map(|map| map.translation_pages()),
             reserve: self.thresholds.reserve,
             streams: self.streams.counts(),
             rewrites: self.regulation.as_ref().is_some_and(|regulation| regulation.rewrites),
@@ -402,7 +409,11 @@ impl Ftl {
             let state = &mut self.planes[plane.at()];
             if !self.read_only {
                 let open = state.close(block, |stream| self.blocks.units_in(stream));
-                if let Some(noted) = open.and_then(|(of, _)| self.writable.get_mut(of.at())) {
+                let noted = open.and_then(|(of, _)| match of {
+                    WriteStream::MAP => self.map_writable.as_deref_mut(),
+                    of => self.writable.get_mut(of.at()),
+                });
+                if let Some(noted) = noted {
                     noted.next_unit[plane.at()] = 0;
                 }
                 // One that was filled no further, for refresh, is not among the open ones any more.
@@ -413,7 +424,10 @@ impl Ftl {
                 life.lose(plane);
             }
         }
-        self.blocks.add_programmed(block, self.geometry.units_per_page());
+        let programmed = self.blocks.add_programmed(block, self.geometry.units_per_page());
+        if self.blocks.state(block) == BlockState::Open && programmed == self.blocks.units_of(block) {
+            self.close(block);
+        }
         self.settle_failing(block);
         self.settle_sealing(block);
         self.refresh_writable(plane);
@@ -454,7 +468,8 @@ impl Ftl {
         let whole = self.geometry.shape().pages_per_block;
         let (block, page) = (self.geometry.units_per_block(), self.geometry.units_per_page());
         let left = |stream| self.planes[plane.at()].units_left(stream, block) / page;
-        let open: u32 = self.streams.all_copy_streams().map(left).sum();
+        let of_map = self.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
+        let open: u32 = self.streams.all_copy_streams().chain(of_map).map(left).sum();
         blocks * whole + open >= flash_pages
     }
 

@@ -71,8 +71,12 @@ pub struct DemandCounts {
     pub reads: [u64; Cause::ALL.len()],
     /// Flash pages of the map that were programmed, by [`Cause`].
     pub programs: [u64; Cause::ALL.len()],
+    /// Flash pages of the map whose program failed.
+    pub failed: u64,
     /// Blocks of the map that were collected.
     pub blocks: u64,
+    /// Of these, those that went bad: something failed on them.
+    pub lost_blocks: u64,
     /// Pages (mapping units) of the map that collection copied.
     pub copies: u64,
 }
@@ -99,7 +103,9 @@ impl DemandCounts {
             lazy: f(a.lazy, b.lazy),
             reads: each(a.reads, b.reads),
             programs: each(a.programs, b.programs),
+            failed: f(a.failed, b.failed),
             blocks: f(a.blocks, b.blocks),
+            lost_blocks: f(a.lost_blocks, b.lost_blocks),
             copies: f(a.copies, b.copies),
         }
     }

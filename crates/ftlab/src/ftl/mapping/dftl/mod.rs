@@ -91,6 +91,9 @@ pub struct Dftl {
     touched: Vec<Vec<Tpn>>,
     /// Translation pages that are to be rewritten now.
     due: VecDeque<(Tpn, Cause)>,
+    /// By translation page: whether it stays in memory as a whole, as nothing is written for it any more. Empty
+    /// as long as the device takes writes.
+    kept: Vec<bool>,
     /// An image is being loaded: what is committed is on flash already.
     loading: bool,
     counts: DemandCounts,
@@ -120,6 +123,8 @@ impl Policy for Dftl {
             stale: _,
             touched: _,
             due: _,
+            // A device that keeps translation pages in memory alone is not saved.
+            kept: _,
             loading: _,
             // What is measured counts from the load on.
             counts: _,
@@ -170,6 +175,7 @@ impl Dftl {
             stale: vec![false; count as usize],
             touched: vec![Vec::new(); geometry.planes() as usize],
             due: VecDeque::new(),
+            kept: Vec::new(),
             loading: false,
             counts: DemandCounts::default(),
             stored: vec![0; stored],
@@ -232,7 +238,7 @@ impl Dftl {
     /// One that is still `fetched` for others has its place, but who looks it up waits: that is no hit.
     #[inline]
     pub(crate) fn find(&mut self, page: Lpn, cause: Cause, fetched: bool) -> Found {
-        let hit = self.cached.used(page);
+        let hit = self.cached.used(page) || self.keeps_entry(page);
         let counts = &mut self.counts;
         match (cause, hit && !fetched) {
             (Cause::HostRead, true) => counts.read_hits += 1,
@@ -247,7 +253,7 @@ impl Dftl {
     fn take_in(&mut self, page: Lpn) -> Option<Tpn> {
         let Evicted { page: left, dirty } = self.cached.insert(page)?;
         self.counts.evicted += 1;
-        if !dirty {
+        if !dirty || self.keeps_entry(left) {
             return None;
         }
         let of = self.page_of(left);
@@ -260,7 +266,7 @@ impl Dftl {
     /// A page of the host lies elsewhere by now: its entry in memory says so.
     #[inline]
     pub(in crate::ftl) fn changed(&mut self, page: Lpn) {
-        if self.cached.make_dirty(page) {
+        if self.cached.make_dirty(page) || self.keeps_entry(page) {
             return;
         }
         self.counts.reinserted += 1;
@@ -287,6 +293,9 @@ impl Dftl {
     /// is the first such entry of it.
     fn make_stale(&mut self, page: Lpn) -> Option<Tpn> {
         let of = self.page_of(page);
+        if self.keeps(of) {
+            return None;
+        }
         (!std::mem::replace(&mut self.stale[of.at()], true)).then_some(of)
     }
 
@@ -321,6 +330,34 @@ impl Dftl {
         }
     }
 
+    /// A translation page stays in memory as a whole from now on: on a device at its end nothing is written for it.
+    #[cold]
+    pub(crate) fn keep(&mut self, of: Tpn) {
+        self.kept.resize(self.layout.count as usize, false);
+        self.kept[of.at()] = true;
+        self.stale[of.at()] = false;
+        self.cached.clean_all(of);
+    }
+
+    /// Whether a translation page is in memory as a whole, for good.
+    #[inline]
+    #[must_use]
+    pub fn keeps(&self, of: Tpn) -> bool {
+        !self.kept.is_empty() && self.kept[of.at()]
+    }
+
+    /// Whether the entry of a page is, with its translation page.
+    #[inline]
+    pub(crate) fn keeps_entry(&self, page: Lpn) -> bool {
+        !self.kept.is_empty() && self.kept[self.page_of(page).at()]
+    }
+
+    /// Translation pages that are in memory as a whole, for good.
+    #[must_use]
+    pub fn pages_kept(&self) -> usize {
+        self.kept.iter().filter(|&&kept| kept).count()
+    }
+
     /// The logical pages of which a translation page holds the entries.
     pub(crate) fn entries_of(&self, of: Tpn) -> std::ops::Range<u32> {
         let per_page = self.cached.per_page();
@@ -351,8 +388,9 @@ impl Dftl {
     pub(in crate::ftl) fn not_on_flash(&self) -> Vec<Tpn> {
         let dirty =
             self.cached.by_use().filter(|&(_, dirty)| dirty).map(|(page, _)| self.page_of(page));
-        let stale = (0..).map(Tpn::new).zip(&self.stale).filter(|&(_, &stale)| stale);
-        let mut all: Vec<Tpn> = dirty.chain(stale.map(|(of, _)| of)).collect();
+        let numbered = |marks| (0..).map(Tpn::new).zip(marks).filter(|&(_, &mark): &(_, &bool)| mark);
+        let marked = numbered(&self.stale).chain(numbered(&self.kept));
+        let mut all: Vec<Tpn> = dirty.chain(marked.map(|(of, _)| of)).collect();
         all.sort_unstable();
         all.dedup();
         all
@@ -386,7 +424,7 @@ impl Dftl {
     }
 
     /// Entries in memory are no more than fit; an entry that is not, or does not differ, is on flash as it
-    /// is, unless its translation page waits to be rewritten.
+    /// is, unless its translation page waits to be rewritten or is in memory as a whole.
     pub(in crate::ftl) fn audit(&self) -> Result<(), String> {
         let (held, listed) = (self.cached.held(), self.cached.by_use().count());
         if held > self.cached.capacity() || held as usize != listed {
@@ -397,7 +435,7 @@ impl Dftl {
             let (map, flash) = (self.table.look_up(page), Ppn::from_raw(self.stored[page.at()]));
             let known =
                 self.stale[self.page_of(page).at()] || self.cached.state(page) == Some(true);
-            if map != flash && !known {
+            if map != flash && !known && !self.keeps_entry(page) {
                 return Err(format!(
                     "{page:?} lies at {map:?}, its translation page says {flash:?}, and nobody knows"
                 ));

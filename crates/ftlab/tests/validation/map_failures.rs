@@ -1,0 +1,127 @@
+//! Flash that fails under a map that lies on it: translation pages are programmed elsewhere, blocks of theirs are given
+//! up, and at the end of the device's life they stay in memory. What was acknowledged is there, before the end and
+//! after it, and nothing stands still.
+
+use ftlab::device::LeftInDram;
+use ftlab::ftl::wear::EndReason;
+use ftlab::host::{Host, Op};
+use ftlab::units::Bytes;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngSeed, TestRunner};
+
+use crate::common::{MappingKind, Spec, failing};
+use crate::contents::{Bench, cases, loses_nothing, random_steps};
+
+proptest! {
+    #![proptest_config(cases())]
+
+    /// Bad blocks, failed programs and erases, worn-out blocks, and the end of the device's life.
+    #[test]
+    fn failures_under_a_map_on_flash_lose_nothing(run in failing::on_demand_run(600)) {
+        loses_nothing(&run)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    /// Programs, erases and pages fail when they are told to, reads fail by chance.
+    #[test]
+    fn mishaps_under_a_map_on_flash_return_no_wrong_data(run in failing::on_demand_mishap_run(600)) {
+        loses_nothing(&run)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases().cases / 4, ..cases() })]
+
+    /// A device that was saved half-way and loaded goes on. At its end it may refuse to be saved, and says why.
+    #[test]
+    fn an_image_of_a_failing_map_goes_on((spec, depth, steps) in failing::on_demand_run(600)) {
+        let (before, after) = steps.split_at(steps.len() / 2);
+        let mut bench = Bench::new(&spec, None);
+        prop_assert_eq!(bench.run(depth, before), Ok(()));
+        if let Err(LeftInDram { pages, translation_pages, .. }) = bench.device.rest(&mut Vec::new()) {
+            prop_assert_eq!(translation_pages, kept(&bench));
+            prop_assert!(pages + translation_pages > 0);
+            return Ok(());
+        }
+        let checked = bench.reload(&spec).and_then(|mut bench| {
+            bench.audit()?;
+            bench.run(depth, after)
+        });
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
+/// Translation pages that are in memory alone.
+fn kept(bench: &Bench) -> usize {
+    bench.device.ftl().map_on_flash().map_or(0, |map| map.pages_kept())
+}
+
+/// The random runs above meet everything that can go wrong.
+#[test]
+fn failures_of_every_kind_meet_the_map() {
+    let config = ProptestConfig { rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let mut met = std::collections::BTreeMap::<&str, u32>::new();
+    for _ in 0..500 {
+        let tree = failing::on_demand_run(600).new_tree(&mut runner).expect("no filter rejects");
+        let (spec, depth, steps) = tree.current();
+        let mut bench = Bench::new(&spec, None);
+        assert_eq!(bench.run(depth, &steps), Ok(()));
+        let Some(life) = bench.device.ftl().life() else { continue };
+        let Some(map) = bench.device.ftl().map_on_flash() else { continue };
+        let (losses, end) = (life.losses(), bench.device.end_of_life());
+        let reason = end.map(|end| end.reason);
+        let lost = map.counts().lost_blocks > 0;
+        let (kept, all) = (kept(&bench), map.translation_pages() as usize);
+        for (name, occurs) in [
+            ("the program of a translation page fails", map.counts().failed > 0),
+            ("the erase of a block of the map fails", lost && losses.program_failures == 0),
+            ("a block of the map is emptied and given up", lost && losses.erase_failures == 0),
+            ("lives on without a block of the map", lost && end.is_none()),
+            ("the map was collected, and the device ends", map.counts().blocks > 0 && end.is_some()),
+            ("too few blocks", reason == Some(EndReason::TooFewBlocks)),
+            ("ends in use", end.is_some_and(|end| end.host_written.0 > 0)),
+            ("nothing in memory alone at the end", end.is_some() && kept == 0),
+            ("a part in memory alone", kept > 0 && kept < all),
+            ("all in memory alone", kept > 0 && kept == all),
+            ("ends with a write buffer", kept > 0 && !bench.write_through),
+            ("ends without a write buffer", kept > 0 && bench.write_through),
+        ] {
+            *met.entry(name).or_default() += u32::from(occurs);
+        }
+    }
+    println!("{met:#?}");
+    let never: Vec<_> = met.iter().filter(|(_, times)| **times < 3).collect();
+    assert!(never.is_empty(), "too rare: {never:?}, of {met:#?}");
+}
+
+/// A device that comes to its end with few entries in memory answers reads of everything, and programs no translation
+/// page any more.
+#[test]
+fn at_its_end_a_map_on_flash_is_found_and_not_written() {
+    for seed in 0..8 {
+        let mut spec = Spec { mapping: MappingKind::Dftl, map_cache: 4, ..Spec::small() };
+        (spec.shape.page_size, spec.shape.mapping_unit) = (Bytes(512), Bytes(512));
+        spec.codeword = Bytes(512);
+        (spec.shape.blocks_per_plane, spec.shape.pages_per_block) = (80, 24);
+        spec.life.seed = seed.into();
+        spec.life.faults.erase_failures = 800_000_000;
+        spec.logical_pages = spec.most_logical_pages() / 100 * 75;
+        let mut bench = Bench::new(&spec, None);
+        assert_eq!(bench.run(8, &random_steps(seed, 3_000)), Ok(()));
+        assert!(bench.device.end_of_life().is_some(), "four of five erases fail");
+        let programmed = |bench: &Bench| {
+            bench.device.ftl().map_on_flash().expect("it is on flash").counts().programmed()
+        };
+        let before = programmed(&bench);
+        for at in (0..bench.device.capacity_sectors()).step_by(7) {
+            bench.submit(Op::Read, at..at + 1);
+            assert_eq!(bench.drain(), Ok(()));
+        }
+        assert_eq!(programmed(&bench), before);
+    }
+}
