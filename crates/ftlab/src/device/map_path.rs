@@ -431,7 +431,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A translation page is on flash.
     fn map_rewritten(&mut self, of: Tpn, id: CommandId) {
         let Command { page: first, failed, .. } = *self.flash.command(id);
-        if self.ftl.program_fails(first, failed) {
+        if self.ftl.program_fails(first, failed, &mut self.contents) {
             return self.program_map_again(of, id);
         }
         let Some(rewrite) = self.translator().rewrites.remove(&of) else { return };
