@@ -92,8 +92,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
         } else {
             self.give_up_all_stalled();
         }
-        self.write_back();
         self.keep_stalled_map();
+        self.write_back();
+    }
+
+    /// Something that programs waited for has come. On a device at its end they may have been given up, and
+    /// left room for others to begin.
+    #[inline]
+    pub(super) fn begin_after_given_up(&mut self) {
+        if self.ftl.is_read_only() {
+            self.write_back();
+        }
     }
 
     /// Programs that wait for a page go to wherever there is room.

@@ -381,6 +381,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let fetches = std::mem::take(&mut load.fetches);
         self.translator().loads.remove(&of);
         self.all_fetched(fetches);
+        self.begin_after_given_up();
     }
 
     /// A translation page is to be rewritten; for a fetch whose entry takes the place of one of its own, if
@@ -425,6 +426,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let content = std::mem::take(&mut rewrite.content);
             self.program_map(of);
             self.all_fetched(content);
+            self.begin_after_given_up();
         }
     }
 
@@ -444,6 +446,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.empty_failed();
         self.rewrite_what_is_due();
         self.relieve();
+        self.begin_after_given_up();
     }
 
     /// These fetches have room for their entries.

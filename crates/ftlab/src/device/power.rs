@@ -204,10 +204,10 @@ pub fn power_up<P: Probe, C: Contents>(
     if let Some(journal) = &mut device.journal {
         journal.take_up(journal_pages, device.flash.geometry().shape().pages_per_block);
     }
-    device.consider_end();
     if verify::ON {
         device.verify_loaded();
     }
+    device.consider_end();
     device.rewrite_what_is_due();
     device.ftl.wake_planes();
     device.relieve();

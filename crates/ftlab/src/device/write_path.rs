@@ -407,6 +407,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let (spent, Some(program)) = (command.spent, command.then) else { return };
         self.input_came(program, spent);
+        self.begin_after_given_up();
     }
 
     /// Something that a program, or its row, has waited for is there.

@@ -82,7 +82,10 @@ fn failures_of_every_kind_meet_the_map() {
             ("the erase of a block of the map fails", lost && losses.program_failures == 0),
             ("a block of the map is emptied and given up", lost && losses.erase_failures == 0),
             ("lives on without a block of the map", lost && end.is_none()),
-            ("the map was collected, and the device ends", map.counts().blocks > 0 && end.is_some()),
+            (
+                "the map was collected, and the device ends",
+                map.counts().blocks > 0 && end.is_some(),
+            ),
             ("too few blocks", reason == Some(EndReason::TooFewBlocks)),
             ("ends in use", end.is_some_and(|end| end.host_written.0 > 0)),
             ("nothing in memory alone at the end", end.is_some() && kept == 0),

@@ -31,6 +31,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.empty_failed();
         self.rewrite_what_is_due();
+        self.begin_after_given_up();
     }
 
     /// Whether programs of translation pages wait for a place.

@@ -425,7 +425,8 @@ impl Ftl {
             }
         }
         let programmed = self.blocks.add_programmed(block, self.geometry.units_per_page());
-        if self.blocks.state(block) == BlockState::Open && programmed == self.blocks.units_of(block) {
+        if self.blocks.state(block) == BlockState::Open && programmed == self.blocks.units_of(block)
+        {
             self.close(block);
         }
         self.settle_failing(block);

@@ -388,7 +388,8 @@ impl Dftl {
     pub(in crate::ftl) fn not_on_flash(&self) -> Vec<Tpn> {
         let dirty =
             self.cached.by_use().filter(|&(_, dirty)| dirty).map(|(page, _)| self.page_of(page));
-        let numbered = |marks| (0..).map(Tpn::new).zip(marks).filter(|&(_, &mark): &(_, &bool)| mark);
+        let numbered =
+            |marks| (0..).map(Tpn::new).zip(marks).filter(|&(_, &mark): &(_, &bool)| mark);
         let marked = numbered(&self.stale).chain(numbered(&self.kept));
         let mut all: Vec<Tpn> = dirty.chain(marked.map(|(of, _)| of)).collect();
         all.sort_unstable();
