@@ -54,12 +54,17 @@ impl Parity {
         &self.superblocks
     }
 
-    /// A page comes into the parity of its stripe, or leaves it.
+    /// A page comes into the parity of its stripe.
     pub fn cover(&mut self, stripe: Stripe, first: Ppn, words: &[u64]) {
-        let covered = self.covered.entry(stripe).or_default();
-        if !covered.remove(&first) {
-            covered.insert(first);
-        }
+        let is_new = self.covered.entry(stripe).or_default().insert(first);
+        assert!(is_new, "{first:?} comes into the parity of {stripe:?} again");
+        add(self.running.entry(stripe).or_default(), words);
+    }
+
+    /// A page leaves the parity of its stripe.
+    pub fn uncover(&mut self, stripe: Stripe, first: Ppn, words: &[u64]) {
+        let was_there = self.covered.entry(stripe).or_default().remove(&first);
+        assert!(was_there, "{first:?} is not in the parity of {stripe:?}");
         add(self.running.entry(stripe).or_default(), words);
     }
 
@@ -68,6 +73,17 @@ impl Parity {
         let words = self.running.get(&stripe).expect("what is programmed was computed").clone();
         let before = self.on_flash.insert(at, words);
         assert!(before.is_none(), "parity over old data at {at:?}");
+    }
+
+    /// What was programmed as parity counts for nothing.
+    pub fn drop_program(&mut self, at: Ppn) {
+        let dropped = self.on_flash.remove(&at);
+        assert!(dropped.is_some(), "no parity was programmed at {at:?}");
+    }
+
+    /// A stripe does without what of its parity is in DRAM.
+    pub fn forget(&mut self, stripe: Stripe) {
+        self.running.remove(&stripe);
     }
 
     /// A superblock is erased.

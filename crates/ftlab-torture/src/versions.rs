@@ -44,6 +44,9 @@ pub type Version = u32;
 /// What nothing reads any more: the number of no write.
 pub const GARBAGE: Version = Version::MAX;
 
+/// What is left where a program failed: the number of no write either.
+const NOISE: Version = Version::MAX - 1;
+
 /// A way of losing data, to see whether the checks notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -473,11 +476,26 @@ impl<O: Onlooker> Contents for Versions<O> {
     }
 
     fn uncover(&mut self, stripe: Stripe, first: Ppn) {
-        self.cover(stripe, first);
+        let words = self.words(first);
+        self.parity.as_mut().expect("dies are used together").uncover(stripe, first, &words);
+    }
+
+    fn program_failed(&mut self, first: Ppn, units: u32) {
+        for place in &mut self.flash[first.at()..first.at() + units as usize] {
+            place.iter_mut().for_each(|part| part.sectors.fill(NOISE));
+        }
+    }
+
+    fn drop_parity(&mut self, at: Ppn) {
+        self.parity.as_mut().expect("dies are used together").drop_program(at);
     }
 
     fn program_parity(&mut self, stripe: Stripe, at: Ppn) {
         self.parity.as_mut().expect("dies are used together").program(stripe, at);
+    }
+
+    fn forget_parity(&mut self, stripe: Stripe) {
+        self.parity.as_mut().expect("dies are used together").forget(stripe);
     }
 
     fn reconstruct(&mut self, page: Ppn, rest: &Rest) {

@@ -1,10 +1,10 @@
-//! What strikes devices with parity, on which power is never cut: dies that die, and pages and blocks that nothing
-//! reads, at moments of the load. On most devices no stripe misses more than its parity covers.
+//! What strikes devices with parity, on which power is never cut: dies that die, programs that fail, and pages and
+//! blocks that nothing reads, at moments of the load. On most devices no stripe misses more than its parity covers.
 
 use ftlab::config::value::Value;
 use ftlab::device::DeviceSetup;
 use ftlab::engine::Stream;
-use ftlab::nand::{Fault, FaultOptions, Scheduled, Spot, Superblocks};
+use ftlab::nand::{Area, Fault, FaultOptions, Scheduled, Spot, Superblocks};
 use ftlab::units::Nanos;
 
 use super::bench::SEED;
@@ -64,6 +64,9 @@ fn fault(stream: &mut Stream, superblocks: &Superblocks, dies: u64) -> Fault {
     let mut any = |below: u32| stream.below(below.into()) as u32;
     if u64::from(any(3)) < dies {
         return Fault::DieDies(any(flash.dies()));
+    }
+    if any(4) == 0 {
+        return Fault::ProgramFails(Area::Block(any(flash.blocks())));
     }
     let pages = flash.blocks() * flash.shape().pages_per_block;
     Fault::Unreadable(match any(2) {

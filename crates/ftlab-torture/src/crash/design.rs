@@ -138,7 +138,7 @@ pub const DESIGNS: [Design; 10] = [
             ("nand.page_size", &["2KiB", "4KiB", "8KiB"]),
             // What fails is drawn when it is known what there is.
             ("nand.faults.schedule", &["1us: die 0 dies"]),
-            ("nand.faults.program_failures", &["0"]),
+            ("nand.faults.program_failures", &["0", "0", "1000000", "20000000"]),
             ("nand.faults.read_failures", &["0"]),
             ("nand.faults.disturb_limit", &["none"]),
         ],

@@ -113,8 +113,15 @@ pub trait Contents {
     fn cover(&mut self, _stripe: Stripe, _first: Ppn) {}
     /// The same flash page is taken out of that parity again: its program has failed.
     fn uncover(&mut self, _stripe: Stripe, _first: Ppn) {}
+    /// The program of the flash page that begins at `first` has failed: what it holds is garbage.
+    fn program_failed(&mut self, _first: Ppn, _units: u32) {}
     /// The parity of a stripe is programmed, at this flash page of the device.
     fn program_parity(&mut self, _stripe: Stripe, _at: Ppn) {}
+    /// What was programmed at this flash page of the device is not the parity of its stripe: its program has failed, or
+    /// that of a page which it counts.
+    fn drop_parity(&mut self, _at: Ppn) {}
+    /// The parity of a stripe in DRAM is forgotten: its die is dead, and the stripe does without.
+    fn forget_parity(&mut self, _stripe: Stripe) {}
     /// The flash page of this page can't be read, and is computed from the rest of its stripe, as that is now: what has to be
     /// read for it comes later, and may turn out to be unreadable, too.
     fn reconstruct(&mut self, _page: Ppn, _rest: &Rest) {}

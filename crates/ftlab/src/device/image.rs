@@ -178,8 +178,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.front.as_mut().map_or(Ok(()), |front| front.load(from))
             })
         })?;
-        let all = (0..).map(BlockId::new).zip(self.ftl.blocks().all_erases());
-        all.for_each(|(block, erases)| self.flash.know_erases(block, erases));
+        for (block, erases) in (0..).map(BlockId::new).zip(self.ftl.blocks().all_erases()) {
+            self.ftl.blocks_on_flash(block).for_each(|at| self.flash.know_erases(at, erases));
+        }
         for die in self.ftl.dead_dies_on_flash() {
             self.flash.know_dead(die);
         }
@@ -197,10 +198,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What lies on flash and was programmed when nobody knew its age, in another model of timing or before the
     /// device began, ages from now on.
     pub(super) fn begin_ages(&mut self) {
-        let all = (0..self.flash.geometry().blocks()).map(BlockId::new);
+        let all = (0..self.ftl.geometry().blocks()).map(BlockId::new);
         let Some(programmed) = self.flash.programmed_mut() else { return };
         let holding = all.filter(|&block| self.ftl.blocks().programmed(block) > 0);
-        holding.for_each(|block| programmed.holds(block, self.now));
+        let on_flash = holding.flat_map(|block| self.ftl.blocks_on_flash(block));
+        on_flash.for_each(|block| programmed.holds(block, self.now));
     }
 }
 

@@ -24,6 +24,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Device { now, ftl, flash, contents, .. } = self;
         let done = ftl.part_done(part, &mut Below { now: *now, flash, contents });
         self.flash.release(part);
+        self.empty_failed();
         if let Some(id) = done {
             self.command_done(id);
         }

@@ -81,6 +81,8 @@ pub enum Canary {
     ParityMissesLastPage,
     /// A page is computed without one of those that it takes.
     ComputedWithoutOne,
+    /// A page is computed from one whose program failed.
+    FailedPageCounts,
     /// After a power cut: what was being programmed counts.
     TornPageBelieved,
     /// After a power cut: what was deallocated counts.
@@ -145,7 +147,8 @@ impl Canary {
     ];
 
     /// Those that show when a die died, or a page can't be read, where there is parity.
-    pub const OF_DEATHS: [Canary; 2] = [Canary::ParityMissesLastPage, Canary::ComputedWithoutOne];
+    pub const OF_DEATHS: [Canary; 3] =
+        [Canary::ParityMissesLastPage, Canary::ComputedWithoutOne, Canary::FailedPageCounts];
 
     /// Those that show when power was cut.
     pub const OF_POWER_CUTS: [Canary; 10] = [

@@ -48,6 +48,8 @@ pub struct Collection {
     pub(super) stranded: bool,
     /// Nothing is left to copy: the victim is on its way out.
     pub(super) erasing: bool,
+    /// A program of its parity failed meanwhile: it is given up when it is erased.
+    pub(super) gives_up: bool,
     /// The flash says that its erase failed.
     pub(super) erase_failed: bool,
     /// Flash pages that the collection will make free, net of its copies, and how many copies that
@@ -78,6 +80,11 @@ impl Collection {
     #[must_use]
     pub fn returns_block(&self) -> bool {
         self.returns_block
+    }
+
+    /// The victim is not to be filled again.
+    pub(in crate::ftl) fn give_up(&mut self) {
+        self.gives_up = self.purpose.frees_block();
     }
 
     /// A copy is done: the flash pages that the host may take for it.
@@ -186,6 +193,7 @@ impl Ftl {
             in_flight: 0,
             stranded: false,
             erasing: false,
+            gives_up: false,
             erase_failed: false,
             gain,
             copies,
@@ -349,6 +357,8 @@ impl Ftl {
         }
         if erased {
             self.blocks.reset(run.victim);
+        }
+        if erased && !run.gives_up {
             if !run.returns_block {
                 return;
             }
@@ -365,6 +375,9 @@ impl Ftl {
         } else {
             if self.blocks.stream(run.victim).is_of_map() {
                 self.note_lost_map_block();
+            }
+            if erased {
+                self.lose_block(plane);
             }
             self.blocks.retire(run.victim);
             self.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));

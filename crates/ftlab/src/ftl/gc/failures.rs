@@ -27,13 +27,16 @@ impl Ftl {
     fn end_stranded(&mut self, plane: PlaneId) {
         let Some(run) = self.planes[plane.at()].collection.take() else { return };
         let victim = run.victim();
-        if run.purpose().frees_block() {
+        if run.gives_up {
+            self.lose_block(plane);
+        }
+        if run.purpose().frees_block() && !run.gives_up {
             self.blocks.set_state(victim, BlockState::Closed);
             let view = VictimView { plane, blocks: &self.blocks };
             self.victim.closed(&view, victim);
         } else {
             self.blocks.set_state(victim, BlockState::Failing);
-            let wanted = Wanted { block: victim, purpose: run.purpose() };
+            let wanted = Wanted { block: victim, purpose: Purpose::Retire };
             self.planes[plane.at()].wanted.push_front(wanted);
         }
         // What it has moved lies elsewhere all the same.

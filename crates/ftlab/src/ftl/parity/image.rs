@@ -2,7 +2,7 @@
 //! dead. A drive that is switched off keeps that parity in a place of its own, whose programs are not modelled.
 
 use super::super::{BlockState, Blocks};
-use super::{Missing, Narrow, Running, Stripes};
+use super::{Missing, Narrow, OnFlash, Running, Stripes};
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::Stripe;
 use crate::scheduler::Origin;
@@ -32,12 +32,13 @@ impl Stripes {
         for (stripe, running) in running {
             save_stripe(*stripe, out);
             out.number(running.covered);
+            out.flag(running.on_flash == OnFlash::Useless);
         }
         out.number(missing.len() as u64);
         for ((stripe, member), why) in missing {
             save_stripe(*stripe, out);
             out.number(*member);
-            out.flag(*why == Missing::Failed);
+            out.flag(*why == Missing::Parity);
         }
         dead.iter().for_each(|&dead| out.number(dead));
         out.number(narrow.len() as u64);
@@ -64,15 +65,21 @@ impl Stripes {
         for _ in 0..from.below(u64::from(most) + 1, "the number of stripes with parity in DRAM")? {
             let stripe = self.load_stripe(blocks, from)?;
             let covered = self.load_members("what parity covers", from)?;
-            let running = Running { covered, programmed: covered, ..Running::new(Origin::Host) };
+            let on_flash = match from.flag("whether parity on flash is of no use")? {
+                true => OnFlash::Useless,
+                false => OnFlash::No,
+            };
+            // Nothing is held back at rest: whoever programs a page says on whose account.
+            let origin = Some(Origin::Host);
+            let running = Running { covered, programmed: covered, origin, on_flash };
             self.running.insert(stripe, running);
         }
         let pages = u64::from(most) * u64::from(self.superblocks.width());
         for _ in 0..from.below(pages + 1, "the number of pages that are missing")? {
             let stripe = self.load_stripe(blocks, from)?;
             let member = from.below(self.superblocks.width().into(), "a member of a stripe")?;
-            let failed = from.flag("whether a page failed")?;
-            let why = if failed { Missing::Failed } else { Missing::LeftOut };
+            let is_parity = from.flag("whether a page is the parity of its stripe")?;
+            let why = if is_parity { Missing::Parity } else { Missing::LeftOut };
             self.missing.insert((stripe, member), why);
         }
         for group in 0..self.dead.len() {

@@ -15,7 +15,7 @@ use super::submit::Below;
 use super::{Missing, Narrow, Running, Stripes, members};
 use crate::device::Contents;
 use crate::nand::Stripe;
-use crate::scheduler::{Origin, Probe};
+use crate::scheduler::Probe;
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
 
 impl Stripes {
@@ -100,7 +100,9 @@ impl Stripes {
         let narrow = self.narrow.entry(stripe.block).or_default();
         if stripe.row >= narrow.begun {
             narrow.begun = stripe.row + 1;
-            narrow.dead.push((stripe.row, dead));
+            if narrow.dead.last().is_none_or(|&(_, before)| before != dead) {
+                narrow.dead.push((stripe.row, dead));
+            }
         }
     }
 
@@ -113,11 +115,12 @@ impl Stripes {
         }
     }
 
-    /// The parity of a stripe can't be programmed.
-    pub(super) fn do_without_parity(&mut self, stripe: Stripe) {
+    /// The parity of a stripe can't be programmed: its die is dead.
+    pub(super) fn do_without_parity(&mut self, stripe: Stripe, contents: &mut impl Contents) {
         self.running.remove(&stripe);
+        contents.forget_parity(stripe);
         if let Some(parity) = self.parity_of(stripe) {
-            self.missing.insert((stripe, parity), Missing::Failed);
+            self.missing.insert((stripe, parity), Missing::Parity);
         }
     }
 
@@ -128,7 +131,7 @@ impl Stripes {
         on: &mut Below<'_, P, C>,
     ) {
         let first = Stripe { block: stripe.block, row: 0 };
-        let open = self.running.range(first..stripe).filter(|(_, running)| !running.leaves);
+        let open = self.running.range(first..stripe).filter(|(_, running)| running.waits());
         for earlier in open.map(|(&stripe, _)| stripe).collect::<Vec<_>>() {
             self.program_parity(earlier, on);
         }
@@ -155,6 +158,13 @@ impl Ftl {
             None => self.dead_dies().to_vec(),
             Some(stripes) => stripes.dead_dies().collect(),
         }
+    }
+
+    /// The blocks on flash that a block is made of; those of dies that are known to be dead apart.
+    pub(crate) fn blocks_on_flash(&self, block: BlockId) -> impl Iterator<Item = BlockId> {
+        let own = self.stripes.is_none().then_some(block);
+        let members = self.stripes.iter().flat_map(move |stripes| stripes.on_flash(block, 0));
+        own.into_iter().chain(members.map(|(block, _)| block))
     }
 
     /// Flash pages that a block of a plane holds, if it is opened now.
@@ -227,7 +237,7 @@ impl Ftl {
     pub(in crate::ftl) fn begin_stripe(&mut self, block: BlockId, unit: u32) {
         let Some(stripes) = &mut self.stripes else { return };
         let (stripe, _) = stripes.superblocks.stripe_of(self.geometry.page_at(block, unit));
-        stripes.running.entry(stripe).or_insert_with(|| Running::new(Origin::Host));
+        stripes.running.entry(stripe).or_insert(Running::new());
     }
 
     /// A die of a group died: what is being filled does without it.
@@ -300,7 +310,7 @@ impl Ftl {
             };
             !(0..data).filter(waits).any(|place| stripes.is_page(stripe, place))
         };
-        let open = stripes.running.iter().filter(|(_, running)| !running.leaves);
+        let open = stripes.running.iter().filter(|(_, running)| running.waits());
         let full: Vec<Stripe> = open
             .filter(|(stripe, running)| is_full(**stripe, running.covered))
             .map(|(&stripe, _)| stripe)

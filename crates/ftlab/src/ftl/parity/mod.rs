@@ -54,7 +54,7 @@ impl ParityOptions {
 /// What parity cost, and what it saved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ParityCounts {
-    /// Flash pages of parity that were programmed.
+    /// Flash pages of parity that were programmed, those that failed apart.
     pub programs: u64,
     /// Flash pages that were computed from the rest of their stripe, instead of being read.
     pub reconstructed: u64,
@@ -80,6 +80,20 @@ impl ParityCounts {
     }
 }
 
+/// The copy of a parity on flash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OnFlash {
+    /// Its program was not begun.
+    No,
+    /// It is on its way there.
+    Leaves,
+    /// It is there.
+    Yes,
+    /// Its program failed, or that of a page which it counts: what is there is of no use, and DRAM keeps the
+    /// parity until the superblock is erased.
+    Useless,
+}
+
 /// The parity of a stripe while it is in DRAM: until it is on flash, and all that it covers.
 #[derive(Clone, Copy, Debug)]
 struct Running {
@@ -87,34 +101,37 @@ struct Running {
     covered: u64,
     /// A bit for each of these whose page is on flash; the others are in DRAM, too.
     programmed: u64,
-    /// On whose account the last of them was programmed. The parity goes there, too: programs of a block
-    /// from different origins could change their order.
-    origin: Origin,
-    /// Whether it is on its way to flash, or there.
-    leaves: bool,
-    /// Whether it is on flash.
-    is_there: bool,
+    /// On whose account the last page of the stripe was submitted; none while none was. The parity goes there, too:
+    /// programs of a block from different origins could change their order.
+    origin: Option<Origin>,
+    /// What is on flash of it.
+    on_flash: OnFlash,
 }
 
 impl Running {
     /// Nothing is covered.
-    fn new(origin: Origin) -> Running {
-        Running { covered: 0, programmed: 0, origin, leaves: false, is_there: false }
+    const fn new() -> Running {
+        Running { covered: 0, programmed: 0, origin: None, on_flash: OnFlash::No }
+    }
+
+    /// Whether it is still to be programmed.
+    fn waits(&self) -> bool {
+        self.on_flash == OnFlash::No
     }
 
     /// Whether nothing of it has to stay in DRAM.
     fn is_done(&self) -> bool {
-        self.is_there && self.covered & !self.programmed == 0
+        self.on_flash == OnFlash::Yes && self.covered & !self.programmed == 0
     }
 }
 
-/// Why a page of a stripe is of no use for computing others.
+/// Why a page of a stripe is of no use for computing others from what is on flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Missing {
     /// The parity does without it.
     LeftOut,
-    /// It is part of what the parity was computed from, or is the parity itself.
-    Failed,
+    /// It is the parity, and was never programmed: the stripe does without.
+    Parity,
 }
 
 /// Stripes of a superblock that were begun after dies of its group had died.
@@ -241,9 +258,9 @@ impl Stripes {
                 Rest { stripe, members, parity }
             }
         };
-        let fails = |member| self.why_missing(stripe, member) == Some(Missing::Failed);
+        let lacks = |member| self.why_missing(stripe, member) == Some(Missing::Parity);
         let own_counts = self.why_missing(stripe, member).is_none();
-        (own_counts && !members(rest.members).any(fails)).then_some(rest)
+        (own_counts && !members(rest.members).any(lacks)).then_some(rest)
     }
 
     /// The blocks of a superblock on flash, and how far each is programmed, after so many flash pages of the

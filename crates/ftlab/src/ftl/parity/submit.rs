@@ -2,7 +2,7 @@
 //! for each page or block on flash; it is done when the last of them is.
 
 use super::super::Ftl;
-use super::{Missing, Rest, Running, Stripes, members};
+use super::{Missing, OnFlash, Rest, Running, Stripes, members};
 use crate::device::Contents;
 use crate::nand::{Kind, Stripe};
 use crate::scheduler::{Command, CommandId, Flash, Load, Probe, Task};
@@ -28,8 +28,9 @@ impl Stripes {
                 let (stripe, member) = self.member_of(page);
                 self.under_way[stripe.block.at()] += 1;
                 // Nobody asks a die that is known to be dead, unless all that is needed is in DRAM.
-                let needed = self.rest_of(page).map_or(0, |rest| self.on_flash_of(&rest));
-                if self.is_dead(stripe.block, member) && needed != 0 {
+                let needs_flash =
+                    || self.rest_of(page).is_some_and(|rest| self.on_flash_of(&rest) != 0);
+                if self.is_dead(stripe.block, member) && needs_flash() {
                     self.begin_to_rebuild(id, on);
                     return;
                 }
@@ -58,13 +59,14 @@ impl Stripes {
         }
         let data = self.superblocks.width() - 1;
         let is_last = !(place + 1..data).any(|place| self.is_page(stripe, place));
-        if self.is_dead(stripe.block, member) {
+        let is_dead = self.is_dead(stripe.block, member);
+        let running = self.running.entry(stripe).or_insert(Running::new());
+        running.origin = Some(origin);
+        if is_dead {
             // It was placed before that was known: its program fails.
             self.missing.insert((stripe, member), Missing::LeftOut);
         } else {
-            let running = self.running.entry(stripe).or_insert_with(|| Running::new(origin));
             running.covered |= 1 << member;
-            running.origin = origin;
             if !(is_last && on.flash.plant.is(Canary::ParityMissesLastPage)) {
                 on.contents.cover(stripe, page);
             }
@@ -75,19 +77,21 @@ impl Stripes {
         }
     }
 
-    /// A stripe is full: its parity goes to flash, behind its last page.
+    /// A stripe is full: its parity goes to flash, behind its last page. If none of its pages was submitted yet, one
+    /// is held back, and the parity comes behind that.
     pub(super) fn program_parity<P: Probe, C: Contents>(
         &mut self,
         stripe: Stripe,
         on: &mut Below<'_, P, C>,
     ) {
         let parity = self.parity_of(stripe).filter(|&member| !self.is_dead(stripe.block, member));
-        let Some(running) = self.running.get_mut(&stripe).filter(|running| !running.leaves) else {
+        let running = self.running.get_mut(&stripe).filter(|running| running.waits());
+        let Some((running, origin)) = running.and_then(|is| is.origin.map(|origin| (is, origin)))
+        else {
             return;
         };
-        let Some(member) = parity else { return self.do_without_parity(stripe) };
-        running.leaves = true;
-        let origin = running.origin;
+        let Some(member) = parity else { return self.do_without_parity(stripe, on.contents) };
+        running.on_flash = OnFlash::Leaves;
         let at = self.superblocks.on_flash(stripe, member);
         let mut program = Command::new(Kind::Program, origin, Task::Parity(stripe.block), at);
         program.units = self.superblocks.volume().units_per_page();
@@ -151,13 +155,8 @@ impl Stripes {
         self.load.remove(self.group_of(on.flash.die_of(part)));
         let id = match task {
             Task::Parity(block) => {
-                self.counts.programs += 1;
                 let row = on.flash.geometry().flash_page_in_block(page);
-                let stripe = Stripe { block, row };
-                match failed {
-                    true => self.do_without_parity(stripe),
-                    false => self.note(stripe, |running| running.is_there = true),
-                }
+                self.parity_done(Stripe { block, row }, page, failed, on);
                 self.ended(block, on);
                 return None;
             }
@@ -185,7 +184,10 @@ impl Stripes {
         whole.spent.add(&spent);
         match whole.kind {
             Kind::Read => self.read_done(id, on),
-            Kind::Program => Some(self.program_done(id, on)),
+            Kind::Program => {
+                self.ended(self.superblocks.volume().block_of(whole.page), on);
+                Some(id)
+            }
             Kind::Erase | Kind::Copyback => {
                 self.erasing.remove(&id.get());
                 Some(id)
@@ -193,15 +195,37 @@ impl Stripes {
         }
     }
 
-    fn program_done<P: Probe, C: Contents>(
+    /// The program of a parity, at this flash page of the device, is done.
+    fn parity_done<P: Probe, C: Contents>(
         &mut self,
-        id: CommandId,
+        stripe: Stripe,
+        at: Ppn,
+        failed: bool,
         on: &mut Below<'_, P, C>,
-    ) -> CommandId {
-        let (stripe, member) = self.member_of(on.flash.command(id).page);
+    ) {
+        if !failed {
+            self.counts.programs += 1;
+            return self.note(stripe, |running| {
+                if running.on_flash == OnFlash::Leaves {
+                    running.on_flash = OnFlash::Yes;
+                }
+            });
+        }
+        let Some(running) = self.running.get_mut(&stripe) else { return };
+        if running.on_flash == OnFlash::Leaves {
+            on.contents.drop_parity(at);
+        }
+        running.on_flash = OnFlash::Useless;
+        if self.is_known_dead(on.flash.geometry().die_of_page(at)) {
+            self.do_without_parity(stripe, on.contents);
+        }
+    }
+
+    /// The program of a page of the volume is done, and has not failed.
+    #[inline]
+    pub(in crate::ftl) fn is_programmed(&mut self, page: Ppn) {
+        let (stripe, member) = self.member_of(page);
         self.note(stripe, |running| running.programmed |= 1 << member);
-        self.ended(stripe.block, on);
-        id
     }
 
     /// Something of a stripe has come to flash.
@@ -281,23 +305,21 @@ impl Stripes {
         }
     }
 
-    /// The program of a page of the volume failed: what is there counts for nothing. Parity that has not left
-    /// yet does without it.
-    pub(in crate::ftl) fn program_failed(&mut self, page: Ppn) -> Option<Stripe> {
+    /// The program of a page of the volume failed: what is there counts for nothing. The parity in DRAM does without
+    /// it; what of that is on flash already, or on its way there, is of no use any more.
+    pub(in crate::ftl) fn program_failed(&mut self, page: Ppn, contents: &mut impl Contents) {
         let (stripe, member) = self.member_of(page);
-        let own = 1 << member;
         if self.why_missing(stripe, member).is_some() {
-            return None;
+            return;
         }
-        match self.running.get_mut(&stripe).filter(|running| !running.leaves) {
-            Some(running) => {
-                running.covered &= !own;
-                self.missing.insert((stripe, member), Missing::LeftOut);
-                Some(stripe)
-            }
-            None => {
-                self.missing.insert((stripe, member), Missing::Failed);
-                None
+        self.missing.insert((stripe, member), Missing::LeftOut);
+        let Some(running) = self.running.get_mut(&stripe) else { return };
+        running.covered &= !(1 << member);
+        contents.uncover(stripe, page);
+        if matches!(running.on_flash, OnFlash::Leaves | OnFlash::Yes) {
+            running.on_flash = OnFlash::Useless;
+            if let Some(parity) = self.parity_of(stripe) {
+                contents.drop_parity(self.superblocks.on_flash(stripe, parity));
             }
         }
     }
@@ -323,7 +345,16 @@ impl Ftl {
         part: CommandId,
         on: &mut Below<'_, P, C>,
     ) -> Option<CommandId> {
-        self.stripes.as_mut()?.done(part, on)
+        let stripes = self.stripes.as_mut()?;
+        let &Command { task, failed, .. } = on.flash.command(part);
+        let done = stripes.done(part, on);
+        if let Task::Parity(block) = task
+            && failed
+        {
+            let is_dead = stripes.is_known_dead(on.flash.die_of(part));
+            self.parity_failed(block, is_dead);
+        }
+        done
     }
 
     /// The die of what is filled to which a die of the flash belongs.

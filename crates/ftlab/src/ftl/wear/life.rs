@@ -22,11 +22,12 @@ use std::fmt;
 use serde::Serialize;
 
 use super::super::streams::{StreamCounts, WriteStream};
-use super::super::{BlockState, Ftl};
+use super::super::{BlockState, Ftl, Purpose, VictimView};
 use crate::device::Contents;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::{Faults, Geometry};
 use crate::units::{BlockId, PlaneId, Ppn};
+use crate::verify::Canary;
 
 /// Why the device takes no writes any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -377,54 +378,34 @@ impl Ftl {
         failed: bool,
         contents: &mut impl Contents,
     ) -> bool {
-        if self.life.is_none() {
-            return false;
+        let fails = self.life.is_some() && self.check_program(first, failed, contents);
+        if let Some(stripes) = self.stripes.as_mut().filter(|_| !fails) {
+            stripes.is_programmed(first);
         }
-        self.check_program(first, failed, contents)
+        fails
     }
 
     fn check_program(&mut self, first: Ppn, failed: bool, contents: &mut impl Contents) -> bool {
         let (block, unit) = self.geometry.place_of(first);
         let plane = self.geometry.plane_of(block);
-        let is_dead = self.is_dead_plane(plane);
         let Some(life) = self.life.as_mut() else { return false };
         if !failed && !life.faults.program_fails(block, self.blocks.erases(block), unit) {
             return false;
         }
         life.losses.program_failures += 1;
-        if is_dead {
-            return true;
-        }
-        let stripes = self.stripes.as_mut();
-        if let Some(stripe) = stripes.and_then(|stripes| stripes.program_failed(first)) {
-            contents.uncover(stripe, first);
-        }
-        if self.leave_out(first) {
-            return true;
-        }
-        let Some(life) = self.life.as_mut() else { return true };
-        if self.blocks.state(block) != BlockState::Failing {
-            let whole = self.geometry.units_per_block();
-            // At the end of its life the device can't afford to give up what is left of the block.
-            let state = &mut self.planes[plane.at()];
-            if !self.read_only {
-                let open = state.close(block, |stream| self.blocks.units_in(stream));
-                let noted = open.and_then(|(of, _)| match of {
-                    WriteStream::MAP => self.map_writable.as_deref_mut(),
-                    of => self.writable.get_mut(of.at()),
-                });
-                if let Some(noted) = noted {
-                    noted.next_unit[plane.at()] = 0;
-                }
-                // One that was filled no further, for refresh, is not among the open ones any more.
-                let sealed = self.refresh.as_mut().and_then(|refresh| refresh.unseal(block));
-                let taken = open.map(|(_, taken)| taken).or(sealed).unwrap_or(whole);
-                life.failing.push(Failing { block, taken });
-                self.blocks.set_state(block, BlockState::Failing);
-                life.lose(plane);
+        if let Some(stripes) = &mut self.stripes {
+            match self.plant.is(Canary::FailedPageCounts) {
+                true => stripes.is_programmed(first),
+                false => stripes.program_failed(first, contents),
             }
         }
-        let programmed = self.blocks.add_programmed(block, self.geometry.units_per_page());
+        let units = self.geometry.units_per_page();
+        contents.program_failed(first, units);
+        if self.is_dead_plane(plane) || self.leave_out(first) {
+            return true;
+        }
+        self.begin_to_fail(block);
+        let programmed = self.blocks.add_programmed(block, units);
         if self.blocks.state(block) == BlockState::Open && programmed == self.blocks.units_of(block)
         {
             self.close(block);
@@ -433,6 +414,81 @@ impl Ftl {
         self.settle_sealing(block);
         self.refresh_writable(plane);
         true
+    }
+
+    /// A program on a block failed: it is filled no further, and given up when it is empty.
+    fn begin_to_fail(&mut self, block: BlockId) {
+        let plane = self.geometry.plane_of(block);
+        // At the end of its life the device can't afford to give up what is left of the block.
+        let Some(life) = self.life.as_mut().filter(|_| !self.read_only) else { return };
+        if self.blocks.state(block) == BlockState::Failing {
+            return;
+        }
+        let whole = self.geometry.units_per_block();
+        let state = &mut self.planes[plane.at()];
+        let open = state.close(block, |stream| self.blocks.units_in(stream));
+        let noted = open.and_then(|(of, _)| match of {
+            WriteStream::MAP => self.map_writable.as_deref_mut(),
+            of => self.writable.get_mut(of.at()),
+        });
+        if let Some(noted) = noted {
+            noted.next_unit[plane.at()] = 0;
+        }
+        // One that was filled no further, for refresh, is not among the open ones any more.
+        let sealed = self.refresh.as_mut().and_then(|refresh| refresh.unseal(block));
+        let taken = open.map(|(_, taken)| taken).or(sealed).unwrap_or(whole);
+        life.failing.push(Failing { block, taken });
+        self.blocks.set_state(block, BlockState::Failing);
+        life.lose(plane);
+    }
+
+    /// The program of a parity of a block failed: that is a failure like any other, though the block may be full, or
+    /// be collected by now.
+    #[cold]
+    pub(in crate::ftl) fn parity_failed(&mut self, block: BlockId, member_is_dead: bool) {
+        let plane = self.geometry.plane_of(block);
+        let is_dead = member_is_dead || self.is_dead_plane(plane);
+        let Some(life) = self.life.as_mut() else { return };
+        life.losses.program_failures += 1;
+        if is_dead || self.read_only {
+            return;
+        }
+        match self.blocks.state(block) {
+            BlockState::Open => {
+                self.begin_to_fail(block);
+                self.settle_failing(block);
+                self.refresh_writable(plane);
+            }
+            BlockState::Closed => {
+                life.lose(plane);
+                let view = VictimView { plane, blocks: &self.blocks };
+                self.victim.withdrawn(&view, block);
+                self.blocks.set_state(block, BlockState::Failing);
+                self.failed.push(block);
+            }
+            BlockState::Collecting => self.give_up_collected(plane, block),
+            BlockState::Failing | BlockState::Free | BlockState::Bad | BlockState::Dead => {}
+        }
+    }
+
+    /// A block that is being collected, or waits for that, is not to be filled again.
+    fn give_up_collected(&mut self, plane: PlaneId, block: BlockId) {
+        let state = &mut self.planes[plane.at()];
+        if let Some(run) = state.collection.as_mut().filter(|run| run.victim() == block) {
+            return run.give_up();
+        }
+        let waiting = state.wanted.iter_mut().find(|wanted| wanted.block == block);
+        let waiting = waiting.filter(|wanted| wanted.purpose.frees_block());
+        let (Some(wanted), Some(life)) = (waiting, &mut self.life) else { return };
+        wanted.purpose = Purpose::Retire;
+        life.lose(plane);
+    }
+
+    /// A block of a plane goes out of use.
+    pub(in crate::ftl) fn lose_block(&mut self, plane: PlaneId) {
+        if let Some(life) = &mut self.life {
+            life.lose(plane);
+        }
     }
 
     /// If nothing of a failing block is in flight any more, it waits to be emptied.

@@ -1,5 +1,7 @@
 //! Dies that die where there is parity.
 
+use std::ops::RangeInclusive;
+
 use ftlab::device::assemble;
 use ftlab::host::{Advanced, Host, Op, Outcome};
 use ftlab::nand::{Fault, Scheduled};
@@ -9,7 +11,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
 
 use super::bench::Bench;
-use super::{runs, striped};
+use super::{runs_over, striped};
 use crate::common::random::{self, Step};
 use crate::common::{READ, Spec, closed_loop, fill, request};
 use crate::contents::cases;
@@ -25,7 +27,15 @@ fn death() -> impl Strategy<Value = Death> {
 
 /// Runs with so many deaths, on devices with room to go on, most of the time.
 fn dying(deaths: usize) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
-    let run = (runs(random::run(300)), 0u32..=12, 20u32..=100);
+    dying_over(2..=5, deaths)
+}
+
+/// The same, with stripes over so many dies.
+fn dying_over(
+    widths: RangeInclusive<u32>,
+    deaths: usize,
+) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+    let run = (runs_over(random::run(300), widths), 0u32..=12, 20u32..=100);
     (run, proptest::collection::vec(death(), deaths)).prop_map(
         |(((mut spec, depth, steps), more, share), deaths)| {
             spec.life.faults.schedule = schedule(&spec, &deaths);
@@ -54,6 +64,16 @@ proptest! {
     /// Whenever a die dies, everything that was acknowledged is there, and the device goes on.
     #[test]
     fn a_death_loses_nothing((spec, depth, steps) in dying(1)) {
+        let mut bench = Bench::new(&spec).expect_failures();
+        let checked = bench.run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+        prop_assert_eq!(bench.unreadable, 0);
+    }
+
+    /// A death while commands of collection are held back: parity overtakes no page of its block.
+    #[test]
+    fn a_death_finds_commands_held_back((mut spec, depth, steps) in dying_over(2..=2, 1)) {
+        spec.triggers.preemptible = true;
         let mut bench = Bench::new(&spec).expect_failures();
         let checked = bench.run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());

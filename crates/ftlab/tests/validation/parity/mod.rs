@@ -5,13 +5,15 @@ mod bench;
 mod closed_form;
 mod death;
 
+use std::ops::RangeInclusive;
+
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::common::random::{self, Step};
 use crate::common::{PlacementKind, Spec, TimingKind, failing};
 use crate::contents::cases;
-use ftlab::nand::MultiPlane;
+use ftlab::nand::{Area, Fault, MultiPlane, Spot};
 
 use self::bench::Bench;
 
@@ -27,19 +29,50 @@ pub fn striped(spec: Spec, width: u32, groups: u32, channels: u32) -> Spec {
     }
     spec.abilities.multi_plane = MultiPlane::NONE;
     spec.triggers.copyback = false;
+    spec.life.refresh_reads = None;
     spec
+}
+
+/// The same fault, of something that a device has.
+fn on(spec: &Spec, fault: Fault) -> Fault {
+    let flash = spec.geometry();
+    let (planes, blocks) = (flash.planes(), flash.blocks());
+    let area = |area| match area {
+        Area::Plane(plane) => Area::Plane(plane % planes),
+        Area::Block(block) => Area::Block(block % blocks),
+    };
+    match fault {
+        Fault::DieDies(die) => Fault::DieDies(die % flash.dies()),
+        Fault::ProgramFails(of) => Fault::ProgramFails(area(of)),
+        Fault::EraseFails(of) => Fault::EraseFails(area(of)),
+        Fault::Unreadable(Spot::Block(block)) => Fault::Unreadable(Spot::Block(block % blocks)),
+        Fault::Unreadable(Spot::Page(page)) => {
+            Fault::Unreadable(Spot::Page(page % (flash.physical_pages() / flash.units_per_page())))
+        }
+    }
 }
 
 /// Random runs of `of`, on devices with stripes.
 fn runs(
     of: impl Strategy<Value = (Spec, usize, Vec<Step>)>,
 ) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
-    let groups = (2u32..=5, 1u32..=3, select(vec![1u32, 2, 3, 4]));
+    runs_over(of, 2..=5)
+}
+
+/// The same, with stripes over so many dies.
+fn runs_over(
+    of: impl Strategy<Value = (Spec, usize, Vec<Step>)>,
+    widths: RangeInclusive<u32>,
+) -> impl Strategy<Value = (Spec, usize, Vec<Step>)> {
+    let groups = (widths, 1u32..=3, select(vec![1u32, 2, 3, 4]));
     let share = prop_oneof![Just(100u32), 40u32..=100];
     (of, groups, share).prop_map(|((spec, depth, steps), (width, groups, channels), share)| {
         let mut spec = striped(spec, width, groups, channels);
         spec.shape.blocks_per_plane += spec.kept_back();
         spec.logical_pages = (spec.most_logical_pages() * share / 100).max(1);
+        let mut schedule = std::mem::take(&mut spec.life.faults.schedule);
+        schedule.iter_mut().for_each(|scheduled| scheduled.fault = on(&spec, scheduled.fault));
+        spec.life.faults.schedule = schedule;
         (spec, depth, steps)
     })
 }
@@ -72,5 +105,13 @@ proptest! {
         let checked = bench.run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
         prop_assert_eq!(bench.unreadable, 0);
+    }
+
+    /// The same by schedule, and with reads that fail and dies that die, beyond what parity covers.
+    #[test]
+    fn mishaps_give_errors((spec, depth, steps) in runs(failing::mishap_run(300))) {
+        let mut bench = Bench::new(&spec).expect_failures();
+        let checked = bench.run(depth, &steps);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
 }
