@@ -70,7 +70,9 @@ impl Parity {
 
     /// The parity of a stripe goes to flash.
     pub fn program(&mut self, stripe: Stripe, at: Ppn) {
-        let words = self.running.get(&stripe).expect("what is programmed was computed").clone();
+        // It may cover nothing: a stripe whose pages were all to lie on dead dies.
+        let words = self.running.entry(stripe).or_default().clone();
+        self.covered.entry(stripe).or_default();
         let before = self.on_flash.insert(at, words);
         assert!(before.is_none(), "parity over old data at {at:?}");
     }
