@@ -44,9 +44,14 @@ fn deaths_of_dies_are_counted_apart() {
     assert_eq!(&parity["recovery_ns"], &serde_json::Value::Null);
     assert_eq!(&document["cuts"], &page["cuts"]);
     assert_eq!(&document["deaths"], &parity["deaths"]);
-    let done = place.run("torture --replay parity:7");
-    assert_eq!(done.code, 0, "{}{}", done.out, done.err);
-    for word in ["deaths", "flash pages were computed", "0 power cuts"] {
+    // Whether a case computes pages depends on what is drawn.
+    let computes = |seed: u32| {
+        let done = place.run(&format!("torture --replay parity:{seed}"));
+        assert_eq!(done.code, 0, "{}{}", done.out, done.err);
+        Some(done).filter(|done| done.out.contains("flash pages were computed"))
+    };
+    let done = (0..40).find_map(computes).expect("some of them compute pages");
+    for word in ["deaths", "0 power cuts"] {
         assert!(done.out.contains(word), "{word}: {}", done.out);
     }
     assert!(done.out.lines().all(|line| line.chars().count() <= 79), "{}", done.out);
