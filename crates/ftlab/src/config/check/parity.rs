@@ -15,12 +15,11 @@ impl Checker<'_, '_> {
         let Some(width) = self.options.ftl.parity.stripe() else { return };
         self.groups_of_dies(width);
         let (nand, ftl) = (&self.options.nand, &self.options.ftl);
-        let pages = MappingChoice::Page(Default::default());
-        let in_pieces = matches!(ftl.mapping.policy, MappingChoice::Reconstruction(_));
+        let mapping = &ftl.mapping.policy;
         let by_planes = self.options.cache.policy.gate().is_some();
         let wrong = [
             (
-                !in_pieces && ftl.mapping.policy.name() != pages.name(),
+                !matches!(mapping, MappingChoice::Page(_) | MappingChoice::Reconstruction(_)),
                 "ftl.mapping.policy",
                 "\"page\"",
                 "stripes are filled page by page, wherever pages come from: no other mapping is modelled",
