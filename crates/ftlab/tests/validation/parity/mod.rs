@@ -11,9 +11,13 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::common::random::{self, Step};
-use crate::common::{PlacementKind, Spec, TimingKind, failing};
+use crate::common::{PlacementKind, Spec, TimingKind, failing, request};
 use crate::contents::cases;
+use ftlab::device::Device;
+use ftlab::host::{Advanced, Host, Op};
 use ftlab::nand::{Area, Fault, MultiPlane, Spot};
+use ftlab::units::SimTime;
+use ftlab_torture::Versions;
 
 use self::bench::Bench;
 
@@ -114,4 +118,40 @@ proptest! {
         let checked = bench.run(depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
+}
+
+/// Whether a read fails by chance depends on how often its block was erased: a device that is loaded knows that of the
+/// blocks on flash, as the one that was saved does.
+#[test]
+fn a_loaded_device_meets_the_failures_that_the_saved_one_meets() {
+    let mut spec = striped(Spec::small(), 2, 2, 2);
+    spec.life.faults.read_failures = 50_000_000;
+    spec.shape.blocks_per_plane += spec.kept_back();
+    spec.logical_pages = spec.most_logical_pages() * 6 / 10;
+    let mut bench = Bench::new(&spec).expect_failures();
+    let per_page = u64::from(spec.sectors_per_page());
+    let pages = u64::from(spec.logical_pages);
+    for number in 0..8 * pages {
+        let first = number * 7 % pages * per_page;
+        bench.submit(Op::Write, first..first + per_page);
+        while bench.advance(SimTime::FOREVER) != Ok(Advanced::Idle) {}
+    }
+    let erases: std::collections::BTreeSet<_> = bench.device.ftl().blocks().all_erases().collect();
+    assert!(erases.len() > 1, "blocks differ: {erases:?}");
+    assert_eq!(bench.device.rest(&mut Vec::new()), Ok(()));
+    let saved = bench.device.clone();
+    let mut loaded = bench.reload(&spec).device;
+    let mut saved = saved;
+    let read_all = |device: &mut Device<(), Versions>| -> Vec<_> {
+        let mut done = Vec::new();
+        for first in (0..pages).map(|page| page * per_page) {
+            device.submit(device.now(), request(Op::Read, first, per_page as u32, 0));
+            while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+        }
+        done.iter().map(|done| (done.outcome, done.latency())).collect()
+    };
+    assert_eq!(read_all(&mut saved), read_all(&mut loaded));
+    let met =
+        |device: &Device<(), Versions>| device.flash().hazards().map(|it| it.counts().unreadable);
+    assert!(met(&loaded) > Some(0), "reads failed");
 }
