@@ -79,6 +79,7 @@ fn a_design_that_is_named_twice_is_one() {
 fn what_makes_no_sense_is_refused() {
     let place = Place::new();
     for (line, words) in [
+        ("torture --cuts 1 -j 100000000", "1..=1024"),
         ("torture", "--cuts"),
         ("torture --cuts 0", "1.."),
         ("torture --cuts 10 --hours 1", "cannot be used with"),
