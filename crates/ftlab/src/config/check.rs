@@ -14,6 +14,7 @@ mod parity;
 mod physical;
 mod recovery;
 mod refresh;
+mod slc;
 
 use super::options::{Cell, MOST_COPIES, Options};
 use super::problem::Problem;
@@ -24,7 +25,6 @@ use super::usual::{times, transfer_time, usual_times};
 use super::value::Value;
 use crate::ftl::mapping::MappingChoice;
 use crate::host::arbitration::ArbitrationChoice;
-use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
 use crate::scheduler::Pausable;
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
@@ -431,28 +431,6 @@ impl Checker<'_, '_> {
 
     fn dies(&self, counts: &Counts) -> u64 {
         counts.planes / u64::from(self.options.nand.planes_per_die).max(1)
-    }
-
-    fn slc_cache(&mut self) {
-        let cache = &self.options.ftl.slc_cache.policy;
-        if cache.rules().is_none() {
-            return;
-        }
-        let nand = &self.options.nand;
-        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
-        let can_fail = nand.faults.can_fail() || limited;
-        let none = "set ftl.slc_cache.policy to \"none\"";
-        if nand.cell == Cell::Slc {
-            let message = "cells of one bit need no cache in SLC mode".to_owned();
-            self.fail(&["ftl.slc_cache.policy", "nand.cell"], message, none.to_owned());
-        }
-        if can_fail {
-            let message = "an SLC cache on blocks that fail or wear out is not modelled".to_owned();
-            let remedy = format!(
-                "{none}, or nand.endurance.policy to \"unlimited\" and leave nand.faults at zero"
-            );
-            self.fail(&["ftl.slc_cache.policy", "nand.endurance.policy"], message, remedy);
-        }
     }
 
     fn cell_times(&mut self) {

@@ -1,0 +1,29 @@
+//! What an SLC cache asks of the blocks beneath it.
+
+use super::Checker;
+use crate::config::options::Cell;
+use crate::nand::endurance::EnduranceChoice;
+
+impl Checker<'_, '_> {
+    pub(super) fn slc_cache(&mut self) {
+        let cache = &self.options.ftl.slc_cache.policy;
+        if cache.rules().is_none() {
+            return;
+        }
+        let nand = &self.options.nand;
+        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
+        let can_fail = nand.faults.can_fail() || limited;
+        let none = "set ftl.slc_cache.policy to \"none\"";
+        if nand.cell == Cell::Slc {
+            let message = "cells of one bit need no cache in SLC mode".to_owned();
+            self.fail(&["ftl.slc_cache.policy", "nand.cell"], message, none.to_owned());
+        }
+        if can_fail {
+            let message = "an SLC cache on blocks that fail or wear out is not modelled".to_owned();
+            let remedy = format!(
+                "{none}, or nand.endurance.policy to \"unlimited\" and leave nand.faults at zero"
+            );
+            self.fail(&["ftl.slc_cache.policy", "nand.endurance.policy"], message, remedy);
+        }
+    }
+}
