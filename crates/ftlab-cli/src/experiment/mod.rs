@@ -192,7 +192,7 @@ impl Experiment {
         let circumstances = Circumstances {
             arriving: self.arriving,
             interrupted: !complete,
-            aged: steps.last().is_some_and(StepDocument::ends_steady),
+            steady_amplification: steps.last().and_then(StepDocument::steady_amplification),
         };
         let limit = self.options.limits.requests;
         let mut report = recording.recorder.report(&ssd, &circumstances);

@@ -21,7 +21,7 @@ use crate::human;
 use crate::image::{self, Taken};
 use crate::memory;
 use crate::recording::Recording;
-use crate::result::StepDocument;
+use crate::result::{StepDocument, steps_of};
 
 /// What is done to a device first.
 pub struct Preparation {
@@ -111,7 +111,9 @@ impl Preparation {
     ) -> Result<Vec<StepDocument>, Failure> {
         let mut done = Vec::new();
         done.extend(self.image.as_ref().map(|taken| taken.document()));
-        for step in &self.steps {
+        let before = self.image.as_ref().map_or(0, |taken| steps_of(&taken.story()));
+        for (at, step) in self.steps.iter().enumerate() {
+            let seed = step.seed(seed, before + at);
             done.push(carry_out(step, seed, ssd, recording, watcher)?);
             if ssd.end_of_life().is_some() {
                 break;
@@ -186,7 +188,7 @@ fn carry_out(
                     let (source, total) = (generator(&workload)?, fill.requests(capacity));
                     play("fill", &mut steps::Counted { source, total }, ssd, recording, watcher)?;
                 }
-                None => play("fill", &mut fill.at_random(capacity), ssd, recording, watcher)?,
+                None => play("fill", &mut fill.at_random(capacity, seed), ssd, recording, watcher)?,
             }
             Ok(fill.document(capacity, ssd.now() - begun))
         }

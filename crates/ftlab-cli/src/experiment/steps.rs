@@ -1,6 +1,7 @@
 //! `--precondition fill:90%,age:tolerance=5%`: what the text says, and everything that may be wrong
 //! with it.
 
+use ftlab::engine::Stream;
 use ftlab::host::Op;
 use ftlab::stats::AgeingRule;
 use ftlab::units::{Lba, Nanos, Ratio, SECTOR_BYTES, SimTime};
@@ -42,6 +43,19 @@ pub enum Step {
 }
 
 impl Step {
+    /// The seed from which its load draws: its own, of the run's seed, of how many steps the device went
+    /// through before, and of what it is. If it drew from the run's seed, as the measured load does, it
+    /// would send the addresses that are measured: what is written together dies together, and write
+    /// amplification would come out too low.
+    pub fn seed(&self, of_run: u64, steps_before: usize) -> u64 {
+        let what = match self {
+            Step::Fill(_) => "fill",
+            Step::Age(_) => "age",
+            Step::Workload { .. } => "workload",
+        };
+        Stream::new(of_run, &format!("precondition.{steps_before}.{what}")).next_u64()
+    }
+
     /// What it consists of, for the fingerprint of a run.
     pub fn parts(&self) -> String {
         match self {
@@ -222,10 +236,12 @@ impl Fill {
         self.sectors(capacity_sectors).div_ceil(ORDERLY_KIB * 1024 / SECTOR_BYTES)
     }
 
-    /// A fill at random: each place once, in an order that is the same for each device of this size.
-    pub fn at_random(&self, capacity_sectors: u64) -> RandomFill {
+    /// A fill at random: each place once, in an order that follows from the seed.
+    pub fn at_random(&self, capacity_sectors: u64, seed: u64) -> RandomFill {
         let sectors = self.sectors(capacity_sectors);
-        RandomFill { begun: false, next: 0, places: sectors.div_ceil(RANDOM_SECTORS), sectors }
+        let places = sectors.div_ceil(RANDOM_SECTORS);
+        let order = Scatter::drawn(places, &mut Stream::new(seed, "fill"));
+        RandomFill { begun: false, next: 0, places, sectors, order }
     }
 
     fn sectors(&self, capacity_sectors: u64) -> u64 {
@@ -290,6 +306,7 @@ pub struct RandomFill {
     next: u64,
     places: u64,
     sectors: u64,
+    order: Scatter,
 }
 
 impl Source for RandomFill {
@@ -301,7 +318,7 @@ impl Source for RandomFill {
         if self.next == self.places {
             return Ok(Next::End);
         }
-        let first = Scatter::new(self.places).place(self.next) * RANDOM_SECTORS;
+        let first = self.order.place(self.next) * RANDOM_SECTORS;
         self.next += 1;
         Ok(Next::Request(Arrival {
             at: SimTime::ZERO,

@@ -104,12 +104,14 @@ impl StepDocument {
         }
     }
 
-    /// Whether it left the device in a steady state.
-    pub fn ends_steady(&self) -> bool {
+    /// The write amplification at which it left the device steady, if it did.
+    pub fn steady_amplification(&self) -> Option<f64> {
         match self {
-            StepDocument::Age(age) => age.verdict == Aged::Steady,
-            StepDocument::Image { story, .. } => steps_end_steady(story),
-            StepDocument::Fill { .. } | StepDocument::Workload { .. } => false,
+            StepDocument::Age(age) if age.verdict == Aged::Steady => {
+                age.write_amplification.map(|steady| steady.mean)
+            }
+            StepDocument::Image { story, .. } => steady_amplification_of(story),
+            _ => None,
         }
     }
 
@@ -122,14 +124,24 @@ impl StepDocument {
     }
 }
 
-/// Whether steps, as results and images list them, left a device in a steady state.
-pub fn steps_end_steady(steps: &Value) -> bool {
-    let Some(last) = steps.as_array().and_then(|steps| steps.last()) else { return false };
-    match last["step"].as_str() {
-        Some("age") => last["verdict"] == "steady",
-        Some("image") => steps_end_steady(&last["story"]),
-        _ => false,
+/// The write amplification at which steps, as results and images list them, left a device steady.
+fn steady_amplification_of(steps: &Value) -> Option<f64> {
+    let last = steps.as_array()?.last()?;
+    match last["step"].as_str()? {
+        "age" if last["verdict"] == "steady" => last["write_amplification"]["mean"].as_f64(),
+        "image" => steady_amplification_of(&last["story"]),
+        _ => None,
     }
+}
+
+/// How many steps a device went through by a story, those behind images included.
+pub fn steps_of(story: &Value) -> usize {
+    let steps = story.as_array().map_or(&[][..], Vec::as_slice);
+    let count = |step: &Value| match step["step"].as_str() {
+        Some("image") => steps_of(&step["story"]),
+        _ => 1,
+    };
+    steps.iter().map(count).sum()
 }
 
 impl AgeDocument {

@@ -7,6 +7,7 @@ mod compare_pasts;
 mod device;
 mod fio_json;
 mod hostile;
+mod independent_loads;
 mod other_commands;
 mod power_cuts;
 mod reproduce;

@@ -19,14 +19,15 @@ pub enum Arriving {
 }
 
 /// What the recorder can't know of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Circumstances {
     /// What decided when requests arrived.
     pub arriving: Arriving,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,
-    /// Whether the device had been aged to a steady state before.
-    pub aged: bool,
+    /// The write amplification at which the device was steady when its ageing ended, if it had been
+    /// aged to a steady state before.
+    pub steady_amplification: Option<f64>,
 }
 
 /// A device is behind if, after the last arrival, it needs longer than this share of the time in which
@@ -40,6 +41,11 @@ const LEFT_SHARE: f64 = 0.05;
 const UNWRITTEN_SHARE: f64 = 0.01;
 /// The class of data from before is worth a word if it was read in more than this share of all reads from flash.
 const PRIOR_SHARE: f64 = 0.1;
+/// Write amplification departs from what ageing found if it differs by more than this share, twice the
+/// tolerance within which ageing calls a device steady, ...
+const DEPARTS_SHARE: f64 = 0.1;
+/// ... over enough collections that the choice of single victims does not matter.
+const DEPARTS_RUNS: u64 = 100;
 
 pub(super) fn collect(
     report: &Report,
@@ -64,6 +70,7 @@ pub(super) fn collect(
     notes.extend(beyond_refresh(report));
     notes.extend(behind(host, circumstances));
     notes.extend(steadiness(&report.steady_state, report, capacity_bytes, circumstances));
+    notes.extend(departs(report, circumstances));
     notes.extend(left_in_buffer(report));
     for (name, op) in report.host.ops() {
         notes.extend(too_few(name, op));
@@ -249,7 +256,7 @@ fn steadiness(
              enough blocks stayed free. Latencies and write amplification are those of a fresh \
              device."
         )),
-        Verdict::TooLittleWritten if circumstances.aged => Some(format!(
+        Verdict::TooLittleWritten if circumstances.steady_amplification.is_some() => Some(format!(
             "The device was aged to a steady state before, under the load and with the policies of \
              its ageing. {written:.3} % of the capacity was written since: too little to tell how \
              this load would leave it."
@@ -271,6 +278,21 @@ fn steadiness(
             ))
         }
     }
+}
+
+/// The measured load is not the one that aged the device, or the device is not as it was then.
+fn departs(report: &Report, circumstances: &Circumstances) -> Option<String> {
+    let steady = circumstances.steady_amplification?;
+    let measured = report.write_amplification.total_ratio?;
+    let change = measured / steady - 1.0;
+    (change.abs() > DEPARTS_SHARE && report.gc.runs >= DEPARTS_RUNS).then(|| {
+        format!(
+            "Write amplification was {measured:.2} while measuring, and {steady:.2} when ageing found the device \
+             steady ({:+.0} %): the measured load, or the policies, differ from those of the ageing. Measure longer \
+             to see where it settles, or age under the measured load (age:self).",
+            change * 100.0
+        )
+    })
 }
 
 fn left_in_buffer(report: &Report) -> Option<String> {
