@@ -137,15 +137,21 @@ fn steps_and_loads_of_one_run_have_nothing_in_common() {
 fn what_follows_an_image_has_nothing_in_common_with_what_made_it() {
     let place = place();
     let steps = "uniform.toml,fill:random,age:limit=2";
-    for (from, then, file) in
-        [("--device tiny", steps, "once.ftlab"), ("--image once.ftlab", "age:limit=2", "twice.ftlab")]
-    {
-        let done = place.run(&format!("device save {from} --precondition {then} -o {file} --quiet"));
+    for (from, then, file) in [
+        ("--device tiny", steps, "once.ftlab"),
+        ("--image once.ftlab", "age:limit=2", "twice.ftlab"),
+    ] {
+        let done =
+            place.run(&format!("device save {from} --precondition {then} -o {file} --quiet"));
         assert!(done.code < 2, "{}", done.err);
     }
     let mut history = Vec::new();
     // What made the images, as the same steps show it; the measured load of seed 1 follows below.
-    play(&place, &format!("--device tiny --precondition {steps},age:limit=2 --workload uniform.toml"), &mut history);
+    play(
+        &place,
+        &format!("--device tiny --precondition {steps},age:limit=2 --workload uniform.toml"),
+        &mut history,
+    );
     history.pop();
     for seed in [1, 2] {
         let line = "--image twice.ftlab --precondition uniform.toml,age:limit=2,fill:random --workload uniform.toml";
@@ -159,7 +165,8 @@ fn what_follows_an_image_has_nothing_in_common_with_what_made_it() {
 #[test]
 fn steps_count_on_from_those_of_an_image() {
     let place = place();
-    let done = place.run("device save --device tiny --precondition fill,uniform.toml -o a.ftlab --quiet");
+    let done =
+        place.run("device save --device tiny --precondition fill,uniform.toml -o a.ftlab --quiet");
     assert_eq!(done.code, 0, "{}", done.err);
     let (mut in_two, mut at_once) = (Vec::new(), Vec::new());
     let load = "--workload uniform.toml --precondition";

@@ -208,9 +208,6 @@ impl Roster {
 impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
     fn group(&mut self, group: Group) -> Result<(), ReplayError> {
         let Group { measure, ramp, issuers } = group;
-        if measure {
-            self.settle();
-        }
         let started = self.host.now();
         let mut ramp_end = (measure && ramp > Nanos::ZERO).then(|| later(started, ramp));
         self.begin(measure && ramp_end.is_none());
@@ -241,16 +238,6 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
         }
         self.finish();
         self.standstill.take().map_or(Ok(()), Err)
-    }
-
-    /// What was begun before a measured group is ended first.
-    fn settle(&mut self) {
-        if self.phases.last().is_some_and(|before| before.measured) {
-            return;
-        }
-        while self.host.advance_until(SimTime::FOREVER, &mut self.done) != Advanced::Idle {
-            debug_assert!(self.done.is_empty(), "no request is in the device between groups");
-        }
     }
 
     fn begin(&mut self, measure: bool) {

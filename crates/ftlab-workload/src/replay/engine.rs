@@ -55,7 +55,6 @@ impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
             done: Vec::new(),
             phase: PhaseStart::timed(0, true),
             phased: false,
-            measuring: false,
             end,
             stopped: None,
             standstill: None,
@@ -101,8 +100,6 @@ pub(super) struct Engine<'a, H, S, K> {
     phase: PhaseStart,
     /// Whether the source has phases, and with them clocks that start at zero.
     phased: bool,
-    /// Whether the phase before was measured.
-    measuring: bool,
     /// Nothing is submitted then or later.
     pub end: SimTime,
     /// Why no more is submitted, although the source may have more.
@@ -136,13 +133,11 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         Ok(phases)
     }
 
+    /// Between phases only requests are waited for. What the device does by itself goes on, as in a drive that
+    /// never stops: one that may end its collections first has free blocks to spend afterwards.
     fn play_phase(&mut self) -> Result<PhaseReport, ReplayError> {
         let phase = self.phase;
         let (requests, sectors) = (self.counts.submitted, self.counts.sectors);
-        if phase.measure && !std::mem::replace(&mut self.measuring, phase.measure) {
-            self.settle();
-        }
-        self.measuring = phase.measure;
         let started = self.host.now();
         self.sink.phase_started(&phase, self.host);
         let time = phase.time.unwrap_or(Nanos(u64::MAX));
@@ -173,14 +168,6 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             sectors: self.counts.sectors - sectors,
             ran_dry,
         })
-    }
-
-    /// Before what is measured comes first, or after what is not: the device ends the write-backs and
-    /// collections that it had begun, so that they are not charged to the wrong phase.
-    fn settle(&mut self) {
-        while self.host.advance_until(SimTime::FOREVER, &mut self.done) != Advanced::Idle {
-            debug_assert!(self.done.is_empty(), "no request is in the device between phases");
-        }
     }
 
     /// By arrival times. A source with phases counts them from the start of the phase and ends the

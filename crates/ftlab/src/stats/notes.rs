@@ -258,8 +258,9 @@ fn steadiness(
         )),
         Verdict::TooLittleWritten if circumstances.steady_amplification.is_some() => Some(format!(
             "The device was aged to a steady state before, under the load and with the policies of \
-             its ageing. {written:.3} % of the capacity was written since: too little to tell how \
-             this load would leave it."
+             its ageing, and then came to rest: its write buffer was empty and its collections had ended, so the \
+             first writes are cheaper than in use. {written:.3} % of the capacity was written since: too little to \
+             tell how this load would leave it."
         )),
         Verdict::TooLittleWritten => Some(format!(
             "Too little was written to tell whether the device was steady: {} of the 5 rounds \
