@@ -149,3 +149,28 @@ fn the_measured_requests_fare_as_in_a_run_that_measures_all() {
         }
     }
 }
+
+/// What is measured is what a drive that never stops does: measuring begins while its collections and
+/// write-backs go on, and whether the phase before is measured changes no completion.
+#[test]
+fn a_device_does_not_rest_before_it_is_measured() {
+    let play_on_tiny = |first_is_measured: bool, buffer: &str| {
+        let set = |text: &str| Layer::set(1, text);
+        let layers = [Layer::preset("tiny"), set(buffer), set("cache.capacity=1MiB")];
+        let config = Config::load(&layers[..if buffer.contains("none") { 2 } else { 3 }]);
+        let device = assemble(DeviceSetup::new(&config.expect("a good config"), 1));
+        let text = format!(
+            "name = 'x'\n[[phase]]\nmeasure = {first_is_measured}\nwrites = '100%'\nsize = '4KiB'\n\
+             requests = 20000\n[[phase]]\nreads = '50%'\nwrites = '50%'\nsize = '4KiB'\nrequests = 2000"
+        );
+        let (_, completed) = play(device, &workload(&text), Options::default());
+        let of =
+            |done: Completed| (done.completion.request, done.completion.submitted, done.latency());
+        completed.into_iter().map(of).collect::<Vec<_>>()
+    };
+    for buffer in ["cache.policy=none", "cache.policy=lru"] {
+        let (warm, all) = (play_on_tiny(false, buffer), play_on_tiny(true, buffer));
+        assert_eq!(warm.len(), 22_000);
+        assert!(warm == all, "{buffer}: the second phase begins on a device that rested");
+    }
+}

@@ -354,3 +354,34 @@ fn queues_sum_to_the_whole() {
     assert!(windows.len() > 500, "{}", windows.len());
     assert_eq!(windows, rows);
 }
+
+/// Amplification that is not the one at which ageing found the device steady is worth a word, either way, if
+/// enough was collected to tell.
+#[test]
+fn amplification_that_departs_from_the_ageing_is_noted() {
+    let mut device = device(&[]);
+    let (recorder, _) = run(&mut device, 40_000, 0);
+    let found = report(&recorder, &device).write_amplification.total_ratio.expect("it was written");
+    let noted = |recorder: &Recorder, device: &Device, steady: f64| {
+        let aged = Circumstances { steady_amplification: Some(steady), ..Circumstances::default() };
+        let notes = recorder.report(device, &aged).notes;
+        let of = notes.into_iter().filter(|note| note.contains("when ageing found the device"));
+        of.collect::<Vec<_>>()
+    };
+    for (steady, change) in [(found / 1.11, "+11 %"), (found / 0.89, "-11 %")] {
+        let notes = noted(&recorder, &device, steady);
+        assert_eq!(notes.len(), 1, "{steady}");
+        let both = [format!("{found:.2} while"), format!("{steady:.2} when"), change.to_owned()];
+        both.iter().for_each(|text| assert!(notes[0].contains(text), "{text}: {}", notes[0]));
+    }
+    for steady in [found, found / 1.09, found / 0.91] {
+        assert_eq!(noted(&recorder, &device, steady), Vec::<String>::new(), "{steady}");
+    }
+    assert!(!report(&recorder, &device).notes.iter().any(|note| note.contains("ageing found")));
+    // A few collections say nothing: amplification is near one then, whatever it comes to.
+    let mut fresh = self::device(&[]);
+    let (recorder, _) = run(&mut fresh, 7_600, 0);
+    let runs = report(&recorder, &fresh).gc.runs;
+    assert!((1..100).contains(&runs), "{runs} collections");
+    assert_eq!(noted(&recorder, &fresh, 4.0), Vec::<String>::new());
+}

@@ -86,7 +86,7 @@ fn assert_all_independent(history: &[Sent]) {
 const ADDRESSES: [(&str, &str); 3] = [
     ("uniform", "{ kind = 'uniform' }"),
     ("zipf", "{ kind = 'zipf', theta = 0.9 }"),
-    ("hot", "{ kind = 'hot-cold', space = '20%', accesses = '80%' }"),
+    ("hot", "{ kind = 'hot-cold', hot_space = '20%', hot_accesses = '80%' }"),
 ];
 
 fn place() -> Place {

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::ControlFlow;
 
-use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::host::{Completion, Host, Op, Request};
 use ftlab::units::{Nanos, SimTime};
 
 use super::engine::{STEPS_PER_POLL, later};

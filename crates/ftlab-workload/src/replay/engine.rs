@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use ftlab::host::{Advanced, Completion, Host, Request};
+use ftlab::host::{Completion, Host, Request};
 use ftlab::units::{Nanos, Ratio, SimTime};
 
 use super::ahead::{Ahead, Planned};
