@@ -2,6 +2,10 @@
 //! same, and those that folding brings together. They overwrite and hit each other as they never did where
 //! the trace was taken, so that a result has to tell how many there are.
 
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use ftlab::engine::NumberHasher;
 use ftlab::units::SECTOR_BYTES;
 use serde::Serialize;
 
@@ -59,9 +63,10 @@ impl Owner {
 #[derive(Default)]
 pub(super) struct Sharing {
     pieces: Vec<Option<Box<[Owner; PIECE_PAGES as usize]>>>,
-    /// The streams as they appear, and whether each shares pages. Few, and mostly the one before.
-    streams: Vec<(u32, bool)>,
-    last: usize,
+    /// The numbers of the streams, as they appear. Only looked up, never walked.
+    numbers: HashMap<u32, u32, BuildHasherDefault<NumberHasher>>,
+    /// Whether each of them shares pages.
+    is_sharing: Vec<bool>,
     counts: PageSharing,
 }
 
@@ -83,14 +88,11 @@ impl Sharing {
 
     /// The number of a stream, from one.
     fn number_of(&mut self, stream: u32) -> u32 {
-        if self.streams.get(self.last).is_none_or(|(known, _)| *known != stream) {
-            let found = self.streams.iter().position(|(known, _)| *known == stream);
-            self.last = found.unwrap_or_else(|| {
-                self.streams.push((stream, false));
-                self.streams.len() - 1
-            });
-        }
-        u32::try_from(self.last + 1).map_or(Owner::LAST_STREAM, |it| it.min(Owner::LAST_STREAM))
+        let Sharing { numbers, is_sharing, .. } = self;
+        *numbers.entry(stream).or_insert_with(|| {
+            is_sharing.push(false);
+            u32::try_from(is_sharing.len()).unwrap_or(u32::MAX).min(Owner::LAST_STREAM)
+        })
     }
 
     #[inline]
@@ -119,15 +121,15 @@ impl Sharing {
                 self.counts.shared_pages_4k += 1;
             }
             for sharing in [known.stream(), owner.stream()] {
-                self.streams[sharing as usize - 1].1 = true;
+                self.is_sharing[sharing as usize - 1] = true;
             }
         }
     }
 
     pub fn report(&self) -> PageSharing {
         PageSharing {
-            streams: self.streams.len() as u64,
-            sharing_streams: self.streams.iter().filter(|(_, sharing)| *sharing).count() as u64,
+            streams: self.is_sharing.len() as u64,
+            sharing_streams: self.is_sharing.iter().filter(|sharing| **sharing).count() as u64,
             ..self.counts
         }
     }
