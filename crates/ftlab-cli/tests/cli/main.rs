@@ -22,3 +22,4 @@ mod run_interrupted;
 mod run_refused;
 mod tables;
 mod torture;
+mod traces;
