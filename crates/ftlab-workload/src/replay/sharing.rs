@@ -15,8 +15,9 @@ use super::mapping::Mapped;
 const PAGE_BYTES: u64 = 4096;
 /// Sectors in a page.
 const PAGE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
-/// Pages in a piece of the table, which is only there where something was touched.
-const PIECE_PAGES: u64 = 1024;
+/// Pages in a piece of the table, which is only there where something was touched. Small, because a trace
+/// touches few pages here and there, and each piece has to be made.
+const PIECE_PAGES: u64 = 64;
 
 /// How many pages of 4 KiB of the device stand for several of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -27,7 +27,9 @@ pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<S
     let unit = options.units(format).time;
     let slower = |next: &TimeUnit| {
         let slower = rate * unit.ns() as f64 / next.ns() as f64;
-        format!("; if they count {}, it is {slower:.0} (--time-unit {})", next.words(), name(*next))
+        let decimals = if slower < 10.0 { 2 } else { 0 };
+        let (words, name) = (next.words(), name(*next));
+        format!("; if they count {words}, it is {slower:.decimals$} (--time-unit {name})")
     };
     let others: String = coarser(unit).iter().map(slower).collect();
     let remedy = if others.is_empty() { "; is that the column of the times?" } else { "" };
@@ -36,8 +38,8 @@ pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<S
 }
 
 /// Silence for more than half of the trace.
-pub(crate) fn silence(silence: &Silence) -> Option<String> {
-    silence.is_long().then(|| {
+pub(crate) fn silence(silence: &Silence, gate: &Gate) -> Option<String> {
+    silence.is_long(gate.tick_ns).then(|| {
         format!(
             "nothing arrives for {}, {:.0} % of the trace, after request {}: is a time damaged, or are \
              these two recordings? Replayed by its times the device rests that long",

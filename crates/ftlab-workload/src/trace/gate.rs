@@ -182,7 +182,8 @@ impl Gate {
 
     #[cold]
     fn judge_disorder(&mut self, record: &mut Record) -> Result<(), Refusal> {
-        self.fallback.note(self.latest - record.at.0, self.duration_ns(), self.records);
+        let back_ns = self.latest - record.at.0;
+        self.fallback.note(back_ns, self.duration_ns(), self.records, self.tick_ns);
         if record.at < self.horizon {
             if self.late == Late::Refuse {
                 let back = self.horizon - record.at;

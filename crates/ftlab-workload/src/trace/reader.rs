@@ -306,7 +306,7 @@ impl Trace {
         all.extend(super::doubts::clock(self.format, &self.options, &self.gate));
         all.extend(super::doubts::tick(&self.gate));
         all.extend(super::doubts::sizes(self.format, &self.options, &self.gate));
-        all.extend(super::doubts::silence(&self.silence));
+        all.extend(super::doubts::silence(&self.silence, &self.gate));
         all.extend(super::doubts::seam(&self.gate, !self.more));
         if self.gate.late_records > 0 {
             let (late, window) = (self.gate.late_records, self.options.order_window);

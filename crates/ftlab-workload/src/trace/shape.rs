@@ -6,6 +6,9 @@ use super::record::{Record, op_code};
 /// Fewer requests than this have no shape.
 pub(crate) const SHAPED_FROM: u64 = 16;
 
+/// Of a clock that is coarse, so few steps tell nothing.
+const CLOCK_STEPS: u64 = 10;
+
 /// The longest pause between requests, in order of time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Silence {
@@ -30,9 +33,11 @@ impl Silence {
         }
     }
 
-    /// Whether it fills more than half of a trace.
-    pub fn is_long(&self) -> bool {
-        self.records >= SHAPED_FROM && self.longest_ns > self.duration_ns / 2
+    /// Whether it fills more than half of a trace, by a clock of this step.
+    pub fn is_long(&self, tick_ns: u64) -> bool {
+        self.records >= SHAPED_FROM
+            && self.longest_ns > self.duration_ns / 2
+            && self.longest_ns / CLOCK_STEPS >= tick_ns
     }
 }
 
@@ -47,9 +52,10 @@ pub(crate) struct Fallback {
 }
 
 impl Fallback {
-    /// Takes a record that lies back by so much, after `records` that span so much.
-    pub fn note(&mut self, back_ns: u64, span_ns: u64, records: u64) {
-        if records < SHAPED_FROM || back_ns <= span_ns / 2 {
+    /// Takes a record that lies back by so much, after `records` that span so much, by a clock of this step.
+    pub fn note(&mut self, back_ns: u64, span_ns: u64, records: u64, tick_ns: u64) {
+        let is_near = back_ns <= span_ns / 2 || back_ns / CLOCK_STEPS < tick_ns;
+        if records < SHAPED_FROM || is_near {
             return;
         }
         if self.records == 0 {
@@ -231,9 +237,10 @@ mod tests {
             (0..count).map(|at| if at < 4 { at } else { at + pause }).collect()
         };
         // Of 15 steps one is longer: 14 besides.
-        assert!(!of(&with_pause(16, 13)).is_long());
-        assert!(of(&with_pause(16, 14)).is_long());
-        assert!(!of(&with_pause(15, 500)).is_long());
+        assert!(!of(&with_pause(16, 13)).is_long(1));
+        assert!(of(&with_pause(16, 14)).is_long(1));
+        assert!(!of(&with_pause(16, 14)).is_long(2), "seven steps of the clock");
+        assert!(!of(&with_pause(15, 500)).is_long(1));
         assert_eq!((of(&with_pause(16, 14)).longest_ns, of(&with_pause(16, 14)).after), (15, 4));
     }
 }
