@@ -9,7 +9,7 @@ use common::{Keep, Model};
 use ftlab::host::{Op, Request};
 use ftlab::units::{Lba, Nanos, SimTime};
 use ftlab_workload::replay::{
-    Arrival, MapError, Mapping, Options, Pacing, Records, Replay, ReplayError, Report,
+    Arrival, MapError, Mapping, Options, Pacing, PageSharing, Records, Replay, ReplayError, Report,
 };
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn map(
     let mut host = Model::new(1, Nanos(10), capacity);
     let mut sink = Keep::default();
     let pacing = Pacing::Closed { depth: 1, think_time: Nanos::ZERO };
-    let options = Options { pacing, mapping, ..Options::default() };
+    let options = Options { pacing, mapping, count_sharing: true, ..Options::default() };
     let mut source = Records::of(records);
     let replay = Replay { host: &mut host, source: &mut source, sink: &mut sink, options };
     let report = replay.run(&mut |_| ControlFlow::Continue(()))?;
@@ -66,13 +66,114 @@ fn scale_keeps_what_lies_within_an_extent() {
     let span = 64 * EXTENT;
     let records = [read(0, 8, 0), read(63 * EXTENT + 17, 8, 0), read(32 * EXTENT + 5, 8, 0)];
     let mapping = Mapping::Scale { span_sectors: span };
-    let (down, _) = map(16 * EXTENT, mapping, &records).unwrap();
-    assert_eq!(spans(&down), [(0, 8), (15 * EXTENT + 17, 8), (8 * EXTENT + 5, 8)]);
+    let (even, _) = map(64 * EXTENT, mapping, &records).unwrap();
+    assert_eq!(spans(&even), [(0, 8), (63 * EXTENT + 17, 8), (32 * EXTENT + 5, 8)]);
     let (up, _) = map(128 * EXTENT, mapping, &records).unwrap();
     assert_eq!(spans(&up), [(0, 8), (126 * EXTENT + 17, 8), (64 * EXTENT + 5, 8)]);
-    let error = map(16 * EXTENT, mapping, &[read(span, 8, 0)]).expect_err("beyond the span");
+    let error = map(64 * EXTENT, mapping, &[read(span, 8, 0)]).expect_err("beyond the span");
     assert!(matches!(error, ReplayError::Mapping(MapError::BeyondSpan { .. })), "{error}");
     assert!(map(100, Mapping::Scale { span_sectors: 0 }, &records).is_err());
+}
+
+/// Pages that nothing ever wrote twice would be overwritten.
+#[test]
+fn scale_does_not_shrink() {
+    let records = [read(0, 8, 0), read(EXTENT, 8, 0)];
+    for (span, capacity) in
+        [(2 * EXTENT, EXTENT), (16 * EXTENT + 1, 17 * EXTENT - 1), (EXTENT + 1, 100)]
+    {
+        let mapping = Mapping::Scale { span_sectors: span };
+        let error = map(capacity, mapping, &records).expect_err("smaller");
+        assert!(matches!(error, ReplayError::Mapping(MapError::Shrinks { .. })), "{error}");
+        let told = error.to_string();
+        assert!(told.contains("help: choose a larger device, or compact"), "{told}");
+    }
+    // Exactly as many extents, the last of them not whole.
+    let mapping = Mapping::Scale { span_sectors: 15 * EXTENT + 1 };
+    assert!(map(16 * EXTENT, mapping, &records).is_ok());
+}
+
+#[test]
+fn scale_counts_requests_over_extents_that_are_torn_apart() {
+    let across = read(EXTENT - 4, 8, 0);
+    let mapping = Mapping::Scale { span_sectors: 4 * EXTENT };
+    for (extents, torn) in [(4, 0), (8, 1)] {
+        let (_, report) = map(extents * EXTENT, mapping, &[across, read(0, 2048, 0)]).unwrap();
+        assert_eq!(report.mapping.torn, torn, "{extents} extents");
+    }
+}
+
+fn sharing(mapping: Mapping, records: &[Arrival]) -> PageSharing {
+    map(4 * EXTENT, mapping, records).unwrap().1.sharing.expect("asked for")
+}
+
+#[test]
+fn pages_of_several_streams_are_counted_and_compact_keeps_them_apart() {
+    let records = [
+        read(0, 32, 7),
+        read(16, 32, 9),
+        // Half of a page, and once more.
+        read(28, 1, 9),
+        read(28, 1, 9),
+        // A stream of its own place, and a flush, which has none.
+        read(800, 8, 3),
+        Arrival { op: Op::Flush, ..read(0, 0, 11) },
+    ];
+    let shared = PageSharing {
+        touched_pages_4k: 7,
+        merged_pages_4k: 2,
+        shared_pages_4k: 2,
+        streams: 3,
+        sharing_streams: 2,
+    };
+    assert_eq!(sharing(Mapping::AsIs, &records), shared);
+    assert_eq!(sharing(Mapping::Fold, &records), shared);
+    let apart = PageSharing {
+        touched_pages_4k: 9,
+        merged_pages_4k: 0,
+        shared_pages_4k: 0,
+        sharing_streams: 0,
+        ..shared
+    };
+    assert_eq!(sharing(Mapping::Partition { slices: 3 }, &records), apart);
+    assert_eq!(sharing(Mapping::Compact, &records), apart);
+    let (requests, _) = map(4 * EXTENT, Mapping::Compact, &records).unwrap();
+    let begins = [0, EXTENT + 16, EXTENT + 28, EXTENT + 28, 2 * EXTENT + 800, 0];
+    assert_eq!(requests.iter().map(|request| request.lba.0).collect::<Vec<_>>(), begins);
+}
+
+#[test]
+fn pages_that_folding_brings_together_are_counted_once_each() {
+    let size = 4 * EXTENT;
+    let records = [
+        read(8, 16, 1),
+        read(size + 8, 8, 1),
+        read(2 * size + 8, 8, 1),
+        read(2 * size + 8, 8, 2),
+        read(size + 64, 8, 1),
+        read(size + 64, 8, 1),
+    ];
+    let expected = PageSharing {
+        touched_pages_4k: 3,
+        merged_pages_4k: 1,
+        shared_pages_4k: 1,
+        streams: 2,
+        sharing_streams: 2,
+    };
+    assert_eq!(sharing(Mapping::Fold, &records), expected);
+    let alone = PageSharing { shared_pages_4k: 0, streams: 1, sharing_streams: 0, ..expected };
+    assert_eq!(sharing(Mapping::Fold, &records[..3]), PageSharing { touched_pages_4k: 2, ..alone });
+}
+
+#[test]
+fn sharing_is_counted_only_on_demand() {
+    let mut host = Model::new(1, Nanos(10), 100);
+    let records = [read(0, 8, 0)];
+    let mut source = Records::of(&records);
+    let options = Options::default();
+    let (host, source, sink) = (&mut host, &mut source, &mut Keep::default());
+    let report = Replay { host, source, sink, options }.run(&mut |_| ControlFlow::Continue(()));
+    assert_eq!(report.unwrap().sharing, None);
 }
 
 #[test]
@@ -118,12 +219,12 @@ proptest! {
         records in prop::collection::vec((0u64..100 * EXTENT, 1u32..3000, 0u32..3), 1..60),
         kind in 0usize..3,
     ) {
-        let capacity = extents * EXTENT + rest;
-        let mapping = [
-            Mapping::Fold,
-            Mapping::Scale { span_sectors: 100 * EXTENT },
-            Mapping::Partition { slices: 3 },
+        let (extents, mapping) = [
+            (extents, Mapping::Fold),
+            (100 + extents, Mapping::Scale { span_sectors: 100 * EXTENT }),
+            (extents, Mapping::Partition { slices: 3 }),
         ][kind];
+        let capacity = extents * EXTENT + rest;
         let records: Vec<Arrival> =
             records.into_iter().map(|(lba, sectors, stream)| read(lba, sectors, stream)).collect();
         let (requests, report) = map(capacity, mapping, &records).unwrap();

@@ -1,7 +1,8 @@
 //! What goes wrong with traces, and how it is told.
 
 use ftlab_workload::trace::{
-    ConvertOptions, ErrorKind, Late, Location, Options, TraceError, convert, inspect, named, open,
+    BlkEvent, ConvertOptions, ErrorKind, Late, Location, Options, TraceError, convert, inspect,
+    named, open,
 };
 
 fn text(content: impl Into<Vec<u8>>) -> Location {
@@ -58,7 +59,8 @@ fn skipped_lines_are_counted() {
     let mut trace = open(text(lines), options).expect("readable");
     let seen = inspect(&mut trace).expect("readable");
     assert_eq!((seen.requests, seen.skipped_lines), (5, 3));
-    assert_eq!(seen.warnings, ["3 wrong lines were left out"]);
+    let told = "3 wrong lines were left out, the first being line 2: the line ends, expected a size: a whole number";
+    assert_eq!(seen.warnings, [told]);
 }
 
 #[test]
@@ -92,6 +94,123 @@ fn an_unknown_format_name_suggests_a_near_one() {
     assert!(error.remedy.starts_with("did you mean `ssdsim`? known formats: msr"), "{error}");
 }
 
+/// Of two lines the second is wrong: that is not the fault of the first.
+#[test]
+fn a_wrong_line_among_few_is_told_and_not_the_one_before() {
+    let error = failure("1000,h,0,Read,0,4096,1\n2000,h,0,Wriet,4096,4096,1\n");
+    insta::assert_snapshot!(error, @r"
+    trace.csv, line 2: expected an operation: Read or Write, found `Wriet`
+      2 | 2000,h,0,Wriet,4096,4096,1
+        |          ^^^^^
+    remedy: mend the line; or --skip-malformed leaves such lines out and counts them; or, if the format is another, say --format
+    ");
+    let error = failure("1000,h,0,Read,0,4096,1\n2000,h,0,Wriet,4096,4096,1\n3000,h,0,?,0,8,1\n");
+    insta::assert_snapshot!(error, @r"
+    trace.csv, line 2: its first lines fit no known trace format; msr comes nearest and reads 1 of 3, but not this one: expected an operation: Read or Write, found `Wriet`
+      2 | 2000,h,0,Wriet,4096,4096,1
+        |          ^^^^^
+    remedy: force one with --format to see what is wrong; known formats: msr, spc, ssdsim, mqsim, disksim, blkparse, fio-v2, fio-v3, alibaba, tencent, systor, parquet
+    ");
+    // A line that names columns is none of the data.
+    let header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime";
+    let error = failure(format!("{header}\n\n2000,h,0,Wriet,4096,4096,1\n"));
+    assert_eq!((error.kind, error.place.expect("a line").line), (ErrorKind::UnknownFormat, 3));
+    let error = failure("prose, and more of it\nwithout any number\n");
+    assert_eq!(error.place.expect("a line").line, 1);
+}
+
+#[test]
+fn what_reads_more_lines_than_it_breaks_is_the_format() {
+    let good = "5 1 40 8 0\n";
+    let (seen, skips) =
+        (|error: TraceError| error.kind, Options { skip_malformed: true, ..Options::default() });
+    for (lines, kind) in [
+        (good.repeat(3) + "5 1 40 x 0\n", ErrorKind::Malformed),
+        (good.to_owned() + "5 1 40 x 0\n", ErrorKind::Malformed),
+        (good.to_owned() + "5 1 40 x 0\n" + "5 1 40 x 0\n", ErrorKind::UnknownFormat),
+    ] {
+        assert_eq!(seen(failure(lines.as_str())), kind, "{lines}");
+        let read = open(text(lines.as_str()), skips.clone()).and_then(|mut it| inspect(&mut it));
+        assert_eq!(read.is_ok(), kind == ErrorKind::Malformed, "{lines}");
+    }
+}
+
+#[test]
+fn a_trace_of_nothing_but_wrong_lines_tells_the_first() {
+    let options = Options { skip_malformed: true, ..Options::default() }.with_format("msr");
+    let lines = "# made by hand\n1000,h,0,Read,0,4k,1\n2000,h,0,Write,4096\n";
+    insta::assert_snapshot!(failure_with(lines, options.expect("known")), @r"
+    trace.csv, line 2: there is no request in it, read as msr: 2 wrong lines were left out, first of all because of this: expected a size: a whole number, found `4k`
+      2 | 1000,h,0,Read,0,4k,1
+        |                 ^^
+    remedy: check the file; if the format is another, say --format
+    ");
+}
+
+/// Events of blkparse with these actions, ten microseconds apart.
+fn events(actions: &[&str]) -> String {
+    let line = |(at, action): (usize, &&str)| {
+        format!("8,0 0 {at} 0.{:09} 7 {action} W {} + 8 [x]\n", at * 10_000, at * 8)
+    };
+    actions.iter().enumerate().map(line).collect()
+}
+
+#[test]
+fn blkparse_without_the_events_that_count_tells_which_it_has() {
+    let completed = events(&["C"; 20]);
+    insta::assert_snapshot!(failure(completed.as_str()), @r"
+    trace.csv: there is no request in it, read as blkparse: of its events none are issue events (D): there are 20 completions (C)
+    remedy: record issues too (blktrace -a issue); or --blkparse-event complete takes completions, which have the times at which requests ended
+    ");
+    let with = |event| Options { blkparse_event: Some(event), ..Options::default() };
+    let mut trace = open(text(completed), with(BlkEvent::Complete)).expect("readable");
+    let seen = inspect(&mut trace).expect("readable");
+    assert_eq!((seen.requests, seen.duration_ns), (20, 190_000));
+    assert!(seen.assumed.contains(&"completions (C) are the requests, as said".to_owned()));
+    assert!(
+        seen.warnings[0].contains("requests arrive when they had ended"),
+        "{:?}",
+        seen.warnings
+    );
+
+    let error = failure_with(events(&["Q", "C", "G", "Q"]), with(BlkEvent::Issue));
+    insta::assert_snapshot!(error, @r"
+    trace.csv: there is no request in it, read as blkparse: of its events none are issue events (D): there are 2 queue events (Q), 1 completions (C), 1 of other kinds
+    remedy: --blkparse-event queue takes those
+    ");
+    let error = failure(events(&["G", "I", "G"]));
+    assert!(error.remedy.starts_with("record issues (blktrace -a issue)"), "{error}");
+    // A summary without any event is no trace of blkparse.
+    assert_eq!(failure("CPU0 (sda):\n Reads Queued: 0\n").kind, ErrorKind::UnknownFormat);
+}
+
+/// The choices that messages name are those that are taken.
+#[test]
+fn the_events_that_hints_name_exist() {
+    for (name, event) in BlkEvent::ALL {
+        assert_eq!(BlkEvent::named(name), Some(event));
+        assert_eq!(BlkEvent::named(event.letter()), Some(event));
+    }
+    assert_eq!((BlkEvent::named("d"), BlkEvent::named("")), (None, None));
+    let queued = Options { blkparse_event: Some(BlkEvent::Queue), ..Options::default() };
+    let mut trace = open(text(events(&["Q", "D"])), queued).expect("readable");
+    let warnings = inspect(&mut trace).expect("readable").warnings;
+    let hint =
+        warnings[0].rsplit_once("--blkparse-event ").expect("a hint").1.trim_end_matches(')');
+    assert_eq!(BlkEvent::named(hint), Some(BlkEvent::Issue), "{warnings:?}");
+}
+
+#[test]
+fn a_decimal_time_among_whole_ones_is_no_damage_by_itself() {
+    let lines = ssdsim((0..300).map(|step| (step * 1_000_000, step * 8, 8)));
+    let error = failure(lines + "400000000.5 0 8 8 1\n");
+    assert_eq!(
+        (error.kind, error.place.as_ref().expect("a line").line),
+        (ErrorKind::Malformed, 301)
+    );
+    assert!(error.remedy.contains("say --format disksim"), "{error}");
+}
+
 #[test]
 fn nothing_to_read_is_an_error() {
     assert_eq!(failure("").kind, ErrorKind::Empty);
@@ -120,7 +239,7 @@ fn absurd_rates_are_refused_with_the_option_for_the_unit() {
     assert_eq!(error.kind, ErrorKind::Implausible);
     insta::assert_snapshot!(error, @r"
     trace.csv: 2000 requests within 1.999us: more than 100 million a second
-    remedy: times probably count larger units: say --time-unit us|ms|s; if it is true, --accept-implausible
+    remedy: times probably count larger units: say --time-unit us|ms|s; if it is true, --accept-implausible; lines of DiskSim without decimals, in milliseconds, look like these of SSDsim: --format disksim
     ");
     let us = Options { time_unit: Some(ftlab_workload::trace::TimeUnit::Us), ..Options::default() };
     assert!(inspect(&mut open(text(lines.as_str()), us).expect("readable")).is_ok());
@@ -197,7 +316,7 @@ fn beyond_the_window_disorder_is_refused_or_clamped() {
     trace.csv, line 100001: at least 65.5345ms too early for its place in the file
       100001 | 1000500 0 0 8 1
              | ^^^^^^^
-    remedy: a larger --order-window sorts more; --late clamp gives such requests the time of the one before and counts them
+    remedy: a larger --order-window sorts more; --late clamp gives such requests the time of the one before and counts them; if two recordings stand one after the other in the file, cut it here
     ");
     let clamp = Options { late: Late::Clamp, ..narrow };
     let mut trace = open(text(one_straggler()), clamp).expect("readable");

@@ -81,6 +81,24 @@ fn the_report_agrees_with_sums_made_by_hand() {
     assert_eq!(report.gc.erased_blocks, u64::from(erases));
 }
 
+/// What one request alone would have is the reciprocal of its latency: a million a second of a buffered write.
+#[test]
+fn one_request_has_no_rate() {
+    let mut device = device(&[]);
+    let (recorder, _) = run(&mut device, 1, 0);
+    let one = report(&recorder, &device);
+    assert_eq!((one.host.iops, one.host.write.iops, one.phases[0].iops), (None, None, None));
+    assert_eq!(one.host.read.iops, Some(0.0));
+    assert!(one.host.throughput_mb_per_s.is_some());
+    let (recorder, _) = run(&mut device, 2, 0);
+    let two = report(&recorder, &device);
+    let expected = Some(2e9 / two.host.duration_ns as f64);
+    assert_eq!(
+        (two.host.iops, two.host.write.iops, two.phases[0].iops),
+        (expected, expected, expected)
+    );
+}
+
 #[test]
 fn the_timeline_loses_nothing_however_often_its_windows_are_merged() {
     let mut device = device(&[]);

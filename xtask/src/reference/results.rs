@@ -40,6 +40,7 @@ const SOURCES: [&str; 22] = [
     "crates/ftlab-workload/src/accesses.rs",
     "crates/ftlab-workload/src/replay/options.rs",
     "crates/ftlab-workload/src/replay/mapping.rs",
+    "crates/ftlab-workload/src/replay/sharing.rs",
     "crates/ftlab-workload/src/fio/report/document.rs",
     "crates/ftlab-cli/src/compare/document.rs",
     "crates/ftlab-cli/src/compare/statistics.rs",

@@ -99,9 +99,10 @@ pub struct PaceArgs {
     /// Play so much faster than recorded: 2, 0.5 or 200%.
     #[arg(long, value_name = "X", value_parser = speed)]
     pub speed: Option<Ratio>,
-    /// How addresses are brought onto the device: as-is, fold (modulo), scale (in proportion;
-    /// scale:2TiB says from what), partition (a slice for each stream; partition:4 says how many)
-    /// or compact (touched MiB packed).
+    /// How addresses are brought onto the device: as-is, fold (modulo), scale (in proportion, onto a
+    /// device as large or larger; scale:2TiB says from what), partition (a slice for each stream;
+    /// partition:4 says how many) or compact (touched MiB packed, those of each stream for themselves).
+    /// With as-is, fold and scale streams share addresses; the result counts the pages.
     #[arg(long, value_name = "HOW", default_value = "as-is")]
     pub address: AddressKind,
 }

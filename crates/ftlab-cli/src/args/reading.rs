@@ -1,6 +1,6 @@
 //! How a trace is read: the flags of everything that takes one.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ftlab_workload::trace::{self, BlkEvent, Format, Late, SpaceUnit, TimeUnit};
 
 /// How a trace is read.
@@ -22,9 +22,10 @@ pub struct ReadingArgs {
     /// Take reads for writes and writes for reads: for files with the flag turned.
     #[arg(long)]
     pub invert_ops: bool,
-    /// Which events of blkparse output are the requests.
-    #[arg(long, value_name = "EVENT")]
-    pub blkparse_event: Option<Event>,
+    /// Which events of blkparse output are the requests: issue (D), queue (Q) or complete (C). By default
+    /// issues, or, if the beginning of the file has none, what was queued.
+    #[arg(long, value_name = "EVENT", value_parser = blkparse_event)]
+    pub blkparse_event: Option<BlkEvent>,
     /// Leave out malformed or impossible lines, and count them.
     #[arg(long)]
     pub skip_malformed: bool,
@@ -37,15 +38,6 @@ pub struct ReadingArgs {
     /// What happens to a record that is later than that: refuse (an error) or clamp.
     #[arg(long, value_name = "WHAT", value_parser = late)]
     pub late: Option<Late>,
-}
-
-/// Events of blkparse output.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Event {
-    /// D: issued to the driver.
-    Issue,
-    /// Q: queued, before merging.
-    Queue,
 }
 
 impl ReadingArgs {
@@ -87,10 +79,7 @@ impl ReadingArgs {
             address_unit: self.address_unit,
             size_unit: self.size_unit,
             invert_ops: self.invert_ops,
-            blkparse_event: self.blkparse_event.map(|event| match event {
-                Event::Issue => BlkEvent::Issue,
-                Event::Queue => BlkEvent::Queue,
-            }),
+            blkparse_event: self.blkparse_event,
             skip_malformed: self.skip_malformed,
             accept_implausible: self.accept_implausible,
             order_window: self.order_window.unwrap_or(default.order_window),
@@ -113,6 +102,10 @@ fn time_unit(name: &str) -> Result<TimeUnit, String> {
 
 fn space_unit(name: &str) -> Result<SpaceUnit, String> {
     choice(SpaceUnit::named(name), &SpaceUnit::ALL.map(|(name, _)| name))
+}
+
+fn blkparse_event(name: &str) -> Result<BlkEvent, String> {
+    choice(BlkEvent::named(name), &BlkEvent::ALL.map(|(name, _)| name))
 }
 
 fn late(name: &str) -> Result<Late, String> {

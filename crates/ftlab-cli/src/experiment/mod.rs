@@ -10,6 +10,7 @@ mod inputs;
 mod load;
 mod pace;
 mod preparation;
+mod sharing;
 mod steps;
 
 use std::cell::Cell;
@@ -200,7 +201,9 @@ impl Experiment {
         let skipped = skipped.chain(self.note_on_skipped());
         let cut = cut_note(&outcome.replayed.mapping);
         let dry = dry_note(&outcome.replayed, &recording.names);
+        let shared = sharing::notes(outcome.replayed.sharing.as_ref());
         report.notes.extend(dry.into_iter().chain(skipped).chain(outcome.notes).chain(cut));
+        report.notes.extend(shared);
         let document = Document {
             schema_version: SCHEMA_VERSION,
             complete,

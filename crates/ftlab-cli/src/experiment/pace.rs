@@ -15,10 +15,13 @@ const ASAP_DEPTH: u32 = 256;
 
 /// How the load is played.
 pub fn options(args: &LoadArgs) -> Result<replay::Options, Failure> {
+    let mapping = mapping(args)?;
     Ok(replay::Options {
         pacing: pacing(args)?,
-        mapping: mapping(args)?,
+        mapping,
         limits: Limits { requests: args.requests, time: None },
+        // Packed extents are never shared, and workloads are laid out for the device.
+        count_sharing: args.trace.is_some() && mapping != Mapping::Compact,
     })
 }
 

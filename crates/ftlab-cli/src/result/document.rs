@@ -8,7 +8,7 @@ use ftlab::units::SECTOR_BYTES;
 use ftlab_workload::accesses::AccessReport;
 use ftlab_workload::fio::JobFile;
 use ftlab_workload::generate::Workload;
-use ftlab_workload::replay::{self, Ended};
+use ftlab_workload::replay::{self, Ended, PageSharing};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -198,6 +198,10 @@ pub struct ReplayDocument {
     pub clipped_bytes: u64,
     /// Requests over MiB that are not neighbours any more.
     pub torn_requests: u64,
+    /// How pages of a trace share pages of the device; not there where none can: if what was played is no
+    /// trace, or its MiB were packed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sharing: Option<PageSharing>,
     /// Requests whose time lay before that of an earlier one; they were played with it.
     pub out_of_order_requests: u64,
     /// Requests without sectors, which were left out.
@@ -226,6 +230,7 @@ impl ReplayDocument {
             clipped_requests: mapping.clipped,
             clipped_bytes: mapping.clipped_sectors * SECTOR_BYTES,
             torn_requests: mapping.torn,
+            sharing: report.sharing,
             out_of_order_requests: report.out_of_order,
             empty_requests: report.empty,
             held_back_requests: report.held_back,

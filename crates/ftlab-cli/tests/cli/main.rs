@@ -23,3 +23,4 @@ mod run_interrupted;
 mod run_refused;
 mod tables;
 mod torture;
+mod traces;

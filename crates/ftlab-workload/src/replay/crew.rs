@@ -111,6 +111,7 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
             started,
             finished: host.now(),
             mapping: counts.mapping,
+            sharing: None,
             out_of_order: 0,
             empty: 0,
             held_back: counts.held_back,

@@ -14,6 +14,7 @@ use super::mapping::Mapper;
 use super::options::{
     Completed, Ended, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
 };
+use super::sharing::Sharing;
 use super::source::{Pace, PhaseStart, Source};
 use super::window::Window;
 
@@ -60,6 +61,7 @@ impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
             standstill: None,
             steps: 0,
             counts: Counts::default(),
+            sharing: options.count_sharing.then(Sharing::default),
         };
         let phases = engine.play()?;
         Ok(engine.report(started, phases))
@@ -108,6 +110,8 @@ pub(super) struct Engine<'a, H, S, K> {
     standstill: Option<ReplayError>,
     steps: u32,
     pub counts: Counts,
+    /// Which pages of the source share pages of the device, if that is counted.
+    sharing: Option<Sharing>,
 }
 
 impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
@@ -407,6 +411,9 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         self.counts.measured += u64::from(planned.measured);
         self.counts.sectors += u64::from(planned.mapped.request.sectors);
         self.counts.mapping.count(&planned.mapped);
+        if let Some(sharing) = &mut self.sharing {
+            sharing.touch(&planned.mapped);
+        }
         let request = self.tags.take(planned.mapped.request, planned.index, arrived);
         self.tags.slots[request.tag as usize].measured = planned.measured;
         self.sink.submitted(&request, planned.measured);
@@ -511,6 +518,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             started,
             finished: self.host.now(),
             mapping: self.counts.mapping,
+            sharing: self.sharing.as_ref().map(Sharing::report),
             out_of_order: self.counts.out_of_order,
             empty: self.ahead.empty,
             held_back: self.counts.held_back,

@@ -22,7 +22,8 @@ pub enum Mapping {
     AsIs,
     /// Modulo the capacity.
     Fold,
-    /// In proportion: extents of 1 MiB of a space of so many sectors spread over the device.
+    /// In proportion: extents of 1 MiB of a space of so many sectors spread over the device, which has
+    /// at least as many.
     Scale {
         /// The length of the source's address space.
         span_sectors: u64,
@@ -33,9 +34,10 @@ pub enum Mapping {
         /// How many slices.
         slices: u32,
     },
-    /// Extents of 1 MiB are packed without gaps in the order in which they are first touched. A
-    /// request that crosses into an extent that lies elsewhere goes on in the one that follows,
-    /// and is counted.
+    /// Extents of 1 MiB are packed without gaps in the order in which they are first touched, those of
+    /// each stream for themselves: streams are devices or volumes, and their addresses have nothing to do
+    /// with each other. A request that crosses into an extent that lies elsewhere goes on in the one that
+    /// follows, and is counted.
     Compact,
 }
 
@@ -50,7 +52,9 @@ impl Mapping {
                 format!("scaled from {} by extents of 1MiB", bytes(*span_sectors))
             }
             Mapping::Partition { slices } => format!("{slices} slices, one for each stream"),
-            Mapping::Compact => "touched extents of 1MiB packed in order of first touch".to_owned(),
+            Mapping::Compact => {
+                "touched extents of 1MiB of each stream packed in order of first touch".to_owned()
+            }
         }
     }
 }
@@ -75,8 +79,8 @@ pub enum MapError {
     #[error(
         "request {index} ({sectors} sectors at {lba}) lies outside the device, which has {} \
          ({capacity} sectors)\n  help: choose a larger device, or say how addresses are mapped: \
-         fold (modulo), scale (in proportion), partition (a slice for each stream) or compact \
-         (touched extents packed)", bytes(*.capacity)
+         fold (modulo), partition (a slice for each stream) or compact (touched extents packed)",
+        bytes(*.capacity)
     )]
     Outside {
         /// Its number, from 0.
@@ -85,6 +89,18 @@ pub enum MapError {
         lba: u64,
         /// Its length.
         sectors: u32,
+        /// The sectors of the device.
+        capacity: u64,
+    },
+    /// The space that is scaled is larger than the device.
+    #[error(
+        "scaled onto the device, the {} of the source would become {}: pages that never met would \
+         overwrite each other\n  help: choose a larger device, or compact (touched extents packed); fold \
+         (modulo) brings pages together too, and counts them", bytes(*.span), bytes(*.capacity)
+    )]
+    Shrinks {
+        /// The sectors of the space.
+        span: u64,
         /// The sectors of the device.
         capacity: u64,
     },
@@ -117,7 +133,8 @@ pub enum MapError {
     /// More is touched than the device holds.
     #[error(
         "by request {index} the source has touched more extents of 1MiB than the {} of the device\n  \
-         help: choose a larger device, or fold or scale", capacity / EXTENT_SECTORS
+         help: choose a larger device, or fold (modulo), which brings pages together and counts them",
+        capacity / EXTENT_SECTORS
     )]
     Full {
         /// The number of the request, from 0.
@@ -134,18 +151,29 @@ fn bytes(sectors: u64) -> Bytes {
     Bytes(sectors.saturating_mul(SECTOR_BYTES))
 }
 
+/// How many extents a space has, the last perhaps not whole.
+fn extents(span: u64) -> u64 {
+    span.div_ceil(EXTENT_SECTORS)
+}
+
+/// How many whole extents fit on a device; one, cut, if it is smaller than that.
+fn fitting(capacity: u64) -> u64 {
+    (capacity / EXTENT_SECTORS).max(1)
+}
+
 /// A mapped request and what was done to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mapped {
     pub request: Request,
-    pub folded: bool,
+    /// How many times the capacity, or that of the slice, was taken from the address.
+    pub turn: u32,
     pub torn: bool,
     pub clipped: u32,
 }
 
 impl MapCounts {
     pub(super) fn count(&mut self, mapped: &Mapped) {
-        self.folded += u64::from(mapped.folded);
+        self.folded += u64::from(mapped.turn > 0);
         self.torn += u64::from(mapped.torn);
         self.clipped += u64::from(mapped.clipped > 0);
         self.clipped_sectors += u64::from(mapped.clipped);
@@ -159,8 +187,8 @@ pub(super) struct Mapper {
     capacity: u64,
     /// The slice of each stream seen.
     streams: HashMap<u32, u64>,
-    /// Where each touched extent lies. Only looked up, never iterated.
-    packed: HashMap<u64, u64>,
+    /// Where each touched extent of each stream lies. Only looked up, never iterated.
+    packed: HashMap<(u32, u64), u64>,
 }
 
 impl Mapper {
@@ -169,6 +197,9 @@ impl Mapper {
         match mapping {
             Mapping::Scale { span_sectors: 0 } => {
                 return unusable("scaling needs the length of the source's address space".into());
+            }
+            Mapping::Scale { span_sectors: span } if extents(span) > fitting(capacity) => {
+                return Err(MapError::Shrinks { span, capacity });
             }
             Mapping::Partition { slices }
                 if capacity / u64::from(slices.max(1)) == 0 || slices == 0 =>
@@ -190,12 +221,12 @@ impl Mapper {
         let mut request = Request { op, lba, sectors, stream, tag: 0, fua };
         if op == Op::Flush {
             (request.lba, request.sectors) = (Lba(0), 0);
-            return Ok(Mapped { request, folded: false, torn: false, clipped: 0 });
+            return Ok(Mapped { request, turn: 0, torn: false, clipped: 0 });
         }
         let place = match self.mapping {
             Mapping::AsIs => self.as_is(index, arrival)?,
             Mapping::Fold => Place::folded(lba.0, 0, self.capacity),
-            Mapping::Scale { span_sectors } => self.scaled(index, lba.0, span_sectors)?,
+            Mapping::Scale { span_sectors } => self.scaled(index, arrival, span_sectors)?,
             Mapping::Partition { slices } => self.sliced(index, arrival, slices)?,
             Mapping::Compact => self.compacted(index, arrival)?,
         };
@@ -203,7 +234,7 @@ impl Mapper {
         request.lba = Lba(place.lba);
         request.sectors = sectors.min(room);
         let clipped = sectors - request.sectors;
-        Ok(Mapped { request, folded: place.folded, torn: place.torn, clipped })
+        Ok(Mapped { request, turn: place.turn, torn: place.torn, clipped })
     }
 
     fn as_is(&self, index: u64, arrival: &Arrival) -> Result<Place, MapError> {
@@ -215,17 +246,21 @@ impl Mapper {
         }
     }
 
-    fn scaled(&self, index: u64, lba: u64, span: u64) -> Result<Place, MapError> {
+    fn scaled(&self, index: u64, arrival: &Arrival, span: u64) -> Result<Place, MapError> {
+        let Arrival { lba: Lba(lba), sectors, .. } = *arrival;
         if lba >= span {
             return Err(MapError::BeyondSpan { index, lba, span });
         }
-        let from = u128::from(span.div_ceil(EXTENT_SECTORS));
-        let to = u128::from((self.capacity / EXTENT_SECTORS).max(1));
-        let extent = u128::from(lba / EXTENT_SECTORS) * to / from;
-        let extent = u64::try_from(extent).expect("below the capacity");
-        let lba = extent * EXTENT_SECTORS + lba % EXTENT_SECTORS;
+        let (from, to) = (u128::from(extents(span)), u128::from(fitting(self.capacity)));
+        let spread = |extent: u64| {
+            u64::try_from(u128::from(extent) * to / from).expect("below the capacity")
+        };
+        let first = lba / EXTENT_SECTORS;
+        let last = (lba + u64::from(sectors.max(1)) - 1).min(span - 1) / EXTENT_SECTORS;
+        let lba = spread(first) * EXTENT_SECTORS + lba % EXTENT_SECTORS;
         // A device of less than one extent still has to hold the offset.
-        Ok(Place::plain(lba % self.capacity, self.capacity))
+        let place = Place::plain(lba % self.capacity, self.capacity);
+        Ok(Place { torn: spread(last) - spread(first) != last - first, ..place })
     }
 
     fn sliced(&mut self, index: u64, arrival: &Arrival, slices: u32) -> Result<Place, MapError> {
@@ -249,19 +284,19 @@ impl Mapper {
         let Lba(lba) = arrival.lba;
         let last = lba.saturating_add(u64::from(arrival.sectors).saturating_sub(1));
         let first = lba / EXTENT_SECTORS;
-        let begin = self.pack(index, first)?;
+        let begin = self.pack(index, arrival.stream, first)?;
         let mut torn = false;
         for extent in first + 1..=last / EXTENT_SECTORS {
-            torn |= self.pack(index, extent)? != begin + (extent - first);
+            torn |= self.pack(index, arrival.stream, extent)? != begin + (extent - first);
         }
         let place = Place::plain(begin * EXTENT_SECTORS + lba % EXTENT_SECTORS, self.capacity);
         Ok(Place { torn, ..place })
     }
 
-    fn pack(&mut self, index: u64, extent: u64) -> Result<u64, MapError> {
+    fn pack(&mut self, index: u64, stream: u32, extent: u64) -> Result<u64, MapError> {
         let next = self.packed.len() as u64;
         let capacity = self.capacity;
-        let at = *self.packed.entry(extent).or_insert(next);
+        let at = *self.packed.entry((stream, extent)).or_insert(next);
         if at < capacity / EXTENT_SECTORS {
             Ok(at)
         } else {
@@ -274,13 +309,13 @@ impl Mapper {
 struct Place {
     lba: u64,
     end: u64,
-    folded: bool,
+    turn: u32,
     torn: bool,
 }
 
 impl Place {
     fn plain(lba: u64, end: u64) -> Place {
-        Place { lba, end, folded: false, torn: false }
+        Place { lba, end, turn: 0, torn: false }
     }
 
     #[inline]
@@ -288,6 +323,7 @@ impl Place {
         if lba < len {
             return Place::plain(start + lba, start + len);
         }
-        Place { lba: start + lba % len, end: start + len, folded: true, torn: false }
+        let turn = u32::try_from(lba / len).unwrap_or(u32::MAX);
+        Place { lba: start + lba % len, end: start + len, turn, torn: false }
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use super::mapping::{MapCounts, MapError, Mapping};
+use super::sharing::PageSharing;
 use super::source::{PhaseStart, SourceError};
 
 /// What decides when requests are submitted.
@@ -62,11 +63,19 @@ pub struct Options {
     pub mapping: Mapping,
     /// When to stop.
     pub limits: Limits,
+    /// Whether pages are counted that several streams or folded addresses share. It takes some time and
+    /// 4 bytes a page, and only tells something of traces.
+    pub count_sharing: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { pacing: Pacing::default(), mapping: Mapping::AsIs, limits: Limits::default() }
+        Options {
+            pacing: Pacing::default(),
+            mapping: Mapping::AsIs,
+            limits: Limits::default(),
+            count_sharing: false,
+        }
     }
 }
 
@@ -188,6 +197,8 @@ pub struct Report {
     pub finished: SimTime,
     /// What the mapping did.
     pub mapping: MapCounts,
+    /// How pages of the source share pages of the device; none unless it was counted.
+    pub sharing: Option<PageSharing>,
     /// Requests whose time lay before that of an earlier one; they were taken to arrive with it.
     pub out_of_order: u64,
     /// Requests without sectors, which were left out.

@@ -4,37 +4,81 @@
 use ftlab::units::Nanos;
 
 use super::format::Format;
-use super::gate::Gate;
+use super::gate::{Gate, RATE_FROM};
 use super::options::Options;
+use super::shape::{SHAPED_FROM, Silence};
 use super::units::{SpaceUnit, TimeUnit};
 
 /// Requests a second that few devices reach, and few traces were taken on one that does.
 const HIGH_RATE: f64 = 100_000.0;
+/// Requests a second that no trace comes by whose clock is read rightly.
+const ABSURD_RATE: f64 = 2_000_000.0;
 /// A mean size, in sectors, below which hardly any load lies.
 const SMALL_MEAN: u64 = 3;
 /// A statement about shares needs this many requests.
 const ENOUGH: u64 = 100;
 
-/// The mean rate, where the file itself does not say what its clock counts.
+/// The mean rate: where the file itself does not say what its clock counts, one that is high; everywhere, one
+/// that can hardly be.
 pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<String> {
-    if options.time_unit.is_some() || !format.unit_varies {
-        return None;
+    let unsaid = options.time_unit.is_none() && format.unit_varies;
+    let high = gate.rate(RATE_FROM).filter(|rate| unsaid && *rate > HIGH_RATE);
+    let rate = high.or_else(|| gate.rate(SHAPED_FROM).filter(|rate| *rate > ABSURD_RATE))?;
+    let unit = options.units(format).time;
+    let slower = |next: &TimeUnit| {
+        let slower = rate * unit.ns() as f64 / next.ns() as f64;
+        let decimals = if slower < 10.0 { 2 } else { 0 };
+        let (words, name) = (next.words(), name(*next));
+        format!("; if they count {words}, it is {slower:.decimals$} (--time-unit {name})")
+    };
+    let others: String = coarser(unit).iter().map(slower).collect();
+    let remedy = if others.is_empty() { "; is that the column of the times?" } else { "" };
+    let words = unit.words();
+    Some(format!("{rate:.0} requests a second if times count {words}{others}{remedy}"))
+}
+
+/// Silence for more than half of the trace.
+pub(crate) fn silence(silence: &Silence, gate: &Gate) -> Option<String> {
+    silence.is_long(gate.tick_ns).then(|| {
+        format!(
+            "nothing arrives for {}, {:.0} % of the trace, after request {}: is a time damaged, or are \
+             these two recordings? Replayed by its times the device rests that long",
+            Nanos(silence.longest_ns),
+            100.0 * silence.longest_ns as f64 / silence.duration_ns as f64,
+            silence.after
+        )
+    })
+}
+
+/// Several recordings in one file, one after the other.
+pub(crate) fn seam(gate: &Gate, whole: bool) -> Option<String> {
+    let back = gate.fallback.is_a_seam(gate.records).then(|| {
+        format!(
+            "the time goes back by {} after request {} of the file",
+            Nanos(gate.fallback.back_ns),
+            gate.fallback.after
+        )
+    });
+    let copies = gate.repeats.copies().filter(|_| whole).map(|(requests, copies)| {
+        format!(
+            "the file is {copies} copies, one after the other, of its first {requests} requests: \
+             operations, addresses and sizes are the same"
+        )
+    });
+    let at_once = "sorted by time, what stands one after the other is played at once";
+    match (copies, back) {
+        (None, None) => None,
+        (Some(copies), None) => Some(copies),
+        (Some(copies), Some(back)) => Some(format!("{copies}; {back}: {at_once}")),
+        (None, Some(back)) => {
+            Some(format!("{back}, as if another recording began there: {at_once}"))
+        }
     }
-    let rate = gate.rate().filter(|rate| *rate > HIGH_RATE)?;
-    let (unit, next) = (format.units.time, coarser(format.units.time)?);
-    let slower = rate * unit.ns() as f64 / next.ns() as f64;
-    Some(format!(
-        "{rate:.0} requests a second if times count {}; if they count {}, it is {slower:.0} \
-         (--time-unit {})",
-        unit.words(),
-        next.words(),
-        name(next),
-    ))
 }
 
 /// A clock so coarse that most requests share their moment with others.
 pub(crate) fn tick(gate: &Gate) -> Option<String> {
-    let mean_gap_ns = 1e9 / gate.rate()?;
+    let mean_gap_ns = 1e9 / gate.rate(RATE_FROM)?;
     let coarse = gate.tick_ns >= TimeUnit::Ms.ns() && mean_gap_ns < gate.tick_ns as f64;
     coarse.then(|| {
         format!(
@@ -45,12 +89,13 @@ pub(crate) fn tick(gate: &Gate) -> Option<String> {
     })
 }
 
-fn coarser(unit: TimeUnit) -> Option<TimeUnit> {
+/// The units that are coarser.
+fn coarser(unit: TimeUnit) -> &'static [TimeUnit] {
     match unit {
-        TimeUnit::Ns | TimeUnit::Filetime => Some(TimeUnit::Us),
-        TimeUnit::Us => Some(TimeUnit::Ms),
-        TimeUnit::Ms => Some(TimeUnit::S),
-        TimeUnit::S => None,
+        TimeUnit::Ns | TimeUnit::Filetime => &[TimeUnit::Us, TimeUnit::Ms],
+        TimeUnit::Us => &[TimeUnit::Ms],
+        TimeUnit::Ms => &[TimeUnit::S],
+        TimeUnit::S => &[],
     }
 }
 

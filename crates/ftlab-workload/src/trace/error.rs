@@ -112,6 +112,24 @@ impl TraceError {
 const SHOWN: usize = 120;
 
 impl Place {
+    /// A field, in bytes, of a line.
+    #[cold]
+    pub(crate) fn of(line: u64, content: &[u8], field: Range<usize>) -> Place {
+        // Bytes that are no UTF-8 become one character of three bytes: place the caret after that.
+        let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let from = field.start.min(content.len());
+        let to = field.end.clamp(from, content.len());
+        let start = lossy(&content[..from]).len();
+        let field = start..start + lossy(&content[from..to]).len();
+        Place { line, text: lossy(content), field }
+    }
+
+    /// The line, or the row, by its number.
+    pub(crate) fn named(&self) -> String {
+        let unit = if self.text.is_empty() { "row" } else { "line" };
+        format!("{unit} {}", self.line)
+    }
+
     /// The part of the line around the field that fits, unprintable characters made visible, and
     /// where the field begins and how long it is, in characters of that part.
     fn excerpt(&self) -> (String, usize, usize) {
@@ -139,8 +157,7 @@ impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file)?;
         if let Some(place) = &self.place {
-            let unit = if place.text.is_empty() { "row" } else { "line" };
-            write!(f, ", {unit} {}", place.line)?;
+            write!(f, ", {}", place.named())?;
         }
         writeln!(f, ": {}", self.problem)?;
         if let Some(place) = self.place.as_deref().filter(|place| !place.text.is_empty()) {

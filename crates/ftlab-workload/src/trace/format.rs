@@ -6,7 +6,7 @@
 use ftlab::config::text::nearest;
 use ftlab::units::Nanos;
 
-use super::error::{Bad, ErrorKind, TraceError};
+use super::error::{Bad, ErrorKind, Place, TraceError};
 use super::formats;
 use super::input::Lines;
 use super::options::Options;
@@ -132,6 +132,8 @@ pub(crate) struct Remarks {
     pub widened: u64,
     /// There are no times in the file, by its nature.
     pub timeless: bool,
+    /// What was in the file instead of requests, if there are none, and what to do.
+    pub instead: Option<(String, String)>,
 }
 
 /// Writes records as lines of one format.
@@ -143,14 +145,18 @@ pub(crate) trait LineWriter: Send {
 }
 
 /// How well a format fits the beginning of a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fit {
     pub requests: u32,
+    /// Lines that belong to the format and hold no request.
+    pub others: u32,
     pub broken: u32,
+    /// The number of the first broken line, from one, and what is wrong with it.
+    pub first_broken: Option<(u64, Bad)>,
 }
 
 /// How many lines detection looks at: blkparse output begins with events that are no requests.
-const SAMPLE_LINES: usize = 256;
+pub(crate) const SAMPLE_LINES: usize = 256;
 
 /// Lines that carry nothing in any format.
 #[inline]
@@ -174,9 +180,12 @@ pub(crate) fn fit<F: LineFormat>(format: &'static Format, sample: &[u8], options
         }
         match format.line(line) {
             Ok(Some(_)) => fit.requests += 1,
-            Ok(None) => {}
+            Ok(None) => fit.others += 1,
             Err(_) if number == 0 && F::HEADER && is_header(line) => {}
-            Err(_) => fit.broken += 1,
+            Err(bad) => {
+                fit.broken += 1;
+                fit.first_broken.get_or_insert((number as u64 + 1, bad));
+            }
         }
     }
     fit
@@ -213,15 +222,27 @@ pub(crate) fn detect(
         ));
     }
     let mut best: Option<(&'static Format, Fit)> = None;
+    let mut silent = None;
     for format in FORMATS.iter().copied() {
         let Codec::Text { fit, .. } = &format.codec else { continue };
         let fit = fit(format, sample, options);
-        let better = best.is_none_or(|(_, known)| fit.requests > known.requests);
-        if fit.requests > fit.broken && better {
+        if fit.requests == 0 {
+            silent = silent.or_else(|| (fit.others > fit.broken).then_some(format));
+            continue;
+        }
+        // What reads at least half of the lines comes before what reads more of them, but breaks more.
+        let rank = |fit: &Fit| (fit.requests >= fit.broken, fit.requests);
+        if best.as_ref().is_none_or(|(_, known)| rank(&fit) > rank(known)) {
             best = Some((format, fit));
         }
     }
-    best.map(|(format, _)| format).ok_or_else(|| unknown(name, sample))
+    match (best, silent) {
+        // Where half of the lines are broken, reading tells what is wrong with the first of them.
+        (Some((format, fit)), _) if fit.requests >= fit.broken => Ok(format),
+        // The requests may come later; if not, the format knows what is there instead.
+        (_, Some(format)) => Ok(format),
+        (best, None) => Err(unknown(name, sample, best)),
+    }
 }
 
 /// Control characters that text does not hold: tabs, line ends and the like apart.
@@ -230,9 +251,7 @@ fn is_no_text(byte: u8) -> bool {
 }
 
 #[cold]
-fn unknown(name: &str, sample: &[u8]) -> TraceError {
-    let mut lines = (1..).zip(sample.split(|&byte| byte == b'\n'));
-    let (number, line) = lines.find(|(_, line)| !is_void(line)).unwrap_or((1, &[]));
+fn unknown(name: &str, sample: &[u8], nearest: Option<(&Format, Fit)>) -> TraceError {
     if sample.iter().any(|&byte| is_no_text(byte)) {
         return TraceError::new(
             ErrorKind::UnknownFormat,
@@ -244,16 +263,42 @@ fn unknown(name: &str, sample: &[u8]) -> TraceError {
             ),
         );
     }
-    let text = String::from_utf8_lossy(line).trim_end().to_owned();
-    let field = 0..text.len();
-    let error = TraceError::new(
-        ErrorKind::UnknownFormat,
-        name,
-        "its first lines fit no known trace format",
-        format!("force one with --format to see what is wrong; known formats: {}", names()),
-    );
-    let place = super::error::Place { line: number, text, field };
-    if place.text.is_empty() { error } else { error.at(place) }
+    let remedy =
+        format!("force one with --format to see what is wrong; known formats: {}", names());
+    let fails = |problem| TraceError::new(ErrorKind::UnknownFormat, name, problem, remedy);
+    if let Some((format, Fit { requests, broken, first_broken: Some((number, bad)), .. })) = nearest
+    {
+        let line = line_of(sample, number);
+        let problem = format!(
+            "its first lines fit no known trace format; {} comes nearest and reads {requests} of {}, but \
+             not this one: {}",
+            format.name,
+            requests + broken,
+            bad.problem
+        );
+        return fails(problem).at(Place::of(number, line, bad.field));
+    }
+    let number = first_content(sample);
+    let line = line_of(sample, number).trim_ascii_end();
+    let error = fails("its first lines fit no known trace format".to_owned());
+    if line.is_empty() { error } else { error.at(Place::of(number, line, 0..line.len())) }
+}
+
+fn lines_of(sample: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+    (1..).zip(sample.split(|&byte| byte == b'\n'))
+}
+
+fn line_of(sample: &[u8], number: u64) -> &[u8] {
+    let found = lines_of(sample).find(|(known, _)| *known == number);
+    found.map_or(&[], |(_, line)| line.strip_suffix(b"\r").unwrap_or(line))
+}
+
+/// The first line that holds something, or, if that seems to name columns, the one after it.
+fn first_content(sample: &[u8]) -> u64 {
+    let mut lines = lines_of(sample).filter(|(_, line)| !is_void(line));
+    let Some((first, line)) = lines.next() else { return 1 };
+    let data = lines.next().filter(|(_, next)| is_header(line) && next[0].is_ascii_digit());
+    data.map_or(first, |(number, _)| number)
 }
 
 impl Format {

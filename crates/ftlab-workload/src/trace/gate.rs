@@ -9,11 +9,12 @@ use ftlab::units::SimTime;
 
 use super::error::{Bad, ErrorKind, TraceError};
 use super::record::Record;
+use super::shape::{Fallback, Repeats};
 
 /// Above this rate over a whole trace (10^8 requests a second) the clock is misread.
 const LEAST_NS_PER_REQUEST: u64 = 10;
-/// A rate is only taken from this many requests on; a burst of fewer may share one moment.
-const RATE_FROM: u64 = 1_000;
+/// A clock is only refused from this many requests on; a burst of fewer may share one moment.
+pub(crate) const RATE_FROM: u64 = 1_000;
 /// 10 PB, in sectors.
 const LARGEST_SPAN: u64 = 10_000_000_000_000_000 / 512;
 /// 1 GiB, in sectors.
@@ -81,6 +82,8 @@ pub(crate) struct Gate {
     pub out_of_order: u64,
     pub late_records: u64,
     pub dropped: u64,
+    pub fallback: Fallback,
+    pub repeats: Repeats,
     earliest: u64,
     latest: u64,
     lowest: u64,
@@ -102,6 +105,8 @@ impl Gate {
             out_of_order: 0,
             late_records: 0,
             dropped: 0,
+            fallback: Fallback::default(),
+            repeats: Repeats::default(),
             earliest: u64::MAX,
             latest: 0,
             lowest: u64::MAX,
@@ -133,6 +138,7 @@ impl Gate {
         self.latest = self.latest.max(at);
         self.earliest = self.earliest.min(at);
         self.records += 1;
+        self.repeats.add(record);
         self.sectors += u64::from(record.sectors);
         self.aligned_addresses += u64::from(record.lba.0.is_multiple_of(8));
         self.aligned_sizes += u64::from(record.sectors.is_multiple_of(8));
@@ -176,6 +182,8 @@ impl Gate {
 
     #[cold]
     fn judge_disorder(&mut self, record: &mut Record) -> Result<(), Refusal> {
+        let back_ns = self.latest - record.at.0;
+        self.fallback.note(back_ns, self.duration_ns(), self.records, self.tick_ns);
         if record.at < self.horizon {
             if self.late == Late::Refuse {
                 let back = self.horizon - record.at;
@@ -184,7 +192,8 @@ impl Gate {
                     kind: ErrorKind::Unordered,
                     problem: format!("at least {back} too early for its place in the file"),
                     remedy: "a larger --order-window sorts more; --late clamp gives such \
-                             requests the time of the one before and counts them",
+                             requests the time of the one before and counts them; if two recordings \
+                             stand one after the other in the file, cut it here",
                 });
             }
             record.at = self.horizon;
@@ -214,10 +223,10 @@ impl Gate {
         self.latest.saturating_sub(self.earliest)
     }
 
-    /// Requests a second over the whole trace so far; nothing before there are a few of them.
-    pub fn rate(&self) -> Option<f64> {
+    /// Requests a second over the whole trace so far; nothing before there are as many as `from`.
+    pub fn rate(&self, from: u64) -> Option<f64> {
         let seconds = self.duration_ns().saturating_add(self.tick_ns) as f64 / 1e9;
-        (self.records >= RATE_FROM && !self.timeless).then(|| (self.records - 1) as f64 / seconds)
+        (self.records >= from && !self.timeless).then(|| (self.records - 1) as f64 / seconds)
     }
 
     /// What only many records together show: a clock that stands still or runs absurdly fast.

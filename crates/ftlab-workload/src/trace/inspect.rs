@@ -55,7 +55,8 @@ pub struct Inspection {
     pub touched_pages_4k: u64,
     /// From the first request to the last.
     pub duration_ns: u64,
-    /// Requests a second over the whole trace; nothing if it has no duration.
+    /// Requests a second over the whole trace, the first not counted, with which it begins; nothing if it
+    /// has no duration.
     pub mean_requests_per_s: Option<f64>,
     /// The most requests within one second of the trace's clock.
     pub max_requests_in_1s: u64,
@@ -218,7 +219,7 @@ impl Tally {
             max_lba_end,
             touched_pages_4k: self.pages.len(),
             duration_ns: self.last_ns,
-            mean_requests_per_s: (self.last_ns > 0).then(|| requests as f64 / seconds),
+            mean_requests_per_s: (self.last_ns > 0).then(|| (requests - 1) as f64 / seconds),
             max_requests_in_1s: self.busiest,
             streams: self.streams.len() as u64,
             out_of_order: facts.out_of_order,

@@ -23,6 +23,7 @@ mod options;
 mod pages;
 mod reader;
 mod record;
+mod shape;
 mod source;
 mod units;
 

@@ -12,11 +12,33 @@ pub enum BlkEvent {
     Issue,
     /// `Q`: queued by the file system or application, before merging.
     Queue,
+    /// `C`: completed. Its time is that of the end, so that it is never taken unless asked for.
+    Complete,
 }
 
 impl BlkEvent {
     /// Every choice, under the name that the command line takes.
-    pub const ALL: [(&'static str, BlkEvent); 2] = [("D", BlkEvent::Issue), ("Q", BlkEvent::Queue)];
+    pub const ALL: [(&'static str, BlkEvent); 3] =
+        [("issue", BlkEvent::Issue), ("queue", BlkEvent::Queue), ("complete", BlkEvent::Complete)];
+
+    /// The choice called `name`, or by the letter that blkparse prints.
+    #[must_use]
+    pub fn named(name: &str) -> Option<BlkEvent> {
+        let is_it = |(known, event): &&(&str, BlkEvent)| {
+            *known == name || event.letter().as_bytes() == name.as_bytes()
+        };
+        BlkEvent::ALL.iter().find(is_it).map(|(_, event)| *event)
+    }
+
+    /// The letter that blkparse prints.
+    #[must_use]
+    pub const fn letter(self) -> &'static str {
+        match self {
+            BlkEvent::Issue => "D",
+            BlkEvent::Queue => "Q",
+            BlkEvent::Complete => "C",
+        }
+    }
 }
 
 /// How to read a trace.

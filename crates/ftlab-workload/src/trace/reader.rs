@@ -16,6 +16,7 @@ use super::gate::Gate;
 use super::input::{self, Compression, Location, Meter, Opened};
 use super::options::Options;
 use super::record::Record;
+use super::shape::Silence;
 use super::source::RecordSource;
 use super::units::{TimeUnit, Units};
 
@@ -40,6 +41,7 @@ pub struct Trace {
     ready: usize,
     more: bool,
     origin: Option<SimTime>,
+    silence: Silence,
     next_judgement: u64,
     meter: Arc<Meter>,
 }
@@ -121,6 +123,7 @@ pub(crate) fn open_start(
         ready: 0,
         more: true,
         origin: None,
+        silence: Silence::default(),
         next_judgement: BATCH as u64,
         meter,
     })
@@ -160,6 +163,7 @@ impl Trace {
             op: if invert { inverted(record.op) } else { record.op },
             ..*record
         }));
+        self.silence.add(batch);
         self.handed = upto;
         Ok(true)
     }
@@ -197,14 +201,33 @@ impl Trace {
 
     fn judge_clock(&mut self) -> Result<(), TraceError> {
         self.gate.timeless = self.source.remarks().timeless;
-        self.gate.judge_clock(&self.name)
+        self.gate.judge_clock(&self.name).map_err(|mut error| {
+            if self.format.unit_varies && self.options.format.is_none() {
+                error.remedy += "; lines of DiskSim without decimals, in milliseconds, look like these of \
+                                 SSDsim: --format disksim";
+            }
+            error
+        })
     }
 
     #[cold]
     fn empty(&self) -> TraceError {
-        let problem = format!("there is no request in it, read as {}", self.format.name);
-        let remedy = "check the file; if the format is another, say --format";
-        TraceError::new(ErrorKind::Empty, &self.name, problem, remedy)
+        let mut problem = format!("there is no request in it, read as {}", self.format.name);
+        let mut remedy = "check the file; if the format is another, say --format".to_owned();
+        let skipped = self.source.skipped();
+        if let Some(first) = &skipped.first {
+            let lines = left_out(skipped.lines);
+            problem +=
+                &format!(": {lines} left out, first of all because of this: {}", first.problem);
+        } else if let Some((instead, way)) = self.source.remarks().instead {
+            problem += &format!(": {instead}");
+            remedy = way;
+        }
+        let error = TraceError::new(ErrorKind::Empty, &self.name, problem, remedy);
+        match skipped.first.as_ref().and_then(|first| first.place.as_deref()) {
+            Some(place) => error.at(place.clone()),
+            None => error,
+        }
     }
 
     /// The trace as something to replay. It borrows, so that the facts can be asked afterwards.
@@ -247,7 +270,7 @@ impl Trace {
             requests: self.gate.records,
             out_of_order: self.gate.out_of_order,
             clamped: self.gate.late_records,
-            skipped_lines: self.source.skipped(),
+            skipped_lines: self.source.skipped().lines,
             dropped_empty: self.gate.dropped,
             widened: remarks.widened,
             assumed: self.assumed(&remarks),
@@ -283,6 +306,8 @@ impl Trace {
         all.extend(super::doubts::clock(self.format, &self.options, &self.gate));
         all.extend(super::doubts::tick(&self.gate));
         all.extend(super::doubts::sizes(self.format, &self.options, &self.gate));
+        all.extend(super::doubts::silence(&self.silence, &self.gate));
+        all.extend(super::doubts::seam(&self.gate, !self.more));
         if self.gate.late_records > 0 {
             let (late, window) = (self.gate.late_records, self.options.order_window);
             all.push(format!(
@@ -290,12 +315,12 @@ impl Trace {
                  given the time of the one before"
             ));
         }
-        if self.source.skipped() > 0 {
-            let lines = match self.source.skipped() {
-                1 => "1 wrong line was".to_owned(),
-                more => format!("{more} wrong lines were"),
-            };
-            all.push(format!("{lines} left out"));
+        let skipped = self.source.skipped();
+        if let Some(first) = &skipped.first {
+            let which = if skipped.lines > 1 { "the first being " } else { "" };
+            let line = first.place.as_ref().map_or(String::new(), |place| place.named());
+            let lines = left_out(skipped.lines);
+            all.push(format!("{lines} left out, {which}{line}: {}", first.problem));
         }
         if remarks.widened > 0 {
             all.push(format!(
@@ -304,6 +329,13 @@ impl Trace {
             ));
         }
         all
+    }
+}
+
+fn left_out(lines: u64) -> String {
+    match lines {
+        1 => "1 wrong line was".to_owned(),
+        more => format!("{more} wrong lines were"),
     }
 }
 

@@ -22,7 +22,23 @@ pub(crate) trait RecordSource: Send {
     fn remarks(&self) -> Remarks;
 
     /// Lines (or rows) left out because they were wrong.
-    fn skipped(&self) -> u64;
+    fn skipped(&self) -> &Skipped;
+}
+
+/// What was left out because it was wrong.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Skipped {
+    pub lines: u64,
+    /// What was wrong with the first of them.
+    pub first: Option<TraceError>,
+}
+
+impl Skipped {
+    /// Counts one more, and keeps what is wrong if it is the first.
+    pub fn count(&mut self, why: impl FnOnce() -> TraceError) {
+        self.lines += 1;
+        self.first.get_or_insert_with(why);
+    }
 }
 
 /// The lines of a text as records of the format `F`.
@@ -31,13 +47,20 @@ pub(crate) struct LineSource<F> {
     format: F,
     skip_malformed: bool,
     number: u64,
-    skipped: u64,
+    skipped: Skipped,
     header: bool,
 }
 
 impl<F: LineFormat> LineSource<F> {
     pub fn new(lines: Lines, format: F, skip_malformed: bool) -> LineSource<F> {
-        LineSource { lines, format, skip_malformed, number: 0, skipped: 0, header: false }
+        LineSource {
+            lines,
+            format,
+            skip_malformed,
+            number: 0,
+            skipped: Skipped::default(),
+            header: false,
+        }
     }
 }
 
@@ -71,12 +94,17 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
                 }
                 Err(bad) => bad,
             };
-            if self.skip_malformed && bad.kind != ErrorKind::Unordered {
-                self.skipped += 1;
+            let skips = self.skip_malformed && bad.kind != ErrorKind::Unordered;
+            if skips && self.skipped.first.is_some() {
+                self.skipped.lines += 1;
                 continue;
             }
             let line = line.to_vec();
-            return Err(error_at(self.lines.name(), self.number, &line, bad));
+            let error = error_at(self.lines.name(), self.number, &line, bad);
+            if !skips {
+                return Err(error);
+            }
+            self.skipped = Skipped { lines: 1, first: Some(error) };
         }
         Ok(true)
     }
@@ -89,8 +117,8 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
         remarks
     }
 
-    fn skipped(&self) -> u64 {
-        self.skipped
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
     }
 }
 
@@ -116,13 +144,7 @@ fn nth<const SEP: u8>(line: &[u8], index: usize) -> std::ops::Range<usize> {
 
 #[cold]
 fn error_at(file: &str, number: u64, line: &[u8], bad: Bad) -> TraceError {
-    // Bytes that are no UTF-8 become one character of three bytes: place the caret after that.
-    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let from = bad.field.start.min(line.len());
-    let to = bad.field.end.clamp(from, line.len());
-    let start = lossy(&line[..from]).len();
-    let field = start..start + lossy(&line[from..to]).len();
-    let place = Place { line: number, text: lossy(line), field };
+    let place = Place::of(number, line, bad.field);
     let remedy = bad.remedy.unwrap_or_else(|| {
         "mend the line; or --skip-malformed leaves such lines out and counts them; or, if the \
          format is another, say --format"

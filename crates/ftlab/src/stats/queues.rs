@@ -17,7 +17,7 @@ pub struct QueueReport {
     pub weight: u32,
     /// Requests finished.
     pub requests: u64,
-    /// Requests a second.
+    /// Requests a second; null if there is only one.
     pub iops: Option<f64>,
     /// 10^6 bytes a second, read and written.
     pub throughput_mb_per_s: Option<f64>,

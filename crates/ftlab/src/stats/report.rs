@@ -78,7 +78,7 @@ pub struct HostReport {
     pub requests: u64,
     /// From the first arrival to the last completion, the sum over the measured phases.
     pub duration_ns: u64,
-    /// Requests a second.
+    /// Requests a second; null if there is only one.
     pub iops: Option<f64>,
     /// 10^6 bytes a second, read and written.
     pub throughput_mb_per_s: Option<f64>,
@@ -115,7 +115,7 @@ pub struct OpReport {
     pub unreadable_requests: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Requests a second.
+    /// Requests a second; null if there is only one.
     pub iops: Option<f64>,
     /// 10^6 bytes a second.
     pub throughput_mb_per_s: Option<f64>,
@@ -419,7 +419,7 @@ pub struct PhaseSummary {
     pub started_ns: Option<u64>,
     /// From the first arrival to the last completion.
     pub duration_ns: u64,
-    /// Requests a second.
+    /// Requests a second; null if there is only one.
     pub iops: Option<f64>,
     /// 10^6 bytes a second, read and written.
     pub throughput_mb_per_s: Option<f64>,

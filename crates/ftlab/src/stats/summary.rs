@@ -118,8 +118,9 @@ fn host_report(host: &HostStats, duration: Nanos) -> HostReport {
     }
 }
 
-pub(super) fn per_second(count: u64, duration: Nanos) -> Option<f64> {
-    ratio(count as f64, duration.as_secs_f64())
+/// Requests a second. One alone has no rate: it would be that of its own latency.
+pub(super) fn per_second(requests: u64, duration: Nanos) -> Option<f64> {
+    ratio(requests as f64, duration.as_secs_f64()).filter(|_| requests != 1)
 }
 
 pub(super) fn mb_per_second(bytes: u64, duration: Nanos) -> Option<f64> {

@@ -1,8 +1,9 @@
 //! blkparse's default text: `maj,min cpu sequence seconds pid action RWBS sector + sectors [name]`.
 //!
 //! One request leaves many events. Those that count are the issues to the driver (`D`), which the
-//! device sees, or, on demand or where there are none, what was queued (`Q`). Summaries at the end
-//! and all other events are passed over. The stream is the device, `major << 20 | minor`.
+//! device sees, or, on demand or where there are none, what was queued (`Q`). Completions (`C`) count
+//! only on demand, since their times are those of the ends. Summaries at the end and all other events
+//! are passed over. The stream is the device, `major << 20 | minor`.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -18,7 +19,8 @@ use super::{put, put_seconds};
 
 pub(crate) static FORMAT: Format = Format {
     name: "blkparse",
-    doc: "blkparse default text; issue events (D), or queue events (Q) if there are none",
+    doc: "blkparse default text; issue events (D), or queue events (Q) if there are none; completions (C) on \
+          demand (--blkparse-event complete)",
     columns: "maj,min cpu sequence seconds pid action RWBS sector + sectors [process]",
     units: Units { time: TimeUnit::S, address: SpaceUnit::Sector, size: SpaceUnit::Sector },
     tick: Nanos(1),
@@ -39,9 +41,50 @@ struct Blkparse {
     event: BlkEvent,
     said: bool,
     in_summary: bool,
-    issues: u64,
+    seen: Seen,
     flushing_writes: u64,
     devices: Vec<u32>,
+}
+
+/// Events by what they are.
+#[derive(Default)]
+struct Seen {
+    issues: u64,
+    queued: u64,
+    completed: u64,
+    others: u64,
+}
+
+impl Seen {
+    fn count(&mut self, action: &[u8]) {
+        *match action {
+            b"D" => &mut self.issues,
+            b"Q" => &mut self.queued,
+            b"C" => &mut self.completed,
+            _ => &mut self.others,
+        } += 1;
+    }
+
+    fn of(&self, event: BlkEvent) -> u64 {
+        match event {
+            BlkEvent::Issue => self.issues,
+            BlkEvent::Queue => self.queued,
+            BlkEvent::Complete => self.completed,
+        }
+    }
+
+    fn all(&self) -> u64 {
+        self.issues + self.queued + self.completed + self.others
+    }
+}
+
+/// Events in words.
+const fn called(event: BlkEvent) -> &'static str {
+    match event {
+        BlkEvent::Issue => "issue events (D)",
+        BlkEvent::Queue => "queue events (Q)",
+        BlkEvent::Complete => "completions (C)",
+    }
 }
 
 /// The beginning of an event line.
@@ -62,7 +105,7 @@ impl LineFormat for Blkparse {
             event,
             said: options.blkparse_event.is_some(),
             in_summary: false,
-            issues: 0,
+            seen: Seen::default(),
             flushing_writes: 0,
             devices: Vec::new(),
         }
@@ -74,37 +117,38 @@ impl LineFormat for Blkparse {
             Ok(event) => event,
             Err(bad) => return if self.is_summary(line) { Ok(None) } else { Err(bad) },
         };
-        self.issues += u64::from(event.action == b"D");
-        let counted = match self.event {
-            BlkEvent::Issue => event.action == b"D",
-            BlkEvent::Queue => event.action == b"Q",
-        };
-        if counted { self.request(&mut fields, &event) } else { Ok(None) }
+        self.seen.count(event.action);
+        let counts = event.action == self.event.letter().as_bytes();
+        if counts { self.request(&mut fields, &event) } else { Ok(None) }
     }
 
     fn remarks(&self) -> Remarks {
-        let mut remarks = Remarks::default();
-        let why = if self.said { "as said" } else { "because the beginning of the file has " };
-        remarks.assumed.push(match (self.event, self.said) {
-            (BlkEvent::Issue, true) => format!("issue events (D) are the requests, {why}"),
-            (BlkEvent::Queue, true) => format!("queue events (Q) are the requests, {why}"),
-            (BlkEvent::Issue, false) => format!("issue events (D) are the requests, {why}some"),
-            (BlkEvent::Queue, false) => {
-                format!("queue events (Q) are the requests, {why}no issue events (D)")
-            }
-        });
+        let mut remarks = Remarks { instead: self.instead(), ..Remarks::default() };
+        let why = match self.event {
+            _ if self.said => "as said",
+            BlkEvent::Queue => "because the beginning of the file has no issue events (D)",
+            _ => "because the beginning of the file has some",
+        };
+        remarks.assumed.push(format!("{} are the requests, {why}", called(self.event)));
         if self.flushing_writes > 0 {
             let count = self.flushing_writes;
             remarks
                 .assumed
                 .push(format!("{count} writes with a flush before them are plain writes"));
         }
-        if self.event == BlkEvent::Queue && self.issues > 0 {
-            let count = self.issues;
+        if self.event == BlkEvent::Queue && self.seen.issues > 0 {
+            let count = self.seen.issues;
             remarks.warnings.push(format!(
                 "queue events (Q) were counted, and there are {count} issue events (D) too \
-                 (--blkparse-event D)"
+                 (--blkparse-event issue)"
             ));
+        }
+        if self.event == BlkEvent::Complete {
+            remarks.warnings.push(
+                "completions (C) were counted: requests arrive when they had ended where the trace was \
+                 taken, and in that order; replay them with a queue depth"
+                    .to_owned(),
+            );
         }
         if self.devices.len() > 1 {
             remarks.warnings.push(format!(
@@ -118,6 +162,31 @@ impl LineFormat for Blkparse {
 }
 
 impl Blkparse {
+    /// What is there if there are no events of those that count.
+    fn instead(&self) -> Option<(String, String)> {
+        let (seen, event) = (&self.seen, self.event);
+        if seen.all() == 0 || seen.of(event) > 0 {
+            return None;
+        }
+        let others: Vec<String> = BlkEvent::ALL
+            .iter()
+            .filter(|(_, other)| seen.of(*other) > 0)
+            .map(|(_, other)| format!("{} {}", seen.of(*other), called(*other)))
+            .chain((seen.others > 0).then(|| format!("{} of other kinds", seen.others)))
+            .collect();
+        let found =
+            format!("of its events none are {}: there are {}", called(event), others.join(", "));
+        let remedy = match BlkEvent::ALL.iter().find(|(_, other)| seen.of(*other) > 0) {
+            Some((name, BlkEvent::Complete)) => format!(
+                "record issues too (blktrace -a issue); or --blkparse-event {name} takes completions, which \
+                 have the times at which requests ended"
+            ),
+            Some((name, _)) => format!("--blkparse-event {name} takes those"),
+            None => "record issues (blktrace -a issue), and print all events".to_owned(),
+        };
+        Some((found, remedy))
+    }
+
     /// A counted event as a request.
     fn request(
         &mut self,
@@ -174,7 +243,8 @@ impl Blkparse {
 
     /// The lines that blkparse puts behind the events.
     fn is_summary(&mut self, line: &[u8]) -> bool {
-        self.in_summary |= line.starts_with(b"CPU") || line.starts_with(b"Total (");
+        let begins = line.starts_with(b"CPU") || line.starts_with(b"Total (");
+        self.in_summary |= begins && self.seen.all() > 0;
         self.in_summary
     }
 }

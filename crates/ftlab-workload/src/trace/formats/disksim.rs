@@ -1,8 +1,9 @@
 //! DiskSim ascii: `time device block blocks flags`, time in milliseconds with decimals, blocks of
 //! 512 bytes, flags in hexadecimal with bit 0 for a read.
 //!
-//! Told from SSDsim, whose columns are the same, by the decimal point of the time. A file of DiskSim
-//! whose times have none must be named; it would be a million times too fast as SSDsim.
+//! Told from SSDsim, whose columns are the same, by the decimal points of its times: a tenth of those at the
+//! beginning of the file must have one. A file of DiskSim whose times have none must be named; it would be
+//! a million times too fast as SSDsim.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -18,7 +19,7 @@ use super::{put, read_or_write};
 
 pub(crate) static FORMAT: Format = Format {
     name: "disksim",
-    doc: "DiskSim ascii; told from ssdsim by the decimal point of its times",
+    doc: "DiskSim ascii; told from ssdsim by the decimal points of its times: without any it has to be named",
     columns: "time device block blocks flags(hexadecimal, bit 0: read)",
     units: Units { time: TimeUnit::Ms, address: SpaceUnit::Sector, size: SpaceUnit::Sector },
     tick: Nanos(1),
@@ -36,22 +37,41 @@ const READ: u64 = 1;
 
 struct DiskSim {
     units: Units,
-    detected: bool,
+    /// The file was not named, and does not look as if it were of DiskSim.
+    is_other: bool,
+}
+
+/// One in so many times at the beginning of a file has a decimal point, if it is DiskSim's.
+const DECIMALS: usize = 10;
+
+/// Whether the times at the beginning of a file are DiskSim's. One that has a decimal point by damage does
+/// not make them so.
+fn has_decimals(sample: &[u8]) -> bool {
+    let lines = sample.split(|&byte| byte == b'\n').take(format::SAMPLE_LINES);
+    let (mut times, mut decimals) = (0, 0);
+    for line in lines.filter(|line| !format::is_void(line)) {
+        let mut fields = Fields::<BLANKS>::new(line);
+        if fields.time(1).is_ok() {
+            times += 1;
+            decimals += usize::from(fields.was_decimal());
+        }
+    }
+    decimals > 0 && decimals * DECIMALS >= times
 }
 
 impl LineFormat for DiskSim {
     const SEPARATOR: u8 = BLANKS;
     const COLUMNS: Columns = Columns { time: 0, address: 2, size: 3 };
 
-    fn new(units: Units, options: &Options, _: &[u8]) -> DiskSim {
-        DiskSim { units, detected: options.format.is_none() }
+    fn new(units: Units, options: &Options, sample: &[u8]) -> DiskSim {
+        DiskSim { units, is_other: options.format.is_none() && !has_decimals(sample) }
     }
 
     #[inline]
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
         let mut fields = Fields::<BLANKS>::new(line);
         let at = fields.time(self.units.time.ns())?;
-        if self.detected && !fields.was_decimal() {
+        if self.is_other && !fields.was_decimal() {
             return Err(fields.bad("a time", "milliseconds with decimals"));
         }
         let stream = fields.small("a device number")?;

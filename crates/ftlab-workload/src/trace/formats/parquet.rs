@@ -12,7 +12,7 @@ use crate::trace::gate::Gate;
 use crate::trace::input::Opened;
 use crate::trace::options::Options;
 use crate::trace::record::{Record, op_of};
-use crate::trace::source::RecordSource;
+use crate::trace::source::{RecordSource, Skipped};
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
 pub(crate) static FORMAT: Format = Format {
@@ -51,7 +51,7 @@ pub(crate) fn open(
         units,
         row: 0,
         skip_malformed: options.skip_malformed,
-        skipped: 0,
+        skipped: Skipped::default(),
     }))
 }
 
@@ -81,7 +81,7 @@ struct ParquetSource {
     units: Units,
     row: u64,
     skip_malformed: bool,
-    skipped: u64,
+    skipped: Skipped,
 }
 
 impl RecordSource for ParquetSource {
@@ -115,8 +115,8 @@ impl RecordSource for ParquetSource {
         remarks
     }
 
-    fn skipped(&self) -> u64 {
-        self.skipped
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
     }
 }
 
@@ -142,12 +142,13 @@ impl ParquetSource {
             }
         };
         let (kind, problem, remedy) = problem;
+        let place = Place { line: self.row, text: String::new(), field: 0..0 };
+        let error = || TraceError::new(kind, &self.name, problem, remedy).at(place);
         if self.skip_malformed && kind != ErrorKind::Unordered {
-            self.skipped += 1;
+            self.skipped.count(error);
             return Ok(());
         }
-        let place = Place { line: self.row, text: String::new(), field: 0..0 };
-        Err(TraceError::new(kind, &self.name, problem, remedy).at(place))
+        Err(error())
     }
 
     #[inline]

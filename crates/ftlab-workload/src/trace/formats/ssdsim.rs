@@ -4,7 +4,7 @@
 //! Lines of SSDsim and MQSim look the same. Both count nanoseconds, so that reading one as the
 //! other changes nothing; a file without a name of its own is called SSDsim. DiskSim lines have the
 //! same columns too, but times in milliseconds with decimals: unless the format is forced, a time
-//! with a decimal point is never taken for SSDsim, and one without is never taken for DiskSim.
+//! with a decimal point is never taken for SSDsim, and a file without any never for DiskSim.
 
 use ftlab::host::Op;
 use ftlab::units::Nanos;
@@ -57,7 +57,7 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
         let mut fields = Fields::<BLANKS>::new(line);
         let at = fields.time(self.units.time.ns())?;
         if self.detected && fields.was_decimal() {
-            return Err(fields.bad("a time", "a whole number"));
+            return Err(decimal_time(&fields));
         }
         let stream = fields.small("a device number")?;
         let extent = fields.extent(&self.units)?;
@@ -80,7 +80,9 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
         let mut assumed = vec!["a flag of 0 is a write and 1 a read".to_owned()];
         if self.detected {
             assumed.push(
-                "format: SSDsim and not MQSim, whose lines look the same and mean the same"
+                "format: SSDsim and not MQSim, whose lines look the same and mean the same; nor DiskSim, \
+                 whose lines look the same if no time has decimals and whose times are milliseconds \
+                 (--format disksim)"
                     .to_owned(),
             );
         }
@@ -89,6 +91,14 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
         }
         Remarks { assumed, ..Remarks::default() }
     }
+}
+
+/// The line is well-formed, and the file another: to leave such lines out would lose requests.
+#[cold]
+fn decimal_time(fields: &Fields<'_, BLANKS>) -> Bad {
+    let remedy = "times with decimals are DiskSim's, in milliseconds: say --format disksim; if the line is \
+                  damaged, mend it, or --skip-malformed leaves such lines out and counts them";
+    Bad { remedy: Some(remedy.to_owned()), ..fields.bad("a time", "a whole number") }
 }
 
 /// Writes the five columns.

@@ -1,0 +1,124 @@
+//! What a run says of the trace that it played: pages that share a place, clocks and shapes that are odd.
+
+use serde_json::{Value, json};
+
+use super::common::{Place, fails};
+
+/// Writes of 4 KiB, a millisecond apart, to pages of streams.
+fn writes(pages: impl IntoIterator<Item = (u32, u64)>) -> String {
+    let line = |(at, (stream, page)): (u64, (u32, u64))| {
+        let time = 129_000_000_000_000_000 + at * 10_000;
+        format!("{time},test,{stream},Write,{},4096,0\n", page * 4_096)
+    };
+    (0..).zip(pages).map(line).collect()
+}
+
+fn run(place: &Place, rest: &str) -> Value {
+    let done = place.run(&format!("run --device tiny --no-output --json {rest}"));
+    assert_eq!(done.code, 0, "{rest}: {}", done.err);
+    serde_json::from_str(&done.out).expect("JSON")
+}
+
+fn notes(result: &Value, with: &str) -> Vec<String> {
+    let notes = result["report"]["notes"].as_array().expect("a list").iter();
+    let notes = notes.filter_map(Value::as_str).filter(|note| note.contains(with));
+    notes.map(str::to_owned).collect()
+}
+
+#[test]
+fn streams_that_share_addresses_are_counted_and_noted_with_the_remedy() {
+    let place = Place::new();
+    // Two streams share 100 of 300 pages, a third has its own.
+    let pages = (0..200).map(|page| (1, page)).chain((100..300).map(|page| (2, page)));
+    place.write("two.csv", writes(pages.chain([(3, 500)])).as_bytes());
+    let shared = json!({
+        "touched_pages_4k": 301, "merged_pages_4k": 100, "shared_pages_4k": 100, "streams": 3,
+        "sharing_streams": 2,
+    });
+    for address in ["as-is", "fold", "scale"] {
+        let result = run(&place, &format!("--trace two.csv --address {address}"));
+        assert_eq!(result["replay"]["sharing"], shared, "{address}");
+        let told = notes(&result, "share addresses");
+        assert_eq!(told.len(), 1, "{address}");
+        for text in ["2 of the 3 streams", "301 pages", "touched 100 (33.2 %)", "--address compact"]
+        {
+            assert!(told[0].contains(text), "{address}: no {text} in {}", told[0]);
+        }
+        assert_eq!(notes(&result, "was folded"), [""; 0]);
+    }
+    let apart = run(&place, "--trace two.csv --address partition");
+    assert_eq!(apart["replay"]["sharing"]["shared_pages_4k"], 0);
+    let packed = run(&place, "--trace two.csv --address compact");
+    assert_eq!(packed["replay"].get("sharing"), None);
+    for result in [apart, packed] {
+        assert_eq!(notes(&result, "share addresses"), [""; 0]);
+        // No page is written twice, so that none of them is found in the buffer.
+        assert_eq!(result["report"]["cache"]["write_hit_pages"].as_u64().unwrap_or(0), 0);
+    }
+    let workload = run(&place, "--workload randwrite-4k --requests 100");
+    assert_eq!(workload["replay"].get("sharing"), None);
+}
+
+#[test]
+fn a_trace_larger_than_the_device_is_not_scaled_and_what_folding_merges_is_noted() {
+    let place = Place::new();
+    // The device has 6,144 pages; no page is written twice.
+    place.write("large.csv", writes((0..600).map(|at| (0, at * 20))).as_bytes());
+    let line = "run --device tiny --trace large.csv --address scale";
+    fails(&place, line, &["scaled onto the device", "help: choose a larger device, or compact"]);
+    let scale = "run --device tiny --trace trace.csv --address scale:25MiB";
+    fails(&place, scale, &["scaled onto the device"]);
+    let folded = run(&place, "--trace large.csv --address fold");
+    // 6,144 is no multiple of 20: what is folded meets what is there in no page.
+    assert_eq!(folded["replay"]["sharing"]["merged_pages_4k"], 0);
+    assert_eq!(notes(&folded, "was folded"), [""; 0]);
+    place.write("even.csv", writes((0..600).map(|at| (0, at * 32))).as_bytes());
+    let folded = run(&place, "--trace even.csv --address fold");
+    assert_eq!(folded["replay"]["sharing"]["merged_pages_4k"], 192);
+    let told = notes(&folded, "was folded");
+    assert!(told[0].contains("of 192 pages of 4 KiB that were touched 192 (100.0 %)"), "{told:?}");
+    assert!(told[0].contains("--address compact"), "{told:?}");
+}
+
+#[test]
+fn one_request_has_no_rate() {
+    let place = Place::new();
+    place.write("one.csv", writes([(0, 7)]).as_bytes());
+    assert_eq!(run(&place, "--trace one.csv")["report"]["host"]["iops"], Value::Null);
+    let table = place.run("run --device tiny --no-output --trace one.csv");
+    let row = table.out.lines().find(|line| line.trim_start().starts_with("all ")).expect("a row");
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells[..3], ["all", "1", "-"], "{}", table.out);
+    let inspected = place.run("trace inspect one.csv");
+    assert!(!inspected.out.contains("requests a second"), "{}", inspected.out);
+}
+
+#[test]
+fn a_run_warns_of_the_shape_of_its_trace() {
+    let place = Place::new();
+    let pages = || (0..200).map(|at| (0, at * 7_919 % 6_000));
+    place.write("twice.csv", writes(pages().chain(pages())).as_bytes());
+    let warned = |file: &str| run(&place, &format!("--trace {file}"))["warnings"].to_string();
+    assert!(
+        warned("twice.csv").contains("2 copies, one after the other, of its first 200 requests")
+    );
+    let fast = writes(pages()).replace("0000,test", ",test");
+    place.write("fast.csv", fast.as_bytes());
+    assert!(warned("fast.csv").contains("--time-unit us"), "{}", warned("fast.csv"));
+    assert_eq!(warned("trace.csv"), "[]");
+}
+
+#[test]
+fn events_of_blkparse_go_by_name_and_by_letter() {
+    let place = Place::new();
+    let line = |at: u64| format!("8,0 0 {at} 0.{:09} 7 C W {} + 8 [x]\n", at * 1_000_000, at * 8);
+    place.write("done.txt", (0..20).map(line).collect::<String>().as_bytes());
+    fails(&place, "trace inspect done.txt", &["20 completions (C)", "--blkparse-event complete"]);
+    for name in ["complete", "C"] {
+        let done = place.run(&format!("trace inspect --json done.txt --blkparse-event {name}"));
+        let found: Value = serde_json::from_str(&done.out).expect("JSON");
+        assert_eq!(found["requests"], 20, "{name}");
+    }
+    let wrong = "trace inspect done.txt --blkparse-event X";
+    fails(&place, wrong, &["issue, queue, complete"]);
+}

@@ -1,0 +1,320 @@
+//! Limits of the readers, exactly: what just passes, what just does not, and what is remarked from where on.
+
+use ftlab_workload::trace::{
+    BlkEvent, ErrorKind, Inspection, Late, Location, Options, Record, TimeUnit, TraceError,
+    inspect, named, open,
+};
+
+fn text(content: impl Into<Vec<u8>>) -> Location {
+    Location::Memory("trace".to_owned(), content.into().into())
+}
+
+fn read_with(content: impl Into<Vec<u8>>, options: Options) -> Result<Inspection, TraceError> {
+    open(text(content), options).and_then(|mut trace| inspect(&mut trace))
+}
+
+fn read(content: impl Into<Vec<u8>>) -> Result<Inspection, TraceError> {
+    read_with(content, Options::default())
+}
+
+fn accepting() -> Options {
+    Options { accept_implausible: true, ..Options::default() }
+}
+
+/// Lines of SSDsim with a time, an address and a size each.
+fn ssdsim(rows: impl IntoIterator<Item = (u64, u64, u64)>) -> String {
+    rows.into_iter().map(|(time, lba, sectors)| format!("{time} 0 {lba} {sectors} 1\n")).collect()
+}
+
+/// The problem with a trace of these lines, all well-formed; nothing if it is read.
+fn problem(rows: &[(u64, u64, u64)], options: Options) -> Option<String> {
+    read_with(ssdsim(rows.iter().copied()), options).err().map(|error| error.problem)
+}
+
+const GIB: u64 = 1 << 21;
+
+#[test]
+fn the_largest_request_is_one_gib_and_on_demand_one_tib() {
+    let of = |sectors| [(1, 0, 8), (2, 0, sectors)];
+    assert_eq!(problem(&of(GIB), Options::default()), None);
+    let told = problem(&of(GIB + 1), Options::default()).expect("too large");
+    assert!(told.starts_with("a request of 1024 MiB"), "{told}");
+    assert_eq!(problem(&of(GIB + 1), accepting()), None);
+    assert_eq!(problem(&of(1 << 31), accepting()), None);
+    let told = problem(&of((1 << 31) + 1), accepting()).expect("beyond all");
+    assert!(told.starts_with("a request of 1048576 MiB"), "{told}");
+}
+
+/// A large request at a far address: which of both is wrong is told rightly.
+#[test]
+fn a_request_of_exactly_one_gib_is_not_what_is_wrong_with_a_far_address() {
+    const LARGEST_SPAN: u64 = 10_000_000_000_000_000 / 512;
+    for (sectors, begins) in [(GIB, "addresses span"), (GIB + 1, "a request of 1024 MiB")] {
+        let told = problem(&[(1, 0, 8), (2, LARGEST_SPAN, sectors)], Options::default());
+        assert!(told.as_ref().is_some_and(|told| told.starts_with(begins)), "{sectors}: {told:?}");
+    }
+    let ends = |end: u64| problem(&[(1, 0, 8), (2, end - 8, 8)], Options::default());
+    assert_eq!(ends(LARGEST_SPAN), None);
+    assert!(ends(LARGEST_SPAN + 1).is_some());
+    // The span counts, not the address.
+    assert_eq!(problem(&[(1, 7 << 45, 8), (2, (7 << 45) + 8, 8)], Options::default()), None);
+}
+
+#[test]
+fn a_pause_may_last_a_year() {
+    const YEAR: u64 = 365 * 24 * 3600 * 1_000_000_000;
+    let after = |pause: u64| problem(&[(7, 0, 8), (7 + pause, 0, 8)], Options::default());
+    assert_eq!(after(YEAR), None);
+    assert!(after(YEAR + 1).expect("too long").starts_with("the time jumps ahead by 365 days"));
+    // The first time of a file may be any.
+    assert_eq!(problem(&[(2 * YEAR, 0, 8), (2 * YEAR + 1, 0, 8)], Options::default()), None);
+}
+
+#[test]
+fn the_fastest_clock_has_ten_nanoseconds_a_request_from_a_thousand_on() {
+    // So many requests, the last of them at so many nanoseconds; SSDsim's clock steps by one.
+    let fails = |requests: u64, last: u64| {
+        let rows = (0..requests).map(|at| (1_000 + at * last / (requests - 1), at * 8, 8));
+        read(ssdsim(rows)).is_err()
+    };
+    assert!(!fails(1_001, 9_999));
+    assert!(fails(1_001, 9_998));
+    assert!(fails(1_000, 1_000));
+    assert!(!fails(999, 998));
+}
+
+#[test]
+fn the_window_sorts_as_far_as_it_reaches() {
+    // What is in its final order at a time, beyond the window.
+    const STRIDE: u64 = 4 * (16 << 10);
+    let window = 16;
+    let late = |places: u64| {
+        let ordered = (0..STRIDE + places).map(|at| (1_000 + at * 1_000, at * 8, 8));
+        let options = Options { order_window: window, ..Options::default() };
+        // The last record of the stride has the time that a late one must not lie before.
+        read_with(ssdsim(ordered.chain([(1_000 + (STRIDE - 1) * 1_000 - 1, 0, 8)])), options)
+    };
+    assert!(late(window as u64 - 1).is_ok());
+    let error = late(window as u64).expect_err("too late");
+    assert_eq!(
+        (error.kind, error.problem.as_str()),
+        (ErrorKind::Unordered, "at least 1ns too early for its place in the file")
+    );
+}
+
+#[test]
+fn clamped_requests_have_the_time_of_the_one_before() {
+    let ordered = (0..70_000_u64).map(|at| (1_000 + at * 1_000, at * 8, 8));
+    let lines = ssdsim(ordered.chain([(1_000, 0, 8)]));
+    let options = Options { order_window: 4, late: Late::Clamp, ..Options::default() };
+    let mut trace = open(text(lines), options).expect("readable");
+    let (mut all, mut batch) = (Vec::<Record>::new(), Vec::new());
+    while trace.next_batch(&mut batch).expect("readable") {
+        all.extend_from_slice(&batch);
+    }
+    assert!(all.is_sorted_by_key(|record| record.at));
+    assert_eq!((all.len(), trace.facts().clamped), (70_001, 1));
+    let horizon = all.iter().filter(|record| record.at.0 == 65_535_000).count();
+    assert_eq!(horizon, 2);
+}
+
+/// Times of so many requests, a nanosecond apart or so, that together make this rate in the format.
+fn at_rate(requests: u64, gap: u64) -> String {
+    ssdsim((0..requests).map(|at| (1_000_000 + at * gap, at * 8, 8)))
+}
+
+#[test]
+fn any_clock_that_is_too_fast_is_doubted_with_the_options_for_units() {
+    let warned = |content: String, options: Options| {
+        let warnings = read_with(content, options).expect("readable").warnings;
+        warnings.into_iter().find(|text| text.contains("requests a second if times count"))
+    };
+    let plain = Options::default;
+    let told = warned(at_rate(200, 400), plain()).expect("2.5 million a second");
+    assert!(told.contains("(--time-unit us)") && told.contains("(--time-unit ms)"), "{told}");
+    assert_eq!(warned(at_rate(200, 600), plain()), None, "1.7 million a second, of a few");
+    assert!(warned(at_rate(1_000, 600), plain()).is_some(), "of many");
+    assert_eq!(warned(at_rate(15, 10), plain()), None);
+    assert!(warned(at_rate(16, 10), plain()).is_some());
+    // Formats that say what their clock counts, and units that the user says, can be wrong as well.
+    let msr: String = (0..200).map(|at| format!("{},h,0,Read,0,4096,1\n", 9_000 + at)).collect();
+    let told = warned(msr, plain()).expect("10 million a second");
+    assert!(
+        told.contains("100 ns (Windows file time)") && told.contains("--time-unit us"),
+        "{told}"
+    );
+    let said = Options { time_unit: Some(TimeUnit::Us), ..plain() };
+    let told = warned(at_rate(200, 0), said.clone()).expect("all at one moment");
+    assert!(told.contains("if times count microseconds; if they count milliseconds"), "{told}");
+    assert_eq!(warned(at_rate(2_000, 1), said), None, "a million a second, as said");
+    let seconds: String = (0..200).map(|at| format!("0,{at},512,r,1.{at:09}\n")).collect();
+    let told = warned(seconds, plain()).expect("a thousand million a second");
+    assert!(told.contains("is that the column of the times?"), "{told}");
+}
+
+/// DiskSim times in lines that are like SSDsim's but for their decimals.
+fn disksim(times: &[&str]) -> String {
+    times.iter().map(|time| format!("{time} 0 8 8 1\n")).collect()
+}
+
+#[test]
+fn whole_milliseconds_of_disksim_are_times_where_others_have_decimals() {
+    let found = |content: &str| {
+        let seen = read(content).expect("readable");
+        (seen.format, seen.requests, seen.duration_ns, seen.skipped_lines)
+    };
+    let lines = disksim(&["0", "1.5", "2", "3"]);
+    assert_eq!(found(&lines), ("disksim", 4, 3_000_000, 0));
+    let forced = Options::default().with_format("disksim").expect("known");
+    assert_eq!(read_with(lines, forced.clone()).expect("readable").duration_ns, 3_000_000);
+    // One in ten is enough, and less is damage.
+    let whole = |count: u64| -> String { ssdsim((1..=count).map(|at| (at * 1_000, 8, 8))) };
+    assert_eq!(found(&(whole(9) + &disksim(&["10000.5"]))).0, "disksim");
+    let error = read(whole(10) + &disksim(&["11000.5"])).expect_err("SSDsim");
+    assert!(error.remedy.contains("--format disksim"), "{error}");
+    // Without any it is SSDsim's, as is said.
+    let seen = read(whole(20)).expect("readable");
+    assert_eq!((seen.format, seen.duration_ns), ("ssdsim", 19_000));
+    assert!(
+        seen.assumed.iter().any(|text| text.contains("(--format disksim)")),
+        "{:?}",
+        seen.assumed
+    );
+    assert_eq!(read_with(whole(20), forced).expect("readable").duration_ns, 19_000_000_000);
+}
+
+/// Events of blkparse with this action, one after the other.
+fn events(action: &str, numbers: std::ops::Range<u64>) -> String {
+    let line = |at| format!("8,0 0 {at} 1.{:09} 7 {action} W {} + 8 [x]\n", at * 1_000, at * 8);
+    numbers.map(line).collect()
+}
+
+/// The beginning of a file, by which it is decided what its requests are.
+const SAMPLE: usize = 256 << 10;
+
+#[test]
+fn a_beginning_without_issues_and_queued_events_leaves_it_at_issues() {
+    let neither = events("C", 0..8_000);
+    assert!(neither.len() > SAMPLE);
+    let lines = neither + &events("Q", 8_000..8_005) + &events("D", 8_005..8_007);
+    let seen = read(lines.as_str()).expect("readable");
+    assert_eq!((seen.format, seen.requests), ("blkparse", 2));
+    let queue = Options { blkparse_event: Some(BlkEvent::Queue), ..Options::default() };
+    assert_eq!(read_with(lines, queue).expect("readable").requests, 5);
+    // One issue at the beginning decides, wherever it stands.
+    let lines = events("Q", 0..20) + &events("D", 20..21);
+    assert_eq!(read(lines).expect("readable").requests, 1);
+    let lines = events("Q", 0..20) + &events("C", 20..40);
+    assert_eq!(read(lines).expect("readable").requests, 20);
+}
+
+#[test]
+fn silence_for_most_of_a_trace_is_remarked() {
+    let warned = |pause: u64| {
+        let rows = (0..100_u64).map(|at| (at * 1_000 + if at < 40 { 0 } else { pause }, at * 8, 8));
+        let warnings = read(ssdsim(rows)).expect("readable").warnings;
+        warnings.into_iter().find(|text| text.starts_with("nothing arrives for"))
+    };
+    // 99 steps of a microsecond, one of which is longer.
+    assert_eq!(warned(97_000), None);
+    let told = warned(97_001).expect("more than half");
+    assert!(told.contains("98.001us, 50 % of the trace, after request 40"), "{told}");
+}
+
+#[test]
+fn copies_and_clocks_that_begin_anew_are_remarked() {
+    let warned = |content: String| {
+        let warnings = read(content).expect("readable").warnings;
+        warnings
+            .into_iter()
+            .filter(|text| text.contains(" of the file") || text.contains("copies"))
+            .collect::<Vec<_>>()
+    };
+    let row = |at: u64| (1_000 + at * 1_000, at * 7919 % 2003 * 8, 8);
+    let one = ssdsim((0..500).map(row));
+    assert_eq!(warned(one.clone()), [""; 0]);
+    let [told] = &warned(one.repeat(2))[..] else { panic!("one remark") };
+    assert!(told.contains("2 copies, one after the other, of its first 500 requests"), "{told}");
+    assert!(told.contains("goes back by 499us after request 500 of the file"), "{told}");
+    // The second copy has times of its own.
+    let later = ssdsim((0..1_000_u64).map(|at| (at * 1_000, row(at % 500).1, 8)));
+    let [told] = &warned(later)[..] else { panic!("one remark") };
+    assert!(told.contains("2 copies") && !told.contains("goes back"), "{told}");
+    // Another recording that begins at the same time.
+    let other = ssdsim((0..500).map(|at| (1_000 + at * 1_000, at * 8, 16)));
+    let [told] = &warned(one.clone() + &other)[..] else { panic!("one remark") };
+    assert!(
+        told.contains("as if another recording began there") && !told.contains("copies"),
+        "{told}"
+    );
+    // A few that are far too late are none: one in a hundred.
+    let strays = |count: u64| ssdsim((0..count).map(|at| (1_001 + at, 0, 8)));
+    assert_eq!(warned(one.clone() + &strays(5)), [""; 0]);
+    assert_eq!(warned(one + &strays(6)).len(), 1);
+}
+
+/// Within a few steps of a coarse clock nothing is silent, and nothing begins anew.
+#[test]
+fn the_shape_of_a_trace_is_that_of_more_than_a_few_steps_of_its_clock() {
+    let warned = |seconds: u64| {
+        let row =
+            |at: u64| format!("{},{},8,1,3\n", 1_538_323_200 + at % 40 / 20 * seconds, at * 8);
+        let lines: String = (0..80).map(row).collect();
+        let warnings = read(lines).expect("readable").warnings;
+        let told = |begin: &str| warnings.iter().any(|text| text.starts_with(begin));
+        (told("nothing arrives for"), told("the time goes back by"))
+    };
+    assert_eq!((warned(9), warned(10)), ((false, false), (true, true)));
+}
+
+#[test]
+fn one_request_has_no_rate_and_two_have_that_of_the_step_between_them() {
+    let rate = |content: &str| read(content).expect("readable").mean_requests_per_s;
+    assert_eq!(rate("5 0 8 8 1\n"), None);
+    assert_eq!(rate("5 0 8 8 1\n1000005 0 8 8 1\n"), Some(1_000.0));
+}
+
+#[test]
+fn addresses_and_sizes_reach_to_2_to_the_64_bytes_and_no_further() {
+    let last = u64::MAX / 512;
+    let spc = |lba: u64, bytes: u64| {
+        let lines = format!("0,{lba},{bytes},r,1.0\n0,{lba},{bytes},r,2.0\n");
+        read_with(lines, accepting().with_format("spc").expect("known"))
+    };
+    assert_eq!(spc(last - 1, 512).expect("readable").max_lba_end, last);
+    assert!(spc(last, 512).is_err());
+    assert!(spc(last + 1, 512).is_err());
+}
+
+#[test]
+fn a_line_may_have_64_kib_and_files_of_fio_a_number() {
+    let pad = |length: usize| {
+        let line = "5 0 8 8 1";
+        format!("{line}{}\n{}", " ".repeat(length - line.len()), "6 0 8 8 1\n".repeat(40_000))
+    };
+    assert!(read_with(pad(64 << 10), accepting()).is_ok());
+    let files = |count: u64| {
+        let lines: String = (0..count).map(|at| format!("{at} f{at} read 0 4096\n")).collect();
+        let options = accepting().with_format("fio-v3").expect("known");
+        read_with("fio version 3 iolog\n".to_owned() + &lines, options)
+    };
+    assert_eq!(files(1 << 16).expect("readable").streams, 1 << 16);
+    let error = files((1 << 16) + 1).expect_err("one too many");
+    assert!(error.problem.contains("no more than 65,536 different files"), "{error}");
+}
+
+#[test]
+fn devices_of_blkparse_fit_their_bits() {
+    let of = |device: &str| {
+        let lines = format!("{device} 0 1 1.0 7 D W 8 + 8 [x]\n").repeat(2);
+        read_with(lines, accepting().with_format("blkparse").expect("known")).is_ok()
+    };
+    assert!(of("4095,1048575"));
+    assert!(!of("4096,0"));
+    assert!(!of("0,1048576"));
+}
+
+#[test]
+fn formats_are_found_by_name_alone() {
+    assert!(["D", "ssdsim ", ""].iter().all(|name| named(name).is_err()));
+}
