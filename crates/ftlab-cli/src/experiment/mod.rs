@@ -39,6 +39,7 @@ use crate::interrupt::STOP;
 use crate::load::{Decoder, TraceFacts};
 use crate::power_cuts::{LosesPower, Played, refuse_without_recovery};
 use crate::recording::{Flags, Recording};
+use crate::tenants::{self, Tenant};
 use crate::result::{
     DeviceDocument, Document, LoadDocument, ReplayDocument, Requests, StepDocument,
 };
@@ -114,6 +115,8 @@ struct Outcome {
     /// What whoever reads the figures has to know of the load.
     notes: Vec<String>,
     replayed: replay::Report,
+    /// Who sent the requests, as far as the load has names.
+    tenants: Vec<Tenant>,
     assumed: Vec<String>,
     warnings: Vec<String>,
 }
@@ -196,6 +199,7 @@ impl Experiment {
         };
         let limit = self.options.limits.requests;
         let mut report = recording.recorder.report(&ssd, &circumstances);
+        tenants::name_queues(&mut report, &outcome.tenants, ssd.queues());
         let skipped = steps.iter().filter_map(StepDocument::skipped);
         let skipped = skipped.chain(self.note_on_skipped());
         let cut = cut_note(&outcome.replayed.mapping);
@@ -244,8 +248,9 @@ impl Experiment {
                 watcher.begins(&name, None);
                 let replayed = play_source(ssd, &mut source, recording, self.options, watcher)?;
                 let load = LoadDocument::workload(&workload);
+                let tenants = tenants::of_workload(&workload);
                 let (assumed, warnings) = (vec![addresses], Vec::new());
-                Ok(Outcome { load, notes: Vec::new(), replayed, assumed, warnings })
+                Ok(Outcome { load, notes: Vec::new(), replayed, tenants, assumed, warnings })
             }
             Load::Fio(jobs) => self.play_jobs(&jobs, seed, ssd, recording, watcher),
             Load::Trace(file, trace) => {
@@ -262,7 +267,8 @@ impl Experiment {
                 assumed.push(addresses);
                 let warnings = facts.warnings.clone();
                 let load = LoadDocument::trace(&file, &TraceFacts { facts, digest, requests });
-                Ok(Outcome { load, notes: Vec::new(), replayed, assumed, warnings })
+                let tenants = Vec::new();
+                Ok(Outcome { load, notes: Vec::new(), replayed, tenants, assumed, warnings })
             }
         }
     }
@@ -289,10 +295,12 @@ impl Experiment {
         let crew = Crew { host: ssd, sink: recording, limits };
         let replayed = crew.run(plan.groups, &mut |progress| watch(progress, failed, watcher));
         watcher.ended();
+        let tenants = tenants::of_jobs(&plan.stream_names);
         let load = LoadDocument::fio(jobs, plan.stream_names);
         let replayed = ended(replayed)?;
         let notes = plan.notes.clone();
-        Ok(Outcome { load, notes, replayed, assumed: plan.notes, warnings: Vec::new() })
+        let (assumed, warnings) = (plan.notes, Vec::new());
+        Ok(Outcome { load, notes, replayed, tenants, assumed, warnings })
     }
 }
 
