@@ -5,12 +5,15 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use ftlab::config::value::Value as _;
 use ftlab::config::{Config, presets};
 use ftlab::device::Device;
+use ftlab::host::Host;
 use ftlab::image::{Damage, Image, Refusal, differences, file};
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::human;
 use crate::result::StepDocument;
 use crate::text_file;
 

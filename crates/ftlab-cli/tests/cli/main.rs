@@ -9,6 +9,7 @@ mod fio_json;
 mod hostile;
 mod other_commands;
 mod power_cuts;
+mod queues;
 mod reproduce;
 mod reproduce_curves;
 mod reproduce_jobs;
