@@ -519,7 +519,7 @@ fn faults_that_never_came_are_named() {
     assert!(late[0].contains("\"1d: die 0 dies\" never came, because the run ended before"));
     let unmet = told("\"0s: next erase of block 3 fails\", \"0s: next program of plane 0 fails\"");
     assert_eq!(unmet.len(), 1, "{unmet:?}");
-    let words = "\"0s: next erase of block 3 fails\" never came, because there was no such operation";
+    let words = "\"0ns: next erase of block 3 fails\" never came, because there was no such operation";
     assert!(unmet[0].contains(words), "{unmet:?}");
     let many: Vec<String> = (1..=5).map(|day| format!("\"{day}d: die 0 dies\"")).collect();
     let many = told(&many.join(", "));
