@@ -29,20 +29,13 @@ pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         ]);
         for (name, op) in queue.ops().into_iter().filter(|(_, op)| op.requests > 0) {
             let [mean, p50, p90, p99, p99_9, _, max] = latency_cells(&op.latency_ns);
-            latencies.add_row([
-                format!("{label}, {name}"),
-                mean,
-                p50,
-                p90,
-                p99,
-                p99_9,
-                max,
-            ]);
+            latencies.add_row([format!("{label}, {name}"), mean, p50, p90, p99, p99_9, max]);
         }
     }
     show(rows, out)?;
     show(latencies, out)?;
     let Some(fairness) = &report.host.fairness else { return Ok(()) };
+    writeln!(out)?;
     let text = format!(
         "{} of bytes, {} of requests (Jain's index, by weight); {} least over most bytes by weight",
         or_none(fairness.jain_bytes_ratio, precise),

@@ -56,7 +56,9 @@ struct Blocks {
 
 impl State {
     fn of(device: &Device) -> State {
-        let (ftl, geometry) = (device.ftl(), device.flash().geometry());
+        let ftl = device.ftl();
+        // With parity across dies, blocks and planes are those that the FTL fills: superblocks.
+        let geometry = ftl.geometry();
         let mut blocks = Blocks::default();
         for block in (0..geometry.blocks()).map(BlockId::new) {
             let count = match ftl.blocks().state(block) {
@@ -90,10 +92,12 @@ impl State {
         let share = self.mapped_pages as f64 / f64::from(self.logical_pages.max(1));
         let pages = human::count(self.mapped_pages);
         line(out, "Utilisation", &format!("{} ({pages} pages written)", human::percent(share)))?;
-        let Blocks { free, open, closed, to_be_collected, bad, dead, free_in_plane_min } = self.blocks;
+        let Blocks { free, open, closed, to_be_collected, bad, dead, free_in_plane_min } =
+            self.blocks;
         let [free, open, closed, to_be_collected, bad, dead] =
-            [free, open, closed, to_be_collected, bad, dead].map(|blocks| human::count(blocks.into()));
-        let dead = if self.dead_dies.is_empty() { String::new() } else { format!(", {dead} dead") };
+            [free, open, closed, to_be_collected, bad, dead]
+                .map(|blocks| human::count(blocks.into()));
+        let dead = if dead == "0" { String::new() } else { format!(", {dead} dead") };
         let blocks = format!(
             "{free} free, {open} open, {closed} closed, {to_be_collected} to be collected, {bad} bad{dead}"
         );

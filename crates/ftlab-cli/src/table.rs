@@ -136,10 +136,8 @@ fn host(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let host = &report.host;
     // What went wrong has columns where anything did: of what is counted, and of what is not.
     type Wrong = (&'static str, fn(&OpReport) -> u64);
-    let wrong: [Wrong; 2] = [
-        ("unreadable", |op| op.unreadable_requests),
-        ("refused", |op| op.refused_requests),
-    ];
+    let wrong: [Wrong; 2] =
+        [("unreadable", |op| op.unreadable_requests), ("refused", |op| op.refused_requests)];
     let sum = |of: fn(&OpReport) -> u64| host.ops().iter().map(|(_, op)| of(op)).sum::<u64>();
     let wrong: Vec<Wrong> = wrong.into_iter().filter(|(_, of)| sum(*of) > 0).collect();
     let heads = wrong.iter().map(|(head, _)| *head);

@@ -33,10 +33,8 @@ fn of_group(group: &[Phase]) -> Vec<Tenant> {
 
 /// The jobs of fio, each with a stream of its own.
 pub fn of_jobs(names: &[String]) -> Vec<Tenant> {
-    let tenant = |(stream, name): (u32, &String)| Tenant {
-        name: name.clone(),
-        streams: stream..stream + 1,
-    };
+    let tenant =
+        |(stream, name): (u32, &String)| Tenant { name: name.clone(), streams: stream..stream + 1 };
     (0..).zip(names).map(tenant).collect()
 }
 
@@ -167,7 +165,8 @@ requests = 20
             recorder.phase_ended(&device);
             report.clone_from(&recorder.report(&device, &ftlab::stats::Circumstances::default()));
             let queues = Queues { depths: vec![1; 3], weights: vec![1; 3], map };
-            let tenants = [tenant("a", 0..1), tenant("b", 2..4), tenant("c", 1..2), tenant("c", 4..5)];
+            let tenants =
+                [tenant("a", 0..1), tenant("b", 2..4), tenant("c", 1..2), tenant("c", 4..5)];
             name_queues(&mut report, &tenants, &queues);
             queue_labels(&report.host.queues)
         };

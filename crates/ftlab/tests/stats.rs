@@ -358,7 +358,8 @@ fn what_is_measured_has_windows_of_its_own() {
     let mut end = SimTime::ZERO;
     let mut requests = Vec::new();
     for timeline in recorder.timelines() {
-        requests.push(timeline.windows().map(|(_, window)| window.op(Op::Write).requests).sum::<u64>());
+        requests
+            .push(timeline.windows().map(|(_, window)| window.op(Op::Write).requests).sum::<u64>());
         for (start, _) in timeline.windows() {
             assert_eq!(start, end, "windows follow one another");
             end = start + timeline.length_from(start);
@@ -519,7 +520,8 @@ fn faults_that_never_came_are_named() {
     assert!(late[0].contains("\"1d: die 0 dies\" never came, because the run ended before"));
     let unmet = told("\"0s: next erase of block 3 fails\", \"0s: next program of plane 0 fails\"");
     assert_eq!(unmet.len(), 1, "{unmet:?}");
-    let words = "\"0ns: next erase of block 3 fails\" never came, because there was no such operation";
+    let words =
+        "\"0ns: next erase of block 3 fails\" never came, because there was no such operation";
     assert!(unmet[0].contains(words), "{unmet:?}");
     let many: Vec<String> = (1..=5).map(|day| format!("\"{day}d: die 0 dies\"")).collect();
     let many = told(&many.join(", "));

@@ -232,12 +232,21 @@ mod tests {
     fn queues_have_rows_where_all_results_have_the_same() {
         let same = [result(&["a", "b"]), result(&["a", "b"])];
         let rows = names(&same);
-        let of_a = ["throughput, MB/s", "IOPS", "read latency, mean", "read latency, p50", "read latency, max"];
+        let of_a = [
+            "throughput, MB/s",
+            "IOPS",
+            "read latency, mean",
+            "read latency, p50",
+            "read latency, max",
+        ];
         assert_eq!(rows[..5], of_a.map(|name| format!("a: {name}")));
         assert_eq!((rows.len(), &*rows[5]), (10, "b: throughput, MB/s"));
         assert_eq!(queues_apart(same.iter()), None);
         let last = &known_in(same.iter())[9];
-        assert_eq!((&*last.id, last.of(&same[0])), ("report/host/queues/1/read/latency_ns/max", Some(3.0)));
+        assert_eq!(
+            (&*last.id, last.of(&same[0])),
+            ("report/host/queues/1/read/latency_ns/max", Some(3.0))
+        );
         for other in [result(&["b", "a"]), result(&["a"]), result(&["a", "b", "c"]), json!({})] {
             let differ = [same[0].clone(), other];
             assert_eq!(names(&differ), [""; 0]);
@@ -252,6 +261,8 @@ mod tests {
         assert_eq!(names(&many(MOST_QUEUES)).len(), 5 * MOST_QUEUES);
         assert_eq!(queues_apart(many(MOST_QUEUES).iter()), None);
         assert_eq!(names(&many(MOST_QUEUES + 1)), [""; 0]);
-        assert!(queues_apart(many(MOST_QUEUES + 1).iter()).unwrap().contains("Of 17 submission queues"));
+        assert!(
+            queues_apart(many(MOST_QUEUES + 1).iter()).unwrap().contains("Of 17 submission queues")
+        );
     }
 }

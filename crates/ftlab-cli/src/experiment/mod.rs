@@ -39,10 +39,10 @@ use crate::interrupt::STOP;
 use crate::load::{Decoder, TraceFacts};
 use crate::power_cuts::{LosesPower, Played, refuse_without_recovery};
 use crate::recording::{Flags, Recording};
-use crate::tenants::{self, Tenant};
 use crate::result::{
     DeviceDocument, Document, LoadDocument, ReplayDocument, Requests, StepDocument,
 };
+use crate::tenants::{self, Tenant};
 
 pub use load::{Load, LoadSource};
 pub use preparation::{Preparation, is_physical, rest};

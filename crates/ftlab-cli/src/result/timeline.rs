@@ -103,7 +103,8 @@ pub fn write(file: File, recorder: &Recorder) -> Result<(), ParquetError> {
 }
 
 /// What a column of queues holds.
-pub const QUEUE: &str = "the submission queue's number, from 0; queue.NUMBER in the metadata names its tenants";
+pub const QUEUE: &str =
+    "the submission queue's number, from 0; queue.NUMBER in the metadata names its tenants";
 
 const QUEUE_COLUMNS: [Column; 7] = [
     column("start_ns", "nanoseconds since the device was switched on"),

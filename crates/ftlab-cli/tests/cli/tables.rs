@@ -171,7 +171,9 @@ fn unreadable_and_refused_requests_have_columns() {
     assert!(head.ends_with("moved  unreadable"), "{head}");
     let of_reads = table.lines().find(|line| line.starts_with("read ")).expect("reads");
     assert_eq!(of_reads.split_whitespace().last(), Some(&*unreadable.to_string()), "{table}");
-    let told = format!("{unreadable} requests of the host ended as unreadable: they count in requests, IOPS");
+    let told = format!(
+        "{unreadable} requests of the host ended as unreadable: they count in requests, IOPS"
+    );
     let flat = table.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains(&told), "{table}");
     let compared = place.run(&format!(
@@ -236,9 +238,20 @@ fn an_image_tells_its_dead_dies() {
     let state = place.run("device show dead.ftlab --json").out;
     let state = serde_json::from_str::<Value>(&state).expect("JSON")["state"].take();
     assert_eq!(state["dead_dies"], serde_json::json!([3]));
-    let dead = state["blocks"]["dead"].as_u64().expect("a count");
-    assert!(dead > 0 && state["blocks"]["bad"] == 0, "{state}");
+    let bare = early.replace("ftl.parity.policy = \"dies\"\n", "");
+    place.write("bare.toml", bare.as_bytes());
+    assert_eq!(
+        place.run("device save --device bare.toml --precondition fill -o bare.ftlab -q").code,
+        0
+    );
+    let state = place.run("device show bare.ftlab --json").out;
+    let state = serde_json::from_str::<Value>(&state).expect("JSON")["state"].take();
+    let (dead, lost) = (&state["blocks"]["dead"], &state["pages_on_dead_dies"]);
+    assert!(dead.as_u64() > Some(0) && state["blocks"]["bad"] == 0, "{state}");
+    let shown = place.run("device show bare.ftlab").out;
     assert!(line(&shown, "Blocks").expect("blocks").ends_with(&format!("0 bad, {dead} dead")));
+    let told = format!("3; {lost} pages of the host lie there");
+    assert_eq!(line(&shown, "Dead dies"), Some(told), "{shown}");
     assert_eq!(place.run("device save --device tiny -o new.ftlab -q").code, 0);
     let new = place.run("device show new.ftlab").out;
     assert!(line(&new, "Dead dies").is_none() && !new.contains(" dead"), "{new}");

@@ -180,7 +180,8 @@ fn wear_is_uneven_from_both_limits_on() {
         report.wear.erases_per_block_max = 711;
         report.wear.erases_per_block_mean = 20.1;
     });
-    let expected = "one block was erased 711 times since the device was new, 35 times the mean of 20.1";
+    let expected =
+        "one block was erased 711 times since the device was new, 35 times the mean of 20.1";
     assert!(says(&told, expected) && says(&told, "ftl.wear.policy"), "{told:?}");
     let levelled = notes(|report| {
         report.wear.erases_per_block_max = 711;
