@@ -523,8 +523,9 @@ fn faults_that_never_came_are_named() {
     let words =
         "\"0ns: next erase of block 3 fails\" never came, because there was no such operation";
     assert!(unmet[0].contains(words), "{unmet:?}");
-    let many: Vec<String> = (1..=5).map(|day| format!("\"{day}d: die 0 dies\"")).collect();
+    let many: Vec<String> =
+        (1..=5).map(|day| format!("\"{day}d: page {day} is unreadable\"")).collect();
     let many = told(&many.join(", "));
-    assert!(many[0].contains("\"3d: die 0 dies\" and 2 more never came"), "{many:?}");
+    assert!(many[0].contains("\"3d: page 3 is unreadable\" and 2 more never came"), "{many:?}");
     assert_eq!(told("\"0s: next program of plane 0 fails\""), [""; 0]);
 }
