@@ -15,9 +15,27 @@ pub struct Tenant {
 
 /// The phases of a workload that are measured.
 pub fn of_workload(workload: &Workload) -> Vec<Tenant> {
+    measured(workload).flat_map(of_group).collect()
+}
+
+/// Phases that play together, of which something is measured.
+fn measured(workload: &Workload) -> impl Iterator<Item = &[Phase]> {
     let groups = workload.phases.chunk_by(|_, next| next.with_previous);
-    let measured = groups.filter(|group| group.iter().any(|phase| phase.measure));
-    measured.flat_map(of_group).collect()
+    groups.filter(|group| group.iter().any(|phase| phase.measure))
+}
+
+/// Says that tenants have no figures of their own, if that is so.
+pub fn note_on_sharing(workload: &Workload, queues: &Queues) -> Option<String> {
+    let tenants = measured(workload).map(of_group).find(|tenants| tenants.len() > 1)?;
+    let names: Vec<&str> = tenants.iter().map(|tenant| tenant.name.as_str()).collect();
+    (queues.count() == 1).then(|| {
+        format!(
+            "The tenants {} share one submission queue: figures are of all of them together. With \
+             host.queues = {} each has its own.",
+            names.join(", "),
+            tenants.len()
+        )
+    })
 }
 
 /// Phases that play together: without a number of their own, their streams follow one another.
@@ -134,7 +152,7 @@ requests = 20
         let mut seen: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for (tenant, name) in names.into_iter().enumerate() {
             while let Some(arrival) = source.next_of(tenant).unwrap() {
-                seen.entry(name).or_default().push(arrival.request.stream);
+                seen.entry(name).or_default().push(arrival.stream);
             }
         }
         let tenants = of_workload(&workload);

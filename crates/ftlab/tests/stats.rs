@@ -341,6 +341,29 @@ fn blocks_and_counters_are_counted_from_the_start_of_measuring() {
     assert_eq!(second.host.write.bytes, 20_000 * 4096);
 }
 
+/// Of a device with very many blocks neighbours of a plane share a row, and none is lost.
+#[test]
+fn neighbours_share_a_row_of_a_large_map() {
+    let mut device = device(&["nand.blocks_per_plane=100001"]);
+    let geometry = device.flash().geometry().clone();
+    let mut recorder = Recorder::new(&device);
+    write(&mut recorder, &mut device, ("only", true), 10);
+    let map = recorder.block_map(&device);
+    assert!(map.len() <= 1 << 17 && map.len() as u32 > geometry.planes(), "{} rows", map.len());
+    let most = map[0].blocks;
+    assert!(most > 1 && map.iter().all(|row| (1..=most).contains(&row.blocks)));
+    let mut next = (map[0].plane, 0);
+    for row in &map {
+        // A row goes on where the one before ended, or begins a plane.
+        assert_eq!(row.first, if row.plane == next.0 { next.1 } else { 0 });
+        assert_eq!(row.die, geometry.die_of(row.plane));
+        assert_eq!(row.states.iter().sum::<u32>(), row.blocks);
+        next = (row.plane, row.first + row.blocks);
+    }
+    assert_eq!(map.iter().map(|row| row.blocks).sum::<u32>(), geometry.blocks());
+    assert_eq!(map.iter().map(|row| row.valid).sum::<u64>(), 10);
+}
+
 /// However long a device was prepared: what is measured has hundreds of windows of its own, and what came before is
 /// in others, none of which reaches into it.
 #[test]

@@ -249,8 +249,10 @@ impl Experiment {
                 let replayed = play_source(ssd, &mut source, recording, self.options, watcher)?;
                 let load = LoadDocument::workload(&workload);
                 let tenants = tenants::of_workload(&workload);
+                let shared = tenants::note_on_sharing(&workload, ssd.device().queues());
                 let (assumed, warnings) = (vec![addresses], Vec::new());
-                Ok(Outcome { load, notes: Vec::new(), replayed, tenants, assumed, warnings })
+                let notes = shared.into_iter().collect();
+                Ok(Outcome { load, notes, replayed, tenants, assumed, warnings })
             }
             Load::Fio(jobs) => self.play_jobs(&jobs, seed, ssd, recording, watcher),
             Load::Trace(file, trace) => {

@@ -53,8 +53,12 @@ fn tenants_are_named_in_the_result_its_tables_and_its_columns() {
     assert!(row("0 ").contains(" shop ") && row("1 ").contains(" backup "), "{}", done.out);
     let reads = &place.json("out/result.json")["report"]["host"]["queues"][0]["read"]["latency_ns"];
     for key in ["mean", "p50", "p90", "p99"] {
-        let ms = format!(" {} ms ", round(reads[key].as_f64().expect("a latency") / 1e6));
-        assert!(row("shop, read").contains(&ms), "{key}: {ms} in {}", done.out);
+        let ns = reads[key].as_f64().expect("a latency");
+        let time = match ns < 999.5e3 {
+            true => format!(" {} us ", round(ns / 1e3)),
+            false => format!(" {} ms ", round(ns / 1e6)),
+        };
+        assert!(row("shop, read").contains(&time), "{key}: {time} in {}", done.out);
     }
     assert!(row("backup, write").contains(" ms "), "{}", done.out);
     assert!(row("Fairness").contains("Jain's index"), "{}", done.out);
@@ -69,6 +73,25 @@ fn tenants_are_named_in_the_result_its_tables_and_its_columns() {
         let names = ["queue.0", "queue.1", "queue.2"].map(of);
         assert_eq!(names, [Some("shop".to_owned()), Some("backup".to_owned()), None], "{file}");
     }
+}
+
+/// Without queues of their own tenants have no figures of their own, and a note says how to get them.
+#[test]
+fn tenants_who_share_a_queue_are_told() {
+    let place = place();
+    let run = |settings: &str| {
+        let line = "run --device tiny --workload tenants.toml --requests 100 --no-output";
+        let done = place.run(&format!("{line} {settings}"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let told = "The tenants shop, backup share one submission queue";
+    let shared = run("");
+    assert!(shared.contains(told) && shared.contains("host.queues = 2"), "{shared}");
+    assert!(!run("--set host.queues=2").contains(told));
+    let alone =
+        place.run("run --device tiny --workload randwrite-4k --requests 50 --no-output").out;
+    assert!(!alone.contains("submission queue"), "{alone}");
 }
 
 /// Three significant digits.
