@@ -1,5 +1,6 @@
 //! From `--device` and `--set` to a checked configuration.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use ftlab::config::{Config, Layer, Origin, all_options, presets};
@@ -106,11 +107,21 @@ const NAME: &str = "device.name";
 
 /// Prints what is suspicious about a configuration, and what in it does nothing.
 pub fn warn(config: &Config) {
-    for warning in &config.warnings {
-        eprint!("{}", warning.render("warning"));
-    }
-    for note in &config.notes {
-        eprint!("{}", note.render("note"));
+    warn_once([config]);
+}
+
+/// The same for several, which may say the same: each thing once, with the first place where it stands.
+pub fn warn_once<'a>(configs: impl IntoIterator<Item = &'a Config>) {
+    let mut told = BTreeSet::new();
+    for config in configs {
+        let warnings = config.warnings.iter().map(|warning| warning.render("warning"));
+        let all = warnings.chain(config.notes.iter().map(|note| note.render("note")));
+        for text in all {
+            let what = text.lines().next().unwrap_or_default().to_owned();
+            if told.insert(what) {
+                eprint!("{text}");
+            }
+        }
     }
 }
 

@@ -5,12 +5,15 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use ftlab::config::value::Value as _;
 use ftlab::config::{Config, presets};
 use ftlab::device::Device;
+use ftlab::host::Host;
 use ftlab::image::{Damage, Image, Refusal, differences, file};
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::human;
 use crate::result::StepDocument;
 use crate::text_file;
 
@@ -221,7 +224,24 @@ impl Taken {
                  (made with {saved}); set it with ftlab device save, on a new device"
             )
         });
-        factory.into_iter().chain(worn(device)).collect()
+        factory.into_iter().chain(self.already_due(config, device)).chain(worn(device)).collect()
+    }
+
+    /// Faults that the image was not told of, and whose moments its device has passed.
+    fn already_due(&self, config: &Config, device: &Device) -> Option<String> {
+        let schedule = |config: &Config| config.options.nand.faults.schedule.clone();
+        let (known, now) = (schedule(&self.config), device.now().0);
+        let due = schedule(config).into_iter().filter(|one| one.at.0 < now && !known.contains(one));
+        let due: Vec<String> = due.map(|fault| format!("\"{}\"", fault.print())).collect();
+        (!due.is_empty()).then(|| {
+            format!(
+                "nand.faults.schedule: {} lies before the clock of the image {}, which stands at {}: it comes at \
+                 once. Moments count from when the device was new; name a later one",
+                due.join(", "),
+                self.name,
+                human::span(now)
+            )
+        })
     }
 
     /// The state is refused by the device.

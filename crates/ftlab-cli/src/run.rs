@@ -65,7 +65,8 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
         Some(folder) => {
             if let Some(requests) = measured.requests.take() {
                 let unwritten = result::unwritten(folder.path(), REQUESTS);
-                requests.finish().map_err(unwritten)?;
+                let queues = &measured.document.report.host.queues;
+                requests.finish(queues).map_err(unwritten)?;
             }
             result::write(&folder, "", &config, &measured, &speed)?;
             Some(interrupt::publish(folder, complete)?)

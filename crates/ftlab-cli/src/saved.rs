@@ -7,7 +7,7 @@ use ftlab::device::Device;
 use ftlab::ftl::BlockState;
 use ftlab::host::Host;
 use ftlab::image::{Image, Resume};
-use ftlab::units::{BlockId, SECTOR_BYTES};
+use ftlab::units::{BlockId, DieId, SECTOR_BYTES};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -29,6 +29,10 @@ struct State {
     mapped_pages: u64,
     logical_pages: u32,
     blocks: Blocks,
+    /// Dies that were found dead.
+    dead_dies: Vec<u32>,
+    /// Pages of the host that lie on them.
+    pages_on_dead_dies: u64,
     /// Smallest, mean and largest number of erases of a block.
     erases_min: u32,
     erases_mean: f64,
@@ -44,13 +48,17 @@ struct Blocks {
     closed: u32,
     to_be_collected: u32,
     bad: u32,
+    /// On dies that died.
+    dead: u32,
     /// The fewest free blocks of a plane.
     free_in_plane_min: u32,
 }
 
 impl State {
     fn of(device: &Device) -> State {
-        let (ftl, geometry) = (device.ftl(), device.flash().geometry());
+        let ftl = device.ftl();
+        // With parity across dies, blocks and planes are those that the FTL fills: superblocks.
+        let geometry = ftl.geometry();
         let mut blocks = Blocks::default();
         for block in (0..geometry.blocks()).map(BlockId::new) {
             let count = match ftl.blocks().state(block) {
@@ -58,7 +66,8 @@ impl State {
                 BlockState::Open => &mut blocks.open,
                 BlockState::Closed => &mut blocks.closed,
                 BlockState::Collecting | BlockState::Failing => &mut blocks.to_be_collected,
-                BlockState::Bad | BlockState::Dead => &mut blocks.bad,
+                BlockState::Bad => &mut blocks.bad,
+                BlockState::Dead => &mut blocks.dead,
             };
             *count += 1;
         }
@@ -70,6 +79,8 @@ impl State {
             mapped_pages: ftl.mapped_pages(),
             logical_pages: ftl.logical_pages(),
             blocks,
+            dead_dies: ftl.dead_dies_on_flash().into_iter().map(DieId::get).collect(),
+            pages_on_dead_dies: ftl.pages_on_dead_dies(),
             erases_min: erases().min().unwrap_or(0),
             erases_mean: sum as f64 / f64::from(geometry.blocks()),
             erases_max: erases().max().unwrap_or(0),
@@ -81,13 +92,22 @@ impl State {
         let share = self.mapped_pages as f64 / f64::from(self.logical_pages.max(1));
         let pages = human::count(self.mapped_pages);
         line(out, "Utilisation", &format!("{} ({pages} pages written)", human::percent(share)))?;
-        let Blocks { free, open, closed, to_be_collected, bad, free_in_plane_min } = self.blocks;
-        let [free, open, closed, to_be_collected, bad] =
-            [free, open, closed, to_be_collected, bad].map(|blocks| human::count(blocks.into()));
+        let Blocks { free, open, closed, to_be_collected, bad, dead, free_in_plane_min } =
+            self.blocks;
+        let [free, open, closed, to_be_collected, bad, dead] =
+            [free, open, closed, to_be_collected, bad, dead]
+                .map(|blocks| human::count(blocks.into()));
+        let dead = if dead == "0" { String::new() } else { format!(", {dead} dead") };
         let blocks = format!(
-            "{free} free, {open} open, {closed} closed, {to_be_collected} to be collected, {bad} bad"
+            "{free} free, {open} open, {closed} closed, {to_be_collected} to be collected, {bad} bad{dead}"
         );
         line(out, "Blocks", &blocks)?;
+        if !self.dead_dies.is_empty() {
+            let dies: Vec<String> = self.dead_dies.iter().map(u32::to_string).collect();
+            let lost = human::count(self.pages_on_dead_dies);
+            let text = format!("{}; {lost} pages of the host lie there", dies.join(", "));
+            line(out, "Dead dies", &text)?;
+        }
         line(out, "Free blocks of a plane", &format!("{free_in_plane_min} at the least"))?;
         let (least, mean, most) = (self.erases_min, self.erases_mean, self.erases_max);
         let erases = format!("{least} / {mean:.2} / {most} (min / mean / max)");

@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 use ftlab::stats::{LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report, Spread, Verdict};
+use ftlab::units::Nanos;
 
 use crate::human::{bytes, count, digits, percent, rate, span, time};
 use crate::result::{Document, StepDocument};
-use crate::{accesses, health, power_cuts};
+use crate::{accesses, health, power_cuts, queues};
 
 /// What stands where nothing is known.
 const NONE: &str = "-";
@@ -26,7 +27,7 @@ pub fn print(document: &Document, device_name: &str, out: &mut dyn Write) -> io:
     host(report, out)?;
     latencies(report, out)?;
     shares(report, out)?;
-    queues(report, out)?;
+    queues::print(report, out)?;
     device(report, out)?;
     phases(report, out)?;
     document.accesses.as_ref().map_or(Ok(()), |found| accesses::print(found, out))?;
@@ -121,7 +122,8 @@ pub fn show(mut table: Table, out: &mut dyn Write) -> io::Result<()> {
     lines(&mut table).iter().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-fn or_none<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
+/// A value as text, or what stands where nothing is known.
+pub fn or_none<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
     value.map_or(NONE.to_owned(), text)
 }
 
@@ -131,24 +133,35 @@ fn ops(report: &Report) -> impl Iterator<Item = (&'static str, &OpReport)> {
 }
 
 fn host(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = table(&["Host", "requests", "IOPS", "MB/s", "moved"]);
-    for (name, op) in ops(report) {
-        table.add_row([
+    let host = &report.host;
+    // What went wrong has columns where anything did: of what is counted, and of what is not.
+    type Wrong = (&'static str, fn(&OpReport) -> u64);
+    let wrong: [Wrong; 2] =
+        [("unreadable", |op| op.unreadable_requests), ("refused", |op| op.refused_requests)];
+    let sum = |of: fn(&OpReport) -> u64| host.ops().iter().map(|(_, op)| of(op)).sum::<u64>();
+    let wrong: Vec<Wrong> = wrong.into_iter().filter(|(_, of)| sum(*of) > 0).collect();
+    let heads = wrong.iter().map(|(head, _)| *head);
+    let heads = ["Host", "requests", "IOPS", "MB/s", "moved"].into_iter().chain(heads);
+    let mut table = table(&heads.collect::<Vec<_>>());
+    let tried = host.ops().into_iter().filter(|(_, op)| op.requests + op.refused_requests > 0);
+    for (name, op) in tried {
+        let cells = [
             name.to_owned(),
             count(op.requests),
             or_none(op.iops, rate),
             or_none(op.throughput_mb_per_s, rate),
             bytes(op.bytes),
-        ]);
+        ];
+        table.add_row(cells.into_iter().chain(wrong.iter().map(|(_, of)| count(of(op)))));
     }
-    let host = &report.host;
-    table.add_row([
+    let cells = [
         "all".to_owned(),
         count(host.requests),
         or_none(host.iops, rate),
         or_none(host.throughput_mb_per_s, rate),
         bytes(host.read.bytes + host.write.bytes),
-    ]);
+    ];
+    table.add_row(cells.into_iter().chain(wrong.iter().map(|(_, of)| count(sum(*of)))));
     show(table, out)
 }
 
@@ -158,13 +171,18 @@ fn latencies(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
     let mut table = table(&["Latency", "mean", "p50", "p90", "p99", "p99.9", "p99.99", "max"]);
     for (name, op) in ops(report) {
-        let LatencyReport { mean, p50, p90, p99, p99_9, p99_99, max } = op.latency_ns;
-        let percentiles = [p50, p90, p99, p99_9, p99_99, max];
-        let ns = percentiles.map(|value| value.map(|value| value.0 as f64));
-        let cells = [mean].into_iter().chain(ns).map(|value| or_none(value, time));
+        let cells = latency_cells(&op.latency_ns);
         table.add_row(std::iter::once(name.to_owned()).chain(cells));
     }
     show(table, out)
+}
+
+/// Mean, percentiles and maximum, in the order of [`LatencyReport`].
+pub fn latency_cells(latency: &LatencyReport) -> [String; 7] {
+    let &LatencyReport { mean, p50, p90, p99, p99_9, p99_99, max } = latency;
+    let ns = |value: Option<Nanos>| value.map(|value| value.0 as f64);
+    let all = [mean, ns(p50), ns(p90), ns(p99), ns(p99_9), ns(p99_99), ns(max)];
+    all.map(|value| or_none(value, time))
 }
 
 /// Parts of a latency as the table heads them, in the order of [`ftlab::stats::PARTS`], and whether
@@ -213,36 +231,6 @@ fn shares(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 
 /// What the table of the parts of latencies is called.
 const SPENT: &str = "Time spent";
-
-/// Where there are several submission queues, each in a line.
-fn queues(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    if report.host.queues.is_empty() {
-        return Ok(());
-    }
-    let head = ["Queue", "weight", "requests", "IOPS", "MB/s", "of bytes", "read", "write"];
-    let mut table = table(&head);
-    for queue in &report.host.queues {
-        let mean = |op: &OpReport| or_none(op.latency_ns.mean, time);
-        table.add_row([
-            queue.queue.to_string(),
-            queue.weight.to_string(),
-            count(queue.requests),
-            or_none(queue.iops, rate),
-            or_none(queue.throughput_mb_per_s, rate),
-            or_none(queue.bytes_share_ratio, percent),
-            mean(&queue.read),
-            mean(&queue.write),
-        ]);
-    }
-    show(table, out)?;
-    let Some(fairness) = &report.host.fairness else { return Ok(()) };
-    let text = format!(
-        "{} of bytes, {} of requests (Jain's index, by weight)",
-        or_none(fairness.jain_bytes_ratio, precise),
-        or_none(fairness.jain_requests_ratio, precise),
-    );
-    line(out, "Fairness", &text)
-}
 
 fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
@@ -485,7 +473,7 @@ fn reconstruction(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Ratios near one differ in their decimals.
-fn precise(ratio: f64) -> String {
+pub fn precise(ratio: f64) -> String {
     format!("{ratio:.3}")
 }
 

@@ -289,6 +289,168 @@ fn the_map_of_blocks_agrees_with_the_counters() {
     assert_eq!(free, planes.map(|plane| device.ftl().free_blocks(plane)).sum::<u32>());
 }
 
+/// Plays random writes of a page as a phase.
+fn write(
+    recorder: &mut Recorder,
+    device: &mut Device,
+    (name, measured): (&str, bool),
+    writes: u64,
+) -> Vec<Completion> {
+    let mut random = Stream::new(writes, name);
+    let pages = device.capacity_sectors() / u64::from(PAGE_SECTORS);
+    let (mut done, mut all) = (Vec::new(), Vec::new());
+    recorder.phase_started(name, measured, device);
+    for _ in 0..writes {
+        let lba = Lba(random.below(pages) * u64::from(PAGE_SECTORS));
+        let (op, sectors) = (Op::Write, PAGE_SECTORS);
+        let write = Request { op, lba, sectors, stream: 0, tag: 0, fua: false };
+        device.submit(device.now(), write);
+        while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {
+            recorder.look(device);
+            for completion in done.drain(..) {
+                recorder.record(&completion, completion.submitted);
+                all.push(completion);
+            }
+        }
+    }
+    recorder.phase_ended(device);
+    all
+}
+
+/// What collection did before is known, and is not counted: neither by block nor in the sums. What it does between
+/// two measured phases is in the map alone, which counts from the first of them.
+#[test]
+fn blocks_and_counters_are_counted_from_the_start_of_measuring() {
+    let mut device = device(&[]);
+    let mut recorder = Recorder::new(&device);
+    write(&mut recorder, &mut device, ("age", false), 40_000);
+    let before: Vec<(u32, u32)> = {
+        let blocks = device.ftl().blocks();
+        blocks.all_erases().zip(blocks.all_collections()).collect()
+    };
+    assert!(before.iter().map(|&(_, collections)| collections).sum::<u32>() > 100);
+    let programs_before = device.flash().done().iter().map(|kinds| kinds[1]).sum::<u64>();
+    write(&mut recorder, &mut device, ("measured", true), 10_000);
+    let check = |recorder: &Recorder, device: &Device, between: u64| {
+        let report = report(recorder, device);
+        let map = recorder.block_map(device);
+        let blocks = device.ftl().blocks();
+        for (row, (erases, collections)) in map.iter().zip(&before) {
+            let block = device.flash().geometry().block_in(row.plane, row.first);
+            assert_eq!(row.erases, u64::from(blocks.erases(block)));
+            assert_eq!(row.measured_erases, row.erases - u64::from(*erases));
+            let chosen = u64::from(blocks.collections(block));
+            assert_eq!(row.measured_collections, chosen - u64::from(*collections));
+        }
+        let sum = |of: fn(&ftlab::stats::BlockGroup) -> u64| map.iter().map(of).sum::<u64>();
+        assert_eq!(sum(|row| row.measured_collections), report.gc.runs + between);
+        assert!(report.gc.runs > 100 && sum(|row| row.erases) > sum(|row| row.measured_erases));
+        report
+    };
+    let first = check(&recorder, &device, 0);
+    let programs = device.flash().done().iter().map(|kinds| kinds[1]).sum::<u64>();
+    assert_eq!(first.write_amplification.flash_bytes, (programs - programs_before) * 4096);
+    assert_eq!(first.write_amplification.host_bytes, 10_000 * 4096);
+    assert_eq!(first.host.write.bytes, 10_000 * 4096);
+    write(&mut recorder, &mut device, ("between", false), 10_000);
+    let between = recorder.phases().last().expect("a phase").device.ftl.gc_runs;
+    write(&mut recorder, &mut device, ("again", true), 10_000);
+    let second = check(&recorder, &device, between);
+    assert_eq!(second.host.write.bytes, 20_000 * 4096);
+}
+
+/// Of a device with very many blocks neighbours of a plane share a row, and none is lost.
+#[test]
+fn neighbours_share_a_row_of_a_large_map() {
+    let mut device = device(&["nand.blocks_per_plane=100001"]);
+    let geometry = device.flash().geometry().clone();
+    let mut recorder = Recorder::new(&device);
+    write(&mut recorder, &mut device, ("only", true), 10);
+    let map = recorder.block_map(&device);
+    assert!(map.len() <= 1 << 17 && map.len() as u32 > geometry.planes(), "{} rows", map.len());
+    let most = map[0].blocks;
+    assert!(most > 1 && map.iter().all(|row| (1..=most).contains(&row.blocks)));
+    let mut next = (map[0].plane, 0);
+    for row in &map {
+        // A row goes on where the one before ended, or begins a plane.
+        assert_eq!(row.first, if row.plane == next.0 { next.1 } else { 0 });
+        assert_eq!(row.die, geometry.die_of(row.plane));
+        assert_eq!(row.states.iter().sum::<u32>(), row.blocks);
+        next = (row.plane, row.first + row.blocks);
+    }
+    assert_eq!(map.iter().map(|row| row.blocks).sum::<u32>(), geometry.blocks());
+    assert_eq!(map.iter().map(|row| row.valid).sum::<u64>(), 10);
+}
+
+/// However long a device was prepared: what is measured has hundreds of windows of its own, and what came before is
+/// in others, none of which reaches into it.
+#[test]
+fn what_is_measured_has_windows_of_its_own() {
+    let mut device = device(&[]);
+    let mut recorder = Recorder::new(&device);
+    let before = write(&mut recorder, &mut device, ("age", false), 60_000);
+    let boundary = device.now();
+    let measured = write(&mut recorder, &mut device, ("measured", true), 6_000);
+    let took = device.now() - boundary;
+    assert!(took.0 * 8 < boundary.0, "an eighth of the time at most: {} {}", took.0, boundary.0);
+    let windows = recorder.timeline().windows().count();
+    assert!((512..=1024).contains(&windows), "{windows} windows");
+    assert_eq!(recorder.timeline().start(), boundary);
+    let mut end = SimTime::ZERO;
+    let mut requests = Vec::new();
+    for timeline in recorder.timelines() {
+        requests
+            .push(timeline.windows().map(|(_, window)| window.op(Op::Write).requests).sum::<u64>());
+        for (start, _) in timeline.windows() {
+            assert_eq!(start, end, "windows follow one another");
+            end = start + timeline.length_from(start);
+        }
+        if requests.len() == 1 {
+            assert_eq!(end, boundary, "what prepares the device ends where measuring begins");
+        }
+    }
+    assert!(end >= device.now());
+    assert_eq!(requests, [before.len() as u64, measured.len() as u64]);
+    let total = |of: fn(&ftlab::stats::Window) -> u64| -> u64 {
+        let all = recorder.timelines().flat_map(|timeline| timeline.windows());
+        all.map(|(_, window)| of(window)).sum()
+    };
+    assert_eq!(total(|window| window.gc_pages), device.ftl_counts().gc_pages);
+    assert_eq!(total(|window| window.host_pages), device.ftl_counts().host_pages);
+    let counted = recorder.timeline().windows().map(|(_, window)| window.gc_pages).sum::<u64>();
+    assert_eq!(counted, report(&recorder, &device).write_amplification.gc_pages);
+}
+
+/// A request that finishes as measuring begins stays in the last window before, with its latency.
+#[test]
+fn a_completion_at_the_boundary_is_not_lost() {
+    let mut device = device(&["host.queues=2"]);
+    let mut recorder = Recorder::new(&device);
+    recorder.phase_started("before", false, &device);
+    let window = recorder.timeline().window_length();
+    device.advance_until(SimTime(3 * window.0), &mut Vec::new());
+    let request = Request { op: Op::Read, lba: Lba(0), sectors: 8, stream: 1, tag: 0, fua: false };
+    let done = Completion {
+        request,
+        queue: device.queues().of(1),
+        submitted: SimTime(0),
+        finished: device.now(),
+        breakdown: ftlab::host::Breakdown::default(),
+        outcome: ftlab::host::Outcome::Done,
+    };
+    recorder.look(&device);
+    recorder.record(&done, SimTime(0));
+    recorder.phase_ended(&device);
+    recorder.phase_started("measured", true, &device);
+    let before = recorder.timelines().next().expect("what came before");
+    let reads: Vec<u64> = before.windows().map(|(_, of)| of.op(Op::Read).requests).collect();
+    assert_eq!(reads, [0, 0, 1]);
+    let queues: Vec<u64> = before.queue_windows().map(|(_, of)| of[1].requests).collect();
+    assert_eq!(queues, [0, 0, 1]);
+    assert_eq!(before.latency_p99(2, Op::Read), Some(done.finished - SimTime(0)));
+    assert_eq!(before.length_from(SimTime(2 * window.0)), window);
+}
+
 #[test]
 fn the_percentile_of_a_window_bounds_its_latencies() {
     let mut device = device(&[]);
@@ -354,6 +516,17 @@ fn queues_sum_to_the_whole() {
     }
     let weights: Vec<u32> = report.host.queues.iter().map(|queue| queue.weight).collect();
     assert_eq!(weights, [1, 2, 4]);
+    let fairness = report.host.fairness.expect("three queues were used");
+    let share = |queue: &ftlab::stats::QueueReport| {
+        (queue.read.bytes + queue.write.bytes) as f64 / f64::from(queue.weight)
+    };
+    let shares: Vec<f64> = report.host.queues.iter().map(share).collect();
+    let (sum, squares) = (shares.iter().sum::<f64>(), shares.iter().map(|x| x * x).sum::<f64>());
+    let (least, most) = (shares[2], shares[0]);
+    assert_eq!(fairness.queues, 3);
+    assert!((fairness.jain_bytes_ratio.unwrap() - sum * sum / (3.0 * squares)).abs() < 1e-12);
+    assert_eq!(fairness.jain_bytes_ratio, fairness.jain_requests_ratio, "all are of one size");
+    assert!((fairness.min_over_max_bytes_ratio.unwrap() - least / most).abs() < 1e-12);
     let bytes: f64 = report.host.queues.iter().filter_map(|queue| queue.bytes_share_ratio).sum();
     let shares: f64 = report.host.queues.iter().map(|queue| queue.weight_share_ratio).sum();
     assert!((bytes - 1.0).abs() < 1e-9 && (shares - 1.0).abs() < 1e-9);
@@ -402,4 +575,29 @@ fn amplification_that_departs_from_the_ageing_is_noted() {
     let runs = report(&recorder, &fresh).gc.runs;
     assert!((1..100).contains(&runs), "{runs} collections");
     assert_eq!(noted(&recorder, &fresh, 4.0), Vec::<String>::new());
+}
+
+/// A fault that was asked for and did not come has a note; one that came has none.
+#[test]
+fn faults_that_never_came_are_named() {
+    let told = |schedule: &str| {
+        let mut device = device(&[&format!("nand.faults.schedule=[{schedule}]")]);
+        let (recorder, _) = run(&mut device, 50, 0);
+        let mut notes = report(&recorder, &device).notes;
+        notes.retain(|note| note.contains("nand.faults.schedule"));
+        notes
+    };
+    let late = told("\"1d: die 0 dies\", \"0s: page 7 is unreadable\"");
+    assert_eq!(late.len(), 1, "{late:?}");
+    assert!(late[0].contains("\"1d: die 0 dies\" never came, because the run ended before"));
+    let unmet = told("\"0s: next erase of block 3 fails\", \"0s: next program of plane 0 fails\"");
+    assert_eq!(unmet.len(), 1, "{unmet:?}");
+    let words =
+        "\"0ns: next erase of block 3 fails\" never came, because there was no such operation";
+    assert!(unmet[0].contains(words), "{unmet:?}");
+    let many: Vec<String> =
+        (1..=5).map(|day| format!("\"{day}d: page {day} is unreadable\"")).collect();
+    let many = told(&many.join(", "));
+    assert!(many[0].contains("\"3d: page 3 is unreadable\" and 2 more never came"), "{many:?}");
+    assert_eq!(told("\"0s: next program of plane 0 fails\""), [""; 0]);
 }

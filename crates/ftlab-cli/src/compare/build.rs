@@ -148,6 +148,8 @@ fn remarks(comparison: &Comparison, series: &[Series]) -> Vec<String> {
     if capacities().any(|bytes| Some(bytes) != capacities().next()) {
         notes.push("The devices differ in capacity: a workload spreads over all of it.".into());
     }
+    let results = series.iter().flat_map(|one| one.results.iter().map(|(_, one)| &one.document));
+    notes.extend(metrics::queues_apart(results));
     notes.extend(past::note(series));
     notes.extend(idle(comparison));
     notes.extend(versions(series));

@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::tenants::queue_label;
+
 /// Which way a metric is to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -40,6 +42,12 @@ const LATENCIES: [(&str, &str); 5] =
 const HOST: [(&str, &str, &str); 2] = [
     ("report/host/throughput_mb_per_s", "throughput, MB/s", "MB/s"),
     ("report/host/iops", "IOPS", "1/s"),
+];
+/// How evenly queues were served.
+const FAIRNESS: [(&str, &str, &str); 3] = [
+    ("report/host/fairness/jain_bytes_ratio", "fairness, bytes", ""),
+    ("report/host/fairness/jain_requests_ratio", "fairness, requests", ""),
+    ("report/host/fairness/min_over_max_bytes_ratio", "fairness, least / most", ""),
 ];
 /// Of the write buffer.
 const HITS: [(&str, &str, &str); 2] = [
@@ -85,6 +93,9 @@ const DEVICE: [(&str, &str, &str); 6] = [
     ("report/wear/erases_per_block_max", "wear, max", "erases"),
     ("report/wear/erases_per_block_stddev", "wear, deviation", "erases"),
 ];
+/// Left out where there was none.
+const PADDING: [(&str, &str, &str); 1] =
+    [("report/write_amplification/padding_pages", "padding, pages", "pages")];
 /// Of power cuts.
 const CUTS: [(&str, &str, &str); 2] = [
     ("power_cuts/recovery_mean_ns", "power cuts, until ready", "ns"),
@@ -110,24 +121,148 @@ pub fn known_in<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Vec<Met
         };
         list.iter().map(one).collect()
     };
-    let latencies = OPS.iter().flat_map(|op| {
-        LATENCIES.iter().map(move |(key, name)| {
-            let id = format!("report/host/{op}/latency_ns/{key}");
-            metric(id, format!("{op} latency, {name}"), "ns", Better::Lower)
-        })
+    let latencies = OPS.iter().flat_map(|op| latencies("report/host", "", op));
+    let unreadable = OPS.iter().map(|op| {
+        let id = format!("report/host/{op}/unreadable_requests");
+        metric(id, format!("{op}s, unreadable"), "requests", Better::Lower)
     });
     let known = |metric: &Metric| results.clone().any(|result| metric.of(result).is_some());
     let occurs = |metric: &Metric| results.clone().any(|result| metric.of(result) > Some(0.0));
     let rare = of(&PACKED, Better::Higher).into_iter().chain(of(&PADDED, Better::Lower));
     let all = of(&HOST, Better::Higher).into_iter().chain(latencies);
-    let all = all.chain(of(&HITS, Better::Higher)).chain(of(&WRITTEN, Better::Lower));
-    let all = all.filter(known).chain(rare.filter(occurs));
+    let all = all.filter(known).chain(unreadable.filter(occurs));
+    let all = all.chain(of_queues(results.clone()).into_iter().filter(occurs));
+    let all = all.chain(of(&FAIRNESS, Better::Higher).into_iter().filter(known));
+    let buffer = of(&HITS, Better::Higher).into_iter().chain(of(&WRITTEN, Better::Lower));
+    let all = all.chain(buffer.filter(known)).chain(rare.filter(occurs));
     let found = of(&FOUND, Better::Higher).into_iter().chain(of(&FETCHED, Better::Lower));
     let all = all.chain(found.filter(known));
     let all = all.chain(of(&COSTS, Better::Lower).into_iter().filter(known));
     let all = all.chain(of(&RETRIES, Better::Lower).into_iter().filter(occurs));
     let all = all.chain(of(&DEVICE, Better::Lower).into_iter().filter(known));
+    let all = all.chain(of(&PADDING, Better::Lower).into_iter().filter(occurs));
     let all = all.chain(of(&CUTS, Better::Lower).into_iter().filter(known));
     let all = all.chain(of(&KEPT_UP, Better::Lower).into_iter().filter(occurs));
     all.chain(of(&CUT_READS, Better::Lower).into_iter().filter(known)).collect()
+}
+
+/// The latencies of an operation; `whose` says of whom they are, if not of all.
+fn latencies(place: &str, whose: &str, op: &str) -> impl Iterator<Item = Metric> {
+    LATENCIES.iter().map(move |(key, name)| {
+        let id = format!("{place}/{op}/latency_ns/{key}");
+        metric(id, format!("{whose}{op} latency, {name}"), "ns", Better::Lower)
+    })
+}
+
+/// Of more queues there are no rows: nobody reads hundreds of them.
+const MOST_QUEUES: usize = 16;
+
+/// The tenants of each queue of a result.
+fn tenants(result: &Value) -> Vec<Vec<String>> {
+    let queues = result.pointer("/report/host/queues").and_then(Value::as_array);
+    let names = |queue: &Value| {
+        let names = queue["tenants"].as_array().into_iter().flatten();
+        names.filter_map(|name| Some(name.as_str()?.to_owned())).collect()
+    };
+    queues.into_iter().flatten().map(names).collect()
+}
+
+/// Why queues are not compared one by one, if any result has several.
+pub fn queues_apart<'a>(results: impl Iterator<Item = &'a Value> + Clone) -> Option<String> {
+    let most = results.clone().map(|result| tenants(result).len()).max().unwrap_or(0);
+    match common_queues(results) {
+        Some(queues) if queues.len() > MOST_QUEUES => Some(format!(
+            "Of {most} submission queues there are no rows; result.json of each run has them (report/host/queues)."
+        )),
+        Some(_) => None,
+        None => Some(
+            "The variants differ in their submission queues, or in who uses which: there are no rows by queue."
+                .to_owned(),
+        ),
+    }
+}
+
+/// The queues with their tenants, if all results have the same.
+fn common_queues<'a>(mut results: impl Iterator<Item = &'a Value>) -> Option<Vec<Vec<String>>> {
+    let first = results.next().map(tenants).unwrap_or_default();
+    results.all(|result| tenants(result) == first).then_some(first)
+}
+
+/// What each queue got, where all results have the same queues.
+fn of_queues<'a>(results: impl Iterator<Item = &'a Value>) -> Vec<Metric> {
+    let queues = common_queues(results).filter(|queues| queues.len() <= MOST_QUEUES);
+    let queues = queues.unwrap_or_default();
+    let of_queue = |(at, names): (usize, &Vec<String>)| {
+        let is_alone = queues.iter().filter(|other| *other == names).count() == 1;
+        let whose = format!("{}: ", queue_label(at as u64, names, is_alone));
+        let place = format!("report/host/queues/{at}");
+        let rates = HOST.map(|(id, name, unit)| {
+            let id = id.replacen("report/host", &place, 1);
+            metric(id, format!("{whose}{name}"), unit, Better::Higher)
+        });
+        let latencies = OPS.iter().flat_map(|op| latencies(&place, &whose, op).collect::<Vec<_>>());
+        rates.into_iter().chain(latencies).collect::<Vec<_>>()
+    };
+    queues.iter().enumerate().flat_map(of_queue).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn result(names: &[&str]) -> Value {
+        let latency = json!({"mean": 1.0, "p50": 2, "p99": null, "p99_9": null, "max": 3});
+        let queue = |name: &&str| {
+            json!({
+                "tenants": [name], "iops": 7.0, "throughput_mb_per_s": 3.0,
+                "read": {"latency_ns": latency.clone()},
+            })
+        };
+        let queues: Vec<Value> = names.iter().map(queue).collect();
+        json!({"report": {"host": {"queues": queues}}})
+    }
+
+    fn names(results: &[Value]) -> Vec<String> {
+        known_in(results.iter()).into_iter().map(|metric| metric.name).collect()
+    }
+
+    #[test]
+    fn queues_have_rows_where_all_results_have_the_same() {
+        let same = [result(&["a", "b"]), result(&["a", "b"])];
+        let rows = names(&same);
+        let of_a = [
+            "throughput, MB/s",
+            "IOPS",
+            "read latency, mean",
+            "read latency, p50",
+            "read latency, max",
+        ];
+        assert_eq!(rows[..5], of_a.map(|name| format!("a: {name}")));
+        assert_eq!((rows.len(), &*rows[5]), (10, "b: throughput, MB/s"));
+        assert_eq!(queues_apart(same.iter()), None);
+        let last = &known_in(same.iter())[9];
+        assert_eq!(
+            (&*last.id, last.of(&same[0])),
+            ("report/host/queues/1/read/latency_ns/max", Some(3.0))
+        );
+        for other in [result(&["b", "a"]), result(&["a"]), result(&["a", "b", "c"]), json!({})] {
+            let differ = [same[0].clone(), other];
+            assert_eq!(names(&differ), [""; 0]);
+            assert!(queues_apart(differ.iter()).unwrap().contains("differ"));
+        }
+        assert_eq!(queues_apart([json!({}), json!({})].iter()), None);
+    }
+
+    #[test]
+    fn many_queues_have_no_rows_but_a_note() {
+        let many = |count: usize| [result(&vec!["a"; count]), result(&vec!["a"; count])];
+        assert_eq!(names(&many(MOST_QUEUES)).len(), 5 * MOST_QUEUES);
+        assert_eq!(queues_apart(many(MOST_QUEUES).iter()), None);
+        assert_eq!(names(&many(MOST_QUEUES + 1)), [""; 0]);
+        assert!(
+            queues_apart(many(MOST_QUEUES + 1).iter()).unwrap().contains("Of 17 submission queues")
+        );
+    }
 }

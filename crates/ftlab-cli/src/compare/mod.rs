@@ -258,7 +258,7 @@ fn warn(args: &CompareArgs, variants: &[Variant], folder: &Folder) -> Vec<String
     let notes = equal_notes(variants);
     if !args.output.quiet {
         notes.iter().for_each(|note| eprintln!("warning: {note}"));
-        variants.iter().for_each(|variant| device::warn(&variant.config));
+        device::warn_once(variants.iter().map(|variant| &variant.config));
         mention_abandoned(Some(folder));
     }
     notes

@@ -119,21 +119,17 @@ fn with_unit(unit: &str, value: f64) -> String {
 /// The change, its interval, and the mark of its certainty.
 pub fn changed(metric: &MetricDocument, one: &ValuesDocument) -> [String; 3] {
     let Some(change) = &one.change else { return [String::new(), String::new(), String::new()] };
-    let one = |value: f64| match change.scale {
-        Scale::Ratio if is_huge(change) => format!("x {}", factor(1.0 + value)),
-        Scale::Ratio => format!("{:+.*} %", decimals(change), unsigned_zero(value * 100.0, change)),
-        Scale::Difference if value < 0.0 => with_unit(metric.unit, value),
-        Scale::Difference => format!("+{}", with_unit(metric.unit, value)),
-    };
+    let places = places(metric, change);
+    let text = |value: f64| told(metric, change, places, value);
     let interval = match (change.low, change.high) {
         (Some(low), Some(high)) => match change.scale {
             Scale::Ratio => {
                 let short = |value: f64| {
-                    one(value).trim_end_matches(" %").trim_start_matches("x ").to_owned()
+                    text(value).trim_end_matches(" %").trim_start_matches("x ").to_owned()
                 };
                 format!("{} to {}", short(low), short(high))
             }
-            Scale::Difference => format!("{} to {}", one(low), one(high)),
+            Scale::Difference => format!("{} to {}", text(low), text(high)),
         },
         _ if change.certainty == Certainty::Exact => "equal in all seeds".to_owned(),
         _ => "-".to_owned(),
@@ -143,7 +139,61 @@ pub fn changed(metric: &MetricDocument, one: &ValuesDocument) -> [String; 3] {
         Certainty::SignificantAmongAll => "**",
         Certainty::Exact | Certainty::OneSeed | Certainty::NotSignificant => "",
     };
-    [one(change.estimate), interval, mark.to_owned()]
+    [text(change.estimate), interval, mark.to_owned()]
+}
+
+/// How finely the figures of a change are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Places {
+    /// As figures of their size are.
+    Usual,
+    /// Per cent with so many decimals.
+    Decimals(usize),
+    /// By a power of ten.
+    Power,
+}
+
+/// The most decimals; smaller numbers are told by a power of ten.
+const MOST_DECIMALS: usize = 5;
+
+/// A change that is sure shows that it is one: no end of its interval prints as nothing.
+fn places(metric: &MetricDocument, change: &Change) -> Places {
+    let is_sure =
+        matches!(change.certainty, Certainty::Significant | Certainty::SignificantAmongAll);
+    let ends = [Some(change.estimate), change.low, change.high];
+    let shows = |places: Places| {
+        let says = |value: f64| {
+            told(metric, change, places, value).contains(|c: char| ('1'..='9').contains(&c))
+        };
+        ends.into_iter().flatten().all(says)
+    };
+    if !is_sure || shows(Places::Usual) {
+        return Places::Usual;
+    }
+    let mut finer = (decimals(change)..=MOST_DECIMALS).map(Places::Decimals);
+    match change.scale {
+        Scale::Ratio => finer.find(|&places| shows(places)).unwrap_or(Places::Power),
+        Scale::Difference => Places::Power,
+    }
+}
+
+/// One figure of a change.
+fn told(metric: &MetricDocument, change: &Change, places: Places, value: f64) -> String {
+    let percent = value * 100.0;
+    match (change.scale, places) {
+        (Scale::Ratio, _) if is_huge(change) => format!("x {}", factor(1.0 + value)),
+        (Scale::Ratio, Places::Usual) => {
+            format!("{:+.*} %", decimals(change), unsigned_zero(percent, change))
+        }
+        (Scale::Ratio, Places::Decimals(decimals)) => format!("{percent:+.decimals$} %"),
+        (Scale::Ratio, Places::Power) => format!("{percent:+.1e} %"),
+        (Scale::Difference, Places::Usual) if value < 0.0 => with_unit(metric.unit, value),
+        (Scale::Difference, Places::Usual) => format!("+{}", with_unit(metric.unit, value)),
+        (Scale::Difference, _) => {
+            let unit = if metric.unit == "ns" { " ns" } else { "" };
+            format!("{value:+.1e}{unit}")
+        }
+    }
 }
 
 /// Whether a change is told as a factor: per cent of so much, or of so little, say nothing.
@@ -171,4 +221,50 @@ fn decimals(change: &Change) -> usize {
 fn unsigned_zero(percent: f64, change: &Change) -> f64 {
     let half = 0.5 * 10f64.powi(-(decimals(change) as i32));
     if percent.abs() < half { 0.0 } else { percent }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::metrics::Better;
+    use super::*;
+
+    /// How a change from `low` to `high` is told, with a mark if it is sure.
+    fn shown(scale: Scale, unit: &'static str, [low, high]: [f64; 2]) -> String {
+        let change = Change {
+            scale,
+            estimate: (low + high) / 2.0,
+            low: Some(low),
+            high: Some(high),
+            p_value: Some(0.01),
+            certainty: match low * high > 0.0 {
+                true => Certainty::Significant,
+                false => Certainty::NotSignificant,
+            },
+        };
+        let metric = MetricDocument {
+            id: String::new(),
+            name: String::new(),
+            unit,
+            better: Better::Lower,
+            variants: Vec::new(),
+        };
+        let values = ValuesDocument { values: Vec::new(), mean: None, change: Some(change) };
+        changed(&metric, &values).join(" | ")
+    }
+
+    /// Whatever is marked as sure shows that it differs from nothing, and in which direction.
+    #[test]
+    fn what_prints_as_nothing_has_no_mark() {
+        let ratio = |low, high| shown(Scale::Ratio, "ns", [low, high]);
+        assert_eq!(ratio(0.01, 0.03), "+2.00 % | +1.00 to +3.00 | *");
+        assert_eq!(ratio(-0.000_01, 0.000_03), "+0.00 % | +0.00 to +0.00 | ");
+        assert_eq!(ratio(0.000_01, 0.000_03), "+0.002 % | +0.001 to +0.003 | *");
+        assert_eq!(ratio(-0.3, -0.000_2), "-15.01 % | -30.00 to -0.02 | *");
+        assert_eq!(ratio(1e-9, 3e-9), "+2.0e-7 % | +1.0e-7 to +3.0e-7 | *");
+        let difference = |unit, low, high| shown(Scale::Difference, unit, [low, high]);
+        assert_eq!(difference("ns", 0.1, 0.3), "+2.0e-1 ns | +1.0e-1 ns to +3.0e-1 ns | *");
+        assert_eq!(difference("ns", -1.0, 3.0), "+1 ns | -1 ns to +3 ns | ");
+        assert_eq!(difference("", -3e-5, -1e-5), "-2.0e-5 | -3.0e-5 to -1.0e-5 | *");
+        assert_eq!(difference("", 0.1, 0.3), "+0.200 | +0.100 to +0.300 | *");
+    }
 }

@@ -43,6 +43,7 @@ use crate::recording::{Flags, Recording};
 use crate::result::{
     DeviceDocument, Document, LoadDocument, ReplayDocument, Requests, StepDocument,
 };
+use crate::tenants::{self, Tenant};
 
 pub use load::{Load, LoadSource};
 pub use preparation::{Preparation, is_physical, rest};
@@ -115,6 +116,8 @@ struct Outcome {
     /// What whoever reads the figures has to know of the load.
     notes: Vec<String>,
     replayed: replay::Report,
+    /// Who sent the requests, as far as the load has names.
+    tenants: Vec<Tenant>,
     assumed: Vec<String>,
     warnings: Vec<String>,
 }
@@ -197,6 +200,7 @@ impl Experiment {
         };
         let limit = self.options.limits.requests;
         let mut report = recording.recorder.report(&ssd, &circumstances);
+        tenants::name_queues(&mut report, &outcome.tenants, ssd.queues());
         let skipped = steps.iter().filter_map(StepDocument::skipped);
         let skipped = skipped.chain(self.note_on_skipped());
         let cut = cut_note(&outcome.replayed.mapping);
@@ -247,8 +251,11 @@ impl Experiment {
                 watcher.begins(&name, None);
                 let replayed = play_source(ssd, &mut source, recording, self.options, watcher)?;
                 let load = LoadDocument::workload(&workload);
+                let tenants = tenants::of_workload(&workload);
+                let shared = tenants::note_on_sharing(&workload, ssd.device().queues());
                 let (assumed, warnings) = (vec![addresses], Vec::new());
-                Ok(Outcome { load, notes: Vec::new(), replayed, assumed, warnings })
+                let notes = shared.into_iter().collect();
+                Ok(Outcome { load, notes, replayed, tenants, assumed, warnings })
             }
             Load::Fio(jobs) => self.play_jobs(&jobs, seed, ssd, recording, watcher),
             Load::Trace(file, trace) => {
@@ -265,7 +272,8 @@ impl Experiment {
                 assumed.push(addresses);
                 let warnings = facts.warnings.clone();
                 let load = LoadDocument::trace(&file, &TraceFacts { facts, digest, requests });
-                Ok(Outcome { load, notes: Vec::new(), replayed, assumed, warnings })
+                let tenants = Vec::new();
+                Ok(Outcome { load, notes: Vec::new(), replayed, tenants, assumed, warnings })
             }
         }
     }
@@ -292,10 +300,12 @@ impl Experiment {
         let crew = Crew { host: ssd, sink: recording, limits };
         let replayed = crew.run(plan.groups, &mut |progress| watch(progress, failed, watcher));
         watcher.ended();
+        let tenants = tenants::of_jobs(&plan.stream_names);
         let load = LoadDocument::fio(jobs, plan.stream_names);
         let replayed = ended(replayed)?;
         let notes = plan.notes.clone();
-        Ok(Outcome { load, notes, replayed, assumed: plan.notes, warnings: Vec::new() })
+        let (assumed, warnings) = (plan.notes, Vec::new());
+        Ok(Outcome { load, notes, replayed, tenants, assumed, warnings })
     }
 }
 

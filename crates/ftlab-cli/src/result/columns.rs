@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
+use ftlab::stats::QueueReport;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -65,6 +66,14 @@ impl<const N: usize> Table<N> {
     pub fn push(&mut self, row: [u64; N]) -> Result<(), ParquetError> {
         self.values.iter_mut().zip(row).for_each(|(values, value)| values.push(value));
         if self.values[0].len() == GROUP_ROWS { self.write_group() } else { Ok(()) }
+    }
+
+    /// Says in the metadata who used which queue.
+    pub fn name_queues(&mut self, queues: &[QueueReport]) {
+        for queue in queues.iter().filter(|queue| !queue.tenants.is_empty()) {
+            let (key, names) = (format!("queue.{}", queue.queue), queue.tenants.join(", "));
+            self.out.append_key_value_metadata(KeyValue::new(key, names));
+        }
     }
 
     /// Writes what is left and the table of contents, and brings the file to disk.

@@ -46,7 +46,7 @@ pub fn write(
 ) -> Result<(), Failure> {
     let name = |file: &str| format!("{within}{file}");
     let timeline = folder.create(&name("timeline.parquet"))?;
-    timeline::write(timeline, measured.recorder.timeline())
+    timeline::write(timeline, &measured.recorder)
         .map_err(unwritten(folder.path(), &name("timeline.parquet")))?;
     let latencies = folder.create(&name("latencies.parquet"))?;
     latencies::write(latencies, &measured.recorder)
@@ -56,7 +56,8 @@ pub fn write(
         .map_err(unwritten(folder.path(), &name("blocks.parquet")))?;
     if measured.recorder.timeline().queue_windows().next().is_some() {
         let queues = folder.create(&name("queues.parquet"))?;
-        timeline::write_queues(queues, measured.recorder.timeline())
+        let named = &measured.document.report.host.queues;
+        timeline::write_queues(queues, &measured.recorder, named)
             .map_err(unwritten(folder.path(), &name("queues.parquet")))?;
     }
     if let Some(jobs) = &measured.jobs {

@@ -2,10 +2,12 @@
 
 use std::fs::File;
 
+use ftlab::stats::QueueReport;
 use ftlab_workload::replay::Completed;
 use parquet::errors::ParquetError;
 
 use super::columns::{Column, Table};
+use super::timeline::QUEUE;
 
 const NS: &str = "nanoseconds";
 
@@ -19,7 +21,7 @@ const COLUMNS: [Column; 21] = [
     Column { name: "lba", bits: 64, unit: "sectors of 512 bytes, on the device" },
     Column { name: "sectors", bits: 32, unit: "sectors of 512 bytes" },
     Column { name: "stream", bits: 32, unit: "the stream's number in its source" },
-    Column { name: "queue", bits: 8, unit: "the submission queue's number, from 0" },
+    Column { name: "queue", bits: 8, unit: QUEUE },
     Column { name: "host_queue_ns", bits: 64, unit: NS },
     Column { name: "submission_ns", bits: 64, unit: NS },
     Column { name: "front_end_ns", bits: 64, unit: NS },
@@ -77,8 +79,9 @@ impl Requests {
         ])
     }
 
-    /// Completes it.
-    pub fn finish(self) -> Result<(), ParquetError> {
+    /// Completes it; the report knows who used which queue.
+    pub fn finish(mut self, queues: &[QueueReport]) -> Result<(), ParquetError> {
+        self.0.name_queues(queues);
         self.0.finish()
     }
 }

@@ -4,7 +4,7 @@
 use std::fs::File;
 
 use ftlab::host::Op;
-use ftlab::stats::Timeline;
+use ftlab::stats::{QueueReport, Recorder};
 use parquet::errors::ParquetError;
 
 use super::columns::{Column, Table};
@@ -52,22 +52,27 @@ const FREE: Column =
     Column { name: "free_blocks_min", bits: 32, unit: "free blocks of the plane with the fewest" };
 
 /// Writes the windows of a run.
-pub fn write(file: File, timeline: &Timeline) -> Result<(), ParquetError> {
+pub fn write(file: File, recorder: &Recorder) -> Result<(), ParquetError> {
     let columns: [Column; COLUMNS.len() + 1] =
         std::array::from_fn(|at| COLUMNS.get(at).copied().unwrap_or(FREE));
-    let about = "A row for each window of simulated time, preconditioning included. What the device \
+    let about = "A row for each window of simulated time. What comes before the first measured phase has \
+                 windows of one length, what comes from then on windows of another. What the device \
                  did is read at the first completion after a window's end.";
     let mut table = Table::new(file, about, columns)?;
+    let all = recorder.timelines().flat_map(|timeline| {
+        let windows = timeline.windows().enumerate();
+        windows.map(move |(at, (start, window))| (timeline, at, start, window))
+    });
     // Nothing has been seen before the first window: as yet no plane has been short.
-    let mut free = timeline.windows().find_map(|(_, window)| window.free_blocks_min).unwrap_or(0);
-    for (at, (start, window)) in timeline.windows().enumerate() {
+    let mut free = all.clone().find_map(|(.., window)| window.free_blocks_min).unwrap_or(0);
+    for (timeline, at, start, window) in all {
         let p99 = |op| timeline.latency_p99(at, op).map_or(0, |latency| latency.0);
         let (read, write) = (window.op(Op::Read), window.op(Op::Write));
         let (trim, flush) = (window.op(Op::Trim), window.op(Op::Flush));
         free = window.free_blocks_min.unwrap_or(free);
         table.push([
             start.0,
-            timeline.window_length().0,
+            timeline.length_from(start).0,
             read.requests,
             write.requests,
             trim.requests,
@@ -97,10 +102,14 @@ pub fn write(file: File, timeline: &Timeline) -> Result<(), ParquetError> {
     table.finish()
 }
 
+/// What a column of queues holds.
+pub const QUEUE: &str =
+    "the submission queue's number, from 0; queue.NUMBER in the metadata names its tenants";
+
 const QUEUE_COLUMNS: [Column; 7] = [
     column("start_ns", "nanoseconds since the device was switched on"),
     column("length_ns", NS),
-    Column { name: "queue", bits: 8, unit: "the submission queue's number, from 0" },
+    Column { name: "queue", bits: 8, unit: QUEUE },
     column("requests", REQUESTS),
     column("bytes", "bytes read and written"),
     column("latency_sum_ns", NS),
@@ -108,15 +117,23 @@ const QUEUE_COLUMNS: [Column; 7] = [
 ];
 
 /// Writes what each submission queue got in each window.
-pub fn write_queues(file: File, timeline: &Timeline) -> Result<(), ParquetError> {
-    let about = "A row for each window of simulated time and each submission queue, preconditioning \
-                 included.";
+pub fn write_queues(
+    file: File,
+    recorder: &Recorder,
+    queues: &[QueueReport],
+) -> Result<(), ParquetError> {
+    let about = "A row for each window of simulated time and each submission queue. What comes before the \
+                 first measured phase has windows of one length, what comes from then on windows of another.";
     let mut table = Table::new(file, about, QUEUE_COLUMNS)?;
-    for (start, queues) in timeline.queue_windows() {
+    table.name_queues(queues);
+    let all = recorder.timelines().flat_map(|timeline| {
+        timeline.queue_windows().map(move |(start, queues)| (timeline, start, queues))
+    });
+    for (timeline, start, queues) in all {
         for (queue, got) in (0u64..).zip(queues) {
             table.push([
                 start.0,
-                timeline.window_length().0,
+                timeline.length_from(start).0,
                 queue,
                 got.requests,
                 got.bytes,

@@ -10,6 +10,7 @@ mod hostile;
 mod independent_loads;
 mod other_commands;
 mod power_cuts;
+mod queues;
 mod reproduce;
 mod reproduce_curves;
 mod reproduce_jobs;

@@ -333,7 +333,7 @@ fn queues_and_tenants_have_results_of_their_own() {
                 --set host.arbitration.weights=[3,1] -o out";
     let done = place.run(line);
     assert_eq!(done.code, 0, "{}", done.err);
-    for expected in ["Queue  weight", "Fairness", "submission", "reader + writer"] {
+    for expected in ["Queue  tenant  weight", "Fairness", "submission", "reader + writer"] {
         assert!(done.out.contains(expected), "{expected} is missing in\n{}", done.out);
     }
     assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);

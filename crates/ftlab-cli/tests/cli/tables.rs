@@ -148,3 +148,111 @@ fn tables_are_narrow() {
     let fitting = narrow(&format!("compare tiny --vary ftl.gc.start=2,3 --seeds 1 {load}"));
     assert!(fitting.contains("ftl.gc.start=2  ftl.gc.start=3"), "{fitting}");
 }
+
+/// Requests that ended as unreadable are among those that are done: a column says how many, a note that they count.
+#[test]
+fn unreadable_and_refused_requests_have_columns() {
+    let place = Place::new();
+    let run = |settings: &str, rest: &str| {
+        let load = "--precondition fill --workload randread-4k --requests 400 --no-output";
+        let done = place.run(&format!("run --device tiny {load} {settings} {rest}"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.out
+    };
+    let plain = run("", "");
+    assert!(!plain.contains("unreadable") && !plain.contains("refused"), "{plain}");
+    let faults = "--set nand.faults.read_failures=100000000";
+    let table = run(faults, "");
+    let result: Value = serde_json::from_str(&run(faults, "--json")).expect("JSON");
+    let read = &result["report"]["host"]["read"];
+    let unreadable = read["unreadable_requests"].as_u64().expect("a count");
+    assert!(unreadable > 10 && read["requests"] == 400, "{read}");
+    let head = table.lines().find(|line| line.starts_with("Host")).expect("the table of the host");
+    assert!(head.ends_with("moved  unreadable"), "{head}");
+    let of_reads = table.lines().find(|line| line.starts_with("read ")).expect("reads");
+    assert_eq!(of_reads.split_whitespace().last(), Some(&*unreadable.to_string()), "{table}");
+    let told = format!(
+        "{unreadable} requests of the host ended as unreadable: they count in requests, IOPS"
+    );
+    let flat = table.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains(&told), "{table}");
+    let compared = place.run(&format!(
+        "compare tiny --vary nand.faults.read_failures=100000000,200000000 --precondition fill \
+         --workload randread-4k --requests 400 --seeds 2 --no-output"
+    ));
+    assert!(line(&compared.out, "reads, unreadable").is_some(), "{}", compared.out);
+}
+
+/// Places programmed with nothing are a metric like any other, where there are any.
+#[test]
+fn padding_is_compared() {
+    let place = Place::new();
+    let vary = "--vary ftl.gc.start=2,3 --set nand.page_size=16KiB --set ftl.mapping.unit=4KiB";
+    let load = "--workload randwrite-4k --queue-depth 1 --requests 300 --seeds 1 --no-output";
+    let done = place.run(&format!("compare tiny {vary} {load}"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(line(&done.out, "padding, pages").is_some(), "{}", done.out);
+    let none = place.run(&format!("compare tiny --vary ftl.gc.start=2,3 {load}"));
+    assert_eq!(line(&none.out, "padding, pages"), None, "{}", none.out);
+}
+
+/// A fault that does not come has a note; one whose moment an image has passed has a warning.
+#[test]
+fn faults_out_of_time_are_told() {
+    let place = Place::new();
+    let load = "--workload randwrite-4k --requests 200 --no-output";
+    let schedule = |text: &str| format!("nand.faults.schedule=[\"{text}\"]");
+    let run = |start: &str, fault: &str| {
+        let set = schedule(fault);
+        let line = format!("run {start} {load} --set");
+        let args: Vec<&str> = line.split_whitespace().chain([set.as_str()]).collect();
+        let output = place.command(&args).output().expect("the program can be started");
+        let out = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let late = run("--device tiny", "1d: die 3 dies");
+    assert!(late.contains("\"1d: die 3 dies\" never came, because the run ended before"), "{late}");
+    let in_time = run("--device tiny", "1us: page 5 is unreadable");
+    assert!(!in_time.contains("nand.faults.schedule"), "{in_time}");
+    let save = "device save --device tiny --precondition fill -o filled.ftlab -q";
+    assert_eq!(place.run(save).code, 0);
+    let passed = run("--image filled.ftlab", "1us: page 5 is unreadable");
+    let told = "\"1us: page 5 is unreadable\" lies before the clock of the image filled.ftlab";
+    assert!(passed.contains(told) && passed.contains("it comes at once"), "{passed}");
+    let ahead = run("--image filled.ftlab", "1d: page 5 is unreadable");
+    assert!(!ahead.contains("lies before the clock") && ahead.contains("never came"), "{ahead}");
+}
+
+/// What lies on dies that died is told of an image.
+#[test]
+fn an_image_tells_its_dead_dies() {
+    let place = Place::new();
+    let early = String::from_utf8_lossy(DIES).replace("700ms", "1ms");
+    place.write("dies.toml", early.as_bytes());
+    let saved = place.run("device save --device dies.toml --precondition fill -o dead.ftlab");
+    assert_eq!(saved.code, 0, "{}", saved.err);
+    let shown = place.run("device show dead.ftlab").out;
+    let dead = line(&shown, "Dead dies").expect("a line of dead dies");
+    assert!(dead.starts_with("3; 0 pages of the host lie there"), "{shown}");
+    let state = place.run("device show dead.ftlab --json").out;
+    let state = serde_json::from_str::<Value>(&state).expect("JSON")["state"].take();
+    assert_eq!(state["dead_dies"], serde_json::json!([3]));
+    let bare = early.replace("ftl.parity.policy = \"dies\"\n", "");
+    place.write("bare.toml", bare.as_bytes());
+    assert_eq!(
+        place.run("device save --device bare.toml --precondition fill -o bare.ftlab -q").code,
+        0
+    );
+    let state = place.run("device show bare.ftlab --json").out;
+    let state = serde_json::from_str::<Value>(&state).expect("JSON")["state"].take();
+    let (dead, lost) = (&state["blocks"]["dead"], &state["pages_on_dead_dies"]);
+    assert!(dead.as_u64() > Some(0) && state["blocks"]["bad"] == 0, "{state}");
+    let shown = place.run("device show bare.ftlab").out;
+    assert!(line(&shown, "Blocks").expect("blocks").ends_with(&format!("0 bad, {dead} dead")));
+    let told = format!("3; {lost} pages of the host lie there");
+    assert_eq!(line(&shown, "Dead dies"), Some(told), "{shown}");
+    assert_eq!(place.run("device save --device tiny -o new.ftlab -q").code, 0);
+    let new = place.run("device show new.ftlab").out;
+    assert!(line(&new, "Dead dies").is_none() && !new.contains(" dead"), "{new}");
+}

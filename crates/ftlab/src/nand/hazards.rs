@@ -127,6 +127,18 @@ impl Hazards {
         &self.counts
     }
 
+    /// Faults of the schedule that have not come until `now`, in the order in which they are written.
+    pub fn to_come(&self, now: SimTime) -> impl Iterator<Item = &Scheduled> {
+        self.ahead.iter().filter(move |scheduled| since_power_on(scheduled.at) > now)
+    }
+
+    /// Operations that were to fail until `now`, and that nobody has asked for.
+    pub fn unmet(&self, now: SimTime) -> impl Iterator<Item = &Scheduled> {
+        let is_next = |fault| matches!(fault, Fault::ProgramFails(_) | Fault::EraseFails(_));
+        let due = move |one: &&Scheduled| since_power_on(one.at) <= now && is_next(one.fault);
+        self.ahead.iter().filter(due)
+    }
+
     /// How often a block was read since its erase; not at all if nobody counts.
     #[must_use]
     pub fn reads_of(&self, block: BlockId) -> u32 {

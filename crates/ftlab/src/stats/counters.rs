@@ -180,3 +180,137 @@ impl DeviceCounters {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counters of which the n-th has the value `of(n)`.
+    fn counters(of: fn(u64) -> u64) -> DeviceCounters {
+        let mut number = 0;
+        let mut n = || {
+            number += 1;
+            of(number)
+        };
+        let mut by_purpose = FtlCounts::default().by_purpose;
+        by_purpose.iter_mut().for_each(|one| *one = PurposeCounts { runs: n(), pages: n() });
+        let mut commands = CommandCounts::default();
+        commands.iter_mut().flatten().for_each(|count| *count = n());
+        let mut costs = CostCounts::default();
+        costs.reads.iter_mut().flatten().for_each(|count| *count = n());
+        costs.programs.iter_mut().flatten().for_each(|count| *count = n());
+        let mut map = DemandCounts::default();
+        map.reads.iter_mut().chain(&mut map.programs).for_each(|count| *count = n());
+        let mut multi_plane = Overlaps::default().multi_plane;
+        multi_plane.iter_mut().for_each(|count| *count = n());
+        DeviceCounters {
+            span: Nanos(n()),
+            ftl: FtlCounts {
+                host_pages: n(),
+                gc_pages: n(),
+                gc_stale: n(),
+                padding: n(),
+                trimmed: n(),
+                gc_runs: n(),
+                gc_victim_valid: n(),
+                by_purpose,
+                beyond_refresh: n(),
+                unwritten_reads: n(),
+            },
+            slc: SlcCounts { written: n(), bypassed: n(), read: n() },
+            merges: MergeCounts {
+                switch: n(),
+                partial: n(),
+                full: n(),
+                along: n(),
+                copied: n(),
+                moved: n(),
+                reclaims: n(),
+                erased_along: n(),
+            },
+            map: DemandCounts {
+                read_hits: n(),
+                read_misses: n(),
+                write_hits: n(),
+                write_misses: n(),
+                shared: n(),
+                unwritten: n(),
+                evicted: n(),
+                write_backs: n(),
+                batched: n(),
+                reinserted: n(),
+                lazy: n(),
+                reads: map.reads,
+                programs: map.programs,
+                failed: n(),
+                blocks: n(),
+                lost_blocks: n(),
+                copies: n(),
+            },
+            packs: n(),
+            buffer: BufferCounts {
+                write_hits: n(),
+                write_misses: n(),
+                read_hits: n(),
+                read_misses: n(),
+                written_back: n(),
+                waited: n(),
+                cycles: n(),
+                packs: n(),
+                padded: n(),
+                dropped: n(),
+            },
+            reads: ReadCacheCounts {
+                hits: n(),
+                misses: n(),
+                joined: n(),
+                brought: n(),
+                read_ahead: n(),
+                outdated: n(),
+                evicted: n(),
+            },
+            commands,
+            costs: CostCounts {
+                reads: costs.reads,
+                programs: costs.programs,
+                prior_reads: n(),
+                retries: n(),
+                unreadable: n(),
+            },
+            rewrites: RewriteCounts {
+                requested: n(),
+                again: n(),
+                done: n(),
+                pages: n(),
+                written: n(),
+                high: n(),
+                full: n(),
+                given_up: n(),
+            },
+            parity: ParityCounts {
+                programs: n(),
+                reconstructed: n(),
+                reads: n(),
+                lost: n(),
+                spared_erases: n(),
+            },
+            overlaps: Overlaps {
+                multi_plane,
+                cached_reads: n(),
+                cached_programs: n(),
+                program_pauses: n(),
+                erase_pauses: n(),
+            },
+            die_busy: vec![Nanos(n()), Nanos(n())],
+            channel_busy: vec![Nanos(n())],
+        }
+    }
+
+    /// Every counter is its own difference and its own sum, whichever it is.
+    #[test]
+    fn counters_are_subtracted_and_added_each_for_itself() {
+        let (earlier, later) = (counters(|n| n), counters(|n| n * n + 7 * n + 3));
+        assert_eq!(later.since(&earlier), counters(|n| n * n + 6 * n + 3));
+        assert_eq!(later.plus(&earlier), counters(|n| n * n + 8 * n + 3));
+    }
+}

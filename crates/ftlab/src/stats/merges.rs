@@ -26,10 +26,10 @@ pub struct Merges {
     pub reclaims: u64,
     /// Log blocks that planes erased because another one merged.
     pub erased_along: u64,
-    /// Merges of each reclaim, after `--precondition`, unmeasured phases of a workload included.
+    /// Merges of each reclaim since the first measured phase began, unmeasured phases after it included.
     pub per_reclaim: PerReclaim,
     /// For how long a plane took no writes for want of room (in lock-step: for how long the device stood
-    /// still), after `--precondition`, unmeasured phases of a workload included.
+    /// still), since the first measured phase began, unmeasured phases after it included.
     pub stall_ns: LatencyReport,
     /// How often that was so.
     pub stalls: u64,

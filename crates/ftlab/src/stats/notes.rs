@@ -1,6 +1,8 @@
 //! What whoever reads the numbers has to know, in plain words: the device was fresh, was not
 //! steady, could not keep up, or there were too few requests for a percentile.
 
+pub(super) mod faults;
+
 use super::cost::ReadsByCost;
 use super::host::HostStats;
 use super::report::{OpReport, Report};
@@ -47,6 +49,13 @@ const DEPARTS_SHARE: f64 = 0.1;
 /// ... over enough collections that the choice of single victims does not matter.
 const DEPARTS_RUNS: u64 = 100;
 
+/// Wear is uneven if the most worn block was erased so many times as often as the mean, ...
+const UNEVEN_TIMES: f64 = 5.0;
+/// ... and so many times more often than it: with few erases a large ratio says nothing.
+const UNEVEN_BY: f64 = 50.0;
+/// Write amplifications that differ by less look alike where they are printed.
+const SHOWN_APART: f64 = 0.001;
+
 pub(super) fn collect(
     report: &Report,
     host: &HostStats,
@@ -72,6 +81,8 @@ pub(super) fn collect(
     notes.extend(steadiness(&report.steady_state, report, capacity_bytes, circumstances));
     notes.extend(departs(report, circumstances));
     notes.extend(left_in_buffer(report));
+    notes.extend(absorbed(report));
+    notes.extend(uneven_wear(report));
     for (name, op) in report.host.ops() {
         notes.extend(too_few(name, op));
     }
@@ -164,7 +175,7 @@ fn unreadable(report: &Report) -> Option<String> {
     (pages + requests > 0).then(|| {
         format!(
             "Data is lost: {pages} reads of flash pages found more errors than anything corrects{}, and {requests} \
-             requests of the host ended as unreadable.{}",
+             requests of the host ended as unreadable: they count in requests, IOPS, bytes and latencies.{}",
             match dead {
                 0 => String::new(),
                 1 => ", a die died".to_owned(),
@@ -309,6 +320,43 @@ fn left_in_buffer(report: &Report) -> Option<String> {
     })
 }
 
+/// The whole is the smaller of the two where the FTL was given fewer pages than the host wrote.
+fn absorbed(report: &Report) -> Option<String> {
+    let cache = report.cache.as_ref()?;
+    let wa = &report.write_amplification;
+    let (total, by_gc) = (wa.total_ratio?, wa.ftl_ratio?);
+    let given = wa.host_pages * wa.page_bytes;
+    (by_gc - total >= SHOWN_APART && given < wa.host_bytes).then(|| {
+        format!(
+            "Write amplification by GC alone ({by_gc:.3}) is larger than the whole ({total:.3}): it counts from what \
+             the FTL was given to program, {}, and the whole from what the host wrote, {}. The rest the write buffer \
+             absorbed: {} of the written pages replaced one that was still there, and {} pages were left in it.",
+            size(given),
+            size(wa.host_bytes),
+            cache.write_hit_ratio.map_or("none".to_owned(), |hits| format!("{:.1} %", hits * 100.0)),
+            cache.left_pages,
+        )
+    })
+}
+
+/// One block wears out long before the others.
+fn uneven_wear(report: &Report) -> Option<String> {
+    let wear = &report.wear;
+    let (most, mean) = (f64::from(wear.erases_per_block_max), wear.erases_per_block_mean);
+    let is_uneven = most >= UNEVEN_TIMES * mean && most - mean >= UNEVEN_BY;
+    let remedy = match report.gc.by_purpose.wear_level.runs {
+        0 => " Static wear levelling (ftl.wear.policy) did not move anything.",
+        _ => "",
+    };
+    is_uneven.then(|| {
+        format!(
+            "Wear is uneven: one block was erased {most} times since the device was new, {:.0} times the mean of \
+             {mean:.1} (told from {UNEVEN_TIMES} times the mean on, and {UNEVEN_BY} erases above it).{remedy}",
+            most / mean
+        )
+    })
+}
+
 fn too_few(name: &str, op: &OpReport) -> Option<String> {
     let latency = &op.latency_ns;
     let percentiles = [
@@ -332,3 +380,6 @@ fn too_few(name: &str, op: &OpReport) -> Option<String> {
 fn seconds(span: Nanos) -> String {
     format!("{:.3} s", span.as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,6 +13,9 @@ use crate::units::Nanos;
 pub struct QueueReport {
     /// Its number, from 0.
     pub queue: u32,
+    /// Who sends commands to it, as the load calls them: tenants of a workload, jobs of fio. Empty where the
+    /// load names nobody.
+    pub tenants: Vec<String>,
     /// Its weight; 1 if the arbitration knows no weights.
     pub weight: u32,
     /// Requests finished.
@@ -44,6 +47,8 @@ impl QueueReport {
 }
 
 /// How evenly the queues were served in proportion to their weights. Only queues with requests count.
+/// Jain's index is that of Jain, Chiu and Hawe, DEC-TR-301, 1984. None of these says how a queue would
+/// have fared alone: for its slowdown, run it alone and compare.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Fairness {
     /// Queues with requests.
@@ -69,6 +74,7 @@ pub(super) fn reports(stats: &[HostStats], queues: &Queues, duration: Nanos) -> 
         let weight = queues.weights[queue.at()];
         QueueReport {
             queue: queue.get(),
+            tenants: Vec::new(),
             weight,
             requests: stats.requests(),
             iops: per_second(stats.requests(), duration),

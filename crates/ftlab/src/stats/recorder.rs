@@ -1,6 +1,7 @@
 //! Puts the measurements of a run together: statistics for every phase, the timeline, the rounds.
 
 use super::block_map::{self, BlockGroup, BlockMarks};
+use super::notes;
 use super::report::Report;
 use super::steady::Rounds;
 use super::summary;
@@ -56,6 +57,8 @@ struct Open {
 pub struct Recorder {
     phases: Vec<PhaseStats>,
     open: Option<Open>,
+    /// Of what came before the first measured phase, once that has begun; none if nothing did.
+    preparation: Option<Timeline>,
     timeline: Timeline,
     rounds: Rounds,
     /// The blocks when the first measured phase began.
@@ -69,6 +72,7 @@ impl Recorder {
         Recorder {
             phases: Vec::new(),
             open: None,
+            preparation: None,
             timeline: Timeline::new(device),
             rounds: Rounds::new(device),
             blocks: None,
@@ -87,11 +91,21 @@ impl Recorder {
         }
         if measured && self.blocks.is_none() {
             self.blocks = Some(BlockMarks::of(device));
+            self.begin_measuring(device);
         }
         let at_start = DeviceCounters::of(device);
         let queues = device.queues().all().map(|_| HostStats::default()).collect();
         let unmeasured = Unmeasured::default();
         self.open = Some(Open { name: name.to_owned(), measured, queues, unmeasured, at_start });
+    }
+
+    /// What is measured gets windows of its own.
+    fn begin_measuring<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
+        if device.now() > self.timeline.start() {
+            let mut preparation = std::mem::replace(&mut self.timeline, Timeline::new(device));
+            preparation.end(device);
+            self.preparation = Some(preparation);
+        }
     }
 
     /// A phase has ended, or the run was stopped within it. Without one under way, nothing happens.
@@ -152,10 +166,16 @@ impl Recorder {
         &self.phases
     }
 
-    /// How things changed over time.
+    /// How things changed over time, from the start of measuring on; before that, since the recorder was
+    /// made.
     #[must_use]
     pub fn timeline(&self) -> &Timeline {
         &self.timeline
+    }
+
+    /// How things changed over time in all: while the device was prepared, if it was, and since.
+    pub fn timelines(&self) -> impl Iterator<Item = &Timeline> + Clone {
+        self.preparation.iter().chain([&self.timeline])
     }
 
     /// How each block fared, plane by plane; neighbours are put together if there are very many.
@@ -171,6 +191,8 @@ impl Recorder {
         device: &Device<P, C>,
         circumstances: &Circumstances,
     ) -> Report {
-        summary::build(&self.phases, &self.rounds, device, circumstances)
+        let mut report = summary::build(&self.phases, &self.rounds, device, circumstances);
+        report.notes.extend(notes::faults::collect(device));
+        report
     }
 }

@@ -1,5 +1,7 @@
 //! How things changed over time, in a bounded number of windows of equal length. When they are full,
-//! pairs are merged and the length doubles, so a run of any length takes the same memory.
+//! pairs are merged and the length doubles, so a run of any length takes the same memory. A recorder has
+//! one for what prepared the device and one from the start of measuring: however long an ageing was, it
+//! makes no window of what is measured any longer.
 
 use super::window_latencies::WindowLatencies;
 use crate::device::{Contents, Device};
@@ -85,6 +87,8 @@ pub struct Timeline {
     closed_queues: Vec<WindowOp>,
     open_queues: Vec<WindowOp>,
     open_until: SimTime,
+    /// When it ended, if it did.
+    ended: Option<SimTime>,
     seen: Seen,
     latencies: WindowLatencies,
 }
@@ -103,8 +107,32 @@ impl Timeline {
             closed_queues: Vec::with_capacity(queues.unwrap_or(0) * WINDOWS),
             open_queues: vec![WindowOp::default(); queues.unwrap_or(0)],
             open_until: start + FIRST_LENGTH,
+            ended: None,
             seen: Seen::of(device),
             latencies: WindowLatencies::new(WINDOWS),
+        }
+    }
+
+    /// When it began.
+    #[must_use]
+    pub fn start(&self) -> SimTime {
+        self.start
+    }
+
+    /// Looks at the device a last time: what it does from now on belongs elsewhere.
+    pub fn end<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
+        self.observe(device);
+        let end = device.now();
+        self.ended = Some(end);
+        // What finished just now is in a window that begins now, and would have no length.
+        if self.open_until == end + self.length
+            && let Some(last) = self.closed.pop()
+        {
+            self.open = last.and(&self.open);
+            self.open_until = end;
+            self.latencies.merge_next(self.closed.len());
+            let queues = self.closed_queues.split_off(self.closed.len() * self.open_queues.len());
+            self.open_queues.iter_mut().zip(queues).for_each(|(open, last)| *open = last.and(open));
         }
     }
 
@@ -194,17 +222,30 @@ impl Timeline {
 
     /// What each submission queue got in each window: the window's start, and a row for each queue.
     /// Nothing if there is one queue.
-    pub fn queue_windows(&self) -> impl Iterator<Item = (SimTime, &[WindowOp])> {
+    pub fn queue_windows(&self) -> impl Iterator<Item = (SimTime, &[WindowOp])> + Clone {
         let queues = self.open_queues.len();
         let closed = self.closed_queues.chunks_exact(queues.max(1));
         let all = closed.chain(self.open_queues.chunks_exact(queues.max(1)));
-        all.enumerate().map(|(at, rows)| (self.start + Nanos(self.length.0 * at as u64), rows))
+        self.starts().zip(all)
     }
 
     /// The length of each window.
     #[must_use]
     pub fn window_length(&self) -> Nanos {
         self.length
+    }
+
+    /// The length of the window that starts at `start`. Only the last one of a timeline that has ended
+    /// may be shorter than the others.
+    #[must_use]
+    pub fn length_from(&self, start: SimTime) -> Nanos {
+        let left = self.ended.map(|end| end.saturating_since(start));
+        left.map_or(self.length, |left| left.min(self.length))
+    }
+
+    /// When windows start.
+    fn starts(&self) -> impl Iterator<Item = SimTime> + Clone {
+        (0u64..).map(|at| self.start + Nanos(self.length.0 * at))
     }
 
     /// The latency that 99 % of the reads, or of the writes, of a window did not exceed, at most 6.3 %
@@ -217,9 +258,8 @@ impl Timeline {
     }
 
     /// The windows with the moments at which they start; the last may not be over yet.
-    pub fn windows(&self) -> impl Iterator<Item = (SimTime, &Window)> {
-        let all = self.closed.iter().chain([&self.open]);
-        all.enumerate().map(|(at, window)| (self.start + Nanos(self.length.0 * at as u64), window))
+    pub fn windows(&self) -> impl Iterator<Item = (SimTime, &Window)> + Clone {
+        self.starts().zip(self.closed.iter().chain([&self.open]))
     }
 }
 

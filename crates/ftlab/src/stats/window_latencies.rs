@@ -71,6 +71,15 @@ impl WindowLatencies {
         self.counts[windows.div_ceil(2) * row..windows * row].fill(0);
     }
 
+    /// Puts the window after `window`, which is the last in use, into it.
+    pub fn merge_next(&mut self, window: usize) {
+        let row = OPS.len() * BUCKETS;
+        let (first, second) = self.counts[window * row..(window + 2) * row].split_at_mut(row);
+        for (count, more) in first.iter_mut().zip(second) {
+            *count = count.saturating_add(std::mem::take(more));
+        }
+    }
+
     /// The latency that a share `quantile` of a window's requests does not exceed, at most 6.3 % too
     /// large; none without requests. With few requests it is the longest.
     pub fn quantile(&self, window: usize, op: Op, quantile: f64) -> Option<Nanos> {

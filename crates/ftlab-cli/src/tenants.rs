@@ -1,0 +1,204 @@
+//! Who sends commands to which submission queue: tenants of a workload and jobs of fio, by their names.
+
+use std::ops::Range;
+
+use ftlab::host::Queues;
+use ftlab::stats::{QueueReport, Report, phase_called};
+use ftlab_workload::generate::{Phase, Workload};
+
+/// Somebody who sends commands, and the numbers of the streams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tenant {
+    name: String,
+    streams: Range<u32>,
+}
+
+/// The phases of a workload that are measured.
+pub fn of_workload(workload: &Workload) -> Vec<Tenant> {
+    measured(workload).flat_map(of_group).collect()
+}
+
+/// Phases that play together, of which something is measured.
+fn measured(workload: &Workload) -> impl Iterator<Item = &[Phase]> {
+    let groups = workload.phases.chunk_by(|_, next| next.with_previous);
+    groups.filter(|group| group.iter().any(|phase| phase.measure))
+}
+
+/// Says that tenants have no figures of their own, if that is so.
+pub fn note_on_sharing(workload: &Workload, queues: &Queues) -> Option<String> {
+    let tenants = measured(workload).map(of_group).find(|tenants| tenants.len() > 1)?;
+    let names: Vec<&str> = tenants.iter().map(|tenant| tenant.name.as_str()).collect();
+    (queues.count() == 1).then(|| {
+        format!(
+            "The tenants {} share one submission queue: figures are of all of them together. With \
+             host.queues = {} each has its own.",
+            names.join(", "),
+            tenants.len()
+        )
+    })
+}
+
+/// Phases that play together: without a number of their own, their streams follow one another.
+fn of_group(group: &[Phase]) -> Vec<Tenant> {
+    let mut next = 0;
+    let tenant = |phase: &Phase| {
+        let first = phase.first_stream.unwrap_or(next);
+        next = first + phase.streams;
+        Tenant { name: phase_called(&phase.name), streams: first..next }
+    };
+    group.iter().map(tenant).collect()
+}
+
+/// The jobs of fio, each with a stream of its own.
+pub fn of_jobs(names: &[String]) -> Vec<Tenant> {
+    let tenant =
+        |(stream, name): (u32, &String)| Tenant { name: name.clone(), streams: stream..stream + 1 };
+    (0..).zip(names).map(tenant).collect()
+}
+
+/// Tells a report who used its queues.
+pub fn name_queues(report: &mut Report, tenants: &[Tenant], queues: &Queues) {
+    // So many streams in a row use all the queues that they ever use.
+    let most = queues.count() as usize;
+    for tenant in tenants {
+        for stream in tenant.streams.clone().take(most) {
+            let Some(queue) = report.host.queues.get_mut(queues.of(stream).at()) else { continue };
+            if !queue.tenants.contains(&tenant.name) {
+                queue.tenants.push(tenant.name.clone());
+            }
+        }
+    }
+}
+
+/// The most characters of a name in a table.
+const LONGEST: usize = 20;
+
+/// What a queue is called where there is little room: by its tenants, or by its number; by both where others have
+/// the same tenants.
+pub fn queue_label(queue: u64, tenants: &[String], is_alone: bool) -> String {
+    let names = tenants.join(" + ");
+    let short = match names.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &names[..at]),
+        None => names,
+    };
+    match short.is_empty() {
+        true => format!("queue {queue}"),
+        false if is_alone => short,
+        false => format!("queue {queue} {short}"),
+    }
+}
+
+/// What the queues of a report are called.
+pub fn queue_labels(queues: &[QueueReport]) -> Vec<String> {
+    let label = |queue: &QueueReport| {
+        let same = queues.iter().filter(|other| other.tenants == queue.tenants).count();
+        queue_label(queue.queue.into(), &queue.tenants, same == 1)
+    };
+    queues.iter().map(label).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use ftlab::config::StreamMap;
+    use ftlab_workload::generate::Generator;
+    use ftlab_workload::replay::{Next, Source};
+
+    use super::*;
+    use crate::load;
+
+    const LOAD: &str = "name = 'x'
+[[phase]]
+name = 'before'
+measure = false
+writes = '100%'
+size = '4KiB'
+streams = 9
+requests = 9
+[[phase]]
+name = 'one'
+reads = '100%'
+size = '4KiB'
+streams = 2
+requests = 20
+[[phase]]
+name = 'two'
+with_previous = true
+writes = '100%'
+size = '4KiB'
+first_stream = 5
+requests = 20
+[[phase]]
+name = 'three'
+with_previous = true
+writes = '100%'
+size = '4KiB'
+streams = 3
+requests = 20
+";
+
+    /// The names follow the streams that the generator gives to requests.
+    #[test]
+    fn tenants_have_the_streams_that_the_generator_gives_them() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("x.toml");
+        std::fs::write(&path, LOAD).unwrap();
+        let workload = load::workload(path.to_str().unwrap()).unwrap();
+        let mut source = Generator::new(&workload, 1 << 20, 1).unwrap();
+        source.skip_unmeasured_lead();
+        assert!(matches!(source.next_item(), Next::Phase(_)));
+        let names = ["one", "two", "three"];
+        let mut seen: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for (tenant, name) in names.into_iter().enumerate() {
+            while let Some(arrival) = source.next_of(tenant).unwrap() {
+                seen.entry(name).or_default().push(arrival.stream);
+            }
+        }
+        let tenants = of_workload(&workload);
+        assert_eq!(tenants.iter().map(|one| &*one.name).collect::<Vec<_>>(), names);
+        for tenant in &tenants {
+            let streams = seen.get_mut(&*tenant.name).unwrap();
+            streams.sort_unstable();
+            streams.dedup();
+            assert_eq!(*streams, tenant.streams.clone().collect::<Vec<_>>(), "{}", tenant.name);
+        }
+    }
+
+    #[test]
+    fn a_queue_has_the_names_of_all_who_use_it() {
+        let tenant = |name: &str, streams| Tenant { name: name.to_owned(), streams };
+        let named = |map| {
+            let config = ftlab::config::Config::load(&[
+                ftlab::config::Layer::preset("tiny"),
+                ftlab::config::Layer::set(1, "host.queues=3"),
+            ]);
+            let device =
+                ftlab::device::assemble(ftlab::device::DeviceSetup::new(&config.unwrap(), 1));
+            let recorder = ftlab::stats::Recorder::new(&device);
+            let mut report = recorder.report(&device, &ftlab::stats::Circumstances::default());
+            assert_eq!(report.host.queues, []);
+            let mut recorder = recorder;
+            recorder.phase_started("only", true, &device);
+            recorder.phase_ended(&device);
+            report.clone_from(&recorder.report(&device, &ftlab::stats::Circumstances::default()));
+            let queues = Queues { depths: vec![1; 3], weights: vec![1; 3], map };
+            let tenants =
+                [tenant("a", 0..1), tenant("b", 2..4), tenant("c", 1..2), tenant("c", 4..5)];
+            name_queues(&mut report, &tenants, &queues);
+            queue_labels(&report.host.queues)
+        };
+        assert_eq!(named(StreamMap::Modulo), ["a + b", "c", "b"]);
+        assert_eq!(named(StreamMap::Saturate), ["a", "c", "b + c"]);
+    }
+
+    #[test]
+    fn labels_are_short_and_tell_queues_apart() {
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        assert_eq!(queue_label(3, &[], true), "queue 3");
+        assert_eq!(queue_label(3, &names(&["reader"]), true), "reader");
+        assert_eq!(queue_label(3, &names(&["reader"]), false), "queue 3 reader");
+        let long = queue_label(3, &names(&["äöüäöüäöüäöüäöüäöüäöüäöü", "b"]), true);
+        assert_eq!(long.chars().count(), LONGEST + 1, "{long}");
+    }
+}

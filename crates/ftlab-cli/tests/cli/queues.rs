@@ -1,0 +1,182 @@
+//! Tenants with submission queues of their own: their names, and what each got, wherever queues are shown.
+
+use std::fs::File;
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use serde_json::{Value, json};
+
+use crate::common::Place;
+
+/// Two at a time, after a fill: many small reads, and large writes.
+const LOAD: &[u8] = b"name = 'tenants'
+[[phase]]
+name = 'fill'
+measure = false
+writes = '100%'
+size = '64KiB'
+address = { kind = 'sequential' }
+arrivals = { kind = 'closed', queue_depth = 4 }
+bytes = '100%'
+[[phase]]
+name = 'shop'
+reads = '100%'
+size = '4KiB'
+arrivals = { kind = 'closed', queue_depth = 2 }
+requests = 2000
+[[phase]]
+name = 'backup'
+with_previous = true
+writes = '100%'
+size = '64KiB'
+arrivals = { kind = 'closed', queue_depth = 8 }
+requests = 400
+";
+
+const QUEUES: &str = "--set host.queues=2 --set host.outstanding=4";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("tenants.toml", LOAD);
+    place
+}
+
+#[test]
+fn tenants_are_named_in_the_result_its_tables_and_its_columns() {
+    let place = place();
+    let line = format!("run --device tiny --workload tenants.toml {QUEUES} --records -o out");
+    let done = place.run(&line);
+    assert_eq!(done.code, 0, "{}", done.err);
+    let row = |start: &str| {
+        let found = done.out.lines().find(|line| line.starts_with(start));
+        found.unwrap_or_else(|| panic!("no {start} in {}", done.out)).to_owned()
+    };
+    assert!(row("0 ").contains(" shop ") && row("1 ").contains(" backup "), "{}", done.out);
+    let reads = &place.json("out/result.json")["report"]["host"]["queues"][0]["read"]["latency_ns"];
+    for key in ["mean", "p50", "p90", "p99"] {
+        let ns = reads[key].as_f64().expect("a latency");
+        let time = match ns < 999.5e3 {
+            true => format!(" {} us ", round(ns / 1e3)),
+            false => format!(" {} ms ", round(ns / 1e6)),
+        };
+        assert!(row("shop, read").contains(&time), "{key}: {time} in {}", done.out);
+    }
+    assert!(row("backup, write").contains(" ms "), "{}", done.out);
+    assert!(row("Fairness").contains("Jain's index"), "{}", done.out);
+    let host = place.json("out/result.json")["report"]["host"].take();
+    let tenants = |at: usize| host["queues"][at]["tenants"].clone();
+    assert_eq!([tenants(0), tenants(1)], [json!(["shop"]), json!(["backup"])]);
+    for file in ["queues.parquet", "requests.parquet"] {
+        let reader = SerializedFileReader::new(File::open(place.path("out").join(file)).unwrap());
+        let reader = reader.unwrap();
+        let known = reader.metadata().file_metadata().key_value_metadata().expect("metadata");
+        let of = |key: &str| known.iter().find(|pair| pair.key == key)?.value.clone();
+        let names = ["queue.0", "queue.1", "queue.2"].map(of);
+        assert_eq!(names, [Some("shop".to_owned()), Some("backup".to_owned()), None], "{file}");
+    }
+}
+
+/// Without queues of their own tenants have no figures of their own, and a note says how to get them.
+#[test]
+fn tenants_who_share_a_queue_are_told() {
+    let place = place();
+    let run = |settings: &str| {
+        let line = "run --device tiny --workload tenants.toml --requests 100 --no-output";
+        let done = place.run(&format!("{line} {settings}"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let told = "The tenants shop, backup share one submission queue";
+    let shared = run("");
+    assert!(shared.contains(told) && shared.contains("host.queues = 2"), "{shared}");
+    assert!(!run("--set host.queues=2").contains(told));
+    let alone =
+        place.run("run --device tiny --workload randwrite-4k --requests 50 --no-output").out;
+    assert!(!alone.contains("submission queue"), "{alone}");
+}
+
+/// Three significant digits.
+fn round(value: f64) -> String {
+    let decimals = match value {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+#[test]
+fn fio_jobs_name_their_queues() {
+    let place = Place::new();
+    let jobs = b"[global]\nbs=4k\nsize=1m\nnumber_ios=200\n[web]\nrw=randread\n[log]\nrw=write\nnumjobs=2\n";
+    place.write("jobs.fio", jobs);
+    let done = place.run("run --device tiny --fio jobs.fio --set host.queues=2 --no-output --json");
+    assert_eq!(done.code, 0, "{}", done.err);
+    let result: Value = serde_json::from_str(&done.out).expect("JSON");
+    let tenants = |at: usize| result["report"]["host"]["queues"][at]["tenants"].clone();
+    // The third stream goes to the first queue again.
+    let names = result["load"]["jobs"].clone();
+    assert_eq!(tenants(0), json!([names[0], names[2]]), "{names}");
+    assert_eq!(tenants(1), json!([names[1]]));
+}
+
+#[test]
+fn comparisons_have_rows_by_tenant_and_fairness() {
+    let place = place();
+    let vary = "--vary host.arbitration.policy=round-robin,weighted-round-robin \
+                --set host.arbitration.weights=[1,8]";
+    let load = "--workload tenants.toml --seeds 2";
+    let done = place.run(&format!("compare tiny {vary} {QUEUES} {load} -o out"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    let document = place.json("out/compare.json");
+    let metrics = document["metrics"].as_array().expect("metrics");
+    let metric = |name: &str| {
+        let found = metrics.iter().find(|metric| metric["name"] == name);
+        found.unwrap_or_else(|| panic!("no {name} in {}", done.out))
+    };
+    let page = String::from_utf8(place.read("out/report.html")).expect("UTF-8");
+    for name in [
+        "shop: IOPS",
+        "shop: throughput, MB/s",
+        "shop: read latency, mean",
+        "shop: read latency, p50",
+        "shop: read latency, p99",
+        "shop: read latency, max",
+        "backup: write latency, p50",
+        "fairness, bytes",
+        "fairness, requests",
+        "fairness, least / most",
+    ] {
+        assert!(done.out.contains(name) && page.contains(name), "{name} in {}", done.out);
+        let id = metric(name)["id"].as_str().expect("a place");
+        let first = place.json("out/runs/1-round-robin/seed-1/result.json");
+        let measured = first.pointer(&format!("/{id}")).and_then(Value::as_f64);
+        assert!(measured.is_some(), "{id}");
+        assert_eq!(metric(name)["variants"][0]["values"][0].as_f64(), measured, "{id}");
+    }
+    assert_eq!(metric("shop: read latency, p99")["id"], "report/host/queues/0/read/latency_ns/p99");
+    assert!(!done.out.contains("shop: write latency"), "it writes nothing: {}", done.out);
+    assert!(done.out.lines().all(|line| line.chars().count() <= 80), "{}", done.out);
+    // The weight favours the backup: readers wait longer, and the table says whose wait it is.
+    let change = |name: &str| metric(name)["variants"][1]["change"]["estimate"].as_f64().unwrap();
+    assert!(change("shop: read latency, mean") > 0.0, "{}", done.out);
+    let others = "--vary host.queues=1,2 --workload tenants.toml --seeds 1 --no-output";
+    let differ = place.run(&format!("compare tiny {others}"));
+    assert!(
+        differ.out.contains("no rows by queue") && !differ.out.contains("shop:"),
+        "{}",
+        differ.out
+    );
+}
+
+/// What all variants say is said once.
+#[test]
+fn an_arbitration_that_does_nothing_is_told_once() {
+    let place = place();
+    let set = "--set host.queues=2 --set host.arbitration.policy=weighted-round-robin";
+    let vary = "--vary ftl.gc.start=2,3";
+    let done = place.run(&format!(
+        "compare tiny {set} {vary} --workload tenants.toml --requests 50 --seeds 1 --no-output"
+    ));
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(done.err.matches("there is nothing to choose").count(), 1, "{}", done.err);
+}
