@@ -217,8 +217,8 @@ impl Plan {
     fn tell_interrupted(&self, failure: &Failure, kept: Option<&Path>) {
         let name = &self.found.declaration.name;
         match (failure, kept) {
-            (Failure::Interrupted, None) => eprintln!("Interrupted: nothing is written of {name}."),
-            (Failure::Interrupted, Some(path)) => eprintln!(
+            (Failure::Interrupted, None) => say!("Interrupted: nothing is written of {name}."),
+            (Failure::Interrupted, Some(path)) => say!(
                 "Interrupted: the runs of {name} that had finished are in {}; the same command takes them up.",
                 path.display()
             ),
@@ -320,7 +320,7 @@ impl Plan {
             folder.write(MARK, json.as_bytes())?;
             let path = interrupt::publish(folder, true)?;
             if !args.output.quiet {
-                eprintln!("Result: {}, page: {}", path.display(), path.join(PAGE).display());
+                say!("Result: {}, page: {}", path.display(), path.join(PAGE).display());
             }
         }
         Ok(Done { name: document.name, verdicts: document.verdicts, json })
