@@ -82,13 +82,15 @@ fn is_syntax(problem: &Problem) -> bool {
     problem.path.is_empty()
 }
 
-fn taken_for_trace(what: &str, path: &Path) -> Option<Failure> {
+/// Why a file is refused that was taken for something else and is a trace, if it is one.
+pub fn taken_for_trace(what: &str, path: &Path) -> Option<Failure> {
     // A pipe has been read already.
     let is_file = std::fs::metadata(path).is_ok_and(|there| there.is_file());
     let found = is_file.then(|| trace::open(path, trace::Options::default()).ok()).flatten()?;
     let format = found.facts().format;
     let shown = path.display();
     Some(Failure::usage(format!(
-        "{shown}: this is a trace (format {format}), not a {what}\n  remedy: give it with --trace {shown}"
+        "{shown}: this is a trace (format {format}), not a {what}\n  remedy: play it with ftlab run --trace \
+         {shown}, or look into it with ftlab trace inspect {shown}"
     )))
 }

@@ -15,6 +15,7 @@ mod dram;
 #[doc(hidden)]
 pub mod fuzz;
 mod layer;
+mod meant;
 mod options;
 mod power;
 pub mod presets;

@@ -238,6 +238,46 @@ fn a_cache_program_waits_for_its_data() {
     assert_eq!(table.done(), [("a", 1300), ("b", 2000), ("c", 2700)]);
 }
 
+/// A die that gets the bus only when another has done with it goes on at once, with cache reads alone.
+#[test]
+fn a_cache_read_senses_on_when_its_die_had_to_wait_for_the_bus() {
+    let mut table = Table::new(Set { dies: 2, page: Nanos(80 * US), ..cached(true, false) });
+    table.put(0, "other", Kind::Read, at(0, 0, 0));
+    table.put(0, "a", Kind::Read, at(1, 0, 0)).put(0, "b", Kind::Read, at(1, 0, 1));
+    // other: cells 0-50, bus 50-130. a: cells 0-50, bus 130-210. b: cells 133-183, bus 210-290.
+    assert_eq!(table.done(), [("other", 130), ("a", 210), ("b", 290)]);
+    assert_eq!(table.flash.overlaps().cached_reads, 1);
+}
+
+/// The same with cache programs alone.
+#[test]
+fn a_cache_program_is_taken_in_when_its_die_had_to_wait_for_the_bus() {
+    let mut table = Table::new(Set { dies: 2, page: Nanos(80 * US), ..cached(false, true) });
+    table.put(0, "other", Kind::Program, at(0, 0, 0));
+    table.put(0, "a", Kind::Program, at(1, 0, 0)).put(0, "b", Kind::Program, at(1, 0, 1));
+    // other: bus 0-80, cells 80-680. a: bus 80-160, cells 160-760. b: bus 160-240, cells 763-1363.
+    assert_eq!(table.done(), [("other", 680), ("a", 760), ("b", 1363)]);
+    assert_eq!(table.flash.overlaps().cached_programs, 1);
+}
+
+/// A die that can do neither begins nothing before its bus is free again.
+#[test]
+fn without_cache_operations_nothing_overlaps() {
+    for kind in [Kind::Read, Kind::Program] {
+        let mut table = Table::new(Set { dies: 2, page: Nanos(80 * US), ..plain() });
+        table.put(0, "other", kind, at(0, 0, 0));
+        table.put(0, "a", kind, at(1, 0, 0)).put(0, "b", kind, at(1, 0, 1));
+        let expected = match kind {
+            // other: cells 0-50, bus 50-130. a: cells 0-50, bus 130-210. b: cells 210-260, bus 260-340.
+            Kind::Read => [("other", 130), ("a", 210), ("b", 340)],
+            // other: bus 0-80, cells 80-680. a: bus 80-160, cells 160-760. b: bus 760-840, cells 840-1440.
+            _ => [("other", 680), ("a", 760), ("b", 1440)],
+        };
+        assert_eq!(table.done(), expected);
+        assert_eq!(table.flash.overlaps().cached_reads + table.flash.overlaps().cached_programs, 0);
+    }
+}
+
 /// A read keeps the die busy until 60 while two programs come to wait.
 fn two_programs(set: Set, one: Ppn, other: Ppn) -> Vec<(&'static str, u64)> {
     let mut table = Table::new(set);
