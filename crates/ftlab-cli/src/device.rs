@@ -113,11 +113,9 @@ pub fn title(config: &Config) -> String {
     let name = &config.options.device.name;
     let Some(named_by) = label(NAME) else { return name.clone() };
     // What the file that gave the name builds on is no change of it.
-    let is_own = |label: &str| {
-        label == named_by || is_preset(label) || config.builds_on(named_by, label)
-    };
-    let is_change =
-        |path: &str| path != NAME && label(path).is_some_and(|label| !is_own(label));
+    let is_own =
+        |label: &str| label == named_by || is_preset(label) || config.builds_on(named_by, label);
+    let is_change = |path: &str| path != NAME && label(path).is_some_and(|label| !is_own(label));
     // Options and policies.
     let options = all_options().iter().map(|option| option.path);
     match options.filter(|path| is_change(path)).count() {

@@ -53,9 +53,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let measured = experiment.perform(load, &config, args.seed, requests, &mut bars);
     let mut measured = measured.inspect_err(|failure| {
         if matches!(failure, Failure::Interrupted) {
-            say!(
-                "Interrupted while preconditioning: nothing was measured, nothing is written."
-            );
+            say!("Interrupted while preconditioning: nothing was measured, nothing is written.");
         }
     })?;
     let requests = measured.requests_played();

@@ -125,7 +125,8 @@ fn bases_that_can_not_be_had_are_told_where_they_are_named() {
 
 #[test]
 fn circles_and_towers_come_to_an_end() {
-    let found = problems(&[("a", "base = \"b\"\n"), ("b", "base = \"c\"\n"), ("c", "base = \"a\"\n")]);
+    let found =
+        problems(&[("a", "base = \"b\"\n"), ("b", "base = \"c\"\n"), ("c", "base = \"a\"\n")]);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].1, "the files build on each other in a circle: a on b on c on a");
     assert_eq!(found[0].2.as_deref(), Some("c:1"));
@@ -142,7 +143,8 @@ fn circles_and_towers_come_to_an_end() {
     };
     let try_tower = |height| {
         let files = tower(height);
-        let files: Vec<_> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let files: Vec<_> =
+            files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
         load(&files, &[]).map_err(|error| error.problems[0].message.clone())
     };
     assert!(try_tower(8).is_ok());

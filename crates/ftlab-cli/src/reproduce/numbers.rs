@@ -220,8 +220,14 @@ mod tests {
     #[test]
     fn numbers_beyond_all_measure_are_short() {
         assert_eq!(printed(Printed::Below(1e308), "us"), "< 1e308 us");
-        assert_eq!((told(1e308, "us"), told(-1e308, PERCENT)), ("1e308 us".into(), "-1e308 %".into()));
-        assert_eq!((signed(1e308), Tolerance::Absolute(1e308).told("us")), ("1e308".into(), "1e308 us".into()));
+        assert_eq!(
+            (told(1e308, "us"), told(-1e308, PERCENT)),
+            ("1e308 us".into(), "-1e308 %".into())
+        );
+        assert_eq!(
+            (signed(1e308), Tolerance::Absolute(1e308).told("us")),
+            ("1e308".into(), "1e308 us".into())
+        );
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::fs;
 use super::common::{Place, fails};
 use super::reproduce;
 
-const LAB: &str = "# of the lab\nbase = \"tiny\"\n[device]\nname = \"lab\"\n[ftl.gc]\nstart = 3\nstop = 5\n";
+const LAB: &str =
+    "# of the lab\nbase = \"tiny\"\n[device]\nname = \"lab\"\n[ftl.gc]\nstart = 3\nstop = 5\n";
 const MINE: &str = "base = \"../lab.toml\"\n[ftl.gc]\nstop = 6\n";
 const LOAD: &str = "--workload randwrite-4k --requests 200";
 

@@ -62,7 +62,11 @@ fn no_command_panics_for_want_of_somebody_who_listens() {
         assert_eq!(run(&place, line, Stdio::piped(), full()).code, code, "{line} 2> /dev/full");
         assert_eq!(run(&place, line, full(), full()).code, unsaid, "{line} > /dev/full 2>&1");
         assert_eq!(run(&place, line, unread(), Stdio::piped()).code, code, "{line} | true");
-        assert_eq!(run(&place, line, Stdio::piped(), unread()).code, code, "{line} 2>&1 >&3 | true");
+        assert_eq!(
+            run(&place, line, Stdio::piped(), unread()).code,
+            code,
+            "{line} 2>&1 >&3 | true"
+        );
         assert_eq!(run(&place, line, unread(), unread()).code, code, "{line} 2>&1 | true");
     }
 }

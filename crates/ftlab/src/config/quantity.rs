@@ -3,9 +3,7 @@
 
 use super::text::{is_long, nearest, quoted, shown};
 use super::value::{Kind, Value, ValueError, ordered};
-use crate::units::{
-    Amount, BusRate, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate,
-};
+use crate::units::{Amount, BusRate, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
 
 /// A decimal number taken apart: 12.5 is 125 with one place.
 struct Decimal {
@@ -264,7 +262,8 @@ impl Quantity {
             }
             // How many bits a transfer moves, and how many of them are data, is not known here.
             ("a rate", "t/s" | "kt/s" | "mt/s" | "gt/s") => {
-                "write what it carries in bytes (a lane of PCIe 4.0 with 16 GT/s has 1.97GB/s)".to_owned()
+                "write what it carries in bytes (a lane of PCIe 4.0 with 16 GT/s has 1.97GB/s)"
+                    .to_owned()
             }
             _ => match nearest(unit, names) {
                 Some(name) => format!("write \"{number}{name}\""),

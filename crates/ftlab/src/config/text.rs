@@ -74,8 +74,7 @@ mod tests {
     #[test]
     fn numbers_are_as_long_as_people_read_them() {
         let told = [0.0, 0.99, 12.5, -3.0, 123_456_789.0, 1e308, -1e308, 5e-324].map(legible);
-        let expected =
-            ["0", "0.99", "12.5", "-3", "123456789", "1e308", "-1e308", "5e-324"];
+        let expected = ["0", "0.99", "12.5", "-3", "123456789", "1e308", "-1e308", "5e-324"];
         assert_eq!(told, expected);
     }
 }

@@ -145,6 +145,31 @@ fn a_cut_erases_no_block_that_is_free_and_closes_those_that_were_open() {
     assert!(cuts > 20, "{cuts} cuts with free blocks that were in use before");
 }
 
+/// A page that is torn counts for nothing, is read over, and closes its block.
+#[test]
+fn a_torn_page_is_told_and_read_over() {
+    let config = config(&[&ONE_DIE[..], &["ftl.recovery.policy=scan"]].concat());
+    let per_page = config.shape().page_size.sectors() / SECTORS;
+    for whole in [0, 1, 5] {
+        let mut device = device(&config);
+        for page in 0..whole {
+            carry_out(&mut device, request(Op::Write, page * per_page, per_page));
+        }
+        device.submit(device.now(), request(Op::Write, whole * per_page, per_page));
+        let mut done = Vec::new();
+        // Half-way through the program, which takes 400 us.
+        let advanced = device.advance_until(device.now() + Nanos(200_000), &mut done);
+        assert!(done.is_empty(), "{advanced:?}");
+        let (_, recovered) = cut(&config, device);
+        let found = recovered.found;
+        assert_eq!((found.pages, found.torn, found.closed_early), (whole, 1, 1), "{whole} whole");
+        assert_eq!((found.half_erased, found.rolled_back, recovered.erases), (0, 0, 0));
+        // What is whole, the torn page, the erased one behind it, and the first of the other blocks.
+        assert_eq!(recovered.spare_reads, whole + 2 + 63, "{whole} whole");
+        assert_eq!(recovered.time.0, reads(&config, recovered.spare_reads) + list(&config));
+    }
+}
+
 #[test]
 fn a_checkpoint_bounds_what_is_read() {
     let scan = config(&[&ONE_DIE[..], &["ftl.recovery.policy=scan"]].concat());

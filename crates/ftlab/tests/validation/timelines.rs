@@ -327,6 +327,40 @@ fn erases_of_two_planes_share_the_cells_but_pass_no_read() {
     assert_eq!(table.done(), [("r", 60), ("a", 3060), ("s", 3120), ("b", 6120)]);
 }
 
+/// A part that shares only one kind of command between planes serves the others one after the other.
+#[test]
+fn each_kind_of_command_is_shared_by_its_own_switch() {
+    let alone = |kind: Kind| MultiPlane {
+        read: kind == Kind::Read,
+        program: kind == Kind::Program,
+        erase: kind == Kind::Erase,
+        ..ALL_KINDS
+    };
+    // When the first and the second are done; together they end as the tests above draw them.
+    let cases = [
+        // Apart: cells 60-110, bus 110-120; cells 120-170, bus 170-180.
+        (Kind::Read, [120, 130], [120, 180]),
+        // Apart: bus 60-70, cells 70-670; bus 670-680, cells 680-1280.
+        (Kind::Program, [681, 681], [670, 1280]),
+        // Apart: cells 60-3060 and 3060-6060.
+        (Kind::Erase, [3060, 3060], [3060, 6060]),
+    ];
+    for (shared, ..) in cases {
+        for (kind, together, apart) in cases {
+            let mut table = Table::new(two_planes(alone(shared)));
+            let page = if kind == Kind::Erase { 0 } else { 2 };
+            table.put(0, "r", Kind::Read, at(0, 0, 5));
+            table.put(0, "a", kind, at(0, 1, page)).put(0, "b", kind, at(1, 4, page));
+            let [a, b] = if kind == shared { together } else { apart };
+            assert_eq!(
+                table.done(),
+                [("r", 60), ("a", a), ("b", b)],
+                "{kind:?}, {shared:?} shared"
+            );
+        }
+    }
+}
+
 #[test]
 fn pages_of_one_bit_are_not_programmed_with_others() {
     let mut table = Table::new(two_planes(ALL_KINDS));
