@@ -238,43 +238,31 @@ fn a_cache_program_waits_for_its_data() {
     assert_eq!(table.done(), [("a", 1300), ("b", 2000), ("c", 2700)]);
 }
 
-/// A die that gets the bus only when another has done with it goes on at once, with cache reads alone.
+/// A die that gets the bus only when another has done with it goes on at once if its own switch is on, whatever the
+/// other one is.
 #[test]
-fn a_cache_read_senses_on_when_its_die_had_to_wait_for_the_bus() {
-    let mut table = Table::new(Set { dies: 2, page: Nanos(80 * US), ..cached(true, false) });
-    table.put(0, "other", Kind::Read, at(0, 0, 0));
-    table.put(0, "a", Kind::Read, at(1, 0, 0)).put(0, "b", Kind::Read, at(1, 0, 1));
-    // other: cells 0-50, bus 50-130. a: cells 0-50, bus 130-210. b: cells 133-183, bus 210-290.
-    assert_eq!(table.done(), [("other", 130), ("a", 210), ("b", 290)]);
-    assert_eq!(table.flash.overlaps().cached_reads, 1);
-}
-
-/// The same with cache programs alone.
-#[test]
-fn a_cache_program_is_taken_in_when_its_die_had_to_wait_for_the_bus() {
-    let mut table = Table::new(Set { dies: 2, page: Nanos(80 * US), ..cached(false, true) });
-    table.put(0, "other", Kind::Program, at(0, 0, 0));
-    table.put(0, "a", Kind::Program, at(1, 0, 0)).put(0, "b", Kind::Program, at(1, 0, 1));
-    // other: bus 0-80, cells 80-680. a: bus 80-160, cells 160-760. b: bus 160-240, cells 763-1363.
-    assert_eq!(table.done(), [("other", 680), ("a", 760), ("b", 1363)]);
-    assert_eq!(table.flash.overlaps().cached_programs, 1);
-}
-
-/// A die that can do neither begins nothing before its bus is free again.
-#[test]
-fn without_cache_operations_nothing_overlaps() {
-    for kind in [Kind::Read, Kind::Program] {
-        let mut table = Table::new(Set { dies: 2, page: Nanos(80 * US), ..plain() });
-        table.put(0, "other", kind, at(0, 0, 0));
-        table.put(0, "a", kind, at(1, 0, 0)).put(0, "b", kind, at(1, 0, 1));
-        let expected = match kind {
-            // other: cells 0-50, bus 50-130. a: cells 0-50, bus 130-210. b: cells 210-260, bus 260-340.
-            Kind::Read => [("other", 130), ("a", 210), ("b", 340)],
-            // other: bus 0-80, cells 80-680. a: bus 80-160, cells 160-760. b: bus 760-840, cells 840-1440.
-            _ => [("other", 680), ("a", 760), ("b", 1440)],
-        };
-        assert_eq!(table.done(), expected);
-        assert_eq!(table.flash.overlaps().cached_reads + table.flash.overlaps().cached_programs, 0);
+fn a_die_that_waited_for_the_bus_overlaps_by_its_own_switch() {
+    // Of three pages, one of another die and two of this one, the bus takes 80 us each.
+    let cases = [
+        // Cells 0-50, bus 50-130; cells 0-50, bus 130-210. Then cells 133-183, bus 210-290, or
+        // cells 210-260, bus 260-340.
+        (Kind::Read, [130, 210, 290], [130, 210, 340]),
+        // Bus 0-80, cells 80-680; bus 80-160, cells 160-760. Then bus 160-240, cells 763-1363, or
+        // bus 760-840, cells 840-1440.
+        (Kind::Program, [680, 760, 1363], [680, 760, 1440]),
+    ];
+    for (kind, overlapping, apart) in cases {
+        for (read, program) in [(false, false), (true, false), (false, true), (true, true)] {
+            let set = Set { dies: 2, page: Nanos(80 * US), ..cached(read, program) };
+            let mut table = Table::new(set);
+            table.put(0, "other", kind, at(0, 0, 0));
+            table.put(0, "a", kind, at(1, 0, 0)).put(0, "b", kind, at(1, 0, 1));
+            let overlaps = if kind == Kind::Read { read } else { program };
+            let [other, a, b] = if overlaps { overlapping } else { apart };
+            assert_eq!(table.done(), [("other", other), ("a", a), ("b", b)], "{read} {program}");
+            let found = table.flash.overlaps();
+            assert_eq!(found.cached_reads + found.cached_programs, u64::from(overlaps));
+        }
     }
 }
 
