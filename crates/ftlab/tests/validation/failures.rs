@@ -1,12 +1,11 @@
 //! Blocks, operations, pages and dies that fail, by chance and when they are told to: what was acknowledged is there, or
 //! its read ends with an error; never does a read return what was not written.
 
-use ftlab::ftl::BlockState;
 use ftlab::ftl::gc::Purpose;
 use ftlab::ftl::wear::EndReason;
 use ftlab::host::{Host, Op};
-use ftlab::nand::{Area, Fault, Scheduled, Spot};
-use ftlab::units::{BlockId, Lpn, Nanos, PlaneId, SimTime};
+use ftlab::nand::{Fault, Scheduled, Spot};
+use ftlab::units::{Lpn, Nanos, SimTime};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -243,50 +242,6 @@ fn a_page_that_is_unreadable_is_good_again_when_it_is_written_again() {
     assert_eq!(ask(&mut bench, Op::Write, 0..4), DONE);
     assert_eq!(ask(&mut bench, Op::Read, 0..8), DONE);
     assert!(bench.device.ftl().life().is_none(), "no block can be lost");
-}
-
-/// Every page is written in turn, as often as it takes, until the plane collects.
-fn until_it_collects(spec: &Spec) -> (Bench, BlockId) {
-    let mut bench = Bench::new(spec, None);
-    for number in 0.. {
-        let page = u64::from(number * 7 % spec.logical_pages);
-        assert_eq!(ask(&mut bench, Op::Write, page * 8..page * 8 + 8), DONE);
-        let ftl = bench.device.ftl();
-        let victim = ftl.collecting(PlaneId::new(0));
-        if let Some(victim) = victim.filter(|&victim| ftl.blocks().valid(victim) > 1) {
-            return (bench, victim);
-        }
-    }
-    unreachable!("it never collects")
-}
-
-/// Programs fail one after the other until the collection finds no room for its copies: the victim is as it was, and
-/// everything can be read.
-#[test]
-fn a_collection_that_failures_strand_loses_nothing() {
-    let fault = Fault::ProgramFails(Area::Plane(0));
-    let failing_from = |moment: Nanos| {
-        let mut spec = Spec::small();
-        spec.life.faults.schedule = vec![Scheduled { at: moment, fault }; 64];
-        spec.shape.blocks_per_plane += spec.kept_back() + 4;
-        spec.logical_pages = spec.most_logical_pages() / 4 * 3;
-        spec
-    };
-    let (sound, _) = until_it_collects(&failing_from(Nanos(1 << 60)));
-    let begun = Nanos(sound.device.now().0);
-    let (mut bench, victim) = until_it_collects(&failing_from(begun));
-    assert_eq!(bench.device.now().0, begun.0, "nothing has failed so far");
-    let valid = bench.device.ftl().blocks().valid(victim);
-    assert_eq!(bench.drain(), Ok(()));
-    bench.submit(Op::Write, 0..8);
-    assert_eq!(bench.drain(), Ok(()));
-    let end = bench.device.end_of_life().expect("there is no room");
-    assert_eq!(end.reason, EndReason::NoRoom);
-    let blocks = bench.device.ftl().blocks();
-    assert_eq!(blocks.state(victim), BlockState::Closed);
-    assert!(blocks.valid(victim) > 0 && blocks.valid(victim) <= valid);
-    assert_eq!(ask(&mut bench, Op::Read, 0..64), DONE);
-    assert_eq!(bench.audit(), Ok(()));
 }
 
 /// A device that is read and never written again. Its blocks bear 300 reads.
