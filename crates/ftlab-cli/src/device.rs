@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use ftlab::config::{Config, Layer, Origin, all_options, presets};
+use ftlab::config::{Config, ConfigError, Layer, Origin, all_options, presets};
 
 use crate::args::DeviceArg;
+use crate::bases::{Bases, means_file};
 use crate::failure::Failure;
 use crate::image;
 use crate::text_file;
@@ -35,15 +36,12 @@ fn set_over(base: Layer, settings: &[Setting]) -> Vec<Layer> {
 /// Loads the configuration of a built-in device or a file. A built-in name goes first; `./NAME`
 /// is always a file.
 pub fn load(device: &str, sets: &[Setting]) -> Result<Config, Failure> {
-    Config::load(&layers(device, sets)?).map_err(|error| {
-        if presets::find(device).is_none() && is_file(device) {
-            return text_file::refused("device", Path::new(device), error);
-        }
-        let error = text_file::told(error);
-        let hint = "  a device is a built-in name (ftlab list devices) or a path to a TOML file\n";
-        let unknown = presets::find(device).is_none() && !is_file(device);
-        Failure::usage(format!("{error}{}", if unknown { hint } else { "" }))
-    })
+    Texts::read(device, sets)?.load(Bases::anywhere)
+}
+
+/// The same for a device of an experiment: it builds on nothing outside of the experiment's folder.
+pub fn load_within_folder(device: &str, sets: &[Setting]) -> Result<Config, Failure> {
+    Texts::read(device, sets)?.load(Bases::within_folder)
 }
 
 /// The configuration of an image, with options set on top.
@@ -53,29 +51,54 @@ pub fn of_image(name: &str, text: &str, sets: &[Setting]) -> Result<Config, Fail
 }
 
 fn is_file(device: &str) -> bool {
-    let path = Path::new(device);
-    let looks_like_one = path.components().count() > 1 || path.extension().is_some();
-    looks_like_one || path.exists()
+    means_file(device, Path::new(device))
 }
 
-/// The texts that the configuration is made of.
-fn layers(device: &str, sets: &[Setting]) -> Result<Vec<Layer>, Failure> {
-    let base = match presets::find(device) {
-        None if is_file(device) => {
-            let path = Path::new(device);
-            if image::is_one(path) {
-                return Err(Failure::usage(format!(
-                    "{device} is an image of a device, not a configuration\n  remedy: begin with it by \
-                     --image {device}; ftlab device show {device} tells what it holds"
-                )));
+/// The texts that the configuration is made of, without those that a file builds on.
+struct Texts<'a> {
+    device: &'a str,
+    layers: Vec<Layer>,
+    /// Bytes of the file, if it is one.
+    length: usize,
+}
+
+impl Texts<'_> {
+    fn read<'a>(device: &'a str, sets: &[Setting]) -> Result<Texts<'a>, Failure> {
+        let (base, length) = match presets::find(device) {
+            None if is_file(device) => {
+                let path = Path::new(device);
+                if image::is_one(path) {
+                    return Err(Failure::usage(format!(
+                        "{device} is an image of a device, not a configuration\n  remedy: begin with it by \
+                         --image {device}; ftlab device show {device} tells what it holds"
+                    )));
+                }
+                let text = text_file::read(path)
+                    .map_err(|error| text_file::unreadable("device", path, &error))?;
+                (Layer::file(device, &text), text.len())
             }
-            let text = text_file::read(path)
-                .map_err(|error| text_file::unreadable("device", path, &error))?;
-            Layer::file(device, &text)
-        }
-        _ => Layer::preset(device),
-    };
-    Ok(set_over(base, sets))
+            _ => (Layer::preset(device), 0),
+        };
+        Ok(Texts { device, layers: set_over(base, sets), length })
+    }
+
+    fn try_load(&self, bases: impl FnOnce(usize) -> Bases) -> Result<Config, ConfigError> {
+        Config::load_with(&self.layers, &mut bases(self.length))
+    }
+
+    fn load(&self, bases: impl FnOnce(usize) -> Bases) -> Result<Config, Failure> {
+        let device = self.device;
+        self.try_load(bases).map_err(|error| {
+            if presets::find(device).is_none() && is_file(device) {
+                return text_file::refused("device", Path::new(device), error);
+            }
+            let error = text_file::told(error);
+            let hint =
+                "  a device is a built-in name (ftlab list devices) or a path to a TOML file\n";
+            let unknown = presets::find(device).is_none() && !is_file(device);
+            Failure::usage(format!("{error}{}", if unknown { hint } else { "" }))
+        })
+    }
 }
 
 /// What a device is called in the table: its name, and how many options were set on top of whatever
@@ -90,9 +113,10 @@ pub fn title(config: &Config) -> String {
     };
     let name = &config.options.device.name;
     let Some(named_by) = label(NAME) else { return name.clone() };
-    let is_change = |path: &str| {
-        path != NAME && label(path).is_some_and(|label| label != named_by && !is_preset(label))
-    };
+    // What the file that gave the name builds on is no change of it.
+    let is_own =
+        |label: &str| label == named_by || is_preset(label) || config.builds_on(named_by, label);
+    let is_change = |path: &str| path != NAME && label(path).is_some_and(|label| !is_own(label));
     // Options and policies.
     let options = all_options().iter().map(|option| option.path);
     match options.filter(|path| is_change(path)).count() {
@@ -119,7 +143,7 @@ pub fn warn_once<'a>(configs: impl IntoIterator<Item = &'a Config>) {
         for text in all {
             let what = text.lines().next().unwrap_or_default().to_owned();
             if told.insert(what) {
-                eprint!("{text}");
+                say!("{}", text.trim_end());
             }
         }
     }
@@ -127,7 +151,7 @@ pub fn warn_once<'a>(configs: impl IntoIterator<Item = &'a Config>) {
 
 /// `ftlab config check`: everything that is wrong, at once.
 pub fn check(arg: &DeviceArg, out: &mut dyn std::io::Write) -> Result<(), Failure> {
-    let config = match Config::load(&layers(&arg.device, &settings(&arg.sets))?) {
+    let config = match Texts::read(&arg.device, &settings(&arg.sets))?.try_load(Bases::anywhere) {
         Ok(config) => config,
         Err(error) => {
             let found = error.problems.len();

@@ -1,5 +1,6 @@
 //! Quantities as people read them: three or four digits and a unit.
 
+use ftlab::config::text::legible;
 use ftlab::config::value::Value;
 use ftlab::units::Bytes;
 
@@ -49,8 +50,12 @@ pub fn bytes(bytes: u64) -> String {
     format!("{} {unit}", digits(value))
 }
 
-/// Three significant digits, or all digits before the point.
+/// Three significant digits, or all digits before the point, as long as anybody would read them.
 pub fn digits(value: f64) -> String {
+    const LARGE: f64 = 1e15;
+    if value.abs() >= LARGE {
+        return legible(value);
+    }
     let decimals = match value.abs() {
         ..9.995 => 2,
         ..99.95 => 1,

@@ -45,7 +45,7 @@ fn discard(unfinished: &[PathBuf]) {
     // What can't be removed is mentioned by the next run.
     unfinished.iter().for_each(|folder| drop(std::fs::remove_dir_all(folder)));
     let kept = if unfinished.is_empty() { "" } else { ", nothing kept" };
-    eprintln!("Interrupted again: stopped at once{kept}.");
+    say!("Interrupted again: stopped at once{kept}.");
 }
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {

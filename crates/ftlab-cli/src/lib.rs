@@ -2,8 +2,15 @@
 //!
 //! A library only so that fuzzing and tests reach the parsers of files ([`fuzz`]); the program is [`run_program`].
 
+// Standard output and error may be full or closed: `say` writes there without a panic.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+#[macro_use]
+mod say;
+
 mod accesses;
 mod args;
+mod bases;
 mod compare;
 mod device;
 mod experiment;
@@ -35,26 +42,41 @@ mod text_file;
 mod torture;
 mod traces;
 
-use std::io::{self, Write};
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use args::{Cli, Command, ConfigCommand, DeviceCommand};
 use failure::Failure;
+use say::Output;
 
 /// Does what the command line asks for.
 #[must_use]
 pub fn run_program() -> ExitCode {
-    let cli = Cli::parse();
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(told) => return parted(&told),
+    };
+    let mut out = Output::standard();
     let done = carry_out(&cli.command, &mut out);
-    let flushed = out.flush().map_err(Failure::from);
-    // What has been written is dropped with the buffer if nobody reads it any more.
-    drop(out.into_parts());
-    match done.and(flushed) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+    match (done, out.finish()) {
+        (Ok(()), Ok(())) => ExitCode::SUCCESS,
+        (Ok(()), Err(failure)) | (Err(failure), Ok(())) => failure.report(),
+        (Err(failure), Err(unwritten)) => {
+            unwritten.report();
+            failure.report()
+        }
+    }
+}
+
+/// What there is to say instead of a command: a mistake in the arguments, help, or the version.
+fn parted(told: &clap::Error) -> ExitCode {
+    match told.print() {
+        Err(error) if !told.use_stderr() && error.kind() != ErrorKind::BrokenPipe => {
+            Failure::from(error).report()
+        }
+        _ => ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(failure::USAGE)),
     }
 }
 

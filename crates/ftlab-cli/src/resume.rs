@@ -77,14 +77,14 @@ pub fn is_there(folder: &Folder, within: &str) -> bool {
 /// Says how many runs are taken up.
 pub fn tell(kept: usize, runs: usize, output: &OutputArgs) {
     if kept > 0 && !output.quiet {
-        eprintln!("{kept} of {runs} runs had finished before and are taken up.");
+        say!("{kept} of {runs} runs had finished before and are taken up.");
     }
 }
 
 /// Says that there is nothing to do.
 pub fn tell_done(path: &Path, output: &OutputArgs) {
     if !output.quiet {
-        eprintln!(
+        say!(
             "Result: {}, complete already, of the same inputs: nothing was run (--force runs it again)",
             path.display()
         );

@@ -53,9 +53,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let measured = experiment.perform(load, &config, args.seed, requests, &mut bars);
     let mut measured = measured.inspect_err(|failure| {
         if matches!(failure, Failure::Interrupted) {
-            eprintln!(
-                "Interrupted while preconditioning: nothing was measured, nothing is written."
-            );
+            say!("Interrupted while preconditioning: nothing was measured, nothing is written.");
         }
     })?;
     let requests = measured.requests_played();
@@ -183,19 +181,19 @@ pub fn run_document(inputs: String, spent: &Spent, requests: u64) -> RunDocument
 pub fn mention_abandoned(folder: Option<&Folder>) {
     for left in folder.into_iter().flat_map(Folder::abandoned) {
         let left = left.display();
-        eprintln!("note: a run that seems to have been killed left {left}; remove it if so");
+        say!("note: a run that seems to have been killed left {left}; remove it if so");
     }
 }
 
 fn say_the_end(speed: &RunDocument, requests: u64, path: Option<&PathBuf>) {
     if let Some(path) = path {
-        eprintln!("Result: {}", path.display());
+        say!("Result: {}", path.display());
     }
     let rate = match crate::human::rate(speed.requests_per_cpu_s) {
         rate if speed.cpu_s >= SHORTEST_TIMED_S => format!(": {rate} requests a second"),
         _ => String::new(),
     };
-    eprintln!(
+    say!(
         "{} requests in {:.2} s of processor time ({:.2} s on the clock){rate}",
         crate::human::count(requests),
         speed.cpu_s,

@@ -136,7 +136,7 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
     let mut ssd = preparation.device(&config, args.seed)?;
     if !args.quiet {
-        preparation.hints(&config, &ssd).iter().for_each(|hint| eprintln!("warning: {hint}."));
+        preparation.hints(&config, &ssd).iter().for_each(|hint| say!("warning: {hint}."));
     }
     let steps = prepare(&preparation, args, &mut ssd)?;
     rest(&mut ssd)?;
@@ -153,9 +153,9 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
         tell(&steps_value(&steps), out)?;
         State::of(&ssd).print(out)?;
     }
-    steps.iter().filter_map(StepDocument::skipped).for_each(|note| eprintln!("note: {note}"));
+    steps.iter().filter_map(StepDocument::skipped).for_each(|note| say!("note: {note}"));
     let complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();
-    complaints.iter().for_each(|complaint| eprintln!("warning: {complaint}."));
+    complaints.iter().for_each(|complaint| say!("warning: {complaint}."));
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Check) }
 }
 
@@ -170,7 +170,7 @@ fn prepare(
     let steps = preparation.carry_out(args.seed, ssd, &mut recording, &mut bars);
     steps.inspect_err(|failure| {
         if matches!(failure, Failure::Interrupted) {
-            eprintln!("Interrupted while preconditioning: nothing is written.");
+            say!("Interrupted while preconditioning: nothing is written.");
         }
     })
 }
@@ -312,7 +312,7 @@ pub fn load(args: &LoadImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let resume = Resume::between(&taken.config.options, &config.options, true);
     let mut device = loaded(&taken, &config, resume)?;
     device::warn(&config);
-    taken.hints(&config, &device).iter().for_each(|hint| eprintln!("warning: {hint}."));
+    taken.hints(&config, &device).iter().for_each(|hint| say!("warning: {hint}."));
     writeln!(out, "{}: taken up by {}", args.file, device::title(&config))?;
     let names = |resumes: bool| {
         let told = resume.told();

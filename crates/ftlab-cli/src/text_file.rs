@@ -11,7 +11,7 @@ use ftlab_workload::trace;
 use crate::failure::Failure;
 
 /// The most that is read: no device, no job file and no result is longer, but traces are.
-const MOST_BYTES: u64 = 32 << 20;
+pub const MOST_BYTES: u64 = 32 << 20;
 /// How many problems of syntax are told: after the first few, the rest is mostly their echo.
 const MOST_SYNTAX: usize = 10;
 /// A file whose syntax is wrong as early as in this line may be something else altogether.
@@ -22,12 +22,21 @@ const FIRST_LINES: usize = 3;
 /// # Errors
 /// It can't be read, is no text, or is longer than any that makes sense.
 pub fn read(path: &Path) -> io::Result<String> {
+    read_at_most(path, MOST_BYTES)
+}
+
+/// Reads a text of which only so many bytes are left of all that are read together.
+///
+/// # Errors
+/// It can't be read, is no text, or is longer.
+pub fn read_at_most(path: &Path, most: u64) -> io::Result<String> {
     let mut text = String::new();
-    let read = File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    if read as u64 > MOST_BYTES {
+    let read = File::open(path)?.take(most + 1).read_to_string(&mut text)?;
+    if read as u64 > most {
+        let all = if most < MOST_BYTES { ", with the files that build on it" } else { "" };
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
-            format!("the file is longer than {} MiB", MOST_BYTES >> 20),
+            format!("the file is longer than {} MiB{all}", MOST_BYTES >> 20),
         ));
     }
     Ok(text)
@@ -73,13 +82,15 @@ fn is_syntax(problem: &Problem) -> bool {
     problem.path.is_empty()
 }
 
-fn taken_for_trace(what: &str, path: &Path) -> Option<Failure> {
+/// Why a file is refused that was taken for something else and is a trace, if it is one.
+pub fn taken_for_trace(what: &str, path: &Path) -> Option<Failure> {
     // A pipe has been read already.
     let is_file = std::fs::metadata(path).is_ok_and(|there| there.is_file());
     let found = is_file.then(|| trace::open(path, trace::Options::default()).ok()).flatten()?;
     let format = found.facts().format;
     let shown = path.display();
     Some(Failure::usage(format!(
-        "{shown}: this is a trace (format {format}), not a {what}\n  remedy: give it with --trace {shown}"
+        "{shown}: this is a trace (format {format}), not a {what}\n  remedy: play it with ftlab run --trace \
+         {shown}, or look into it with ftlab trace inspect {shown}"
     )))
 }

@@ -34,8 +34,8 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
             let (text, requests) = fit(&mut trace, input, name.as_deref())?;
             result::write_file(output, text.as_bytes(), &WORKLOAD, *force)?;
             let shown = output.display();
-            eprintln!("{shown}: a workload fitted to {} requests of {input}", count(requests));
-            eprintln!("It is played by ftlab run --workload {shown}");
+            say!("{shown}: a workload fitted to {} requests of {input}", count(requests));
+            say!("It is played by ftlab run --workload {shown}");
             Ok(())
         }
         TraceCommand::Convert { input, output, to, drop_unsupported, force, reading } => {
@@ -64,7 +64,7 @@ fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<(String, u6
     let digest = digest.finish();
     let source = format!("Synthetic: fitted by ftlab to the trace {short} (BLAKE3 {digest})");
     for warning in trace.facts().warnings {
-        eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
     fit.workload(&name, &source)
         .map(|text| (text, requests))
@@ -138,25 +138,25 @@ fn convert(
 ) -> Result<(), Failure> {
     let done = trace::convert(trace, format, output, options).map_err(Failure::usage)?;
     let target = format.name;
-    eprintln!("{}: {} requests, {target}", output.display(), count(done.requests));
+    say!("{}: {} requests, {target}", output.display(), count(done.requests));
     if done.dropped > 0 {
-        eprintln!("{} requests left out: {target} can't hold them", count(done.dropped));
+        say!("{} requests left out: {target} can't hold them", count(done.dropped));
     }
     if done.made_plain > 0 {
-        eprintln!(
+        say!(
             "{} writes with FUA are plain writes now: {target} can't hold that",
             count(done.made_plain)
         );
     }
     if done.rounded_times > 0 {
-        eprintln!(
+        say!(
             "{} times rounded down to the {} of {target}",
             count(done.rounded_times),
             ftlab::units::Nanos(done.tick_ns)
         );
     }
     for warning in trace.facts().warnings {
-        eprintln!("warning: {warning}");
+        say!("warning: {warning}");
     }
     Ok(())
 }

@@ -195,6 +195,20 @@ fn a_region_that_does_not_fit_is_told_with_its_place() {
     insta::assert_snapshot!(problems);
 }
 
+/// Numbers beyond all measure are told in a few digits.
+#[test]
+fn a_theta_out_of_range_is_told_legibly() {
+    for (theta, told) in [("1e308", "theta is 1e308,"), ("-0.5", "theta is -0.5,"), ("1e-7", "")] {
+        let text = format!(
+            "name = 'x'\n[[phase]]\nwrites = '100%'\nsize = '4KiB'\nrequests = 1\n\
+             address = {{ kind = 'zipf', theta = {theta} }}"
+        );
+        let found = parse(&text).err().map_or(String::new(), |problems| problems.to_string());
+        assert!(found.contains(told) && found.is_empty() == told.is_empty(), "{found}");
+        assert!(found.lines().all(|line| line.len() < 120), "{found}");
+    }
+}
+
 #[test]
 fn a_workload_made_by_hand_is_checked_too() {
     let good = common::workload(preset("randwrite-4k").unwrap().text);

@@ -159,6 +159,11 @@ impl fmt::Display for BytesPerSec {
     }
 }
 
+/// What a bus moves each second that is stated in bytes, or in transfers of a byte each: eight data lines, as those of
+/// NV-DDR and Toggle have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BusRate(pub BytesPerSec);
+
 /// Transfers on a bus in a second: each moves as many bits as the bus is wide.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]

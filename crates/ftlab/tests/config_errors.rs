@@ -423,3 +423,84 @@ fn what_parity_across_dies_can_not_have() {
     let right = ["ftl.parity.policy=dies", "ftl.placement.policy=dynamic"];
     assert!(Config::load(&with_sets("tiny", &right)).is_ok());
 }
+
+/// What is proposed for a key that is not known.
+fn proposed(path: &str) -> Option<String> {
+    let error = error(&with_sets("tiny", &[&format!("{path}=1")]));
+    let remedy = &error.problems[0].remedy;
+    let rest = remedy.strip_prefix("did you mean ")?;
+    Some(rest.split_once('?').expect("a question").0.to_owned())
+}
+
+#[test]
+fn keys_are_known_by_their_words_and_by_what_others_call_them() {
+    for (wrong, right) in [
+        // Words of the name.
+        ("nand.dies", "nand.dies_per_chip"),
+        ("nand.chips", "nand.chips_per_channel"),
+        ("nand.planes", "nand.planes_per_die"),
+        ("nand.blocks", "nand.blocks_per_plane"),
+        ("nand.pages", "nand.pages_per_block"),
+        ("nand.codeword_size", "nand.codeword"),
+        ("ftl.gc.limit", "ftl.gc.hard_limit"),
+        ("cache.region", "cache.search_region"),
+        // What others say.
+        ("cache.size", "cache.capacity"),
+        ("cache.read.size", "cache.read.capacity"),
+        ("ftl.gc.d", "ftl.gc.draws"),
+        ("ftl.gc.samples", "ftl.gc.draws"),
+        ("ftl.gc.algorithm", "ftl.gc.victim"),
+        ("ftl.gc.policy", "ftl.gc.victim"),
+        ("ftl.op", "ftl.over_provisioning"),
+        ("host.qd", "host.queue_depth"),
+        ("nand.luns", "nand.dies_per_chip"),
+        ("nand.timing.tprog", "nand.timing.program"),
+        ("nand.endurance.pe_cycles", "nand.endurance.cycles"),
+        ("scheduler.type", "scheduler.policy"),
+        ("nand.bus.speed", "nand.bus.rate"),
+        // The place is wrong.
+        ("gc.victim", "ftl.gc.victim"),
+        ("dies_per_chip", "nand.dies_per_chip"),
+        // Slips of the pen, as before.
+        ("ftl.gc.strat", "ftl.gc.start"),
+        ("shceduler.policy", "scheduler.policy"),
+    ] {
+        assert_eq!(proposed(wrong).as_deref(), Some(right), "{wrong}");
+    }
+    for chance in ["x.y", "nand.qqq", "ftl.gc.x", "foo"] {
+        assert_eq!(proposed(chance), None, "{chance}");
+    }
+}
+
+#[test]
+fn a_bus_takes_transfers_and_other_rates_say_why_not() {
+    let rate = |text: &str| {
+        let layers = with_sets("tiny", &[&format!("nand.bus.rate={text}")]);
+        Config::load(&layers).map(|config| config.canonical())
+    };
+    // Eight data lines: a byte with each transfer.
+    for (transfers, bytes) in
+        [("1600MT/s", "1600MB/s"), ("1.6GT/s", "1600MB/s"), ("533 MT/s", "533MB/s")]
+    {
+        assert_eq!(rate(transfers).unwrap(), rate(bytes).unwrap(), "{transfers}");
+    }
+    let by_width = with_sets(
+        "tiny",
+        &["nand.bus.policy=interface", "nand.bus.transfers=1600MT/s", "nand.bus.width=16"],
+    );
+    assert!(Config::load(&by_width).is_ok());
+    let told = |layers: &[Layer]| {
+        let problem = &error(layers).problems[0];
+        (problem.message.clone(), problem.remedy.clone())
+    };
+    let (message, remedy) = told(&with_sets("tiny", &["nand.bus.rate=1600"]));
+    assert_eq!(message, "the rate of a bus needs a unit");
+    assert!(remedy.contains("\"1600MB/s\"") && remedy.contains("MT/s"), "{remedy}");
+    let (_, remedy) = told(&with_sets("tiny", &["nand.bus.rate=1600mt/s"]));
+    assert!(remedy.contains("\"1600MT/s\""), "{remedy}");
+    assert!(rate("200GT/s").is_err(), "out of range");
+    // A lane of the link moves bits, and not all of them are data.
+    let (message, remedy) = told(&with_sets("tiny", &["host.link.rate=16GT/s"]));
+    assert_eq!(message, "unknown unit \"GT/s\" for a rate");
+    assert!(remedy.contains("in bytes"), "{remedy}");
+}

@@ -87,7 +87,7 @@ fn capacity(bytes: u64) -> String {
 /// How fast a bus is, as its preset says it.
 fn bus(bus: &BusOptions) -> String {
     match &bus.policy {
-        TransfersChoice::Rate(rate) => rate.rate.to_string(),
+        TransfersChoice::Rate(rate) => rate.rate.0.to_string(),
         TransfersChoice::Interface(interface) => {
             format!("{} bits, {}", interface.width, interface.transfers)
         }

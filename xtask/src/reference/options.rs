@@ -9,7 +9,8 @@ const ABOUT: &str = "\
 A device is described in TOML. Every option is listed here with what it takes, what it is when nothing sets \
 it, and where default and range come from. The same text is printed by `ftlab explain PATH`. Sizes, times, \
 rates and shares are written with their unit: `\"16KiB\"`, `\"60us\"`, `\"800MB/s\"`, `\"7%\"`. A file may \
-begin with `base = \"tlc-512g\"` to change only some options of a [preset](devices.md). The same rules as a \
+begin with `base = \"tlc-512g\"` to change only some options of a [preset](devices.md), or with `base = \
+\"lab.toml\"` to build on a file of your own, named from where the file itself lies. The same rules as a \
 JSON schema, for editors: [device.schema.json](device.schema.json).";
 
 /// The page.

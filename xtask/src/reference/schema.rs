@@ -11,8 +11,10 @@ pub fn page() -> String {
     root["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     root["title"] = json!("ftlab device");
     let names: Vec<&str> = presets::devices().iter().map(|preset| preset.name).collect();
-    root["properties"]["base"] =
-        json!({ "description": "The preset that the file changes.", "enum": names });
+    root["properties"]["base"] = json!({
+        "description": "The preset that the file changes, or another file, from the folder of this one on.",
+        "anyOf": [{ "enum": names }, { "type": "string" }],
+    });
     for section in &catalog().sections {
         *place(&mut root, section.path) = object(section.doc);
     }

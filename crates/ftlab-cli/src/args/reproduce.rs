@@ -13,10 +13,12 @@ use super::{OutputArgs, jobs, seed};
                         declaration, 130 interrupted."
 )]
 pub struct ReproduceArgs {
-    /// Experiments: built-in names, or folders that hold an experiment.toml. By default all that are
-    /// built in; `list` lists them.
+    /// Experiments: built-in names, or folders that hold an experiment.toml; `list` lists what is built in.
     #[arg(value_name = "NAME|FOLDER|list")]
     pub names: Vec<String>,
+    /// Run all experiments that are built in: hours of work.
+    #[arg(long, conflicts_with = "names")]
+    pub all: bool,
     /// How many seeds each case is run with; by default as many as the experiment asks for. Tolerances
     /// hold for so many.
     #[arg(long, value_name = "N")]

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::metrics::OPS;
 use crate::failure::Failure;
-use crate::result::MARK;
+use crate::result::{COMPARISON, MARK};
 use crate::text_file;
 
 /// What helps against files that can't be used.
@@ -31,6 +31,7 @@ pub type Rows<const N: usize> = Vec<[u64; N]>;
 impl Finished {
     /// Reads one.
     pub fn read(folder: &Path) -> Result<Finished, Failure> {
+        refuse_what_holds_none(folder)?;
         let path = folder.join(MARK);
         let text =
             text_file::read(&path).map_err(|error| Failure::file("can't read", &path, &error))?;
@@ -104,6 +105,35 @@ impl Finished {
             Failure::usage(format!("can't use {path}: {why}\n  remedy: {OLD}"))
         })
     }
+}
+
+/// What is there and is no result at all is told as what it is.
+fn refuse_what_holds_none(path: &Path) -> Result<(), Failure> {
+    let shown = path.display();
+    let what = "name the folder that ftlab run, or compare, has written";
+    if path.is_dir() {
+        return match path.join(MARK).exists() {
+            true => Ok(()),
+            false => Err(Failure::usage(format!(
+                "{shown} is a folder without a result: there is no {MARK} in it\n  remedy: {what}"
+            ))),
+        };
+    }
+    if !path.exists() {
+        return Err(Failure::usage(format!(
+            "there is no result {shown}\n  remedy: check the path; {what}"
+        )));
+    }
+    if path.file_name().is_some_and(|name| [MARK, COMPARISON].iter().any(|mark| name == *mark)) {
+        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        return Err(Failure::usage(format!(
+            "{shown} is a part of a result\n  remedy: name its folder, {}",
+            folder.unwrap_or(Path::new(".")).display()
+        )));
+    }
+    Err(text_file::taken_for_trace("result", path).unwrap_or_else(|| {
+        Failure::usage(format!("{shown} is a file, and a result is a folder\n  remedy: {what}"))
+    }))
 }
 
 /// All rows of a file of columns; in words, what is wrong with it.

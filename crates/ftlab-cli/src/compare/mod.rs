@@ -216,7 +216,7 @@ pub fn report(args: &ReportArgs) -> Result<(), Failure> {
     let page = page_of_results(&args.results, args.confidence)?;
     result::write_file(&args.output, page.as_bytes(), &kind, args.force)?;
     if !args.quiet {
-        eprintln!("Page: {}", args.output.display());
+        say!("Page: {}", args.output.display());
     }
     Ok(())
 }
@@ -257,7 +257,7 @@ fn equal_notes(variants: &[Variant]) -> Vec<String> {
 fn warn(args: &CompareArgs, variants: &[Variant], folder: &Folder) -> Vec<String> {
     let notes = equal_notes(variants);
     if !args.output.quiet {
-        notes.iter().for_each(|note| eprintln!("warning: {note}"));
+        notes.iter().for_each(|note| say!("warning: {note}"));
         device::warn_once(variants.iter().map(|variant| &variant.config));
         mention_abandoned(Some(folder));
     }
@@ -271,7 +271,7 @@ fn stopped(failure: Failure, jobs: &Jobs<'_>, folder: Folder, keep: bool) -> Fai
         return failure;
     }
     if !keep || !folder.path().join("runs").exists() {
-        eprintln!("Interrupted: no run had finished, nothing is written.");
+        say!("Interrupted: no run had finished, nothing is written.");
         return Failure::Interrupted;
     }
     let list = result::to_json(&jobs.finished(&folder));
@@ -279,7 +279,7 @@ fn stopped(failure: Failure, jobs: &Jobs<'_>, folder: Folder, keep: bool) -> Fai
     match listed.and_then(|()| interrupt::publish(folder, false)) {
         Ok(path) => {
             let path = path.display();
-            eprintln!(
+            say!(
                 "Interrupted: the runs that had finished are in {path}; ftlab compare {path} compares them."
             );
             Failure::Interrupted
@@ -303,7 +303,7 @@ fn publish(
         folder.write(COMPARISON, json.as_bytes())?;
         let path = interrupt::publish(folder, true)?;
         if !args.output.quiet {
-            eprintln!("Result: {}, page: {}", path.display(), path.join(PAGE).display());
+            say!("Result: {}, page: {}", path.display(), path.join(PAGE).display());
         }
     }
     print(args, &comparison, &json, out)

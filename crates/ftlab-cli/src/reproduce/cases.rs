@@ -191,7 +191,7 @@ fn config(found: &Found, settings: &Settings) -> Result<Config, Failure> {
     };
     let settings: Vec<Setting> = settings.set.iter().map(set).collect();
     refuse_elsewhere(found, device, &device.text)?;
-    device::load(&in_folder(&found.folder, &device.text), &settings)
+    device::load_within_folder(&in_folder(&found.folder, &device.text), &settings)
 }
 
 fn load(found: &Found, settings: &Settings, traces: Option<&Path>) -> Result<LoadArgs, Failure> {

@@ -20,6 +20,8 @@ pub struct Declaration {
     pub summary: String,
     /// With how many seeds tolerances hold.
     pub seeds: u64,
+    /// What all runs took of processor time when that was measured.
+    pub cpu_minutes: Option<u64>,
     /// What all runs have in common.
     pub run: Settings,
     /// What is varied.

@@ -191,6 +191,8 @@ pub const KEYS: &[Key] = keys![
     File."summary": Text, Required, "In a few sentences: what the paper claims and what came out.";
     File."seeds": Count, Required,
         "With how many seeds each case is run. Tolerances hold for the mean of so many.";
+    File."cpu_minutes": Count, Depends("it is not told"),
+        "What all of its runs took of processor time when that was measured: ftlab reproduce list tells it.";
     File."run": Table, Required, "What all runs have in common: a [run] table.";
     File."axis": Tables, Required, "What is varied.";
     File."curve": Tables, Depends("none"), "What each run reports as a list of numbers.";

@@ -32,7 +32,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::cases::{Case, LeftOut, Ready};
-use self::declaration::Place;
+use self::declaration::{Declaration, Place};
 use self::document::Counts;
 use self::judge::Ran;
 use self::library::Found;
@@ -67,7 +67,11 @@ pub fn run(args: &ReproduceArgs, out: &mut dyn Write) -> Result<(), Failure> {
             )),
         };
     }
-    let wanted = if args.names.is_empty() { library::names() } else { args.names.clone() };
+    let wanted = match args.names.as_slice() {
+        [] if args.all => library::names(),
+        [] => return Err(which(args.output.json, out)),
+        names => names.to_vec(),
+    };
     let found = wanted.iter().map(|name| library::find(name)).collect::<Result<Vec<_>, _>>()?;
     refuse_one_name_twice(&found)?;
     let plans = found.into_iter().map(|found| Plan::new(args, found));
@@ -217,8 +221,8 @@ impl Plan {
     fn tell_interrupted(&self, failure: &Failure, kept: Option<&Path>) {
         let name = &self.found.declaration.name;
         match (failure, kept) {
-            (Failure::Interrupted, None) => eprintln!("Interrupted: nothing is written of {name}."),
-            (Failure::Interrupted, Some(path)) => eprintln!(
+            (Failure::Interrupted, None) => say!("Interrupted: nothing is written of {name}."),
+            (Failure::Interrupted, Some(path)) => say!(
                 "Interrupted: the runs of {name} that had finished are in {}; the same command takes them up.",
                 path.display()
             ),
@@ -320,7 +324,7 @@ impl Plan {
             folder.write(MARK, json.as_bytes())?;
             let path = interrupt::publish(folder, true)?;
             if !args.output.quiet {
-                eprintln!("Result: {}, page: {}", path.display(), path.join(PAGE).display());
+                say!("Result: {}, page: {}", path.display(), path.join(PAGE).display());
             }
         }
         Ok(Done { name: document.name, verdicts: document.verdicts, json })
@@ -404,6 +408,17 @@ impl Drop for Folders {
     }
 }
 
+/// Nothing is run that takes hours before somebody asked for it: lists what there is.
+fn which(as_json: bool, out: &mut dyn Write) -> Failure {
+    if let Err(failure) = list(as_json, out) {
+        return failure;
+    }
+    Failure::usage(
+        "which experiment? nothing was run\n  remedy: name one of those above (ftlab reproduce NAME), with \
+         --seeds 1 for a first look; --all runs all of them",
+    )
+}
+
 /// What is built in.
 fn list(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let mut all = Vec::new();
@@ -421,6 +436,8 @@ fn list(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
                 "figures": one.figures.len(),
                 "cases": cases::needed(one, true).len(),
                 "seeds": one.seeds,
+                "runs": cases::needed(one, true).len() as u64 * one.seeds,
+                "cpu_minutes": one.cpu_minutes,
             })
         });
         out.write_all(result::to_json(&of.collect::<Vec<_>>())?.as_bytes())?;
@@ -430,15 +447,28 @@ fn list(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
         if at > 0 {
             writeln!(out)?;
         }
-        let numbers: usize = one.claims.iter().map(|claim| claim.rows.len()).sum();
-        let runs = cases::needed(one, true).len() * one.seeds as usize;
         crate::table::line(out, &one.name, &one.title)?;
         crate::table::line(out, "", &one.paper)?;
-        let counted = [(numbers, "number"), (one.figures.len(), "figure"), (runs, "run")];
-        let counted = counted.map(|(number, of)| table::several(number, of)).join(", ");
-        crate::table::line(out, "", &counted)?;
+        crate::table::line(out, "", &cost(one))?;
     }
     Ok(())
+}
+
+/// How much an experiment is, and what running it costs.
+fn cost(one: &Declaration) -> String {
+    let numbers: usize = one.claims.iter().map(|claim| claim.rows.len()).sum();
+    let runs = |with_figures| cases::needed(one, with_figures).len() * one.seeds as usize;
+    let counted = [(numbers, "number"), (one.figures.len(), "figure"), (runs(true), "run")];
+    let counted = counted.map(|(number, of)| table::several(number, of)).join(", ");
+    let claims = match runs(false) {
+        few if few > 0 && few < runs(true) => format!(" ({few} with --claims-only)"),
+        _ => String::new(),
+    };
+    let minutes = one.cpu_minutes.map_or(String::new(), |minutes| {
+        let span = crate::human::span(minutes.saturating_mul(60_000_000_000));
+        format!("; some {span} of processor time")
+    });
+    format!("{counted}{claims}{minutes}")
 }
 
 /// Whether a folder holds what this command writes.

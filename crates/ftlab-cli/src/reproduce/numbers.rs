@@ -1,11 +1,14 @@
 //! Numbers of papers as a declaration writes them, and how near is near enough.
 
+use ftlab::config::text::legible;
 use serde::Serialize;
 
 /// The unit of quantities in per cent.
 pub const PERCENT: &str = "%";
 /// All of a number, in per cent: no tolerance reaches so far.
 const ALL: f64 = 100.0;
+/// Digits of larger numbers say nothing.
+const LARGE: f64 = 1e15;
 
 /// What a paper prints.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -95,13 +98,13 @@ impl Tolerance {
     /// In words, for a quantity in `unit`.
     pub fn told(self, unit: &str) -> String {
         match self {
-            Tolerance::Percent(percent) => format!("{percent} %"),
+            Tolerance::Percent(percent) => format!("{} %", legible(percent)),
             Tolerance::Absolute(points) if unit == PERCENT => {
-                format!("{points} {}", if points == 1.0 { "point" } else { "points" })
+                format!("{} {}", legible(points), if points == 1.0 { "point" } else { "points" })
             }
-            Tolerance::Absolute(number) if unit.is_empty() => format!("{number}"),
-            Tolerance::Absolute(number) => format!("{number} {unit}"),
-            Tolerance::Range(low, high) => format!("{low} to {high}"),
+            Tolerance::Absolute(number) if unit.is_empty() => legible(number),
+            Tolerance::Absolute(number) => format!("{} {unit}", legible(number)),
+            Tolerance::Range(low, high) => format!("{} to {}", legible(low), legible(high)),
         }
     }
 }
@@ -189,22 +192,43 @@ pub fn printed(printed: Printed, unit: &str) -> String {
 
 /// With one digit after the point; what rounds to zero has no sign.
 fn fixed(value: f64) -> String {
-    if value.abs() < 0.05 { "0.0".to_owned() } else { format!("{value:.1}") }
+    match value.abs() {
+        ..0.05 => "0.0".to_owned(),
+        LARGE.. => legible(value),
+        _ => format!("{value:.1}"),
+    }
 }
 
 /// The same, with a sign.
 pub fn signed(value: f64) -> String {
-    if value.abs() < 0.05 { "0.0".to_owned() } else { format!("{value:+.1}") }
+    match value.abs() {
+        ..0.05 => "0.0".to_owned(),
+        LARGE.. => legible(value),
+        _ => format!("{value:+.1}"),
+    }
 }
 
 /// Papers print few digits; what lies beyond them is noise of binary fractions.
 fn rounded(number: f64) -> String {
-    ((number * 1e6).round() / 1e6).to_string()
+    legible(if number.abs() < LARGE { (number * 1e6).round() / 1e6 } else { number })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_beyond_all_measure_are_short() {
+        assert_eq!(printed(Printed::Below(1e308), "us"), "< 1e308 us");
+        assert_eq!(
+            (told(1e308, "us"), told(-1e308, PERCENT)),
+            ("1e308 us".into(), "-1e308 %".into())
+        );
+        assert_eq!(
+            (signed(1e308), Tolerance::Absolute(1e308).told("us")),
+            ("1e308".into(), "1e308 us".into())
+        );
+    }
 
     #[test]
     fn printed_numbers_may_carry_their_unit() {

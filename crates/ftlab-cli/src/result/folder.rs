@@ -392,7 +392,7 @@ fn replace(from: &Path, to: &Path) -> io::Result<()> {
     if foreign(&old).is_some() {
         // Put there while the result was made, or into a partial one: it is kept.
         let kept = aside.keep().join("old");
-        eprintln!(
+        say!(
             "note: what was replaced holds files that are not of ftlab; it is in {}",
             kept.display()
         );

@@ -95,6 +95,49 @@ fn damaged_results_are_refused_with_the_file() {
     assert_eq!(place.run("report a -o page.html -q").code, 0);
 }
 
+/// What is no result is told as what it is, with what to do about that.
+#[test]
+fn what_is_no_result_is_told_as_what_it_is() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("empty")).unwrap();
+    place.write("notes.txt", b"nothing of the kind\n");
+    assert_eq!(place.run("run --device tiny --trace trace.csv -q -o a").code, 0);
+    for (named, expected) in [
+        ("trace.csv", &["trace.csv: this is a trace (format msr), not a result", "--trace"][..]),
+        ("notes.txt", &["notes.txt is a file, and a result is a folder"]),
+        ("a/result.json", &["a/result.json is a part of a result", "name its folder, a"]),
+        ("empty", &["empty is a folder without a result"]),
+        ("gone", &["there is no result gone", "check the path"]),
+        ("notes.txt/gone", &["there is no result notes.txt/gone", "check the path"]),
+    ] {
+        fails(&place, &format!("report {named} -o page.html"), &[expected, &["remedy"]].concat());
+        fails(&place, &format!("report a {named} -o page.html"), expected);
+    }
+}
+
+/// A path that leads through a file, and one that no file can have.
+#[test]
+fn paths_that_lead_nowhere_are_told_as_such() {
+    let place = Place::new();
+    let long = "x".repeat(300);
+    let load = "--workload randread-4k --requests 5";
+    for line in [
+        "run --device tiny --trace trace.csv/inside --no-output".to_owned(),
+        format!("run --device trace.csv/inside.toml {load} --no-output"),
+        format!("run --image trace.csv/inside {load} --no-output"),
+        "run --device tiny --workload trace.csv/inside.toml --no-output".to_owned(),
+        "trace convert trace.csv trace.csv/out.parquet".to_owned(),
+    ] {
+        fails(&place, &line, &["Not a directory", "a file stands where it has a folder"]);
+    }
+    for line in [
+        format!("run --device tiny --trace {long} --no-output"),
+        format!("run --device {long}.toml {load} --no-output"),
+    ] {
+        fails(&place, &line, &["too long", "choose a shorter name"]);
+    }
+}
+
 /// However many requests there are: what is measured of them takes the same memory.
 #[cfg(target_os = "linux")]
 #[test]

@@ -1,5 +1,6 @@
 //! The program as its users meet it: every test runs the built binary.
 
+mod bases;
 mod browser;
 mod common;
 mod compare;
@@ -22,6 +23,8 @@ mod run;
 #[cfg(unix)]
 mod run_interrupted;
 mod run_refused;
+#[cfg(target_os = "linux")]
+mod streams;
 mod tables;
 mod torture;
 mod traces;

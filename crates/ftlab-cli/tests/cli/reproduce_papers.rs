@@ -26,6 +26,34 @@ fn the_papers_are_listed() {
     assert!(listed.eq(expected.iter().map(|(name, seeds)| (name, seeds))), "{all}");
 }
 
+/// Hours of work are not begun because a name was forgotten.
+#[test]
+fn without_a_name_nothing_is_run() {
+    let place = Place::new();
+    let before = place.entries();
+    let done = place.run("reproduce");
+    assert_eq!((done.code, place.entries()), (2, before), "{}", done.err);
+    assert_eq!(done.out, place.run("reproduce list").out);
+    for told in ["nothing was run", "ftlab reproduce NAME", "--all"] {
+        assert!(done.err.contains(told), "{told}: {}", done.err);
+    }
+    // What running them would cost.
+    assert!(done.out.contains(" runs"), "{}", done.out);
+    let listed: Value = serde_json::from_str(&place.run("reproduce --json").out).unwrap();
+    for one in listed.as_array().unwrap() {
+        let [runs, cases, seeds] = ["runs", "cases", "seeds"].map(|key| one[key].as_u64().unwrap());
+        assert_eq!(runs, cases * seeds, "{one}");
+        assert!(runs > 0);
+    }
+    let all = place.run("reproduce --all rw-scheduler");
+    assert_eq!(all.code, 2);
+    assert!(all.err.contains("--all") && all.err.contains("cannot be used"), "{}", all.err);
+    // With --all there is something to be done: the folder of traces is looked for.
+    let all = place.run("reproduce --all --traces gone");
+    assert_eq!((all.code, all.out.as_str()), (2, ""), "{}", all.err);
+    assert!(all.err.contains("there is no folder gone"), "{}", all.err);
+}
+
 /// All numbers of the paper, with all of its seeds.
 #[test]
 fn the_scheduler_paper_is_reproduced() {

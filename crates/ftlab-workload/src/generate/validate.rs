@@ -1,6 +1,7 @@
 //! What a workload must satisfy beyond the form of its values, wherever it came from.
 
 use ftlab::config::Problem;
+use ftlab::config::text::legible;
 use ftlab::units::{Amount, Bytes, Nanos, Ratio, SECTOR_BYTES};
 
 use super::workload::{Addresses, Arrivals, Bucket, Duration, Mix, Phase, Sizes, Workload};
@@ -205,7 +206,7 @@ fn addresses(phase: &Phase, key: &'static str, address: &Addresses) -> Option<Fi
             (!fits).then_some(("address.stride", message, remedy))
         }
         Addresses::Zipf { theta, .. } => {
-            let message = format!("theta is {theta}, outside 0 to {MAX_THETA}");
+            let message = format!("theta is {}, outside 0 to {MAX_THETA}", legible(*theta));
             let remedy = "measured loads have a theta from 0.5 to 1.3".to_owned();
             (!(0.0..=MAX_THETA).contains(theta)).then_some((key, message, remedy))
         }

@@ -96,7 +96,18 @@ impl TraceError {
             Io::UnexpectedEof | Io::InvalidData | Io::InvalidInput => {
                 (ErrorKind::Corrupt, "the file is damaged or cut short: fetch it again")
             }
-            _ => (ErrorKind::Io, "try again once the cause is gone"),
+            Io::NotADirectory => {
+                (ErrorKind::Io, "check the path: a file stands where it has a folder")
+            }
+            Io::StorageFull | Io::QuotaExceeded => {
+                (ErrorKind::Io, "make room, or choose another place")
+            }
+            Io::ReadOnlyFilesystem => (ErrorKind::Io, "choose another place"),
+            Io::InvalidFilename => (ErrorKind::Io, "choose a shorter name"),
+            Io::BrokenPipe => {
+                (ErrorKind::Io, "its reader closed it; keep that open, or name a file")
+            }
+            _ => (ErrorKind::Io, "see that it is a plain file on a sound disk, and try again"),
         };
         TraceError::new(kind, file, format!("{doing}: {error}"), remedy)
     }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use super::declare::{Condition, Declaration, Node, any_of};
+use super::meant::meant;
 use super::options::Options;
 use super::text::{nearest, quoted, shown};
 use super::value::{Choice, Kind};
@@ -223,6 +224,12 @@ impl Catalog {
         names
     }
 
+    /// The paths of all options and sections.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &'static str> + use<'_> {
+        let options = self.options.iter().map(|option| option.path);
+        options.chain(self.sections.iter().map(|section| section.path))
+    }
+
     /// The same where policies are known, too, by their names alone.
     fn remedy_with_policies(&self, path: &str) -> String {
         let remedy = self.remedy_for(path);
@@ -241,25 +248,8 @@ impl Catalog {
         while !self.holds(parent) {
             parent = parent.rsplit_once('.').map_or("", |(parent, _)| parent);
         }
-        let rest = path.strip_prefix(parent).unwrap_or(path).trim_start_matches('.');
         let children = self.children(parent);
-        let all = || {
-            let options = self.options.iter().map(|option| option.path);
-            options.chain(self.sections.iter().map(|section| section.path))
-        };
-        let full = |name: &str| match parent {
-            "" => name.to_owned(),
-            _ => format!("{parent}.{name}"),
-        };
-        let last = path.rsplit('.').next().unwrap_or(path);
-        let meant = nearest(rest, children.iter().copied())
-            .map(full)
-            .or_else(|| {
-                let mut same = all().filter(|known| known.rsplit('.').next() == Some(last));
-                let only = same.next().filter(|_| same.next().is_none());
-                only.map(str::to_owned)
-            })
-            .or_else(|| nearest(path, all()).map(str::to_owned));
+        let meant = meant(self, path, parent);
         let place = if parent.is_empty() { "at the top" } else { parent };
         let known = format!(
             "known {}: {}",

@@ -89,14 +89,24 @@ pub(super) struct Parsed {
     pub is_read: bool,
     pub entries: Vec<Entry>,
     pub problems: Vec<Problem>,
-    /// The preset that a file builds on.
-    pub base: Option<Layer>,
+    /// What a file builds on.
+    pub base: Option<Base>,
+}
+
+/// The preset or the file that a file builds on.
+#[derive(Clone, Debug)]
+pub(super) struct Base {
+    pub name: String,
+    pub span: Range<usize>,
+}
+
+impl Base {
+    /// The key that names it.
+    pub const KEY: &'static str = "base";
 }
 
 /// So many problems of a text are told.
 const MOST_PROBLEMS: usize = 500;
-/// The key that names the preset a file builds on.
-const BASE: &str = "base";
 /// How that is written, for remedies.
 pub(super) const BASE_HINT: &str = "base = \"tlc-512g\" at the top of a user's file";
 
@@ -104,7 +114,7 @@ pub(super) fn parse(layer: &Layer, catalog: &'static Catalog) -> Parsed {
     let parsed = Parsed { is_read: true, entries: Vec::new(), problems: Vec::new(), base: None };
     let mut parser = Parser { layer, catalog, parsed };
     match layer.kind {
-        LayerKind::UnknownPreset => parser.unknown_preset(&layer.text, None),
+        LayerKind::UnknownPreset => parser.unknown_preset(&layer.text),
         LayerKind::Set => parser.assignment(),
         LayerKind::Preset | LayerKind::File | LayerKind::Saved => parser.document(),
     }
@@ -129,16 +139,11 @@ impl Parser<'_> {
         self.parsed.problems.push(Problem::syntax(error, self.layer.place(span)));
     }
 
-    fn unknown_preset(&mut self, name: &str, span: Option<Range<usize>>) {
+    fn unknown_preset(&mut self, name: &str) {
         self.parsed.is_read = false;
-        let names: Vec<&str> = presets::devices().iter().map(|preset| preset.name).collect();
-        let ValueError { remedy, .. } = unknown_name(name, &names);
-        let problem = Problem {
-            path: span.as_ref().map_or("", |_| BASE).to_owned(),
-            message: format!("there is no preset {}", shown(name)),
-            remedy,
-            place: span.map(|span| self.layer.place(span)),
-        };
+        let ValueError { remedy, .. } = unknown_name(name, &presets::names());
+        let message = format!("there is no preset {}", shown(name));
+        let problem = Problem { path: String::new(), message, remedy, place: None };
         self.parsed.problems.push(problem);
     }
 
@@ -187,7 +192,7 @@ impl Parser<'_> {
     }
 
     fn unknown(&mut self, path: &str, key: Range<usize>) {
-        if path == BASE {
+        if path == Base::KEY {
             let message = "a base cannot be named here".to_owned();
             return self.problem(path, key, message, format!("write {BASE_HINT}"));
         }
@@ -226,7 +231,7 @@ impl Parser<'_> {
                 "" => name.to_string(),
                 _ => format!("{prefix}.{name}"),
             };
-            if prefix.is_empty() && name == BASE && self.layer.kind == LayerKind::File {
+            if prefix.is_empty() && name == Base::KEY && self.layer.kind == LayerKind::File {
                 self.base(value);
             } else if let Some(option) = self.catalog.option(&path) {
                 let raw = Raw::of(value.get_ref(), 0);
@@ -247,16 +252,15 @@ impl Parser<'_> {
     }
 
     fn base(&mut self, value: &Spanned<DeValue<'_>>) {
-        let Some(name) = value.get_ref().as_str() else {
-            let found = Raw::of(value.get_ref(), 0).describe();
-            let message = format!("expected the name of a preset, found {found}");
-            let remedy = format!("write {BASE_HINT}");
-            return self.problem(BASE, value.span(), message, remedy);
-        };
-        let base = Layer::preset(name);
-        match base.kind {
-            LayerKind::UnknownPreset => self.unknown_preset(name, Some(value.span())),
-            _ => self.parsed.base = Some(base),
+        match value.get_ref().as_str() {
+            Some(name) => {
+                self.parsed.base = Some(Base { name: name.to_owned(), span: value.span() });
+            }
+            None => {
+                let found = Raw::of(value.get_ref(), 0).describe();
+                let message = format!("expected the name of a preset or of a file, found {found}");
+                self.problem(Base::KEY, value.span(), message, format!("write {BASE_HINT}"));
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ mod dram;
 #[doc(hidden)]
 pub mod fuzz;
 mod layer;
+mod meant;
 mod options;
 mod power;
 pub mod presets;
@@ -23,6 +24,7 @@ mod quantity;
 pub mod reader;
 mod resolve;
 pub mod show;
+mod stack;
 pub mod text;
 mod usual;
 pub mod value;
@@ -39,11 +41,13 @@ pub use options::*;
 pub use power::*;
 pub use problem::{ConfigError, Place, Problem, Problems};
 pub use reader::Origin;
+pub use stack::{Files, circle};
 
 use catalog::catalog;
 use declare::Node;
 use reader::Reader;
 use show::Printer;
+use stack::{NoFiles, Stack, Texts};
 
 use crate::cache::{USUAL_CAPACITY, WriteBufferChoice};
 use crate::ftl::mapping::hybrid::Shares;
@@ -59,29 +63,29 @@ pub struct Config {
     pub warnings: Vec<Problem>,
     /// What the user set, though it does nothing as other options are.
     pub notes: Vec<Problem>,
+    texts: Texts,
     origins: BTreeMap<&'static str, Origin>,
 }
 
 impl Config {
     /// Takes layers together, the later over the earlier, and checks the whole.
     ///
-    /// A file that names a `base` brings that preset in just beneath itself.
+    /// A file that names a preset as its `base` brings that in just beneath itself.
     ///
     /// # Errors
     /// Everything that is wrong: syntax, unknown keys and policies, values, and combinations.
     pub fn load(layers: &[Layer]) -> Result<Config, ConfigError> {
-        let mut all = Vec::new();
-        let mut parsed = Vec::new();
-        for layer in layers {
-            let mut this = layer::parse(layer, catalog());
-            if let Some(base) = this.base.take() {
-                parsed.push(layer::parse(&base, catalog()));
-                all.push(base);
-            }
-            parsed.push(this);
-            all.push(layer.clone());
-        }
+        Config::load_with(layers, &mut NoFiles)
+    }
+
+    /// The same where files may build on files, too.
+    ///
+    /// # Errors
+    /// Everything that is wrong, also with the files that are opened.
+    pub fn load_with(layers: &[Layer], files: &mut dyn Files) -> Result<Config, ConfigError> {
+        let Stack { layers: all, parsed } = Stack::of(layers, files);
         let unread = parsed.iter().any(|layer| !layer.is_read);
+        let texts = Texts::of(&all, &parsed);
         let mut reader = Reader::new(&all, parsed, catalog());
         if unread {
             // Without one of the layers, whatever else is found wrong may be set in it.
@@ -97,13 +101,19 @@ impl Config {
         }
         reader::sort(&all, &mut warnings);
         reader::sort(&all, &mut notes);
-        Ok(Config { options, warnings, notes, origins: reader.origins })
+        Ok(Config { options, warnings, notes, texts, origins: reader.origins })
     }
 
     /// Where the value of an option comes from; `None` if the option does not apply.
     #[must_use]
     pub fn origin(&self, path: &str) -> Option<&Origin> {
         self.origins.get(path)
+    }
+
+    /// Whether the text that messages call `above` builds on the one that they call `label`, or on one that does.
+    #[must_use]
+    pub fn builds_on(&self, above: &str, label: &str) -> bool {
+        self.texts.builds_on(above, label)
     }
 
     /// The shape of the flash.
@@ -139,10 +149,11 @@ impl Config {
     }
 
     /// The whole config as TOML, every option in a fixed order with a comment that says where its
-    /// value comes from. Loading the text gives the same options.
+    /// value comes from, after a comment that says what builds on what. Loading the text gives the same
+    /// options.
     #[must_use]
     pub fn show(&self) -> String {
-        self.print(Some(&self.origins))
+        self.texts.told() + &self.print(Some(&self.origins))
     }
 
     /// The whole config as TOML without comments: equal options give equal text. What a hash of the

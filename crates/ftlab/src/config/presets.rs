@@ -44,6 +44,12 @@ pub const fn devices() -> &'static [Preset] {
     ]
 }
 
+/// The names of all device presets.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    devices().iter().map(|preset| preset.name).collect()
+}
+
 /// The device preset of that name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Preset> {

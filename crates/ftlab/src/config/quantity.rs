@@ -3,7 +3,7 @@
 
 use super::text::{is_long, nearest, quoted, shown};
 use super::value::{Kind, Value, ValueError, ordered};
-use crate::units::{Amount, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
+use crate::units::{Amount, BusRate, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
 
 /// A decimal number taken apart: 12.5 is 125 with one place.
 struct Decimal {
@@ -149,6 +149,26 @@ const RATE: Quantity = Quantity {
     },
 };
 
+/// Transfers are of a byte each.
+const BUS_RATE: Quantity = Quantity {
+    what: "the rate of a bus",
+    units: &[
+        ("MB/s", 1_000_000),
+        ("B/s", 1),
+        ("kB/s", 1_000),
+        ("GB/s", 1_000_000_000),
+        ("KiB/s", 1 << 10),
+        ("MiB/s", 1 << 20),
+        ("GiB/s", 1 << 30),
+        ("MT/s", 1_000_000),
+        ("GT/s", 1_000_000_000),
+        ("kT/s", 1_000),
+        ("T/s", 1),
+    ],
+    listed: "B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s, GiB/s; of 8 data lines also MT/s, GT/s",
+    ..RATE
+};
+
 const TRANSFER_RATE: Quantity = Quantity {
     what: "a rate of transfers",
     units: &[("MT/s", 1_000_000), ("GT/s", 1_000_000_000), ("kT/s", 1_000), ("T/s", 1)],
@@ -240,7 +260,11 @@ impl Quantity {
             ("a time", lower) if lower.ends_with("sec") => {
                 format!("write \"{number}{}s\"", lower.trim_end_matches("sec"))
             }
-            ("a rate", "mt/s") => format!("write \"{number}MB/s\" if the bus is 8 bits wide"),
+            // How many bits a transfer moves, and how many of them are data, is not known here.
+            ("a rate", "t/s" | "kt/s" | "mt/s" | "gt/s") => {
+                "write what it carries in bytes (a lane of PCIe 4.0 with 16 GT/s has 1.97GB/s)"
+                    .to_owned()
+            }
             _ => match nearest(unit, names) {
                 Some(name) => format!("write \"{number}{name}\""),
                 None => "write a unit that is known".to_owned(),
@@ -308,6 +332,18 @@ impl Value for BytesPerSec {
 
     fn print(&self) -> String {
         self.to_string()
+    }
+}
+
+impl Value for BusRate {
+    ordered!(Rate);
+
+    fn parse(text: &str) -> Result<BusRate, ValueError> {
+        BUS_RATE.parse(text).map(|rate| BusRate(BytesPerSec(rate)))
+    }
+
+    fn print(&self) -> String {
+        self.0.print()
     }
 }
 

@@ -26,6 +26,17 @@ pub fn shown(text: &str) -> String {
     quoted(&clip(text))
 }
 
+/// A number as it may stand in a message: one that would take more than a few digits to say how large it is, or
+/// how small, as a power of ten.
+#[must_use]
+pub fn legible(number: f64) -> String {
+    const PLAIN: std::ops::Range<f64> = 1e-6..1e15;
+    match number == 0.0 || PLAIN.contains(&number.abs()) {
+        true => number.to_string(),
+        false => format!("{number:e}"),
+    }
+}
+
 /// Whether messages show only the beginning of `text`.
 pub(super) fn is_long(text: &str) -> bool {
     text.chars().nth(LONGEST).is_some()
@@ -54,4 +65,16 @@ pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Op
         .filter(|(alike, _)| *alike >= ALIKE)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_as_long_as_people_read_them() {
+        let told = [0.0, 0.99, 12.5, -3.0, 123_456_789.0, 1e308, -1e308, 5e-324].map(legible);
+        let expected = ["0", "0.99", "12.5", "-3", "123456789", "1e308", "-1e308", "5e-324"];
+        assert_eq!(told, expected);
+    }
 }

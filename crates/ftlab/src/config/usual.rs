@@ -55,7 +55,7 @@ pub(super) const fn usual_times(cell: Cell) -> UsualTimes {
 /// How long a flash page takes on the bus.
 pub(super) fn transfer_time(choice: &TransfersChoice, page: Bytes) -> Nanos {
     let transfers = match choice {
-        TransfersChoice::Rate(options) => Transfers::Rate(Rate { rate: options.rate }),
+        TransfersChoice::Rate(options) => Transfers::Rate(Rate { rate: options.rate.0 }),
         TransfersChoice::Interface(options) => {
             Transfers::Interface(Interface { width: options.width, transfers: options.transfers })
         }

@@ -3,8 +3,9 @@
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
+use ftlab::ftl::BlockState;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
-use ftlab::units::{Lba, Lpn, Nanos, SimTime};
+use ftlab::units::{BlockId, Lba, Lpn, Nanos, PlaneId, SimTime};
 
 /// Sectors of a page.
 const SECTORS: u64 = 8;
@@ -90,8 +91,82 @@ fn a_scan_reads_what_was_programmed_and_one_more_of_each_block() {
         assert_eq!(recovered.time.0, time, "{written} pages written");
         assert_eq!(recovered.system_reads, 1);
         assert_eq!(recovered.found.pages, written);
+        // Only a block that is half full is filled no further.
+        assert_eq!(recovered.found.closed_early, in_use - full, "{written} pages written");
+        assert_eq!(recovered.erases, 0, "{written} pages written");
         let cut_at = device.now().0 - recovered.time.0;
         assert!(cut_at >= written * 400_000, "the clock goes on");
+    }
+}
+
+/// Blocks by what they are: free and used before, open and empty, open with something on them.
+fn blocks(device: &Device) -> [u64; 3] {
+    let all = device.ftl().blocks();
+    let count = |is: &dyn Fn(BlockId) -> bool| {
+        (0..device.flash().geometry().blocks()).map(BlockId::new).filter(|&block| is(block)).count()
+            as u64
+    };
+    let is_open = |block| all.state(block) == BlockState::Open;
+    [
+        count(&|block| all.state(block) == BlockState::Free && all.erases(block) > 0),
+        count(&|block| is_open(block) && all.programmed(block) == 0),
+        count(&|block| is_open(block) && all.programmed(block) > 0),
+    ]
+}
+
+/// Blocks that collection has made free stay free: they are neither erased again nor counted as closed.
+#[test]
+fn a_cut_erases_no_block_that_is_free_and_closes_those_that_were_open() {
+    let config = config(&[&ONE_DIE[..], &["ftl.recovery.policy=scan"]].concat());
+    let per_page = config.shape().page_size.sectors() / SECTORS;
+    let mut device = device(&config);
+    let pages = device.capacity_sectors() / SECTORS / per_page;
+    let plane = PlaneId::new(0);
+    let mut cuts = 0;
+    for number in 0..3 * pages {
+        let page = number * 7 % pages;
+        carry_out(&mut device, request(Op::Write, page * per_page, per_page));
+        let at_rest = device.ftl().collecting(plane).is_none();
+        let [free, empty, begun] = blocks(&device);
+        // Power-up itself erases where there are too few free blocks.
+        let is_short = device.ftl().free_blocks(plane) <= config.options.ftl.gc.start;
+        if !at_rest || free == 0 || is_short {
+            continue;
+        }
+        cuts += 1;
+        let before = device.ftl().free_blocks(plane);
+        let (after, recovered) = cut(&config, device.clone());
+        assert_eq!(recovered.found.closed_early, begun, "after {number} writes");
+        assert_eq!(recovered.erases, empty, "after {number} writes");
+        assert_eq!(u64::from(after.ftl().free_blocks(plane)), u64::from(before) + empty);
+        let reading = reads(&config, recovered.spare_reads) + list(&config);
+        assert_eq!(recovered.time.0, reading + empty * 3_000_000, "after {number} writes");
+    }
+    assert!(cuts > 20, "{cuts} cuts with free blocks that were in use before");
+}
+
+/// A page that is torn counts for nothing, is read over, and closes its block.
+#[test]
+fn a_torn_page_is_told_and_read_over() {
+    let config = config(&[&ONE_DIE[..], &["ftl.recovery.policy=scan"]].concat());
+    let per_page = config.shape().page_size.sectors() / SECTORS;
+    for whole in [0, 1, 5] {
+        let mut device = device(&config);
+        for page in 0..whole {
+            carry_out(&mut device, request(Op::Write, page * per_page, per_page));
+        }
+        device.submit(device.now(), request(Op::Write, whole * per_page, per_page));
+        let mut done = Vec::new();
+        // Half-way through the program, which takes 400 us.
+        let advanced = device.advance_until(device.now() + Nanos(200_000), &mut done);
+        assert!(done.is_empty(), "{advanced:?}");
+        let (_, recovered) = cut(&config, device);
+        let found = recovered.found;
+        assert_eq!((found.pages, found.torn, found.closed_early), (whole, 1, 1), "{whole} whole");
+        assert_eq!((found.half_erased, found.rolled_back, recovered.erases), (0, 0, 0));
+        // What is whole, the torn page, the erased one behind it, and the first of the other blocks.
+        assert_eq!(recovered.spare_reads, whole + 2 + 63, "{whole} whole");
+        assert_eq!(recovered.time.0, reads(&config, recovered.spare_reads) + list(&config));
     }
 }
 

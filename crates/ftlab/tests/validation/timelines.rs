@@ -238,6 +238,34 @@ fn a_cache_program_waits_for_its_data() {
     assert_eq!(table.done(), [("a", 1300), ("b", 2000), ("c", 2700)]);
 }
 
+/// A die that gets the bus only when another has done with it goes on at once if its own switch is on, whatever the
+/// other one is.
+#[test]
+fn a_die_that_waited_for_the_bus_overlaps_by_its_own_switch() {
+    // Of three pages, one of another die and two of this one, the bus takes 80 us each.
+    let cases = [
+        // Cells 0-50, bus 50-130; cells 0-50, bus 130-210. Then cells 133-183, bus 210-290, or
+        // cells 210-260, bus 260-340.
+        (Kind::Read, [130, 210, 290], [130, 210, 340]),
+        // Bus 0-80, cells 80-680; bus 80-160, cells 160-760. Then bus 160-240, cells 763-1363, or
+        // bus 760-840, cells 840-1440.
+        (Kind::Program, [680, 760, 1363], [680, 760, 1440]),
+    ];
+    for (kind, overlapping, apart) in cases {
+        for (read, program) in [(false, false), (true, false), (false, true), (true, true)] {
+            let set = Set { dies: 2, page: Nanos(80 * US), ..cached(read, program) };
+            let mut table = Table::new(set);
+            table.put(0, "other", kind, at(0, 0, 0));
+            table.put(0, "a", kind, at(1, 0, 0)).put(0, "b", kind, at(1, 0, 1));
+            let overlaps = if kind == Kind::Read { read } else { program };
+            let [other, a, b] = if overlaps { overlapping } else { apart };
+            assert_eq!(table.done(), [("other", other), ("a", a), ("b", b)], "{read} {program}");
+            let found = table.flash.overlaps();
+            assert_eq!(found.cached_reads + found.cached_programs, u64::from(overlaps));
+        }
+    }
+}
+
 /// A read keeps the die busy until 60 while two programs come to wait.
 fn two_programs(set: Set, one: Ppn, other: Ppn) -> Vec<(&'static str, u64)> {
     let mut table = Table::new(set);
@@ -285,6 +313,40 @@ fn erases_of_two_planes_share_the_cells_but_pass_no_read() {
     table.put(0, "s", Kind::Read, at(1, 4, 0)).put(0, "b", Kind::Erase, at(1, 4, 0));
     // s reads what b erases.
     assert_eq!(table.done(), [("r", 60), ("a", 3060), ("s", 3120), ("b", 6120)]);
+}
+
+/// A part that shares only one kind of command between planes serves the others one after the other.
+#[test]
+fn each_kind_of_command_is_shared_by_its_own_switch() {
+    let alone = |kind: Kind| MultiPlane {
+        read: kind == Kind::Read,
+        program: kind == Kind::Program,
+        erase: kind == Kind::Erase,
+        ..ALL_KINDS
+    };
+    // When the first and the second are done; together they end as the tests above draw them.
+    let cases = [
+        // Apart: cells 60-110, bus 110-120; cells 120-170, bus 170-180.
+        (Kind::Read, [120, 130], [120, 180]),
+        // Apart: bus 60-70, cells 70-670; bus 670-680, cells 680-1280.
+        (Kind::Program, [681, 681], [670, 1280]),
+        // Apart: cells 60-3060 and 3060-6060.
+        (Kind::Erase, [3060, 3060], [3060, 6060]),
+    ];
+    for (shared, ..) in cases {
+        for (kind, together, apart) in cases {
+            let mut table = Table::new(two_planes(alone(shared)));
+            let page = if kind == Kind::Erase { 0 } else { 2 };
+            table.put(0, "r", Kind::Read, at(0, 0, 5));
+            table.put(0, "a", kind, at(0, 1, page)).put(0, "b", kind, at(1, 4, page));
+            let [a, b] = if kind == shared { together } else { apart };
+            assert_eq!(
+                table.done(),
+                [("r", 60), ("a", a), ("b", b)],
+                "{kind:?}, {shared:?} shared"
+            );
+        }
+    }
 }
 
 #[test]

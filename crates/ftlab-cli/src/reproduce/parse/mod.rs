@@ -17,6 +17,8 @@ use super::reader::{Fields, Given, Reader, number, plain};
 
 /// The longest text that is read.
 const MAX_TEXT: usize = 1 << 20;
+/// Ten years of processor time.
+const MAX_CPU_MINUTES: u64 = 10 * 365 * 24 * 60;
 /// The most seeds.
 const MAX_SEEDS: u64 = 100_000;
 /// The most cases that claims and figures may ask for.
@@ -76,6 +78,7 @@ impl Parser<'_> {
         let [title, paper, doi, summary] =
             ["title", "paper", "doi", "summary"].map(|key| self.reader.text(&fields, key));
         let seeds = self.count(&fields, "seeds", MAX_SEEDS);
+        let cpu_minutes = self.count(&fields, "cpu_minutes", MAX_CPU_MINUTES);
         let run = self.run(&fields);
         for fields in self.reader.tables(&fields, "axis", Section::Axis) {
             if let Some(axis) = self.axis(&fields) {
@@ -115,6 +118,7 @@ impl Parser<'_> {
             doi,
             summary: summary?,
             seeds: seeds?,
+            cpu_minutes,
             run: run?,
             axes: std::mem::take(&mut self.axes),
             curves: std::mem::take(&mut self.curves),

@@ -153,3 +153,89 @@ impl Collector {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Layer};
+    use crate::device::DeviceSetup;
+    use crate::ftl::streams::WriteStream;
+    use crate::units::Lpn;
+
+    /// One plane, on which programs can fail.
+    const SMALL: [&str; 7] = [
+        "nand.channels=1",
+        "nand.chips_per_channel=1",
+        "nand.dies_per_chip=1",
+        "nand.planes_per_die=1",
+        "nand.blocks_per_plane=24",
+        "nand.pages_per_block=8",
+        "nand.faults.program_failures=1",
+    ];
+    const PLANE: PlaneId = PlaneId::new(0);
+
+    /// An FTL, and a block of it that is full of what is valid.
+    fn written() -> (Ftl, BlockId) {
+        let sets = SMALL.into_iter().zip(1..).map(|(set, number)| Layer::set(number, set));
+        let layers: Vec<Layer> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
+        let config = Config::load(&layers).expect("it is sound");
+        let mut ftl = Ftl::new(DeviceSetup::new(&config, 1).ftl);
+        assert_eq!(ftl.geometry.units_per_page(), 1);
+        let places = (0..ftl.geometry.units_per_block()).map(Lpn::new).map(|page| {
+            let at = ftl.take_page(PLANE, WriteStream::new(0), 0).expect("there is room");
+            ftl.record(at, page, ftl.full_page());
+            ftl.commit(page, at);
+            ftl.programmed_for_host(at, 1);
+            ftl.geometry.block_of(at)
+        });
+        let blocks: Vec<BlockId> = places.collect();
+        assert!(blocks.iter().all(|&block| block == blocks[0]));
+        assert_eq!(ftl.blocks.state(blocks[0]), BlockState::Closed);
+        (ftl, blocks[0])
+    }
+
+    /// The same after a collection of that block found no room.
+    fn stranded(purpose: Purpose, gives_up: bool) -> (Ftl, BlockId) {
+        let (mut ftl, block) = written();
+        assert!(ftl.want(Wanted { block, purpose }));
+        let wanted = ftl.next_to_collect(PLANE).expect("it is asked for");
+        ftl.begin_collection(PLANE, wanted);
+        let run = ftl.planes[PLANE.at()].collection.as_mut().expect("it has begun");
+        if gives_up {
+            run.give_up();
+        }
+        ftl.end_stranded(PLANE);
+        assert!(ftl.planes[PLANE.at()].collection.is_none());
+        assert_eq!(ftl.blocks.valid(block), ftl.geometry.units_per_block(), "it keeps what it has");
+        (ftl, block)
+    }
+
+    fn lost_blocks(ftl: &Ftl) -> u32 {
+        ftl.life().expect("programs can fail").losses().grown_bad
+    }
+
+    #[test]
+    fn a_stranded_victim_that_was_to_be_erased_is_a_candidate_again() {
+        for purpose in [Purpose::Space, Purpose::Background, Purpose::WearLevel] {
+            let (mut ftl, block) = stranded(purpose, false);
+            assert_eq!(ftl.blocks.state(block), BlockState::Closed, "{purpose:?}");
+            assert!(!ftl.has_wanted(PLANE), "{purpose:?}");
+            assert_eq!(lost_blocks(&ftl), 0, "{purpose:?}");
+            ftl.trim(Lpn::new(0));
+            let next = ftl.next_to_collect(PLANE);
+            assert_eq!(next, Some(Wanted { block, purpose: Purpose::Space }), "{purpose:?}");
+        }
+    }
+
+    #[test]
+    fn a_stranded_victim_that_is_given_up_waits_to_be_emptied() {
+        // Of a block that fails anyway the loss was counted when it failed.
+        for (purpose, gives_up, lost) in [(Purpose::Retire, false, 0), (Purpose::Space, true, 1)] {
+            let (mut ftl, block) = stranded(purpose, gives_up);
+            assert_eq!(ftl.blocks.state(block), BlockState::Failing, "{purpose:?}");
+            assert_eq!(lost_blocks(&ftl), lost, "{purpose:?}");
+            let next = ftl.next_to_collect(PLANE);
+            assert_eq!(next, Some(Wanted { block, purpose: Purpose::Retire }), "{purpose:?}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use crate::config::declare::options;
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
-use crate::units::{Bytes, BytesPerSec, Nanos};
+use crate::units::{BusRate, Bytes, BytesPerSec, Nanos};
 
 /// A rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,9 @@ pub struct Rate {
 options! {
     /// A rate.
     pub struct RateOptions at "nand.bus" {
-        /// What the bus moves each second. For an 8-bit bus as many MB/s as it has MT/s.
-        rate: BytesPerSec = required, in "1MB/s"..="100GB/s",
+        /// What the bus moves each second. Transfers, such as 800MT/s, move a byte each, as on 8 data lines; a bus of 16
+        /// has the policy `interface`.
+        rate: BusRate = required, in "1MB/s"..="100GB/s",
             source "range: asynchronous ONFI moves 40 MB/s, ONFI 5 moves 2.4 GB/s";
     }
 }
@@ -28,7 +29,7 @@ impl Policy for Rate {
     type Options = RateOptions;
 
     fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
-        Rate { rate: options.rate }
+        Rate { rate: options.rate.0 }
     }
 
     keeps_nothing!(Rate { rate });

@@ -1,0 +1,133 @@
+//! Devices that build on files of one's own: where those lie, what results, images and fingerprints hold of them, and
+//! what is refused.
+
+use std::fs;
+
+use super::common::{Place, fails};
+use super::reproduce;
+
+const LAB: &str =
+    "# of the lab\nbase = \"tiny\"\n[device]\nname = \"lab\"\n[ftl.gc]\nstart = 3\nstop = 5\n";
+const MINE: &str = "base = \"../lab.toml\"\n[ftl.gc]\nstop = 6\n";
+const LOAD: &str = "--workload randwrite-4k --requests 200";
+
+/// `drives/mine.toml` builds on `lab.toml`, which builds on `tiny`.
+fn lab() -> Place {
+    let place = Place::new();
+    fs::create_dir(place.path("drives")).unwrap();
+    place.write("lab.toml", LAB.as_bytes());
+    place.write("drives/mine.toml", MINE.as_bytes());
+    place
+}
+
+#[test]
+fn a_file_is_found_beside_the_one_that_names_it() {
+    let place = lab();
+    let shown = place.run("config show drives/mine.toml");
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    let chain = "# drives/mine.toml builds on drives/../lab.toml, which builds on preset tiny\n";
+    assert!(shown.out.starts_with(chain), "{}", shown.out);
+    let line = |text: &str| shown.out.lines().find(|line| line.starts_with(text)).unwrap();
+    assert!(line("start = 3").ends_with("# drives/../lab.toml:6"), "{}", shown.out);
+    assert!(line("stop = 6").ends_with("# drives/mine.toml:3"), "{}", shown.out);
+    assert!(line("name = \"lab\"").ends_with("# drives/../lab.toml:4"), "{}", shown.out);
+    let checked = place.run("config check drives/mine.toml");
+    assert_eq!((checked.code, checked.out.contains("in order")), (0, true), "{}", checked.out);
+    // What is changed on top of the file that gave the name is counted, and nothing beneath it.
+    let title = |device: &str| {
+        let done = place.run(&format!("run --device {device} {LOAD} --no-output"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.out.trim_start().lines().next().unwrap().split(',').next().unwrap().to_owned()
+    };
+    assert_eq!(title("lab.toml"), "lab");
+    assert_eq!(title("drives/mine.toml"), "lab with 1 option changed");
+    place.write("named.toml", b"base = \"lab.toml\"\n[device]\nname = \"named\"\n");
+    assert_eq!(title("named.toml"), "named");
+}
+
+#[test]
+fn results_and_fingerprints_hold_what_was_read() {
+    let place = lab();
+    let run = format!("run --device drives/mine.toml {LOAD} -o out");
+    assert_eq!(place.run(&run).code, 0);
+    let config = String::from_utf8(place.read("out/config.toml")).unwrap();
+    assert!(config.contains("builds on drives/../lab.toml") && config.contains("start = 3"));
+    let inputs = |place: &Place| place.json("out/run.json")["inputs_blake3"].clone();
+    let first = inputs(&place);
+    // The configuration of a result is a device like any other.
+    fs::remove_file(place.path("lab.toml")).unwrap();
+    assert_eq!(place.run(&format!("run --device out/config.toml {LOAD} --no-output")).code, 0);
+    // A comment is no input; a value is, though it stands in a base.
+    place.write("lab.toml", LAB.replace("of the lab", "of another lab").as_bytes());
+    let again = place.run(&run);
+    assert_eq!((again.code, again.out.as_str()), (0, ""), "it is complete: {}", again.err);
+    place.write("lab.toml", LAB.replace("start = 3", "start = 4").as_bytes());
+    assert_eq!(place.run(&run).code, 2, "the result that is there is of other inputs");
+    assert_eq!(place.run(&format!("{run} --force")).code, 0);
+    assert_ne!(inputs(&place), first);
+}
+
+#[test]
+fn images_need_the_files_no_more() {
+    let place = lab();
+    let save = "device save --device drives/mine.toml --precondition fill -o mine.ftlab";
+    assert_eq!(place.run(save).code, 0);
+    let with_files = place.run(&format!("run --image mine.ftlab {LOAD} --no-output --json"));
+    fs::remove_dir_all(place.path("drives")).unwrap();
+    fs::remove_file(place.path("lab.toml")).unwrap();
+    let without = place.run(&format!("run --image mine.ftlab {LOAD} --no-output --json"));
+    assert_eq!((without.code, without.out), (0, with_files.out));
+    assert!(place.run("device show mine.ftlab").out.starts_with("lab, "));
+    // An image is no text to build on.
+    place.write("on-image.toml", b"base = \"mine.ftlab\"\n");
+    fails(&place, "config show on-image.toml", &["on-image.toml:1:8", "image", "--image"]);
+}
+
+#[test]
+fn bases_that_can_not_be_read_are_told_with_the_line_that_names_them() {
+    let place = lab();
+    let refused = |text: &str, expected: &[&str]| {
+        place.write("bad.toml", text.as_bytes());
+        let run = format!("run --device bad.toml {LOAD}");
+        fails(&place, &run, &[expected, &["bad.toml:1:8", "remedy"]].concat());
+    };
+    refused("base = \"gone.toml\"\n", &["\"gone.toml\"", "No such file", "check the path"]);
+    refused("base = \"drives/\"\n", &["drives", "directory"]);
+    refused("base = \"bad.toml\"\n", &["in a circle: bad.toml on bad.toml"]);
+    refused("base = \"./drives/../bad.toml\"\n", &["in a circle"]);
+    refused("base = \"tinny\"\n", &["did you mean \"tiny\""]);
+    refused("base = \"\"\n", &["there is no preset"]);
+    refused("base = \"a\\u0000b.toml\"\n", &["no file can be called so"]);
+    #[cfg(unix)]
+    refused("base = \"/dev/zero\"\n", &["longer than 32 MiB"]);
+    // All files count together.
+    let long = |base: &str| format!("base = \"{base}\"\n{}", "# much ado\n".repeat(1 << 20));
+    place.write("one.toml", long("two.toml").as_bytes());
+    place.write("two.toml", long("three.toml").as_bytes());
+    place.write("three.toml", long("tiny").as_bytes());
+    let told = ["two.toml:1:8", "longer than 32 MiB, with the files that build on it"];
+    fails(&place, "config show one.toml", &told);
+    // What is wrong in a base, and in what builds on it, is told at once.
+    place.write("lab.toml", LAB.replace("start = 3", "start = \"x\"").as_bytes());
+    place.write("drives/mine.toml", format!("{MINE}strat = 1\n").as_bytes());
+    let told = ["drives/../lab.toml:6:9", "drives/mine.toml:4:1"];
+    fails(&place, "config show drives/mine.toml", &told);
+}
+
+/// An experiment can be handed on: what its devices build on lies in its folder, too.
+#[test]
+fn devices_of_an_experiment_build_on_what_lies_in_its_folder() {
+    let place = lab();
+    reproduce::experiment(&place, "e", &reproduce::reads("paper = \"> 0\""));
+    let declaration = String::from_utf8(place.read("e/experiment.toml")).unwrap();
+    place.write(
+        "e/experiment.toml",
+        declaration.replace("device = \"tiny\"", "device = \"own-drive.toml\"").as_bytes(),
+    );
+    place.write("e/own-drive.toml", b"base = \"lab.toml\"\n");
+    place.write("e/lab.toml", LAB.as_bytes());
+    assert_eq!(place.run("reproduce e --seeds 1 --no-output -q").code, 0);
+    place.write("e/own-drive.toml", b"base = \"../lab.toml\"\n");
+    let told = ["own-drive.toml:1:8", "outside of the experiment's folder", "remedy"];
+    fails(&place, "reproduce e --seeds 1 --no-output", &told);
+}

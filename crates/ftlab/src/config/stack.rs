@@ -1,0 +1,160 @@
+//! The texts that a config is made of, in the order in which they lie on each other: beneath each file what it
+//! builds on (`base`), a preset or another file, which may build on one in its turn.
+
+use super::catalog::catalog;
+use super::layer::{Base, Layer, Parsed, parse};
+use super::presets;
+use super::problem::Problem;
+use super::text::{clip, shown};
+use super::value::{ValueError, unknown_name};
+
+/// So many files may build on each other: more than anybody can follow, and an end to circles.
+pub const MOST_FILES: usize = 8;
+
+/// Opens the files that files build on. Configs are texts: only who loads one knows where its files are.
+pub trait Files {
+    /// The file called `name`, as a layer, or `None` if that is no name of a file. `above` has the labels of the files
+    /// that build on it: first the one that names it, then the one that names that, up to the first.
+    ///
+    /// # Errors
+    /// The file can't be read, or must not be.
+    fn open(&mut self, name: &str, above: &[&str]) -> Result<Option<Layer>, ValueError>;
+}
+
+/// There are none: a base is a preset.
+pub struct NoFiles;
+
+impl Files for NoFiles {
+    fn open(&mut self, _name: &str, _above: &[&str]) -> Result<Option<Layer>, ValueError> {
+        Ok(None)
+    }
+}
+
+/// Layers with all that they build on, lowest first, and what each holds.
+pub(super) struct Stack {
+    pub layers: Vec<Layer>,
+    pub parsed: Vec<Parsed>,
+}
+
+impl Stack {
+    pub fn of(layers: &[Layer], files: &mut dyn Files) -> Stack {
+        let mut stack = Stack { layers: Vec::new(), parsed: Vec::new() };
+        for layer in layers {
+            let mut chain = chain(layer, files);
+            while let Some((layer, parsed)) = chain.pop() {
+                stack.layers.push(layer);
+                stack.parsed.push(parsed);
+            }
+        }
+        stack
+    }
+}
+
+/// What the texts of a config are called, lowest first, and whether the next one builds on each.
+#[derive(Clone, Debug)]
+pub(super) struct Texts(Vec<(String, bool)>);
+
+impl Texts {
+    pub fn of(layers: &[Layer], parsed: &[Parsed]) -> Texts {
+        let is_base = parsed.iter().skip(1).map(|above| above.base.is_some());
+        let is_base = is_base.chain(std::iter::once(false));
+        Texts(layers.iter().map(|layer| layer.label.clone()).zip(is_base).collect())
+    }
+
+    pub fn builds_on(&self, above: &str, label: &str) -> bool {
+        let at = |wanted: &str| self.0.iter().position(|(label, _)| label == wanted);
+        match (at(label), at(above)) {
+            (Some(low), Some(high)) => {
+                low < high && self.0[low..high].iter().all(|(_, is_base)| *is_base)
+            }
+            _ => false,
+        }
+    }
+
+    /// A comment for each text that builds on others, with an empty line behind; nothing if none does.
+    pub fn told(&self) -> String {
+        let mut told = String::new();
+        let mut bases: Vec<&str> = Vec::new();
+        for (label, is_base) in &self.0 {
+            match (bases.is_empty(), is_base) {
+                (_, true) => bases.push(label),
+                (true, false) => {}
+                (false, false) => {
+                    bases.reverse();
+                    let bases = std::mem::take(&mut bases).join(", which builds on ");
+                    let line = format!("{label} builds on {bases}");
+                    told += &format!("# {}\n\n", line.replace(char::is_control, " "));
+                }
+            }
+        }
+        told
+    }
+}
+
+/// A layer and what it builds on, the lowest last.
+fn chain(top: &Layer, files: &mut dyn Files) -> Vec<(Layer, Parsed)> {
+    let mut chain: Vec<(Layer, Parsed)> = Vec::new();
+    let mut next = Some(top.clone());
+    while let Some(layer) = next.take() {
+        let mut parsed = parse(&layer, catalog());
+        if let Some(base) = &parsed.base {
+            let above: Vec<&str> = std::iter::once(&layer)
+                .chain(chain.iter().rev().map(|(layer, _)| layer))
+                .map(|layer| layer.label.as_str())
+                .collect();
+            match find(&base.name, &above, files) {
+                Ok(base) => next = Some(base),
+                Err(error) => {
+                    let problem = refused(base, &layer, error);
+                    // Whatever else is found wrong may be set in what was not read.
+                    parsed.is_read = false;
+                    parsed.problems.push(problem);
+                }
+            }
+        }
+        chain.push((layer, parsed));
+    }
+    chain
+}
+
+fn refused(base: &Base, layer: &Layer, error: ValueError) -> Problem {
+    Problem {
+        path: Base::KEY.to_owned(),
+        message: error.message,
+        remedy: error.remedy,
+        place: Some(layer.place(base.span.clone())),
+    }
+}
+
+/// What a base names: a preset first, as on the command line.
+fn find(name: &str, above: &[&str], files: &mut dyn Files) -> Result<Layer, ValueError> {
+    if presets::find(name).is_some() {
+        return Ok(Layer::preset(name));
+    }
+    if above.len() == MOST_FILES {
+        return Err(ValueError::new(
+            format!("{MOST_FILES} files build on each other already"),
+            "put some of them together, or build on a preset".to_owned(),
+        ));
+    }
+    match files.open(name, above)? {
+        Some(layer) if above.contains(&layer.label.as_str()) => Err(circle(&layer.label, above)),
+        Some(layer) => Ok(layer),
+        None => Err(ValueError {
+            message: format!("there is no preset {}", shown(name)),
+            ..unknown_name(name, &presets::names())
+        }),
+    }
+}
+
+/// The problem of a file that is to lie beneath itself. `above` is as in [`Files::open`].
+#[must_use]
+pub fn circle(label: &str, above: &[&str]) -> ValueError {
+    let from = above.iter().position(|one| *one == label).unwrap_or(above.len() - 1);
+    let mut round: Vec<String> = above[..=from].iter().rev().map(|one| clip(one)).collect();
+    round.push(clip(label));
+    ValueError::new(
+        format!("the files build on each other in a circle: {}", round.join(" on ")),
+        "name a preset, or a file that does not build on this one".to_owned(),
+    )
+}
