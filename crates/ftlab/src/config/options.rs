@@ -167,6 +167,12 @@ options! {
         /// Dies in each chip. A die carries out one operation at a time.
         dies_per_chip: u32 = "1", in "1"..="16", unit "dies",
             source "range: stacks of up to 16 dies are sold";
+        /// Whether a chip does one thing at a time: from the moment at which one of its dies begins a command
+        /// until it is done, data out included, its other dies begin nothing. Dies of real chips share
+        /// only the pins of their chip, and work side by side. MQSim's do not: it keeps one state for
+        /// each chip.
+        one_die_at_a_time: Switch = "off", source "default: as real chips; on as MQSim, NVM_PHY_ONFI_NVDDR2.cpp",
+            applies_with "nand.dies_per_chip" not "1";
         /// Planes in each die: parts of a die with blocks of their own.
         planes_per_die: u32 = required, in "1"..="16", unit "planes",
             source "range: 1 to 4 are common, 16 in XL-FLASH (KIOXIA, ISSCC 2020)";
@@ -479,6 +485,10 @@ options! {
         suspend_reads: u32 = "16", in "1"..="100000", unit "reads",
             source "assumed: with suspend_limit it bounds how late programs and erases end",
             applies_with "scheduler.suspend" not "none";
+        /// Whether a bus that falls free first moves out what waits in the dies, and begins new commands only
+        /// when nothing does, whatever their rank. That empties dies early, but it lets them idle: one
+        /// that could sense or program already waits for the data of all others on its channel.
+        data_out_first: Switch = "off", source "default: the order of the policy; on as MQSim, NVM_PHY_ONFI_NVDDR2.cpp";
     }
 }
 

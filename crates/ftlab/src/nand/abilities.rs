@@ -128,6 +128,9 @@ pub struct Abilities {
     pub cache: CacheOps,
     /// Operations left for reads: the scheduler decides whether.
     pub pause: PauseCost,
+    /// Whether a chip does one thing at a time: its other dies begin nothing meanwhile. Only where a chip
+    /// has several.
+    pub one_die_at_a_time: bool,
 }
 
 impl Abilities {
@@ -136,5 +139,6 @@ impl Abilities {
         multi_plane: MultiPlane::NONE,
         cache: CacheOps { read: false, program: false, busy: Nanos::ZERO },
         pause: PauseCost { program: Nanos::ZERO, erase: Nanos::ZERO, resume: Nanos::ZERO },
+        one_die_at_a_time: false,
     };
 }

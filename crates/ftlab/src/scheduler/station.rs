@@ -69,7 +69,7 @@ impl<P: Probe> Flash<P> {
     #[inline(always)]
     pub(super) fn next_command(&self, die: DieId) -> Option<CommandId> {
         let station = &self.stations[die.at()];
-        let first = || station.lanes.first();
+        let first = || station.lanes.first().filter(|&id| self.may_begin(die, id));
         let of = |kind| first().filter(|&id| self.commands[id].kind == kind);
         match station.die.accepts(&self.abilities.cache) {
             Accepts::Anything => first(),
@@ -81,6 +81,12 @@ impl<P: Probe> Flash<P> {
             }
             Accepts::HostReads => None,
         }
+    }
+
+    /// Whether the chip of a die lets it begin a command.
+    #[inline(always)]
+    fn may_begin(&self, die: DieId, id: CommandId) -> bool {
+        !self.abilities.one_die_at_a_time || !self.yields_on_chip(die, id)
     }
 
     /// Begins what the die can begin now, or lines it up for the bus.
@@ -113,6 +119,15 @@ impl<P: Probe> Flash<P> {
 
     #[inline(never)]
     fn start_next(&mut self, now: SimTime, die: DieId) {
+        match self.abilities.one_die_at_a_time {
+            true => self.start_on_chip(now, die),
+            false => self.go_on_with(now, die),
+        }
+    }
+
+    /// Begins the next thing on a die, or lines the die up for the bus.
+    #[inline(always)]
+    pub(super) fn go_on_with(&mut self, now: SimTime, die: DieId) {
         let station = &self.stations[die.at()];
         let next = if station.die.is_idle() {
             station.lanes.first()

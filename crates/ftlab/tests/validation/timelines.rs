@@ -117,6 +117,7 @@ impl Table {
             scheduler: set.scheduler,
             prior: Prior::default(),
             whole_moments: false,
+            data_out_first: false,
             hazards: None,
         };
         Table {
