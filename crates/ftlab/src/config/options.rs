@@ -301,6 +301,13 @@ options! {
             source "default: not counted; data sheets give 0.5 us to 1 us for tDBSY",
             applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
                 or "nand.multi_plane.erase" is "on";
+        /// How many of the commands that wait for a die are looked at, for each of its planes, in search of
+        /// those that fit a command which begins; with "none" all of its kind and origin. That takes
+        /// time in proportion to them.
+        looks: Option<u32> = "4", in "1"..="65536", unit "commands",
+            source "assumed: controllers look a few commands ahead; all as MQSim, TSU_Base.cpp",
+            applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
+                or "nand.multi_plane.erase" is "on";
     }
 }
 

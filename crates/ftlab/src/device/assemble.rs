@@ -198,6 +198,7 @@ fn abilities(nand: &NandOptions) -> Abilities {
             erase: planes.erase.is_on(),
             address: planes.address,
             gap: planes.gap,
+            looks: planes.looks,
         },
         cache: CacheOps {
             read: cache.read.is_on(),

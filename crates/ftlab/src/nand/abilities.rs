@@ -32,6 +32,8 @@ pub struct MultiPlane {
     pub address: AddressRule,
     /// The pause on the bus between the addresses, or the data, of two planes (tDBSY).
     pub gap: Nanos,
+    /// How many waiting commands are looked at, for each plane, in search of those that fit; none if all.
+    pub looks: Option<u32>,
 }
 
 impl MultiPlane {
@@ -42,6 +44,7 @@ impl MultiPlane {
         erase: false,
         address: AddressRule::SamePage,
         gap: Nanos::ZERO,
+        looks: Some(4),
     };
 
     /// Whether commands of this kind may share an operation.

@@ -442,11 +442,23 @@ impl<P: Probe> Flash<P> {
             stations,
             lines,
             page_order,
+            data_out_first,
             ..
         } = self;
-        let resume = abilities.pause.resume;
+        let (resume, data_out_first) = (abilities.pause.resume, *data_out_first);
         let page_order = page_order.as_deref();
-        (scheduler, View { geometry, timing, bus, resume, commands, stations, lines, page_order })
+        let view = View {
+            geometry,
+            timing,
+            bus,
+            resume,
+            commands,
+            stations,
+            lines,
+            page_order,
+            data_out_first,
+        };
+        (scheduler, view)
     }
 
     /// Tells the policy that a die begins with a command.

@@ -12,9 +12,6 @@ use crate::nand::{Accepts, Cells, CostClass, Crowd, Die, ProgramCost, Register};
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::{self, Canary};
 
-/// How far into a lane one looks for commands for the other planes, for each of these.
-const LOOKS_PER_PLANE: u32 = 4;
-
 /// A die, what waits for it, and what it does.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Station {
@@ -236,6 +233,7 @@ impl<P: Probe> Flash<P> {
         }
         let mut last = first;
         let collides = plant.is(Canary::PlaneServesTwo);
+        let looks = abilities.multi_plane.looks;
         for _ in 1..planes {
             let fits = |other: &Command| {
                 (collides || taken & (1 << (plane_of(other.page).get() % planes)) == 0)
@@ -250,7 +248,7 @@ impl<P: Probe> Flash<P> {
             let may_pass = |other: &Command, earlier: &Command| {
                 !kind.programs() || geometry.block_of(other.page) != geometry.block_of(earlier.page)
             };
-            let looks = (planes * LOOKS_PER_PLANE) as usize;
+            let looks = looks.map_or(usize::MAX, |looks| planes as usize * looks as usize);
             let found = lanes.take_fitting(commands, first, Choice { looks, fits, may_pass });
             let Some(id) = found else { break };
             commands[id].next = None;
