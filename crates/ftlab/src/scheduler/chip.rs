@@ -22,39 +22,36 @@ impl<P: Probe> Flash<P> {
         Some(self.commands[next].rank())
     }
 
-    /// The die of a chip that may go on: the one that is at work, else the one whose next command ranks best.
-    fn turn_on_chip(&self, die: DieId) -> Option<DieId> {
-        let dies = || self.geometry.dies_of_chip(die);
-        let first = |(rank, _): &((u64, u64), DieId)| *rank;
-        let waiting = || dies().filter_map(|one| Some((self.rank_of_next(one)?, one)));
-        let at_work = dies().find(|&one| self.is_at_work(one));
-        at_work.or_else(|| waiting().min_by_key(first).map(|(_, one)| one))
-    }
-
     /// Whether a die has to leave a command alone for now: another one of its chip is at work, or has a
     /// command that ranks better.
+    #[cold]
     pub(super) fn yields_on_chip(&self, die: DieId, id: CommandId) -> bool {
         if self.plant.is(Canary::ChipDoesTwo) {
             return false;
         }
         let rank = self.commands[id].rank();
-        let others = self.geometry.dies_of_chip(die).filter(|&other| other != die);
+        let mut others = self.geometry.dies_of_chip(die).filter(|&other| other != die);
         let better = |other| self.rank_of_next(other).is_some_and(|theirs| theirs < rank);
-        others.into_iter().any(|other| self.is_at_work(other) || better(other))
+        others.any(|other| self.is_at_work(other) || better(other))
     }
 
-    /// Something came for a die, or it is done: the die of its chip whose turn it is goes on.
-    pub(super) fn start_on_chip(&mut self, now: SimTime, die: DieId) {
-        match self.turn_on_chip(die) {
-            _ if self.plant.is(Canary::ChipDoesTwo) => self.go_on_with(now, die),
-            Some(turn) if turn != die => {
-                self.leave_line_unless_wanted(die);
-                if !self.is_at_work(turn) {
-                    self.go_on_with(now, turn);
-                }
-            }
-            _ => self.go_on_with(now, die),
+    /// Something came for a die, or it is done: the die of its chip that may go on now, if any may. It is the one
+    /// that is at work, else the one whose next command ranks best.
+    #[cold]
+    pub(super) fn turn_on_chip(&mut self, die: DieId) -> Option<DieId> {
+        if self.plant.is(Canary::ChipDoesTwo) {
+            return Some(die);
         }
+        let dies = || self.geometry.dies_of_chip(die);
+        let waiting = || dies().filter_map(|one| Some((self.rank_of_next(one)?, one.get())));
+        let at_work = dies().find(|&one| self.is_at_work(one));
+        let best = || waiting().min().map_or(die, |(_, one)| DieId::new(one));
+        let turn = at_work.unwrap_or_else(best);
+        if turn == die {
+            return Some(die);
+        }
+        self.leave_line_unless_wanted(die);
+        at_work.is_none().then_some(turn)
     }
 
     /// The time until `now` for which collection has occupied a die, or any die of its chip if those wait for

@@ -116,15 +116,11 @@ impl<P: Probe> Flash<P> {
 
     #[inline(never)]
     fn start_next(&mut self, now: SimTime, die: DieId) {
-        match self.abilities.one_die_at_a_time {
-            true => self.start_on_chip(now, die),
-            false => self.go_on_with(now, die),
-        }
-    }
-
-    /// Begins the next thing on a die, or lines the die up for the bus.
-    #[inline(always)]
-    pub(super) fn go_on_with(&mut self, now: SimTime, die: DieId) {
+        let turn = match self.abilities.one_die_at_a_time {
+            true => self.turn_on_chip(die),
+            false => Some(die),
+        };
+        let Some(die) = turn else { return };
         let station = &self.stations[die.at()];
         let next = if station.die.is_idle() {
             station.lanes.first()

@@ -83,11 +83,7 @@ fn preset(sets: &[&str]) -> Device {
 
 /// With dies that work on their own, of which no command waits for the bus without data.
 fn device() -> Device {
-    preset(&[
-        "nand.one_die_at_a_time=off",
-        "nand.bus.command=none",
-        "scheduler.data_out_first=off",
-    ])
+    preset(&["nand.one_die_at_a_time=off", "nand.bus.command=none", "scheduler.data_out_first=off"])
 }
 
 /// The mean latency of random requests of a size, in microseconds, over a part that is filled first.
