@@ -115,6 +115,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
             scheduler: Scheduler::Fifo(Fifo),
             prior: Prior::default(),
             whole_moments: false,
+            data_out_first: false,
             hazards: None,
         },
         has_capacitors: false,

@@ -73,6 +73,7 @@ fn flash(scheduler: Scheduler) -> Flash {
             scheduler,
             prior: Prior::default(),
             whole_moments: false,
+            data_out_first: false,
             hazards: None,
         },
         (),

@@ -41,6 +41,8 @@ const DEVICES: &[&[&str]] = &[
         "scheduler.suspend=program-and-erase",
     ],
     &["scheduler.policy=read-first", "scheduler.suspend=program-and-erase"],
+    // Chips of several dies.
+    &["cache.policy=none", "nand.dies_per_chip=2"],
     // A map on flash, of which little is in memory.
     &["ftl.mapping.policy=dftl", "ftl.over_provisioning=200%"],
     // Pages that are packed, where there is room for what that keeps alive.

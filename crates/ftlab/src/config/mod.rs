@@ -7,6 +7,7 @@
 //! declared once ([`declare`]); [`explain`], [`all_options`] and [`all_policies`] read the
 //! declarations. Nothing here touches a file or the environment: text in, values out.
 
+mod abilities;
 pub mod catalog;
 mod check;
 mod cost;
@@ -31,6 +32,7 @@ pub mod value;
 
 use std::collections::BTreeMap;
 
+pub use abilities::*;
 pub use catalog::{AppliesTo, OptionInfo, PolicyTopic, SectionInfo, Topic, UnknownPath};
 pub use catalog::{all_options, all_policies, explain};
 pub use cost::*;

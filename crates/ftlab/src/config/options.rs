@@ -4,7 +4,10 @@
 use super::declare::{choices, options};
 use super::text::{nearest, quoted, shown};
 use super::value::{Kind, Value, ValueError};
-use super::{CacheOptions, CostOptions, PowerOptions, RecoveryOptions};
+use super::{
+    CacheOpsOptions, CacheOptions, CostOptions, MultiPlaneOptions, PowerOptions, RecoveryOptions,
+    SuspendOptions,
+};
 use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::merge::MergeOptions;
@@ -15,9 +18,9 @@ use crate::ftl::streams::StreamsChoice;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
 use crate::host::Copies;
 use crate::host::arbitration::ArbitrationChoice;
+use crate::nand::FaultOptions;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
-use crate::nand::{AddressRule, FaultOptions};
 use crate::scheduler::{Pausable, SchedulerChoice};
 use crate::units::{Bytes, BytesPerSec, Nanos, Ratio};
 
@@ -167,6 +170,12 @@ options! {
         /// Dies in each chip. A die carries out one operation at a time.
         dies_per_chip: u32 = "1", in "1"..="16", unit "dies",
             source "range: stacks of up to 16 dies are sold";
+        /// Whether a chip does one thing at a time: from the moment at which one of its dies begins a command
+        /// until it is done, data out included, its other dies begin nothing. Dies of real chips share
+        /// only the pins of their chip, and work side by side. MQSim's do not: it keeps one state for
+        /// each chip.
+        one_die_at_a_time: Switch = "off", source "default: as real chips; on as MQSim, NVM_PHY_ONFI_NVDDR2.cpp",
+            applies_with "nand.dies_per_chip" not "1";
         /// Planes in each die: parts of a die with blocks of their own.
         planes_per_die: u32 = required, in "1"..="16", unit "planes",
             source "range: 1 to 4 are common, 16 in XL-FLASH (KIOXIA, ISSCC 2020)";
@@ -268,66 +277,6 @@ impl Switch {
     #[must_use]
     pub const fn is_on(self) -> bool {
         matches!(self, Switch::On)
-    }
-}
-
-options! {
-    /// Commands that one operation serves together on several planes of a die. Only commands that wait
-    /// for the die at the same time can be.
-    pub struct MultiPlaneOptions at "nand.multi_plane" {
-        /// Reads of several planes share one sensing.
-        read: Switch = "off", source "default: the baseline of one plane at a time; see the part",
-            applies_with "nand.planes_per_die" not "1";
-        /// Programs of several planes share one programming.
-        program: Switch = "off", source "default: the baseline of one plane at a time; see the part",
-            applies_with "nand.planes_per_die" not "1";
-        /// Erases of several planes share one erasing.
-        erase: Switch = "off", source "default: the baseline of one plane at a time; see the part",
-            applies_with "nand.planes_per_die" not "1";
-        /// Which pages of different planes may be served together.
-        address: AddressRule = "same-page",
-            source "ONFI 4.0, section 3.1: the page address is the same in all planes of a command",
-            applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
-                or "nand.multi_plane.erase" is "on";
-        /// The pause between the addresses, or the data, of two planes (tDBSY). The bus is held
-        /// meanwhile.
-        gap: Nanos = "0ns", in "0ns"..="1ms",
-            source "default: not counted; data sheets give 0.5 us to 1 us for tDBSY",
-            applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
-                or "nand.multi_plane.erase" is "on";
-    }
-}
-
-options! {
-    /// Cache operations: cells and transfers of a die at the same time.
-    pub struct CacheOpsOptions at "nand.cache_ops" {
-        /// The next page is sensed while the one before it is sent.
-        read: Switch = "off", source "default: the baseline without; see the part";
-        /// The next page is taken in while the one before it is programmed.
-        program: Switch = "off", source "default: the baseline without; see the part";
-        /// How much longer the cells take for an operation that follows another through the register
-        /// (tRCBSY, tCBSY).
-        busy: Nanos = "3us", in "0ns"..="1ms",
-            source "Micron MT29F32G08ABAAA data sheet: tRCBSY and tCBSY are 3 us at least",
-            applies_with "nand.cache_ops.read" is "on" or "nand.cache_ops.program" is "on";
-    }
-}
-
-options! {
-    /// What it costs to leave a program or an erase for a host read and to go on with it. The scheduler
-    /// decides whether that is done.
-    pub struct SuspendOptions at "nand.suspend" {
-        /// Leaving a program.
-        program: Nanos = "20us", in "0ns"..="10ms",
-            source "assumed; Wu and He, FAST 2012, wait for a program pulse of about 10 to 20 us",
-            applies_with "scheduler.suspend" is "program-and-erase";
-        /// Leaving an erase.
-        erase: Nanos = "100us", in "0ns"..="10ms",
-            source "assumed; Wu and He, FAST 2012, wait for a step of an erase pulse",
-            applies_with "scheduler.suspend" not "none";
-        /// Going on.
-        resume: Nanos = "5us", in "0ns"..="10ms", source "assumed",
-            applies_with "scheduler.suspend" not "none";
     }
 }
 
@@ -479,6 +428,10 @@ options! {
         suspend_reads: u32 = "16", in "1"..="100000", unit "reads",
             source "assumed: with suspend_limit it bounds how late programs and erases end",
             applies_with "scheduler.suspend" not "none";
+        /// Whether a bus that falls free first moves out what waits in the dies, and begins new commands only
+        /// when nothing does, whatever their rank. That empties dies early, but it lets them idle: one
+        /// that could sense or program already waits for the data of all others on its channel.
+        data_out_first: Switch = "off", source "default: the order of the policy; on as MQSim, NVM_PHY_ONFI_NVDDR2.cpp";
     }
 }
 

@@ -93,6 +93,7 @@ impl DeviceSetup {
                 scheduler: options.scheduler.policy.build(&of_flash),
                 prior: ftl.cost.prior(),
                 whole_moments: matches!(ftl.cost.policy, RegulatorChoice::QueueDriven(_)),
+                data_out_first: options.scheduler.data_out_first.is_on(),
                 hazards: Hazards::new(&nand.faults, counting(options), &geometry, seed),
             },
             ftl: FtlSetup {
@@ -197,6 +198,7 @@ fn abilities(nand: &NandOptions) -> Abilities {
             erase: planes.erase.is_on(),
             address: planes.address,
             gap: planes.gap,
+            looks: planes.looks,
         },
         cache: CacheOps {
             read: cache.read.is_on(),
@@ -204,6 +206,7 @@ fn abilities(nand: &NandOptions) -> Abilities {
             busy: cache.busy,
         },
         pause: PauseCost { program: suspend.program, erase: suspend.erase, resume: suspend.resume },
+        one_die_at_a_time: nand.one_die_at_a_time.is_on() && nand.dies_per_chip > 1,
     }
 }
 

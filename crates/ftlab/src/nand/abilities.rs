@@ -32,6 +32,8 @@ pub struct MultiPlane {
     pub address: AddressRule,
     /// The pause on the bus between the addresses, or the data, of two planes (tDBSY).
     pub gap: Nanos,
+    /// How many waiting commands are looked at, for each plane, in search of those that fit; none if all.
+    pub looks: Option<u32>,
 }
 
 impl MultiPlane {
@@ -42,6 +44,7 @@ impl MultiPlane {
         erase: false,
         address: AddressRule::SamePage,
         gap: Nanos::ZERO,
+        looks: Some(4),
     };
 
     /// Whether commands of this kind may share an operation.
@@ -128,6 +131,9 @@ pub struct Abilities {
     pub cache: CacheOps,
     /// Operations left for reads: the scheduler decides whether.
     pub pause: PauseCost,
+    /// Whether a chip does one thing at a time: its other dies begin nothing meanwhile. Only where a chip
+    /// has several.
+    pub one_die_at_a_time: bool,
 }
 
 impl Abilities {
@@ -136,5 +142,6 @@ impl Abilities {
         multi_plane: MultiPlane::NONE,
         cache: CacheOps { read: false, program: false, busy: Nanos::ZERO },
         pause: PauseCost { program: Nanos::ZERO, erase: Nanos::ZERO, resume: Nanos::ZERO },
+        one_die_at_a_time: false,
     };
 }

@@ -235,6 +235,13 @@ impl Geometry {
         PlaneId::new(die.get() * self.shape.planes_per_die + index)
     }
 
+    /// The dies of the chip that a die is in.
+    pub fn dies_of_chip(&self, die: DieId) -> impl Iterator<Item = DieId> + use<> {
+        let dies = self.shape.dies_per_chip;
+        let first = die.get() - die.get() % dies;
+        (first..first + dies).map(DieId::new)
+    }
+
     /// The channel of a die, and the die's place on it.
     #[inline]
     #[must_use]

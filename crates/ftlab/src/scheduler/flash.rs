@@ -100,6 +100,8 @@ pub struct FlashSetup {
     pub prior: Prior,
     /// Whether all that comes at one moment is known before any of it begins, whatever the order.
     pub whole_moments: bool,
+    /// Whether a bus moves out what waits in the dies before it begins anything.
+    pub data_out_first: bool,
     /// What fails, but for programs and erases that fail by chance; none if nothing does.
     pub hazards: Option<Hazards>,
 }
@@ -131,6 +133,8 @@ pub struct Flash<P = ()> {
     pub(super) pause: PauseRule,
     pub(super) scheduler: Scheduler,
     pub(super) bus_order: BusOrder,
+    /// Whether a bus moves out what waits in the dies before it begins anything.
+    pub(super) data_out_first: bool,
     /// Whether a command can go before one that came earlier.
     pub(super) overtaking: bool,
     pub(super) commands: Slab<Command>,
@@ -188,6 +192,7 @@ impl<P: Probe> Flash<P> {
             abilities: setup.abilities,
             pause: setup.pause,
             bus_order: setup.scheduler.bus_order(),
+            data_out_first: setup.data_out_first,
             overtaking: setup.scheduler.overtaking() || setup.whole_moments,
             scheduler: setup.scheduler,
             commands: Slab::default(),
@@ -263,15 +268,15 @@ impl<P: Probe> Flash<P> {
         Nanos(self.timing.erase(CellMode::Native).0 * u64::from(erases))
     }
 
-    /// Whether nobody sees single commands, none needs time on a bus, and a die does one thing at a time:
-    /// then what only adds up can be done at once.
+    /// Whether nobody sees single commands, none needs time on a bus, and a die does one thing at a time and
+    /// waits for no other: then what only adds up can be done at once.
     pub(crate) fn may_add_up(&self) -> bool {
         let bus = &self.bus;
         let free = bus.transfer(bus.page_codewords()) + bus.command() == Nanos::ZERO;
-        let Abilities { multi_plane, cache, .. } = &self.abilities;
+        let Abilities { multi_plane, cache, one_die_at_a_time, .. } = &self.abilities;
         let kinds = [multi_plane.read, multi_plane.program, multi_plane.erase];
         let together = self.geometry.planes_per_die() > 1 && kinds.contains(&true);
-        let one_by_one = !together && !cache.read && !cache.program;
+        let one_by_one = !together && !cache.read && !cache.program && !one_die_at_a_time;
         let plain = self.hazards.is_none() && !P::ACTIVE && !verify::ON;
         free && one_by_one && !self.timing.native.knows_costs() && plain
     }
@@ -403,7 +408,7 @@ impl<P: Probe> Flash<P> {
         if self.page_order.is_some() {
             rank = self.rank_by_page(die, id, arrival.sequence, rank);
         }
-        let station = &mut self.stations[die.at()];
+        let gc_mark = self.held_by_gc(now, die);
         let command = &mut self.commands[id];
         command.key = rank;
         if kind == Kind::Erase && self.plant.is(Canary::ErasePassesReads) {
@@ -412,7 +417,7 @@ impl<P: Probe> Flash<P> {
         command.arrival = self.arrivals;
         command.die = die;
         command.waiting_since = now;
-        command.gc_mark = station.die.gc_until(now);
+        command.gc_mark = gc_mark;
         self.arrivals += 1;
         if verify::ON
             && let Some(laws) = &mut self.laws
@@ -420,7 +425,7 @@ impl<P: Probe> Flash<P> {
             laws.submitted(id, now, command, self.load.of(die));
         }
         self.load.add(die);
-        station.lanes.push(&mut self.commands, id);
+        self.stations[die.at()].lanes.push(&mut self.commands, id);
         (die, kind == Kind::Read && origin == Origin::Host)
     }
 
@@ -437,11 +442,23 @@ impl<P: Probe> Flash<P> {
             stations,
             lines,
             page_order,
+            data_out_first,
             ..
         } = self;
-        let resume = abilities.pause.resume;
+        let (resume, data_out_first) = (abilities.pause.resume, *data_out_first);
         let page_order = page_order.as_deref();
-        (scheduler, View { geometry, timing, bus, resume, commands, stations, lines, page_order })
+        let view = View {
+            geometry,
+            timing,
+            bus,
+            resume,
+            commands,
+            stations,
+            lines,
+            page_order,
+            data_out_first,
+        };
+        (scheduler, view)
     }
 
     /// Tells the policy that a die begins with a command.

@@ -16,6 +16,7 @@ impl<P: Probe> Flash<P> {
             pause: _,
             scheduler,
             bus_order: _,
+            data_out_first: _,
             overtaking: _,
             commands: _,
             stations: _,

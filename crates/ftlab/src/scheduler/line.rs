@@ -95,7 +95,7 @@ impl<P: Probe> Flash<P> {
     }
 
     /// Gives a bus that fell free to the die whose command ranks best, or came first, as the policy wants it;
-    /// equals are served as they arrived.
+    /// equals are served as they arrived. What waits in a die may go before all that is to begin.
     pub(super) fn grant(&mut self, now: SimTime, channel: ChannelId) {
         // A line that emptied and filled again leaves a second event behind.
         let line = &mut self.lines[channel.at()];
@@ -107,7 +107,7 @@ impl<P: Probe> Flash<P> {
             line.put_off = Some(now);
             return self.events.schedule(now, now, Event::Bus(channel));
         }
-        let mut best: Option<((u64, u64), usize, Wish)> = None;
+        let mut best: Option<((bool, (u64, u64)), usize, Wish)> = None;
         let mut place = 0;
         while let Some(&die) = self.lines[channel.at()].wanted_by.get(place) {
             let Some(wish) = self.wish(die) else {
@@ -121,6 +121,7 @@ impl<P: Probe> Flash<P> {
                 BusOrder::Rank => command.rank(),
                 BusOrder::Arrival => (0, command.arrival),
             };
+            let rank = (self.data_out_first && matches!(wish, Wish::Begin(_)), rank);
             if best.is_none_or(|(least, ..)| rank < least) {
                 best = Some((rank, place, wish));
             }
@@ -265,6 +266,7 @@ impl<P: Probe> Flash<P> {
 
     /// Splits a wait into what host work and what collection held the command up.
     fn split_wait(&mut self, now: SimTime, die: DieId, id: CommandId, of: WaitedFor) {
+        let held_by_gc = self.held_by_gc(now, die);
         let command = &mut self.commands[id];
         let waited = now - command.waiting_since;
         if of == WaitedFor::Bus && self.plant.is(Canary::WaitNotAccounted) {
@@ -275,7 +277,7 @@ impl<P: Probe> Flash<P> {
             let (channel, _) = self.geometry.channel_of(die);
             self.lines[channel.at()].channel.gc_until(now).0 - station.bus_gc_mark.0
         };
-        let cells = station.die.gc_until(now).0 - command.gc_mark.0;
+        let cells = held_by_gc.0 - command.gc_mark.0;
         let for_gc = match of {
             WaitedFor::Die => cells,
             WaitedFor::Bus => bus(),

@@ -42,6 +42,8 @@ struct Wish {
     sends: Option<Nanos>,
     /// Which of those that wait it is, if it is one of them.
     id: Option<CommandId>,
+    /// Whether it is to begin something; otherwise the die sends.
+    begins: bool,
 }
 
 impl LookAhead {
@@ -94,8 +96,8 @@ impl LookAhead {
             match view.present(die, now) {
                 Present::FreeAt(at) => self.go_on(&mut one, at, view, &mut done),
                 Present::Sends { from, came, on_bus } => {
-                    let (cells, sends) = (Nanos::ZERO, None);
-                    one.wish = Some(Wish { from, came, on_bus, cells, sends, id: None });
+                    let (cells, sends, begins) = (Nanos::ZERO, None, false);
+                    one.wish = Some(Wish { from, came, on_bus, cells, sends, id: None, begins });
                 }
             }
             played.push(one);
@@ -107,7 +109,8 @@ impl LookAhead {
             let granted = free_at.max(first);
             let ready = |one: &&mut Played| one.wish.is_some_and(|wish| wish.from <= granted);
             let oldest = played.iter_mut().filter(ready);
-            let oldest = oldest.min_by_key(|one| one.wish.map(|wish| wish.came));
+            let turn = |wish: Wish| (view.data_out_first && wish.begins, wish.came);
+            let oldest = oldest.min_by_key(|one| one.wish.map(turn));
             let Some((one, wish)) = oldest.and_then(|one| one.wish.take().map(|wish| (one, wish)))
             else {
                 break;
@@ -116,7 +119,8 @@ impl LookAhead {
             let end = free_at + wish.cells;
             if let Some(on_bus) = wish.sends {
                 let cells = Nanos::ZERO;
-                one.wish = Some(Wish { from: end, on_bus, cells, sends: None, ..wish });
+                let sends = None;
+                one.wish = Some(Wish { from: end, on_bus, cells, sends, begins: false, ..wish });
                 continue;
             }
             wish.id.into_iter().for_each(|id| done(id, end));
@@ -138,8 +142,10 @@ impl LookAhead {
             one.begun += 1;
             let command = view.command(id);
             let (data, cells) = (view.data_on_bus(command), view.in_cells(command));
+            let begins = command.kind != Kind::Read || view.command_on_bus().is_some();
             let wish = |from, on_bus, cells, sends| {
-                Some(Wish { from, came: command.arrival, on_bus, cells, sends, id: Some(id) })
+                let (came, id) = (command.arrival, Some(id));
+                Some(Wish { from, came, on_bus, cells, sends, id, begins })
             };
             one.wish = match (command.kind, view.command_on_bus()) {
                 (Kind::Program, ordered) => {

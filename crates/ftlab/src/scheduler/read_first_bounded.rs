@@ -25,6 +25,8 @@
 //!   goes with that operation, past what stands between.
 //! - While a program or an erase is left for reads (`scheduler.suspend`), host reads are served whatever
 //!   they would stop behind.
+//! - Dies that wait for another one of their chip (`nand.one_die_at_a_time`) are thought not to: what stands before
+//!   them there is left out.
 //! - Buses serve what came first, among the dies that want them (the paper does not say).
 //!
 //! Otherwise no queue is walked. A read can stop at a late write only if that is the last late one; whether a

@@ -12,9 +12,6 @@ use crate::nand::{Accepts, Cells, CostClass, Crowd, Die, ProgramCost, Register};
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::{self, Canary};
 
-/// How far into a lane one looks for commands for the other planes, for each of these.
-const LOOKS_PER_PLANE: u32 = 4;
-
 /// A die, what waits for it, and what it does.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Station {
@@ -69,7 +66,7 @@ impl<P: Probe> Flash<P> {
     #[inline(always)]
     pub(super) fn next_command(&self, die: DieId) -> Option<CommandId> {
         let station = &self.stations[die.at()];
-        let first = || station.lanes.first();
+        let first = || station.lanes.first().filter(|&id| self.may_begin(die, id));
         let of = |kind| first().filter(|&id| self.commands[id].kind == kind);
         match station.die.accepts(&self.abilities.cache) {
             Accepts::Anything => first(),
@@ -81,6 +78,12 @@ impl<P: Probe> Flash<P> {
             }
             Accepts::HostReads => None,
         }
+    }
+
+    /// Whether the chip of a die lets it begin a command.
+    #[inline(always)]
+    fn may_begin(&self, die: DieId, id: CommandId) -> bool {
+        !self.abilities.one_die_at_a_time || !self.yields_on_chip(die, id)
     }
 
     /// Begins what the die can begin now, or lines it up for the bus.
@@ -113,6 +116,11 @@ impl<P: Probe> Flash<P> {
 
     #[inline(never)]
     fn start_next(&mut self, now: SimTime, die: DieId) {
+        let turn = match self.abilities.one_die_at_a_time {
+            true => self.turn_on_chip(die),
+            false => Some(die),
+        };
+        let Some(die) = turn else { return };
         let station = &self.stations[die.at()];
         let next = if station.die.is_idle() {
             station.lanes.first()
@@ -221,6 +229,7 @@ impl<P: Probe> Flash<P> {
         }
         let mut last = first;
         let collides = plant.is(Canary::PlaneServesTwo);
+        let looks = abilities.multi_plane.looks;
         for _ in 1..planes {
             let fits = |other: &Command| {
                 (collides || taken & (1 << (plane_of(other.page).get() % planes)) == 0)
@@ -235,7 +244,7 @@ impl<P: Probe> Flash<P> {
             let may_pass = |other: &Command, earlier: &Command| {
                 !kind.programs() || geometry.block_of(other.page) != geometry.block_of(earlier.page)
             };
-            let looks = (planes * LOOKS_PER_PLANE) as usize;
+            let looks = looks.map_or(usize::MAX, |looks| planes as usize * looks as usize);
             let found = lanes.take_fitting(commands, first, Choice { looks, fits, may_pass });
             let Some(id) = found else { break };
             commands[id].next = None;

@@ -29,6 +29,7 @@ pub struct View<'a> {
     pub(super) stations: &'a [Station],
     pub(super) lines: &'a [Line],
     pub(super) page_order: Option<&'a PageOrder>,
+    pub(super) data_out_first: bool,
 }
 
 impl<'a> View<'a> {

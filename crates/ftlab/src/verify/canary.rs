@@ -29,6 +29,8 @@ pub enum Canary {
     ErasePassesReads,
     /// One operation serves two pages of the same plane.
     PlaneServesTwo,
+    /// A chip that does one thing at a time begins something on each of its dies.
+    ChipDoesTwo,
     /// An operation that was left for reads goes on where it would have been by then.
     PauseCostsNothing,
     /// What comes out of DRAM was done before it was asked for.
@@ -107,7 +109,7 @@ pub enum Canary {
 
 impl Canary {
     /// Those that a device betrays while it has power.
-    pub const WITH_POWER: [Canary; 36] = [
+    pub const WITH_POWER: [Canary; 37] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -119,6 +121,7 @@ impl Canary {
         Canary::BusFreeEarly,
         Canary::ErasePassesReads,
         Canary::PlaneServesTwo,
+        Canary::ChipDoesTwo,
         Canary::PauseCostsNothing,
         Canary::EventInThePast,
         Canary::CompletionLost,

@@ -66,6 +66,15 @@ struct Die {
     ordered: Vec<(Ppn, SimTime)>,
 }
 
+impl Die {
+    /// Whether nothing is under way on it.
+    fn is_done(&self, now: SimTime) -> bool {
+        let sent = self.sensed.iter().all(|set| set.sent.is_some_and(|sent| sent <= now));
+        let done = self.paused.is_none() && self.loaded.is_empty() && self.ordered.is_empty();
+        sent && done && self.free_at <= now
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Bus {
     free_at: SimTime,
@@ -121,6 +130,7 @@ pub(crate) struct FlashLaws {
     cache: CacheOps,
     multi_plane: MultiPlane,
     pause: PauseCost,
+    one_die_at_a_time: bool,
     commands_take_the_bus: bool,
     dies: Vec<Die>,
     buses: Vec<Bus>,
@@ -142,6 +152,7 @@ impl FlashLaws {
             cache: abilities.cache,
             multi_plane: abilities.multi_plane,
             pause: abilities.pause,
+            one_die_at_a_time: abilities.one_die_at_a_time,
             commands_take_the_bus: bus.carries_commands(),
             dies: vec![Die::default(); geometry.dies() as usize],
             buses: vec![Bus::default(); geometry.channels() as usize],
@@ -241,6 +252,7 @@ impl FlashLaws {
         }
         assert!(a.from <= a.until, "an operation ends before it begins: {a:?}");
         let resumed = self.goes_on(a);
+        self.is_alone_on_chip(a);
         match first {
             true => self.operation_begins(a, resumed),
             false => self.operation_is_shared(a),
@@ -275,6 +287,17 @@ impl FlashLaws {
         let die = &self.dies[a.die.at()];
         let same = |known: &Operation| known.kind == a.kind && known.pages.contains(&a.page);
         die.paused.as_ref().is_some_and(|(left, _)| same(left))
+    }
+
+    /// Where a chip does one thing at a time, its other dies are done with everything.
+    fn is_alone_on_chip(&self, a: &Activity) {
+        if !self.one_die_at_a_time {
+            return;
+        }
+        for other in self.geometry.dies_of_chip(a.die).filter(|&other| other != a.die) {
+            let die = &self.dies[other.at()];
+            assert!(die.is_done(a.from), "{a:?} begins, but {other:?} of its chip works: {die:?}");
+        }
     }
 
     fn operation_begins(&mut self, a: &Activity, resumed: bool) {
@@ -423,6 +446,9 @@ impl FlashLaws {
         assert!(free_at <= a.from, "two things on one bus, which is free at {free_at}: {a:?}");
         bus.free_at = a.until;
         bus.busy += on.price + gap;
+        if on.what == BusUse::Begin {
+            self.is_alone_on_chip(a);
+        }
         match on.what {
             BusUse::Send => self.sends(a),
             BusUse::Begin => self.begins(a, on.first),
@@ -462,9 +488,7 @@ impl FlashLaws {
     /// Nothing is under way: everything was finished, and the flash's own accounts of time are right.
     pub(crate) fn at_rest(&self, now: SimTime, bus_busy: impl Iterator<Item = Nanos>) {
         for die in &self.dies {
-            let sent = die.sensed.iter().all(|set| set.sent.is_some_and(|sent| sent <= now));
-            let done = die.paused.is_none() && die.loaded.is_empty() && die.ordered.is_empty();
-            assert!(sent && done && die.free_at <= now, "a die at rest is not: {die:?}");
+            assert!(die.is_done(now), "a die at rest is not: {die:?}");
         }
         if let Some(pages) = &self.in_place {
             assert!(pages.waiting.values().all(VecDeque::is_empty), "accesses that never began");

@@ -397,6 +397,7 @@ impl Spec {
                 timing: Prices { native: timing(self.timing), one_bit: ONE_BIT },
                 prior: self.cost.prior,
                 whole_moments: self.cost.policy == RegulatorKind::QueueDriven,
+                data_out_first: false,
                 hazards: Hazards::new(
                     &self.life.faults,
                     Counting { disturbs: false, often: self.life.refresh_reads },

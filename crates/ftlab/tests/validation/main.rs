@@ -6,6 +6,7 @@ mod ageing;
 mod arbitration;
 mod ceilings;
 mod channels;
+mod chips;
 mod cleaning;
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,7 +1,8 @@
-//! MQSim's default device under random reads and writes of a flash page, at queue depths 1, 16 and 64,
-//! against mean value analysis by hand. docs/validation.md shows the calculation.
+//! MQSim's default device in a closed loop: against what MQSim itself measures, and, with dies that work
+//! on their own, under random reads and writes of a flash page at queue depths 1, 16 and 64 against
+//! mean value analysis by hand. docs/validation.md shows the calculation.
 //!
-//! The network has 64 dies, 8 buses and the link. Requests go to dies at random, so a die is visited by
+//! The network of the analysis has 64 dies, 8 buses and the link. Requests go to dies at random, so a die is visited by
 //! one request in 64, a bus by one in 8. Service takes no chance: whoever arrives at a busy station
 //! waits half a service for the request in service, and a whole one for each that waits. (Reiser and
 //! Lavenberg, "Mean-Value Analysis of Closed Multichain Queuing Networks", JACM 1980, with the residual
@@ -19,9 +20,12 @@ const SENSE: f64 = 75.0;
 const PROGRAM: f64 = 750.0;
 const BUS: f64 = 8192.0 / 333.0;
 const LINK: f64 = 8192.0 / 4000.0;
+const COMMAND: f64 = 0.29;
 const DIES: f64 = 64.0;
+const CHIPS: f64 = 32.0;
 const BUSES: f64 = 8.0;
 
+const SECTOR_BYTES: u64 = 512;
 const SECTORS: u64 = 16;
 /// Pages that are written before they are read: the same number on each plane.
 const PAGES: u64 = 1 << 16;
@@ -68,10 +72,44 @@ fn with_held_dies(depth: u32) -> f64 {
     time
 }
 
-fn device() -> Device {
-    let layers = [Layer::preset("mqsim"), Layer::set(1, "cache.policy=none")];
+/// The preset without its write buffer, and with other settings.
+fn preset(sets: &[&str]) -> Device {
+    let sets = ["cache.policy=none"].iter().chain(sets);
+    let sets = sets.enumerate().map(|(at, set)| Layer::set(at + 1, set));
+    let layers: Vec<_> = std::iter::once(Layer::preset("mqsim")).chain(sets).collect();
     let config = Config::load(&layers).expect("the preset is valid");
     assemble(DeviceSetup::new(&config, 1))
+}
+
+/// With dies that work on their own, of which no command waits for the bus without data.
+fn device() -> Device {
+    preset(&["nand.one_die_at_a_time=off", "nand.bus.command=none", "scheduler.data_out_first=off"])
+}
+
+/// The mean latency of random requests of a size, in microseconds, over a part that is filled first.
+fn closed_loop_over(device: &mut Device, load: &Load) -> f64 {
+    const FILLED: u64 = 1 << 30;
+    const IN_PAGES: u64 = 128;
+    let &Load { op, sectors, depth, .. } = load;
+    let reach = FILLED / SECTOR_BYTES;
+    if op == Op::Read {
+        let fill = |at: u64| request(Op::Write, at * IN_PAGES, IN_PAGES as u32, 0);
+        closed_loop(device, 256, (0..reach / IN_PAGES).map(fill));
+    }
+    let mut stream = Stream::new(depth as u64, "addresses");
+    let places = reach / u64::from(sectors);
+    let next = |tag| request(op, stream.below(places) * u64::from(sectors), sectors, tag);
+    let done = closed_loop(device, depth, (0..REQUESTS).map(next));
+    let sum: u64 = done.iter().map(|completion| completion.latency().0).sum();
+    sum as f64 / done.len() as f64 / 1e3
+}
+
+/// What is asked for in a closed loop, and the mean that MQSim measures, in microseconds.
+struct Load {
+    op: Op,
+    sectors: u32,
+    depth: usize,
+    in_mqsim: f64,
 }
 
 /// The mean latency of random requests over the first pages, in microseconds.
@@ -109,11 +147,49 @@ fn reads_take_what_mean_value_analysis_says() {
 #[test]
 fn writes_take_what_mean_value_analysis_says() {
     // A die is taken from the transfer on, so bus and cells are one service.
-    let network = [Station { of: DIES, service: BUS + PROGRAM }];
+    let by_dies = Station { of: DIES, service: BUS + PROGRAM };
+    // So is a chip, if it does one thing at a time; there commands take the bus, too.
+    let by_chips = Station { of: CHIPS, service: COMMAND + BUS + PROGRAM };
     for (depth, tolerance) in [(1, 0.0005), (16, 0.02), (64, 0.02)] {
-        let expected = mean_value_analysis(&network, LINK, depth);
-        let found = measured(&mut device(), Op::Write, depth as usize);
-        assert_near(found, expected, tolerance, &format!("writes at depth {depth}"));
+        for (station, what) in [(&by_dies, "dies"), (&by_chips, "chips")] {
+            let mut device = if what == "dies" { device() } else { preset(&[]) };
+            let expected = mean_value_analysis(std::slice::from_ref(station), LINK, depth);
+            let found = measured(&mut device, Op::Write, depth as usize);
+            assert_near(found, expected, tolerance, &format!("writes to {what} at depth {depth}"));
+        }
     }
     assert!(device().capacity_sectors() > PAGES * SECTORS);
+}
+
+/// Figures of MQSim (github.com/CMU-SAFARI/MQSim), measured by running it with its ssdconfig.xml, 750 us to
+/// program, its data cache off, random addresses, and so many requests always outstanding; for 64 KiB on
+/// a variant of 16 GiB: 4 chips of one die on each channel, 256 blocks in each plane, pages of 4 KiB.
+#[test]
+fn closed_loops_take_what_they_take_in_mqsim() {
+    const TOLERANCE: f64 = 0.03;
+    let of = |op, sectors, depth, in_mqsim| Load { op, sectors, depth, in_mqsim };
+    let default_device = [
+        of(Op::Read, 16, 1, 102.0),
+        of(Op::Read, 16, 16, 150.0),
+        of(Op::Read, 16, 64, 393.0),
+        of(Op::Write, 16, 1, 777.0),
+        of(Op::Write, 16, 16, 1_003.0),
+        of(Op::Write, 16, 64, 1_995.0),
+    ];
+    let variant = [of(Op::Read, 128, 16, 979.0), of(Op::Read, 128, 64, 3_834.0)];
+    let of_variant = [
+        "nand.dies_per_chip=1",
+        "nand.blocks_per_plane=256",
+        "nand.page_size=4KiB",
+        "ftl.gc.start=12",
+        "ftl.gc.stop=13",
+    ];
+    for (sets, loads) in [(&[][..], &default_device[..]), (&of_variant, &variant)] {
+        for load in loads {
+            let found = closed_loop_over(&mut preset(sets), load);
+            let Load { op, sectors, depth, in_mqsim } = load;
+            let what = format!("{op:?} of {sectors} sectors at depth {depth}");
+            assert_near(found, *in_mqsim, TOLERANCE, &what);
+        }
+    }
 }

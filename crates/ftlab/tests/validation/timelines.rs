@@ -16,23 +16,24 @@ use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
 
 use crate::common::{BOUNDS, DEADLINES, ONE_BIT, Spec, TimingKind, timing};
 
-const US: u64 = 1_000;
+pub(crate) const US: u64 = 1_000;
 const PAGES_PER_BLOCK: u32 = 12;
 const BLOCKS_PER_PLANE: u32 = 16;
 
 /// What a timeline needs to know of the flash.
 #[derive(Clone)]
-struct Set {
-    planes: u32,
-    dies: u32,
-    abilities: Abilities,
-    pause: PauseRule,
-    command: Option<Nanos>,
-    page: Nanos,
-    scheduler: Scheduler,
+pub(crate) struct Set {
+    pub planes: u32,
+    pub dies: u32,
+    pub abilities: Abilities,
+    pub pause: PauseRule,
+    pub command: Option<Nanos>,
+    pub page: Nanos,
+    pub scheduler: Scheduler,
+    pub data_out_first: bool,
 }
 
-fn plain() -> Set {
+pub(crate) fn plain() -> Set {
     Set {
         planes: 1,
         dies: 1,
@@ -41,6 +42,7 @@ fn plain() -> Set {
         command: None,
         page: Nanos(10 * US),
         scheduler: Scheduler::Fifo(Fifo),
+        data_out_first: false,
     }
 }
 
@@ -54,6 +56,7 @@ const ALL_KINDS: MultiPlane = MultiPlane {
     erase: true,
     address: AddressRule::SamePage,
     gap: Nanos(US),
+    looks: MultiPlane::NONE.looks,
 };
 
 fn cached(read: bool, program: bool) -> Set {
@@ -61,7 +64,7 @@ fn cached(read: bool, program: bool) -> Set {
     Set { abilities: Abilities { cache, ..Abilities::NONE }, ..plain() }
 }
 
-fn suspending(which: Pausable, times: u32) -> Set {
+pub(crate) fn suspending(which: Pausable, times: u32) -> Set {
     let pause =
         PauseCost { program: Nanos(20 * US), erase: Nanos(100 * US), resume: Nanos(5 * US) };
     Set {
@@ -87,7 +90,7 @@ struct Answer {
 }
 
 /// A flash, the commands that were put into it, and when each was done.
-struct Table {
+pub(crate) struct Table {
     flash: Flash,
     waiting: Vec<Put>,
     done: Vec<(&'static str, u64)>,
@@ -98,12 +101,12 @@ struct Table {
 }
 
 /// Page `page` of block `block` of plane `plane`, planes counted over all dies.
-fn at(plane: u32, block: u32, page: u32) -> Ppn {
+pub(crate) fn at(plane: u32, block: u32, page: u32) -> Ppn {
     Ppn::new((plane * BLOCKS_PER_PLANE + block) * PAGES_PER_BLOCK + page)
 }
 
 impl Table {
-    fn new(set: Set) -> Table {
+    pub fn new(set: Set) -> Table {
         let mut shape = Spec::small().shape;
         shape.dies_per_chip = set.dies;
         shape.planes_per_die = set.planes;
@@ -117,6 +120,7 @@ impl Table {
             scheduler: set.scheduler,
             prior: Prior::default(),
             whole_moments: false,
+            data_out_first: set.data_out_first,
             hazards: None,
         };
         Table {
@@ -129,7 +133,7 @@ impl Table {
     }
 
     /// A host command at a moment.
-    fn put(&mut self, moment: u64, name: &'static str, kind: Kind, page: Ppn) -> &mut Table {
+    pub fn put(&mut self, moment: u64, name: &'static str, kind: Kind, page: Ppn) -> &mut Table {
         self.put_as(moment, name, Command::new(kind, Origin::Host, Task::WriteBack, page))
     }
 
@@ -178,7 +182,7 @@ impl Table {
     }
 
     /// When each command was done, in the order in which they were.
-    fn done(&mut self) -> Vec<(&'static str, u64)> {
+    pub fn done(&mut self) -> Vec<(&'static str, u64)> {
         self.run_until(u64::MAX);
         assert!(self.waiting.is_empty(), "something was never done");
         assert!(self.done.iter().all(|(_, at)| at % US == 0), "{:?}", self.done);

@@ -176,6 +176,7 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
         scheduler,
         prior: Prior::default(),
         whole_moments: false,
+        data_out_first: false,
         hazards: None,
     };
     let probe = Starts { starts: vec![0; load.len()], ..Starts::default() };

@@ -1,0 +1,73 @@
+//! What the dies can do beyond one operation on one plane at a time, and what that costs.
+
+use super::declare::options;
+use super::options::Switch;
+use crate::nand::AddressRule;
+use crate::units::Nanos;
+
+options! {
+    /// Commands that one operation serves together on several planes of a die. Only commands that wait
+    /// for the die at the same time can be.
+    pub struct MultiPlaneOptions at "nand.multi_plane" {
+        /// Reads of several planes share one sensing.
+        read: Switch = "off", source "default: the baseline of one plane at a time; see the part",
+            applies_with "nand.planes_per_die" not "1";
+        /// Programs of several planes share one programming.
+        program: Switch = "off", source "default: the baseline of one plane at a time; see the part",
+            applies_with "nand.planes_per_die" not "1";
+        /// Erases of several planes share one erasing.
+        erase: Switch = "off", source "default: the baseline of one plane at a time; see the part",
+            applies_with "nand.planes_per_die" not "1";
+        /// Which pages of different planes may be served together.
+        address: AddressRule = "same-page",
+            source "ONFI 4.0, section 3.1: the page address is the same in all planes of a command",
+            applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
+                or "nand.multi_plane.erase" is "on";
+        /// The pause between the addresses, or the data, of two planes (tDBSY). The bus is held
+        /// meanwhile.
+        gap: Nanos = "0ns", in "0ns"..="1ms",
+            source "default: not counted; data sheets give 0.5 us to 1 us for tDBSY",
+            applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
+                or "nand.multi_plane.erase" is "on";
+        /// How many of the commands that wait for a die are looked at, for each of its planes, in search of
+        /// those that fit a command which begins; with "none" all of its kind and origin. That takes
+        /// time in proportion to them.
+        looks: Option<u32> = "4", in "1"..="65536", unit "commands",
+            source "assumed: controllers look a few commands ahead; all as MQSim, TSU_Base.cpp",
+            applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
+                or "nand.multi_plane.erase" is "on";
+    }
+}
+
+options! {
+    /// Cache operations: cells and transfers of a die at the same time.
+    pub struct CacheOpsOptions at "nand.cache_ops" {
+        /// The next page is sensed while the one before it is sent.
+        read: Switch = "off", source "default: the baseline without; see the part";
+        /// The next page is taken in while the one before it is programmed.
+        program: Switch = "off", source "default: the baseline without; see the part";
+        /// How much longer the cells take for an operation that follows another through the register
+        /// (tRCBSY, tCBSY).
+        busy: Nanos = "3us", in "0ns"..="1ms",
+            source "Micron MT29F32G08ABAAA data sheet: tRCBSY and tCBSY are 3 us at least",
+            applies_with "nand.cache_ops.read" is "on" or "nand.cache_ops.program" is "on";
+    }
+}
+
+options! {
+    /// What it costs to leave a program or an erase for a host read and to go on with it. The scheduler
+    /// decides whether that is done.
+    pub struct SuspendOptions at "nand.suspend" {
+        /// Leaving a program.
+        program: Nanos = "20us", in "0ns"..="10ms",
+            source "assumed; Wu and He, FAST 2012, wait for a program pulse of about 10 to 20 us",
+            applies_with "scheduler.suspend" is "program-and-erase";
+        /// Leaving an erase.
+        erase: Nanos = "100us", in "0ns"..="10ms",
+            source "assumed; Wu and He, FAST 2012, wait for a step of an erase pulse",
+            applies_with "scheduler.suspend" not "none";
+        /// Going on.
+        resume: Nanos = "5us", in "0ns"..="10ms", source "assumed",
+            applies_with "scheduler.suspend" not "none";
+    }
+}

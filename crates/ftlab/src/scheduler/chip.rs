@@ -1,0 +1,72 @@
+//! Chips that do one thing at a time (`nand.one_die_at_a_time`): while one die of a chip is at work, the
+//! others begin nothing. When it is done, the die whose next command ranks best goes on, as if all
+//! commands of the chip waited in one queue.
+//!
+//! Which die is at work is seen in the dies themselves: nothing is kept for a chip. A die with an operation
+//! that was left for reads is at work.
+
+use super::command::CommandId;
+use super::flash::{Flash, Probe};
+use crate::units::{DieId, Nanos, SimTime};
+use crate::verify::Canary;
+
+impl<P: Probe> Flash<P> {
+    /// Whether a die is at work on something.
+    fn is_at_work(&self, die: DieId) -> bool {
+        !self.stations[die.at()].die.is_idle()
+    }
+
+    /// The rank of the command that a die would begin next.
+    fn rank_of_next(&self, die: DieId) -> Option<(u64, u64)> {
+        let next = self.stations[die.at()].lanes.first()?;
+        Some(self.commands[next].rank())
+    }
+
+    /// Whether a die has to leave a command alone for now: another one of its chip is at work, or has a
+    /// command that ranks better.
+    #[cold]
+    pub(super) fn yields_on_chip(&self, die: DieId, id: CommandId) -> bool {
+        if self.plant.is(Canary::ChipDoesTwo) {
+            return false;
+        }
+        let rank = self.commands[id].rank();
+        let mut others = self.geometry.dies_of_chip(die).filter(|&other| other != die);
+        let better = |other| self.rank_of_next(other).is_some_and(|theirs| theirs < rank);
+        others.any(|other| self.is_at_work(other) || better(other))
+    }
+
+    /// Something came for a die, or it is done: the die of its chip that may go on now, if any may. It is the one
+    /// that is at work, else the one whose next command ranks best.
+    #[cold]
+    pub(super) fn turn_on_chip(&mut self, die: DieId) -> Option<DieId> {
+        if self.plant.is(Canary::ChipDoesTwo) {
+            return Some(die);
+        }
+        let dies = || self.geometry.dies_of_chip(die);
+        let waiting = || dies().filter_map(|one| Some((self.rank_of_next(one)?, one.get())));
+        let at_work = dies().find(|&one| self.is_at_work(one));
+        let best = || waiting().min().map_or(die, |(_, one)| DieId::new(one));
+        let turn = at_work.unwrap_or_else(best);
+        if turn == die {
+            return Some(die);
+        }
+        self.leave_line_unless_wanted(die);
+        at_work.is_none().then_some(turn)
+    }
+
+    /// The time until `now` for which collection has occupied a die, or any die of its chip if those wait for
+    /// each other.
+    #[inline(always)]
+    pub(super) fn held_by_gc(&self, now: SimTime, die: DieId) -> Nanos {
+        if self.abilities.one_die_at_a_time {
+            return self.chip_held_by_gc(now, die);
+        }
+        self.stations[die.at()].die.gc_until(now)
+    }
+
+    #[cold]
+    fn chip_held_by_gc(&self, now: SimTime, die: DieId) -> Nanos {
+        let dies = self.geometry.dies_of_chip(die);
+        dies.fold(Nanos::ZERO, |sum, one| sum + self.stations[one.at()].die.gc_until(now))
+    }
+}
