@@ -107,6 +107,7 @@ impl Places {
 
     /// Twice what two seeds of fio differ by.
     fn agrees_with(&self, fio: &Places, what: &str) {
+        println!("{what}: {self:?}\n{what}, fio: {fio:?}");
         let near = |ours: f64, theirs: f64, share: f64, least: f64| {
             let within = (share * theirs).max(least);
             assert!((ours - theirs).abs() <= within, "{what}:\n{self:?}\nfio:\n{fio:?}");
@@ -215,6 +216,7 @@ fn sizes_of_their_own_share_a_map_as_in_fio() {
             sum += sent.len();
         }
         let mean = sum as f64 / seeds as f64;
+        println!("{options}: {mean} requests, naively {requests}");
         assert!((mean / requests - 1.0).abs() < 0.05, "{options}: {mean}, not {requests}");
     }
 }

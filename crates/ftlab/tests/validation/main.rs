@@ -30,6 +30,7 @@ mod queueing;
 mod regulating;
 mod retention;
 mod rows;
+mod sepbit;
 mod slc;
 mod standstill;
 mod streams;
