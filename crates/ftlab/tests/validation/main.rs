@@ -30,7 +30,6 @@ mod queueing;
 mod regulating;
 mod retention;
 mod rows;
-mod sepbit;
 mod slc;
 mod standstill;
 mod streams;
