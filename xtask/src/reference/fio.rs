@@ -24,9 +24,14 @@ the number of clones in all, each has a queue and results of its own.
 `fio --output-format=json` of version 3.33 prints it, for the tools that read that: [its keys](results.md#fiojson). \
 Jobs report by clone, or with `group_reporting` together, as in fio.
 
-Departures from fio: random sequences are our own and follow `--seed`; with different sizes for reads and writes the \
-random map counts in the smallest of them, where fio 3.33 ends such a job early; `fsync` waits for its flush, and \
-the job with it, as with `libaio`.";
+Departures from fio: random sequences are our own and follow `--seed`; `fsync` waits for its flush, and the job with \
+it, as with `libaio`.
+
+Reads, writes and trims of a random job share one map, or one Zipf, Pareto or normal distribution, as in fio 3.33: \
+what is hot for reads is hot for writes. Where they differ in size, places are still counted in the smallest size of \
+all directions, used or not, and requests at multiples of their own: a place that lies beyond the end ends the pass, \
+often early (`rw=randrw`, `bs=4k,16k`, `size=1m`: on average 77 requests and not 100). A note says so; `norandommap` \
+or one size for all goes everywhere.";
 
 /// The page.
 pub fn page() -> String {

@@ -9,7 +9,6 @@ pub(super) struct Coverage {
     /// Bits of blocks first, then bits of full words, up to a single word.
     levels: Vec<Vec<u64>>,
     len: u64,
-    free: u64,
 }
 
 fn at(index: u64) -> usize {
@@ -30,22 +29,22 @@ impl Coverage {
             }
             levels.push(level);
             if words == 1 {
-                return Coverage { levels, len, free: len };
+                return Coverage { levels, len };
             }
             bits = words;
         }
     }
 
     /// Takes up to `want` blocks in a row, from the first free one at or after `from`, or else from
-    /// the first of all. First block and how many; nothing if none is free.
-    pub fn take(&mut self, from: u64, want: u64) -> Option<(u64, u64)> {
+    /// the first of all. First block and how many; nothing if that one does not lie before `end`.
+    pub fn take(&mut self, from: u64, want: u64, end: u64) -> Option<(u64, u64)> {
         let first = self.next_free(from).or_else(|| self.next_free(0))?;
         let mut taken = 0;
-        while taken < want && first + taken < self.len && !self.is_taken(first + taken) {
+        while taken < want && first + taken < end && !self.is_taken(first + taken) {
             self.mark(first + taken);
             taken += 1;
         }
-        Some((first, taken))
+        Some((first, taken)).filter(|_| taken > 0)
     }
 
     /// All blocks free again.
@@ -53,20 +52,11 @@ impl Coverage {
         *self = Coverage::new(self.len);
     }
 
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-
-    pub fn is_full(&self) -> bool {
-        self.free == 0
-    }
-
     fn is_taken(&self, index: u64) -> bool {
         self.levels[0][at(index / WORD)] >> (index % WORD) & 1 == 1
     }
 
     fn mark(&mut self, index: u64) {
-        self.free -= 1;
         let mut index = index;
         for level in &mut self.levels {
             let word = &mut level[at(index / WORD)];
@@ -111,16 +101,16 @@ mod tests {
             let mut map = Coverage::new(len);
             let mut flags = vec![false; at(len)];
             while flags.contains(&false) {
-                assert!(!map.is_full());
                 let (from, want) = (random.below(len), 1 + random.below(9));
+                let end = len - random.below(len.div_ceil(8));
                 let free = |range: std::ops::Range<u64>| range.into_iter().find(|&i| !flags[at(i)]);
                 let first = free(from..len).or_else(|| free(0..len)).expect("one is free");
-                let run = (first..len).take_while(|&i| !flags[at(i)]).count() as u64;
-                assert_eq!(map.take(from, want), Some((first, run.min(want))), "{len}");
+                let run = (first..end).take_while(|&i| !flags[at(i)]).count() as u64;
+                let taken = (first < end).then_some((first, run.min(want)));
+                assert_eq!(map.take(from, want, end), taken, "{len}");
                 (first..first + run.min(want)).for_each(|i| flags[at(i)] = true);
             }
-            assert!(map.is_full());
-            assert_eq!(map.take(0, 1), None);
+            assert_eq!(map.take(0, 1, len), None);
         }
     }
 }

@@ -1,15 +1,12 @@
-//! `random_distribution`: how it is written, and how places are drawn from it.
+//! `random_distribution`: how it is written, and how places are drawn that are even.
 
 use ftlab::engine::Stream;
 
 use super::job::Distribution;
 use super::values::{Amount, Bad, Base, MILLION, bad, per_cent, sectors};
-use crate::generate::{Scatter, Zipf};
 
 /// As many zones as fio takes.
 const MAX_ZONES: usize = 256;
-/// Uniform draws whose sum stands for a normal one: their variances sum to one.
-const NORMAL_DRAWS: u32 = 12;
 /// Beyond this nearly every request goes to the first place.
 const MAX_THETA: f64 = 10.0;
 
@@ -99,54 +96,18 @@ fn zones(text: &str, absolute: bool, base: Base) -> Result<Vec<(u64, Amount)>, B
     Ok(zones)
 }
 
-/// Draws places from a distribution.
+/// Draws places where they are even, by zone or as a whole; [`skew`](super::skew) has the others.
 #[derive(Clone, Debug)]
 pub(super) enum Draw {
     Uniform,
-    Ranked {
-        ranks: Ranks,
-        scatter: Scatter,
-        shift: u64,
-    },
     /// Accesses up to and with each zone, in millionths, and where it ends, in places.
     Zoned(Vec<(u64, u64)>),
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Ranks {
-    Zipf(Zipf),
-    Pareto { power: f64 },
-    Normal { deviation: f64 },
-}
-
 impl Draw {
-    /// Over `places` of `unit` sectors each. The centre of a skewed distribution is drawn unless it
-    /// is given.
-    pub fn new(of: &Distribution, places: u64, unit: u64, stream: &mut Stream) -> Draw {
-        let (ranks, center) = match of {
-            Distribution::Uniform => return Draw::Uniform,
-            Distribution::Zoned(zones) => return Draw::zoned(zones, places, unit),
-            Distribution::Zipf { theta, center } => {
-                (Ranks::Zipf(Zipf::new(places, *theta)), *center)
-            }
-            Distribution::Pareto { power, center } => {
-                let power = libm::log(*power) / libm::log(1.0 - power);
-                (Ranks::Pareto { power }, *center)
-            }
-            Distribution::Normal { deviation, center } => {
-                (Ranks::Normal { deviation: *deviation }, Some(center.unwrap_or(0.5)))
-            }
-        };
-        let scatter = Scatter::new(places);
-        let first = scatter.place(0);
-        let shift = match center {
-            Some(center) => ((center * places as f64) as u64 + places - first) % places,
-            None => stream.below(places),
-        };
-        Draw::Ranked { ranks, scatter, shift }
-    }
-
-    fn zoned(zones: &[(u64, Amount)], places: u64, unit: u64) -> Draw {
+    /// Over `places` of `unit` sectors each.
+    pub fn new(of: &Distribution, places: u64, unit: u64) -> Draw {
+        let Distribution::Zoned(zones) = of else { return Draw::Uniform };
         let whole = places * unit;
         let (mut accesses, mut end) = (0, 0);
         let list = zones.iter().map(|(share, space)| {
@@ -161,10 +122,6 @@ impl Draw {
     pub fn draw(&self, places: u64, stream: &mut Stream) -> u64 {
         match self {
             Draw::Uniform => stream.below(places),
-            Draw::Ranked { ranks, scatter, shift } => {
-                let rank = ranks.draw(places, stream);
-                (scatter.place(rank) + shift) % places
-            }
             Draw::Zoned(zones) => {
                 let drawn = stream.below(MILLION);
                 let at = zones.partition_point(|zone| zone.0 <= drawn);
@@ -173,25 +130,6 @@ impl Draw {
                     0 => stream.below(places),
                     width => begin + stream.below(width),
                 }
-            }
-        }
-    }
-}
-
-impl Ranks {
-    fn draw(&self, places: u64, stream: &mut Stream) -> u64 {
-        match self {
-            Ranks::Zipf(zipf) => zipf.draw(stream),
-            Ranks::Pareto { power } => {
-                let part = libm::exp(*power * libm::log(stream.unit().max(f64::MIN_POSITIVE)));
-                ((places - 1) as f64 * part) as u64
-            }
-            // The distance from the centre: ranks beside it on either hand are alike.
-            Ranks::Normal { deviation } => {
-                let sum: f64 = (0..NORMAL_DRAWS).map(|_| stream.unit() - 0.5).sum();
-                let at = (sum * deviation * places as f64 + places as f64 / 2.0)
-                    .rem_euclid(places as f64);
-                (at as u64).min(places - 1)
             }
         }
     }

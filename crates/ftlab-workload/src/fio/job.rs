@@ -265,10 +265,52 @@ impl Job {
         self.mix.uses(direction)
     }
 
-    /// The smallest request of the directions that it uses: the unit of its random map.
+    /// The smallest request of the directions that it uses.
     pub(super) fn smallest(&self) -> u32 {
         let sizes = (READ..=TRIM).filter(|&direction| self.uses(direction));
         sizes.map(|direction| self.sizes[direction].smallest()).min().unwrap_or(1)
+    }
+
+    /// The largest request of the directions that it uses.
+    pub(super) fn largest(&self) -> u32 {
+        let sizes = (READ..=TRIM).filter(|&direction| self.uses(direction));
+        sizes.map(|direction| self.sizes[direction].largest()).max().unwrap_or(1)
+    }
+
+    /// Whether every pass goes in the same order, as in fio.
+    pub(super) fn repeats(&self) -> bool {
+        let order = self.order == RandomOrder::Map && self.random_share == [Self::ALL; 3];
+        self.random && order
+    }
+
+    /// Whether a random place may lie beyond the end for a direction: it is counted in a smaller size
+    /// than that direction has.
+    pub(super) fn overshoots(&self) -> bool {
+        let unit = match (&self.distribution[READ], self.order) {
+            (Distribution::Uniform | Distribution::Zoned(_), RandomOrder::Free) => return false,
+            (Distribution::Uniform | Distribution::Zoned(_), _) => self.unit_of_all(),
+            _ => self.unit_of_values(),
+        };
+        let mut used = (READ..=TRIM).filter(|&direction| self.uses(direction));
+        self.random && used.any(|direction| self.unit(direction) > unit)
+    }
+
+    /// Sectors from one random place of a direction to the next.
+    pub(super) fn unit(&self, direction: usize) -> u64 {
+        self.align[direction].unwrap_or_else(|| self.sizes[direction].smallest()).into()
+    }
+
+    /// The smallest request of all directions, used or not: as in fio, its random map has so many
+    /// places.
+    pub(super) fn unit_of_all(&self) -> u64 {
+        let sizes = self.sizes.iter().map(Sizes::smallest);
+        sizes.min().expect("three directions").into()
+    }
+
+    /// The smaller of reads and writes, used or not: as in fio, a skewed distribution has so many
+    /// values.
+    pub(super) fn unit_of_values(&self) -> u64 {
+        self.sizes[READ].smallest().min(self.sizes[WRITE].smallest()).into()
     }
 
     /// All, in millionths.

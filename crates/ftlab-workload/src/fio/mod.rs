@@ -18,6 +18,7 @@ mod parse;
 mod plan;
 mod player;
 pub mod report;
+mod skew;
 mod text;
 mod values;
 

@@ -5,7 +5,8 @@ use ftlab::engine::Stream;
 
 use super::coverage::Coverage;
 use super::distribution::Draw;
-use super::job::{Job, Modifier, RandomOrder, Sizes, Zones};
+use super::job::{Job, Modifier, READ, RandomOrder, Sizes, Zones};
+use super::skew::Skew;
 use crate::generate::Scatter;
 
 /// So often a size is drawn again if it does not fit before the end; then the smallest is taken.
@@ -39,17 +40,21 @@ struct Random {
     order: Order,
     /// By direction: sectors of a place, and how many places there are.
     grid: [(u64, u64); 3],
-    draws: [Draw; 3],
     stream: Stream,
     /// The stream as it was: with a map every pass goes in the same order.
     origin: Stream,
 }
 
+/// Places are numbers. What a number means depends on the direction: so many requests of its smallest
+/// size from the start. Where directions differ in that, as in fio, they still share one map or one
+/// distribution, in which there are as many numbers as the smallest size of all makes; and a number
+/// that lies beyond the end for a direction ends the pass.
 #[derive(Clone, Debug)]
 enum Order {
-    Map { map: Coverage, unit: u64 },
-    Permuted { scatter: Scatter, unit: u64, places: u64, begin: u64, step: u64 },
-    Free,
+    Map(Coverage),
+    Permuted { scatter: Scatter, places: u64, begin: u64, step: u64 },
+    Skewed(Skew),
+    Free([Draw; 3]),
 }
 
 /// Draws sizes of requests.
@@ -144,13 +149,13 @@ impl Offsets {
         (at, size)
     }
 
-    /// At a new place. Only called for random jobs.
-    pub fn random(&mut self, direction: usize, size: &mut SizeDraw<'_>) -> Spot {
+    /// At a new place. Only called for random jobs. Nothing if there is none: the pass is over.
+    pub fn random(&mut self, direction: usize, size: &mut SizeDraw<'_>) -> Option<Spot> {
         let random = self.random.as_mut().expect("a random job has places");
-        let spot = random.next(direction, self.len, size);
+        let spot = random.next(direction, self.len, size)?;
         self.cursors[direction] = spot.0 + u64::from(spot.1);
         self.last[direction] = spot.0;
-        spot
+        Some(spot)
     }
 }
 
@@ -188,61 +193,58 @@ impl Random {
     fn new(job: &Job, len: u64, stream: &mut Stream) -> Random {
         let grid = [0, 1, 2].map(|direction| {
             let smallest = u64::from(job.sizes[direction].smallest());
-            match job.align[direction] {
-                Some(align) => (u64::from(align), (len - smallest.min(len)) / u64::from(align) + 1),
-                None => (smallest, (len / smallest).max(1)),
-            }
+            let unit = job.unit(direction);
+            (unit, (len - smallest.min(len)) / unit + 1)
         });
-        let draws = [0, 1, 2].map(|direction| {
-            let (unit, places) = grid[direction];
-            Draw::new(&job.distribution[direction], places, unit, stream)
-        });
-        let unit = u64::from(job.smallest());
-        let places = (len / unit).max(1);
-        let order = match job.order {
-            RandomOrder::Free => Order::Free,
-            RandomOrder::Map => Order::Map { map: Coverage::new(places), unit },
-            RandomOrder::Permuted => {
+        let places = (len / job.unit_of_all()).max(1);
+        let skewed = len.div_ceil(job.unit_of_values());
+        let order = match (Skew::new(&job.distribution[READ], skewed, stream), job.order) {
+            (Some(skew), _) => Order::Skewed(skew),
+            (None, RandomOrder::Map) => Order::Map(Coverage::new(places)),
+            (None, RandomOrder::Permuted) => {
                 let begin = stream.below(places);
-                Order::Permuted { scatter: Scatter::new(places), unit, places, begin, step: 0 }
+                Order::Permuted { scatter: Scatter::new(places), places, begin, step: 0 }
             }
+            (None, RandomOrder::Free) => Order::Free([0, 1, 2].map(|direction| {
+                let (unit, places) = grid[direction];
+                Draw::new(&job.distribution[direction], places, unit)
+            })),
         };
-        Random { order, grid, draws, origin: stream.clone(), stream: stream.clone() }
+        Random { order, grid, origin: stream.clone(), stream: stream.clone() }
     }
 
     fn restart(&mut self) {
         match &mut self.order {
-            Order::Map { map, unit: _ } => map.clear(),
+            Order::Map(map) => map.clear(),
             Order::Permuted { step, .. } => *step = 0,
             // Without a map fio goes on drawing.
-            Order::Free => return,
+            Order::Skewed(_) | Order::Free(_) => return,
         }
         self.stream = self.origin.clone();
     }
 
-    fn next(&mut self, direction: usize, len: u64, size: &mut SizeDraw<'_>) -> Spot {
+    fn next(&mut self, direction: usize, len: u64, size: &mut SizeDraw<'_>) -> Option<Spot> {
+        let (unit, places) = self.grid[direction];
         match &mut self.order {
-            Order::Map { map, unit } => {
-                if map.is_full() {
-                    map.clear();
-                    self.stream = self.origin.clone();
-                }
-                let drawn = self.stream.below(map.len());
+            Order::Map(map) => {
+                let drawn = self.stream.below(places);
                 let wanted = u64::from(size.draw());
-                let (first, got) =
-                    map.take(drawn, wanted.div_ceil(*unit)).expect("one is free: see above");
-                let size = wanted.min(got * *unit);
-                (first * *unit, u32::try_from(size).expect("no more than was wanted"))
+                let (first, got) = map.take(drawn, wanted.div_ceil(unit), places)?;
+                let size = wanted.min(got * unit);
+                Some((first * unit, u32::try_from(size).expect("no more than was wanted")))
             }
-            Order::Permuted { scatter, unit, places, begin, step } => {
-                let place = scatter.place((*begin + *step) % *places);
+            Order::Permuted { scatter, places, begin, step } => {
+                let at = scatter.place((*begin + *step) % *places) * unit;
                 *step = (*step + 1) % *places;
-                fitting(place * *unit, len, size)
+                Some((at, size.within(len.checked_sub(at)?)?))
             }
-            Order::Free => {
-                let (unit, places) = self.grid[direction];
-                let place = self.draws[direction].draw(places, &mut self.stream);
-                fitting(place * unit, len, size)
+            Order::Skewed(skew) => {
+                let at = skew.draw(&mut self.stream) * unit;
+                Some((at, size.within(len.checked_sub(at)?)?))
+            }
+            Order::Free(draws) => {
+                let at = draws[direction].draw(places, &mut self.stream) * unit;
+                Some(fitting(at, len, size))
             }
         }
     }

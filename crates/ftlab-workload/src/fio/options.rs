@@ -120,14 +120,14 @@ pub const OPTIONS: &[JobOption] = options![
     "rw_sequencer": Honoured("");
     "rwmixread": Honoured("the later one of rwmixread and rwmixwrite counts");
     "rwmixwrite": Honoured("see rwmixread");
-    "bs" | "blocksize": Honoured("whole sectors of 512 bytes");
+    "bs" | "blocksize": Honoured("whole sectors of 512 bytes; of sizes that differ see above");
     "bsrange" | "blocksize_range": Honoured("multiples of the smaller one");
     "bssplit": Honoured("whole per cent");
     "bs_unaligned" | "blocksize_unaligned" [bare]: refused("a device takes whole sectors", "leave it out: sizes are multiples of the smallest");
     "bs_is_seq_rand": refused("sizes belong to reads, writes and trims here", "write a job for each");
     "ba" | "blockalign": Honoured("takes away the random map, as in fio");
     "percentage_random": Honoured("");
-    "random_distribution": Honoured("random, zipf, pareto, normal, zoned and zoned_abs. Popular places are spread by a permutation, where fio uses a hash that lets some places share");
+    "random_distribution": Honoured("random, zipf, pareto, normal, zoned and zoned_abs. All directions have the same hot places, spread as fio spreads them; where they lie follows the seed, unless a centre is given. A normal one is never narrower than a twelfth of the file, as in fio");
     "norandommap" [bare]: Honoured("");
     "softrandommap": NoEffect("the map always finds memory");
     "random_generator": Honoured("lfsr walks a permutation; tausworthe and tausworthe64 are the same here, and their sequences are not fio's");

@@ -213,9 +213,7 @@ impl Layout {
             Some(size) => each(size.of(whole)).min(room),
             None => room.min(whole),
         };
-        let largest =
-            [0, 1, 2].into_iter().filter(|&way| job.uses(way)).map(|way| job.sizes[way].largest());
-        let largest = u64::from(largest.max().unwrap_or(1));
+        let largest = u64::from(job.largest());
         if len < largest {
             let (len, largest) = (Bytes(len * SECTOR_BYTES), Bytes(largest * SECTOR_BYTES));
             let message =

@@ -24,6 +24,8 @@ pub(super) struct Player {
     number: u32,
     files: Vec<File>,
     streams: Streams,
+    /// The streams as they were.
+    origin: Streams,
     /// A pass ends after so many sectors.
     pass_sectors: u64,
     delay: Nanos,
@@ -32,6 +34,10 @@ pub(super) struct Player {
     loops: u64,
     pass_done: u64,
     pass_requests: u64,
+    /// Whether there is a file without a place for the next request.
+    exhausted: bool,
+    /// Whether a request was made since the files were begun.
+    moved: bool,
     // What is outstanding.
     outstanding: u32,
     filling: bool,
@@ -57,8 +63,11 @@ struct File {
     start: u64,
     offsets: Offsets,
     issued: u64,
+    /// There is no place for the next request of this pass.
+    exhausted: bool,
 }
 
+#[derive(Clone)]
 struct Streams {
     op: Stream,
     size: Stream,
@@ -116,27 +125,32 @@ impl Player {
             start: range.start,
             offsets: Offsets::new(job, range.len, stream(&format!("place.{index}"))),
             issued: 0,
+            exhausted: false,
         };
         let files: Vec<File> = ranges.iter().enumerate().map(file).collect();
         let whole = files.iter().map(|file| file.offsets.pass(smallest)).sum();
         let (low, high) = job.time.delay;
         let delay = Nanos(low.0 + stream("delay").below(high.0 - low.0 + 1));
+        let streams = Streams {
+            op: stream("operation"),
+            size: stream("size"),
+            random: stream("random"),
+            file: stream("file"),
+            rate: stream("rate"),
+        };
         Player {
             number,
             files,
-            streams: Streams {
-                op: stream("operation"),
-                size: stream("size"),
-                random: stream("random"),
-                file: stream("file"),
-                rate: stream("rate"),
-            },
+            origin: streams.clone(),
+            streams,
             pass_sectors: pass_sectors.unwrap_or(whole),
             delay,
             end: job.time.runtime.map(|time| Nanos(delay.0 + job.time.ramp.0 + time.0)),
             loops: 0,
             pass_done: 0,
             pass_requests: 0,
+            exhausted: false,
+            moved: false,
             outstanding: 0,
             filling: true,
             flushing: false,
@@ -200,20 +214,47 @@ impl Player {
 
     /// Begins the next pass if this one is over; `false` if there is none.
     fn pass(&mut self) -> bool {
-        let enough = self.job.amounts.requests.is_some_and(|most| self.pass_requests >= most);
-        if self.to_write.is_some() || (self.pass_done < self.pass_sectors && !enough) {
+        let amounts = &self.job.amounts;
+        let enough = amounts.requests.is_some_and(|most| self.pass_requests >= most);
+        let over = self.pass_done >= self.pass_sectors || enough;
+        let exhausted = self.exhausted && self.files.iter().all(|file| self.is_done(file));
+        if self.to_write.is_some() || !(over || exhausted) {
             return true;
         }
-        self.loops += 1;
-        if !self.job.time.time_based && self.loops >= self.job.amounts.loops {
+        // As in fio, a pass without a single request is the last.
+        if !self.moved {
             return false;
         }
-        (self.pass_done, self.pass_requests, self.since_random) = (0, 0, 0);
+        // Nor does fio begin the files again for less of `io_size` than a request.
+        let rest = self.pass_sectors.saturating_sub(self.pass_done);
+        let goes_on = !enough && amounts.io_size.is_some() && rest >= self.job.largest().into();
+        if !goes_on {
+            self.loops += 1;
+            if !self.job.time.time_based && self.loops >= amounts.loops {
+                return false;
+            }
+            (self.pass_done, self.pass_requests) = (0, 0);
+        }
+        self.begin_files(exhausted);
+        true
+    }
+
+    fn begin_files(&mut self, exhausted: bool) {
+        (self.since_random, self.moved, self.exhausted) = (0, false, false);
         for file in &mut self.files {
             file.offsets.restart();
-            file.issued = 0;
+            (file.issued, file.exhausted) = (0, false);
         }
-        true
+        // With a map every pass goes in the same order, and so does one that ended for want of places.
+        if self.job.repeats() || exhausted {
+            let Streams { op, size, random, .. } = self.origin.clone();
+            self.streams = Streams { op, size, random, ..self.streams.clone() };
+        }
+    }
+
+    /// Whether a file has had its share of the pass, or has no place for the next request.
+    fn is_done(&self, file: &File) -> bool {
+        file.exhausted || file.issued >= self.pass_sectors / self.files.len() as u64
     }
 
     /// The direction of the next request, or when there is one.
@@ -269,14 +310,12 @@ impl Player {
             Service::RoundRobin(every) | Service::Random(every) => every,
             Service::Sequential => u64::MAX,
         };
-        let share = self.pass_sectors / count as u64;
-        let full = |file: &File| file.issued >= share;
-        if self.file_requests >= every || full(&self.files[self.file]) {
+        if self.file_requests >= every || self.is_done(&self.files[self.file]) {
             self.file_requests = 0;
             self.file = match self.job.target.service {
                 Service::Random(_) => {
                     let open: Vec<usize> =
-                        (0..count).filter(|&at| !full(&self.files[at])).collect();
+                        (0..count).filter(|&at| !self.is_done(&self.files[at])).collect();
                     match open.len() {
                         0 => (self.file + 1) % count,
                         len => {
@@ -286,7 +325,7 @@ impl Player {
                 }
                 _ => {
                     let next = (1..=count).map(|step| (self.file + step) % count);
-                    let open = next.clone().find(|&at| !full(&self.files[at]));
+                    let open = next.clone().find(|&at| !self.is_done(&self.files[at]));
                     open.unwrap_or((self.file + 1) % count)
                 }
             };
@@ -295,11 +334,12 @@ impl Player {
         self.file
     }
 
-    fn place(&mut self, direction: usize) -> (usize, u64, u32) {
+    /// File, place and size of the next request; nothing if the file has none: then it is exhausted.
+    fn place(&mut self, direction: usize) -> Option<(usize, u64, u32)> {
         if direction == WRITE
             && let Some(spot) = self.to_write.take()
         {
-            return spot;
+            return Some(spot);
         }
         let at = self.choose_file();
         let job = &self.job;
@@ -307,15 +347,15 @@ impl Player {
         let offsets = &mut self.files[at].offsets;
         let share = job.random_share[direction];
         let jumps = job.random && (share == MILLION || self.streams.random.below(MILLION) < share);
-        let (offset, sectors) = match job.modifier {
+        let spot = match job.modifier {
             Modifier::Every { identical, .. } if jumps && self.since_random > 0 => {
                 self.since_random -= 1;
-                match identical {
+                Some(match identical {
                     true => offsets.again(direction, &mut size),
                     false => offsets.sequential(direction, &mut size),
-                }
+                })
             }
-            _ if !jumps => offsets.sequential(direction, &mut size),
+            _ if !jumps => Some(offsets.sequential(direction, &mut size)),
             modifier => {
                 if let Modifier::Every { requests, .. } = modifier {
                     self.since_random = requests - 1;
@@ -323,11 +363,16 @@ impl Player {
                 offsets.random(direction, &mut size)
             }
         };
-        let spot = (at, self.files[at].start + offset, sectors);
+        let file = &mut self.files[at];
+        let Some((offset, sectors)) = spot else {
+            (file.exhausted, self.exhausted) = (true, true);
+            return None;
+        };
+        let spot = (at, file.start + offset, sectors);
         if job.mix == Mix::TrimWrite {
             self.to_write = Some(spot);
         }
-        spot
+        Some(spot)
     }
 
     /// Whether a flush is due before the next request.
@@ -388,18 +433,23 @@ impl Issuer for Player {
         if !self.has_room() {
             return Turn::Wait;
         }
-        if !self.pass() {
-            self.stage = Stage::Ending;
-            return self.ending();
-        }
-        let direction = match self.direction(now) {
-            Ok(direction) => direction,
-            Err(at) => return Turn::Until(self.end.map_or(at, |end| at.min(end))),
+        let (direction, (file, at, sectors)) = loop {
+            if !self.pass() {
+                self.stage = Stage::Ending;
+                return self.ending();
+            }
+            let direction = match self.direction(now) {
+                Ok(direction) => direction,
+                Err(at) => return Turn::Until(self.end.map_or(at, |end| at.min(end))),
+            };
+            if self.flush_is_due() {
+                return self.flush();
+            }
+            if let Some(place) = self.place(direction) {
+                break (direction, place);
+            }
         };
-        if self.flush_is_due() {
-            return self.flush();
-        }
-        let (file, at, sectors) = self.place(direction);
+        self.moved = true;
         let op = [Op::Read, Op::Write, Op::Trim][direction];
         self.pay(direction, sectors);
         self.outstanding += 1;

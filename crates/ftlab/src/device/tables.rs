@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::ftl::mapping::dftl::translation_pages;
 use crate::ftl::mapping::{DftlOptions, MappingChoice};
 use crate::ftl::recovery::RecoveryChoice;
+use crate::ftl::streams::StreamsChoice;
 use crate::nand::Geometry;
 use crate::units::{Bytes, SECTOR_BYTES};
 
@@ -67,13 +68,24 @@ impl Tables {
                 + data_blocks * DATA_BLOCK
                 + logical * LOG_BITS / u64::from(u8::BITS)
         });
+        let streams = of_streams(config, logical);
         let recovery = of_recovery(config, physical, logical);
         let versions = if recovery > 0 { logical * VERSION } else { 0 };
         Tables {
             reserved: Bytes(
-                logical * ENTRY + physical * ENTRY + masks + valid + blocks + log + map + recovery,
+                logical * ENTRY
+                    + physical * ENTRY
+                    + masks
+                    + valid
+                    + blocks
+                    + log
+                    + map
+                    + streams
+                    + recovery,
             ),
-            written: Bytes(logical * (2 * ENTRY) + logical / u64::from(u8::BITS) + versions),
+            written: Bytes(
+                logical * (2 * ENTRY) + logical / u64::from(u8::BITS) + streams + versions,
+            ),
         }
     }
 }
@@ -84,6 +96,14 @@ fn of_map(options: &DftlOptions, logical: u64, page_size: Bytes) -> u64 {
     const CACHED: u64 = 24;
     let directory = translation_pages(logical, page_size) * ENTRY;
     directory + logical * ENTRY + options.entries().min(logical) * CACHED
+}
+
+/// What separation by lifespans keeps: when each page was written.
+fn of_streams(config: &Config, logical: u64) -> u64 {
+    match config.options.ftl.streams.policy {
+        StreamsChoice::SepBit(_) => logical * ENTRY,
+        _ => 0,
+    }
 }
 
 /// What recovery from power cuts keeps: versions by place (two where pages share one), deallocations by logical page,
@@ -129,5 +149,14 @@ mod tests {
         assert_eq!(written.0, 6_144 * 8 + 6_144 / 8);
         // 256 blocks of 32 pages, each of which holds eight sectors.
         assert_eq!(reserved.0, 6_144 * 4 + 8_192 * (4 + 1) + 8_192 / 8 + 256 * 28);
+    }
+
+    #[test]
+    fn last_writes_of_pages_count() {
+        let sepbit = Layer::set(1, "ftl.streams.policy=sepbit");
+        let without = Tables::of(&Config::load(&[Layer::preset("tiny")]).unwrap());
+        let with = Tables::of(&Config::load(&[Layer::preset("tiny"), sepbit]).unwrap());
+        assert_eq!(with.reserved.0 - without.reserved.0, 6_144 * 4);
+        assert_eq!(with.written.0 - without.written.0, 6_144 * 4);
     }
 }

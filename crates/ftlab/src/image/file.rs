@@ -17,7 +17,7 @@ use crate::config::{Config, ConfigError, Layer};
 /// What a file begins with.
 pub const MAGIC: &[u8; 8] = b"FTLABIMG";
 /// The number of the format: raised with every change of what the parts hold.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 /// Bytes of the preamble.
 pub const PREAMBLE: usize = MAGIC.len() + size_of::<u32>();
 /// Bytes of a checksum.

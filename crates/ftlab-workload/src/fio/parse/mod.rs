@@ -290,6 +290,18 @@ impl Draft {
             (false, true) => RandomOrder::Map,
             (_, false) => RandomOrder::Free,
         };
+        if job.overshoots() {
+            notes.push(format!(
+                "job {}: its random places are counted in the smallest of the sizes of reads, writes \
+                 and trims; as in fio 3.33, one that lies beyond the end for its own size ends the pass, \
+                 often early; {}",
+                clip(&job.name),
+                match job.order {
+                    RandomOrder::Free => "give all directions one size, and no blockalign",
+                    _ => "norandommap, or one size for all, goes everywhere",
+                }
+            ));
+        }
         self.queue(notes);
         let job = &mut self.job;
         for (direction, limit) in self.rate_iops.into_iter().enumerate() {

@@ -1,61 +1,52 @@
-//! How long ago each page was written, in a byte a page: coarse, and only as far back as matters.
+//! How long ago each page was written, in page writes of the host: exactly, in four bytes a page.
 //!
-//! Time is counted in page writes of the host and cut into epochs. A page keeps the number of its
-//! epoch, which repeats every 255. So that an old number is not taken for a new one, the table is
-//! swept bit by bit, a few pages with every write, and numbers that are too old are struck out.
+//! A page keeps the number of its last write, which repeats after some four billion. So that an old
+//! number is not taken for a new one, the table is swept bit by bit, a page with every write, and
+//! numbers that are too old are struck out.
 
 use crate::image::{Damage, Reader, Writer};
 use crate::units::Lpn;
 
-/// The logical capacity makes so many epochs.
-const EPOCHS_PER_CAPACITY: u32 = 64;
-/// Numbers of epochs; zero is "long ago, or never", which untouched memory says.
-const NUMBERS: u8 = u8::MAX;
-/// From this age on a page is just old. A sweep takes as long as the logical capacity takes to write,
-/// so that a number is struck out before it comes round.
-const OLD: u8 = NUMBERS - EPOCHS_PER_CAPACITY as u8 - 1;
+/// Numbers of writes; zero is "long ago, or never", which untouched memory says.
+const NUMBERS: u32 = u32::MAX;
 
 /// The last write of each page.
 #[derive(Clone, Debug)]
 pub struct Ages {
-    stamps: Vec<u8>,
-    /// Writes in an epoch.
-    length: u32,
-    epoch: u8,
-    writes: u32,
+    stamps: Vec<u32>,
+    /// The number of the next write.
+    now: u32,
     sweep: usize,
-    swept_at_once: usize,
+    /// From this age on a page is just old. A sweep takes as many writes as there are pages, so that a
+    /// number is struck out before it comes round.
+    old: u32,
 }
 
 impl Ages {
     /// Nothing was written yet.
     pub fn new(logical_pages: u32) -> Ages {
-        let length = (logical_pages / EPOCHS_PER_CAPACITY).max(1);
-        let writes_in_a_sweep = length * EPOCHS_PER_CAPACITY;
-        Ages {
-            stamps: vec![0; logical_pages as usize],
-            length,
-            epoch: 0,
-            writes: 0,
-            sweep: 0,
-            swept_at_once: logical_pages.div_ceil(writes_in_a_sweep) as usize,
-        }
+        Ages::numbered(logical_pages, 0)
     }
 
-    /// Page writes since a page was written, to within an epoch; none if that is too long ago to tell.
+    /// Nothing was written yet, and the next write has this number.
+    fn numbered(logical_pages: u32, now: u32) -> Ages {
+        let old = NUMBERS.saturating_sub(logical_pages).saturating_sub(1);
+        Ages { stamps: vec![0; logical_pages as usize], now, sweep: 0, old }
+    }
+
+    /// Page writes since a page was written; none if it never was, or too long ago to tell.
     #[inline]
     pub fn of(&self, page: Lpn) -> Option<u64> {
-        let epochs = self.epochs(self.stamps[page.at()])?;
-        (epochs < OLD).then(|| u64::from(epochs) * u64::from(self.length))
+        let age = self.age(self.stamps[page.at()])?;
+        (age < self.old).then_some(u64::from(age))
     }
 
-    /// Writes all stamps, each with the number of pages in a row that have it.
+    /// Writes all stamps in runs: pages that were never written, or that were written in their order.
     pub fn save(&self, out: &mut Writer) {
-        let Ages { stamps, length: _, epoch, writes, sweep, swept_at_once: _ } = self;
-        out.number(*epoch);
-        out.number(*writes);
+        let Ages { stamps, now, sweep, old: _ } = self;
+        out.number(*now);
         out.number(*sweep as u64);
-        for run in stamps.chunk_by(|a, b| a == b) {
+        for run in stamps.chunk_by(|&a, &b| b == after(a)) {
             out.number(run.len() as u64);
             out.number(run[0]);
         }
@@ -63,21 +54,23 @@ impl Ages {
 
     /// Reads what [`save`](Self::save) wrote, for as many pages.
     pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        let Ages { stamps, length, epoch, writes, sweep, swept_at_once: _ } = self;
+        let Ages { stamps, now, sweep, old: _ } = self;
         let pages = stamps.len();
-        *epoch = from.below(NUMBERS.into(), "the epoch")? as u8;
-        *writes = from.below((*length).into(), "the writes in an epoch")?;
+        *now = from.below(NUMBERS.into(), "the number of a write")?;
         *sweep = from.below(pages as u64, "the place of a sweep")? as usize;
         let mut first = 0;
         while first < pages {
             let run = from.below((pages - first) as u64 + 1, "a run of pages")? as usize;
-            let stamp = from.below(u64::from(NUMBERS) + 1, "the epoch of a page")? as u8;
+            let mut stamp = from.below(u64::from(NUMBERS) + 1, "the last write of a page")?;
             if run == 0 {
                 return Err(Damage::new("a run of no pages"));
             }
             // Memory that holds zeros is left untouched.
             if stamp > 0 {
-                stamps[first..first + run].fill(stamp);
+                for page in &mut stamps[first..first + run] {
+                    *page = stamp;
+                    stamp = after(stamp);
+                }
             }
             first += run;
         }
@@ -85,27 +78,30 @@ impl Ages {
     }
 
     #[inline]
-    fn epochs(&self, stamp: u8) -> Option<u8> {
+    fn age(&self, stamp: u32) -> Option<u32> {
         let then = stamp.checked_sub(1)?;
-        Some(if self.epoch >= then { self.epoch - then } else { self.epoch + (NUMBERS - then) })
+        Some(if self.now >= then { self.now - then } else { self.now + (NUMBERS - then) })
     }
 
     /// A page is written.
     #[inline]
     pub fn wrote(&mut self, page: Lpn) {
-        self.stamps[page.at()] = self.epoch + 1;
-        for _ in 0..self.swept_at_once {
-            let stamp = self.stamps[self.sweep];
-            if self.epochs(stamp).is_some_and(|epochs| epochs >= OLD) {
-                self.stamps[self.sweep] = 0;
-            }
-            self.sweep = if self.sweep + 1 == self.stamps.len() { 0 } else { self.sweep + 1 };
+        self.stamps[page.at()] = self.now + 1;
+        let stamp = self.stamps[self.sweep];
+        if self.age(stamp).is_some_and(|age| age >= self.old) {
+            self.stamps[self.sweep] = 0;
         }
-        self.writes += 1;
-        if self.writes == self.length {
-            self.writes = 0;
-            self.epoch = if self.epoch + 1 == NUMBERS { 0 } else { self.epoch + 1 };
-        }
+        self.sweep = if self.sweep + 1 == self.stamps.len() { 0 } else { self.sweep + 1 };
+        self.now = if self.now + 1 == NUMBERS { 0 } else { self.now + 1 };
+    }
+}
+
+/// The stamp of the next page of a run: that of the next write, or none again.
+fn after(stamp: u32) -> u32 {
+    match stamp {
+        0 => 0,
+        NUMBERS => 1,
+        _ => stamp + 1,
     }
 }
 
@@ -114,32 +110,34 @@ mod tests {
     use super::*;
     use crate::engine::Stream;
 
-    /// Against exact times: never off by more than an epoch, never young again once old.
+    /// Against plain counting, also where numbers come round.
     #[test]
-    fn ages_are_right_to_within_an_epoch() {
-        for pages in [3, 64, 1_000] {
-            let mut ages = Ages::new(pages);
-            let mut last = vec![None; pages as usize];
+    fn ages_are_exact() {
+        for start in [0, NUMBERS - 1_000] {
+            let mut ages = Ages::numbered(100, start);
+            let mut last = [None; 100];
             let mut stream = Stream::new(5, "ages");
-            for now in 0..u64::from(pages) * 40 {
+            for now in 0..5_000_u64 {
                 // Most writes go to the first half, so that the other half has pages of every age.
                 let cold = stream.below(40) == 0;
-                let page = stream.below(u64::from(pages) / 2)
-                    + if cold { u64::from(pages) / 2 } else { 0 };
+                let page = stream.below(50) + if cold { 50 } else { 0 };
                 ages.wrote(Lpn::new(page as u32));
                 last[page as usize] = Some(now);
-                let seen = stream.below(pages.into()) as usize;
-                let exact = last[seen].map(|then: u64| now + 1 - then);
-                let length = u64::from(ages.length);
-                match (ages.of(Lpn::new(seen as u32)), exact) {
-                    (Some(age), Some(exact)) => {
-                        assert!(exact.abs_diff(age) <= length, "{age} is not {exact}");
-                    }
-                    (None, Some(exact)) => assert!(exact > u64::from(OLD - 2) * length, "{exact}"),
-                    (None, None) => {}
-                    (Some(age), None) => panic!("{seen} was never written, but {age} ago"),
-                }
+                let seen = stream.below(100);
+                let exact = last[seen as usize].map(|then: u64| now + 1 - then);
+                assert_eq!(ages.of(Lpn::new(seen as u32)), exact, "{seen} at {now}");
             }
         }
+    }
+
+    /// What is too old is struck out in time.
+    #[test]
+    fn old_pages_do_not_get_young_again() {
+        let mut ages = Ages { old: 200, ..Ages::numbered(100, 0) };
+        ages.wrote(Lpn::new(7));
+        (0..199).for_each(|_| ages.wrote(Lpn::new(8)));
+        assert_eq!(ages.of(Lpn::new(7)), None, "200 writes ago");
+        (0..100).for_each(|_| ages.wrote(Lpn::new(8)));
+        assert_eq!(ages.stamps[7], 0, "a sweep later");
     }
 }

@@ -5,11 +5,13 @@
 //! that were collected last.
 //!
 //! Source: Wang et al., "Separating Data via Block Invalidation Time Inference for Write Amplification
-//! Reduction in Log-Structured Storage", FAST 2022. Six classes as there: two for the host, one for
-//! copies of short-lived pages, three for other copies by age. Here the last write of a page is known
-//! to a sixty-fourth of the logical capacity and no further back than three times that capacity: a
-//! byte a page instead of the paper's queue of recent addresses and its eight bytes a page on flash.
-//! Where a flash page holds several pages, the first one decides for its companions in a copy.
+//! Reduction in Log-Structured Storage", FAST 2022, section 3.4 and algorithm 1; and the authors' simulator.
+//! Six classes as there: two for the host, one for copies of short-lived pages, three for other copies by
+//! age. The lifespan of a page that was never written, and the mean lifespan until sixteen blocks gave
+//! one, are infinite: at first what is written again counts as short-lived, and what is new does not.
+//! The last write of every page is known exactly, in four bytes a page, where the paper has a queue of
+//! recent addresses and eight bytes a page on flash. Where a flash page holds several pages, the first
+//! one decides for its companions in a copy.
 
 use super::ages::Ages;
 use super::{Copied, StreamCounts, WriteStream};
@@ -41,7 +43,8 @@ pub struct SepBit {
     /// By block: when it was opened, in page writes, if for short-lived pages. Thirty-two bits are
     /// enough to subtract.
     opened_at: Vec<u32>,
-    /// The mean lifespan of short-lived blocks; none yet at the start, when all pages count as such.
+    /// The mean lifespan of short-lived blocks, times those averaged; none yet at the start, when it is
+    /// infinite.
     short: Option<u64>,
     /// Of the blocks collected since it was last computed.
     sum: u64,
@@ -113,11 +116,16 @@ impl SepBit {
         Self::COUNTS
     }
 
+    /// Whether a time is shorter than so many mean lifespans.
+    #[inline]
+    fn is_within(&self, time: u64, lifespans: u64) -> bool {
+        self.short.is_none_or(|short| time * u64::from(AVERAGED) < lifespans * short)
+    }
+
     #[inline]
     pub(super) fn host_stream(&self, page: Lpn, _tag: u8) -> u8 {
-        match (self.ages.of(page), self.short) {
-            (_, None) => SHORT,
-            (Some(lifespan), Some(short)) if lifespan < short => SHORT,
+        match self.ages.of(page) {
+            Some(lifespan) if self.is_within(lifespan, 1) => SHORT,
             _ => LONG,
         }
     }
@@ -133,10 +141,9 @@ impl SepBit {
         if source.at() == usize::from(SHORT) {
             return OF_SHORT;
         }
-        let Some(short) = self.short else { return YOUNG };
         match self.ages.of(page) {
-            Some(age) if age < MIDDLE_AGE * short => YOUNG,
-            Some(age) if age < OLD_AGE * short => MIDDLE,
+            Some(age) if self.is_within(age, MIDDLE_AGE) => YOUNG,
+            Some(age) if self.is_within(age, OLD_AGE) => MIDDLE,
             _ => OLD,
         }
     }
@@ -155,7 +162,7 @@ impl SepBit {
         self.sum += u64::from(lifespan);
         self.collected += 1;
         if self.collected == AVERAGED {
-            self.short = Some(self.sum / u64::from(AVERAGED));
+            self.short = Some(self.sum);
             (self.sum, self.collected) = (0, 0);
         }
     }
@@ -164,31 +171,130 @@ impl SepBit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Stream;
+
+    const SHORT_BLOCK: WriteStream = WriteStream::new(SHORT);
+    const LONG_BLOCK: WriteStream = WriteStream::new(LONG);
 
     #[test]
     fn classes_follow_lifespans_and_ages() {
         let mut policy = SepBit::new(6_400, 64);
         let hot = Lpn::new(1);
-        assert_eq!(policy.host_stream(hot, 0), SHORT, "at first everything is");
-        // Blocks of short-lived pages live for 500 writes; an epoch has 100.
+        assert_eq!(policy.host_stream(hot, 0), LONG, "never written");
+        policy.wrote(hot);
+        assert_eq!(policy.host_stream(hot, 0), SHORT, "at first everything that was written is");
+        // Blocks of short-lived pages live for 500 writes.
         for block in (0..AVERAGED).map(BlockId::new) {
-            policy.opened(block, WriteStream::new(SHORT));
+            policy.opened(block, SHORT_BLOCK);
             (0..500).for_each(|page| policy.wrote(Lpn::new(page)));
-            policy.collects(block, WriteStream::new(SHORT));
+            policy.collects(block, SHORT_BLOCK);
         }
-        assert_eq!(policy.short, Some(500));
+        assert_eq!(policy.short, Some(500 * u64::from(AVERAGED)));
         let page = Lpn::new(5_000);
         assert_eq!(policy.host_stream(page, 0), LONG, "never written");
         policy.wrote(page);
-        assert_eq!(policy.host_stream(page, 0), SHORT);
-        let (short, long) = (WriteStream::new(SHORT), WriteStream::new(LONG));
-        assert_eq!(policy.copy_stream(page, short), OF_SHORT);
-        assert_eq!(policy.copy_stream(page, long), YOUNG);
-        (0..2_500).for_each(|page| policy.wrote(Lpn::new(page)));
-        assert_eq!(policy.host_stream(page, 0), LONG);
-        assert_eq!(policy.copy_stream(page, long), MIDDLE);
-        (0..7_500).for_each(|page| policy.wrote(Lpn::new(page % 4_000)));
-        assert_eq!(policy.copy_stream(page, long), OLD);
-        assert_eq!(policy.copy_stream(Lpn::new(6_000), long), OLD, "never written");
+        let mut wait = |writes: u32, policy: &mut SepBit| {
+            (0..writes).for_each(|other| policy.wrote(Lpn::new(other % 4_000)));
+        };
+        for (writes, host, copy) in
+            [(498, SHORT, YOUNG), (1, LONG, YOUNG), (1_499, LONG, YOUNG), (1, LONG, MIDDLE)]
+        {
+            wait(writes, &mut policy);
+            assert_eq!(policy.host_stream(page, 0), host, "{writes} later");
+            assert_eq!(policy.copy_stream(page, LONG_BLOCK), copy, "{writes} later");
+        }
+        wait(5_999, &mut policy);
+        assert_eq!(policy.copy_stream(page, LONG_BLOCK), MIDDLE);
+        wait(1, &mut policy);
+        assert_eq!(policy.copy_stream(page, LONG_BLOCK), OLD);
+        assert_eq!(policy.copy_stream(page, SHORT_BLOCK), OF_SHORT);
+    }
+
+    /// Algorithm 1 of the paper, with plain numbers and classes from 1 to 6.
+    struct Paper {
+        time: u64,
+        /// By page.
+        written: Vec<Option<u64>>,
+        /// By segment, of class 1.
+        created: Vec<u64>,
+        mean: f64,
+        total: f64,
+        collected: u32,
+    }
+
+    impl Paper {
+        fn class_of_write(&mut self, page: usize) -> u8 {
+            let lifespan = self.written[page].map_or(f64::INFINITY, |at| (self.time - at) as f64);
+            self.written[page] = Some(self.time);
+            self.time += 1;
+            if lifespan < self.mean { 1 } else { 2 }
+        }
+
+        fn class_of_copy(&self, page: usize, from: u8) -> u8 {
+            let age = (self.time - self.written[page].expect("it was written")) as f64;
+            match age / self.mean {
+                _ if from == 1 => 3,
+                lifespans if lifespans < 4.0 => 4,
+                lifespans if lifespans < 16.0 => 5,
+                _ => 6,
+            }
+        }
+
+        fn collect(&mut self, segment: usize) {
+            self.total += (self.time - self.created[segment]) as f64;
+            self.collected += 1;
+            if self.collected == 16 {
+                self.mean = self.total / 16.0;
+                (self.total, self.collected) = (0.0, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn classes_are_those_of_the_paper() {
+        let (pages, blocks) = (500, 40);
+        let mut policy = SepBit::new(pages, blocks);
+        let mut paper = Paper {
+            time: 0,
+            written: vec![None; pages as usize],
+            created: vec![0; blocks as usize],
+            mean: f64::INFINITY,
+            total: 0.0,
+            collected: 0,
+        };
+        let mut stream = Stream::new(3, "sepbit");
+        let mut seen = [0; 6];
+        for _ in 0..60_000 {
+            // Few pages get most of the writes.
+            let spread = stream.below(pages.into()) + 1;
+            let page = stream.below(spread);
+            let lpn = Lpn::new(page as u32);
+            let class = policy.host_stream(lpn, 0) + 1;
+            assert_eq!(class, paper.class_of_write(page as usize), "write at {}", paper.time);
+            policy.wrote(lpn);
+            seen[usize::from(class) - 1] += 1;
+            let aged = stream.below(pages.into()) as usize;
+            if paper.written[aged].is_some() {
+                let from = stream.below(6) as u8 + 1;
+                let class =
+                    policy.copy_stream(Lpn::new(aged as u32), WriteStream::new(from - 1)) + 1;
+                assert_eq!(class, paper.class_of_copy(aged, from), "copy at {}", paper.time);
+                seen[usize::from(class) - 1] += 1;
+            }
+            let block = stream.below(blocks.into()) as u32;
+            match stream.below(100) {
+                0..10 => {
+                    policy.opened(BlockId::new(block), SHORT_BLOCK);
+                    paper.created[block as usize] = paper.time;
+                }
+                10 => {
+                    policy.collects(BlockId::new(block), SHORT_BLOCK);
+                    paper.collect(block as usize);
+                }
+                11 => policy.collects(BlockId::new(block), LONG_BLOCK),
+                _ => {}
+            }
+        }
+        assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
     }
 }

@@ -1,0 +1,185 @@
+//! Places of Zipf, Pareto and normal distributions. A job has one such distribution for a file, and
+//! reads, writes and trims draw from it in turn, so that all have the same hot places.
+//!
+//! A value is drawn, spread over the places by multiplication, and shifted. Sources: Gray et al.,
+//! "Quickly Generating Billion-Record Synthetic Databases", SIGMOD 1994, for Zipf; the manual of fio
+//! 3.33; and what that version was seen to do. Its hottest places are exactly these for a given
+//! centre, whatever the number of places, and the shares of single values agree to within noise.
+
+use ftlab::engine::Stream;
+
+use super::job::Distribution;
+
+/// 2^64 (1 - 1/phi), phi the golden ratio: multiplicative hashing (Knuth, "The Art of Computer
+/// Programming" 3, 6.4). fio's hottest places lie so far apart, modulo the number of places. Where
+/// that is no power of two, some places share a product and others have none, as in fio.
+const SPREAD: u64 = 0x61C8_8646_80B5_83EB;
+/// Draws whose mean is the bell of a normal distribution.
+const NORMAL_DRAWS: u64 = 12;
+/// The terms of a sum that are added one by one; an integral stands for the rest.
+const SINGLE_TERMS: u64 = 1_000;
+
+/// One distribution over the places of a file.
+#[derive(Clone, Debug)]
+pub(super) struct Skew {
+    values: Values,
+    places: u64,
+    shift: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Values {
+    Zipf(Zipf),
+    Pareto { power: f64 },
+    Normal { width: u64 },
+}
+
+impl Skew {
+    /// Over `places`, unless the distribution is of another kind. Where the centre is not given, Zipf
+    /// and Pareto lie anywhere.
+    pub fn new(of: &Distribution, places: u64, stream: &mut Stream) -> Option<Skew> {
+        let share = |share: f64| (share * places as f64) as u64;
+        let mut anywhere = |center: &Option<f64>| match center {
+            Some(center) => share(*center) % places,
+            None => stream.below(places),
+        };
+        let (values, shift) = match of {
+            Distribution::Uniform | Distribution::Zoned(_) => return None,
+            Distribution::Zipf { theta, center } => {
+                (Values::Zipf(Zipf::new(places, *theta)), anywhere(center))
+            }
+            Distribution::Pareto { power, center } => {
+                let power = libm::log(*power) / libm::log(1.0 - power);
+                (Values::Pareto { power }, anywhere(center))
+            }
+            Distribution::Normal { deviation, center } => {
+                let width = libm::ceil(deviation * places as f64) as u64;
+                // Counted from the middle, where the values have theirs.
+                let shift = match center.unwrap_or(0.5) - 0.5 {
+                    right if right >= 0.0 => share(right),
+                    left => places - share(-left),
+                };
+                (Values::Normal { width: width.min(places / 2) }, shift % places)
+            }
+        };
+        Some(Skew { values, places, shift })
+    }
+
+    /// A place below their number.
+    pub fn draw(&self, stream: &mut Stream) -> u64 {
+        let value = self.values.draw(self.places, stream);
+        (value.wrapping_mul(SPREAD) % self.places + self.shift) % self.places
+    }
+}
+
+impl Values {
+    fn draw(self, places: u64, stream: &mut Stream) -> u64 {
+        match self {
+            Values::Zipf(zipf) => zipf.draw(stream),
+            Values::Pareto { power } => {
+                let part = libm::exp(power * libm::log(stream.unit().max(f64::MIN_POSITIVE)));
+                ((places - 1) as f64 * part) as u64
+            }
+            Values::Normal { width } => normal(places, width, stream),
+        }
+    }
+}
+
+/// The mean of twelve even draws, whose deviation is a twelfth of the places, and an even draw of
+/// `width` around it. So fio's normal distribution is never narrower than that, and `width`, which it
+/// calls the deviation, changes little while it is small.
+fn normal(places: u64, width: u64, stream: &mut Stream) -> u64 {
+    let sum: u64 = (0..NORMAL_DRAWS).map(|_| stream.below(places + 1)).sum();
+    let mean = sum.div_ceil(NORMAL_DRAWS).min(places - 1) as i64;
+    let mut aside = (width as f64 * stream.unit()) as i64 - (width / 2) as i64;
+    // What would lie outside comes nearer by halves.
+    while !(0..places as i64).contains(&(mean + aside)) {
+        aside /= 2;
+    }
+    (mean + aside) as u64
+}
+
+/// The two most popular values exactly, the others by a curve: the third is a fifth more popular
+/// than Zipf's law has it at an exponent of 1.2.
+#[derive(Clone, Copy, Debug)]
+struct Zipf {
+    places: f64,
+    /// What the popularities of all values, and of the first two, come to; that of the first is 1.
+    all: f64,
+    two: f64,
+    power: f64,
+    slope: f64,
+}
+
+impl Zipf {
+    fn new(places: u64, theta: f64) -> Zipf {
+        let all = popularities(places, theta);
+        let two = popularities(2, theta);
+        let places = places as f64;
+        let slope = (1.0 - libm::pow(2.0 / places, 1.0 - theta)) / (1.0 - two / all);
+        Zipf { places, all, two, power: 1.0 / (1.0 - theta), slope }
+    }
+
+    fn draw(&self, stream: &mut Stream) -> u64 {
+        let drawn = stream.unit();
+        match drawn * self.all {
+            point if point < 1.0 => 0,
+            point if point < self.two => 1,
+            _ => {
+                let part = libm::pow(1.0 - self.slope * (1.0 - drawn), self.power);
+                (self.places * part).min(self.places - 1.0) as u64
+            }
+        }
+    }
+}
+
+/// The sum of `n^-theta` from 1 to `last`; `theta` is not 1. Beyond the first terms after Euler and
+/// Maclaurin.
+fn popularities(last: u64, theta: f64) -> f64 {
+    let term = |n: f64| libm::pow(n, -theta);
+    let single = last.min(SINGLE_TERMS);
+    let sum: f64 = (1..=single).map(|n| term(n as f64)).sum();
+    let (from, to) = (single as f64, last as f64);
+    let integral = |n: f64| libm::expm1((1.0 - theta) * libm::log(n)) / (1.0 - theta);
+    let fall = |n: f64| -theta * term(n) / n;
+    let ends = (term(to) - term(from)) / 2.0 + (fall(to) - fall(from)) / 12.0;
+    sum + integral(to) - integral(from) + ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_by_its_integral_is_the_sum_of_its_terms() {
+        for theta in [0.1, 0.5, 0.999, 1.2, 10.0] {
+            for last in [1, 2, 1_000, 1_001, 20_000] {
+                let terms: f64 = (1..=last).map(|n| libm::pow(n as f64, -theta)).sum();
+                let sum = popularities(last, theta);
+                assert!((sum / terms - 1.0).abs() < 1e-9, "{theta}, {last}: {sum}, not {terms}");
+            }
+        }
+    }
+
+    /// However few places there are, and however far out the centre lies.
+    #[test]
+    fn places_exist() {
+        let mut stream = Stream::new(1, "skew");
+        for places in [1, 2, 3, 100, 16_383] {
+            for center in [None, Some(0.0), Some(0.3), Some(1.0)] {
+                for of in [
+                    Distribution::Zipf { theta: 0.001, center },
+                    Distribution::Zipf { theta: 0.9999999, center },
+                    Distribution::Zipf { theta: 10.0, center },
+                    Distribution::Pareto { power: 0.999, center },
+                    Distribution::Normal { deviation: 0.001, center },
+                    Distribution::Normal { deviation: 0.99, center },
+                ] {
+                    let skew = Skew::new(&of, places, &mut stream).expect("it is skewed");
+                    let beyond = (0..1_000).find(|_| skew.draw(&mut stream) >= places);
+                    assert_eq!(beyond, None, "{of:?}, {places}");
+                }
+            }
+        }
+    }
+}
