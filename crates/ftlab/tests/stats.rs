@@ -354,3 +354,20 @@ fn queues_sum_to_the_whole() {
     assert!(windows.len() > 500, "{}", windows.len());
     assert_eq!(windows, rows);
 }
+
+/// A block that was bad from the factory bears no cycles: the mean is over the others.
+#[test]
+fn used_endurance_is_a_mean_over_the_blocks_that_were_good() {
+    let mut device = device(&[
+        "nand.faults.factory_bad=5%",
+        "ftl.over_provisioning=40%",
+        "nand.endurance.policy=fixed",
+        "nand.endurance.cycles=100000",
+    ]);
+    let (recorder, _) = run(&mut device, 40_000, 0);
+    let health = report(&recorder, &device).health.expect("blocks can fail");
+    let erases: u64 = device.ftl().blocks().all_erases().map(u64::from).sum();
+    let good = device.ftl().geometry().blocks() - health.factory_bad_blocks;
+    assert!(erases > 0 && health.factory_bad_blocks > 0, "{erases} {health:?}");
+    assert_eq!(health.endurance_used_ratio, Some(erases as f64 / f64::from(good) / 100_000.0));
+}
