@@ -509,3 +509,22 @@ fn a_byte_order_mark_is_no_part_of_a_job_file() {
     let file = JobFile::parse("bom.fio", text, &mut Nothing).unwrap_or_else(|p| panic!("{p}"));
     assert!(file.plan(1 << 20, 1).is_ok());
 }
+
+/// Results are kept under the essence of their jobs: what decides them must be in it, and only that.
+#[test]
+fn the_essence_holds_what_decides_and_not_the_name() {
+    let essence = |name: &str, text: &str| {
+        JobFile::parse(name, text, &mut Nothing).unwrap_or_else(|p| panic!("{p}")).essence()
+    };
+    let text = "[global]\nioengine=null\nsize=${SIZE}\n[a]\nrw=read\n";
+    let whole = essence("one.fio", text);
+    assert_eq!(essence("other.fio", text), whole);
+    for other in [
+        text.replace("rw=read", "rw=write"),
+        text.replace("[a]", "[b]"),
+        text.replace("${SIZE}", "3m"),
+        text.replace("[global]\n", "[global]\ninclude shared.fio\n"),
+    ] {
+        assert_ne!(essence("one.fio", &other), whole, "{other}");
+    }
+}

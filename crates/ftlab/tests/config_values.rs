@@ -217,3 +217,17 @@ proptest! {
         let _ = (BytesPerSec::parse(&text), u32::parse(&text), MapUnit::parse(&text));
     }
 }
+
+#[test]
+fn a_word_misspelt_where_a_size_may_stand_is_told_apart_from_a_size() {
+    assert_eq!(MapUnit::parse("flash-page"), Ok(MapUnit::FlashPage));
+    assert_eq!(
+        message::<MapUnit>("flash-pag"),
+        "\"flash-pag\" is neither a size nor flash-page; write \"flash-page\" or a size like \"4KiB\""
+    );
+    let size = message::<MapUnit>("4096");
+    assert!(
+        size.contains("a size needs a unit") && size.ends_with(", or \"flash-page\""),
+        "{size}"
+    );
+}

@@ -601,3 +601,20 @@ fn faults_that_never_came_are_named() {
     assert!(many[0].contains("\"3d: page 3 is unreadable\" and 2 more never came"), "{many:?}");
     assert_eq!(told("\"0s: next program of plane 0 fails\""), [""; 0]);
 }
+
+/// A block that was bad from the factory bears no cycles: the mean is over the others.
+#[test]
+fn used_endurance_is_a_mean_over_the_blocks_that_were_good() {
+    let mut device = device(&[
+        "nand.faults.factory_bad=5%",
+        "ftl.over_provisioning=40%",
+        "nand.endurance.policy=fixed",
+        "nand.endurance.cycles=100000",
+    ]);
+    let (recorder, _) = run(&mut device, 40_000, 0);
+    let health = report(&recorder, &device).health.expect("blocks can fail");
+    let erases: u64 = device.ftl().blocks().all_erases().map(u64::from).sum();
+    let good = device.ftl().geometry().blocks() - health.factory_bad_blocks;
+    assert!(erases > 0 && health.factory_bad_blocks > 0, "{erases} {health:?}");
+    assert_eq!(health.endurance_used_ratio, Some(erases as f64 / f64::from(good) / 100_000.0));
+}

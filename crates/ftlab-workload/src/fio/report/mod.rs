@@ -12,6 +12,8 @@ pub mod document;
 mod moments;
 mod rates;
 mod sum;
+#[cfg(test)]
+mod tests;
 
 use std::cell::Cell;
 use std::collections::VecDeque;

@@ -1,0 +1,442 @@
+//! Where a source file can be made wrong, and how: walks over the syntax and lists every place.
+//!
+//! A fault is written beside the original, and a switch decides at run time which of the two acts
+//! (`planted.rs`); so one build holds all faults of a run. What must be known at compile time
+//! (constants, patterns, types) can't hold a switch and is left alone, as are tests, assertions
+//! and everything inside macros.
+
+use std::ops::Range;
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Attribute, BinOp, Block, Expr, Lit, Meta, ReturnType, Stmt, Type, UnOp};
+
+/// A place, and the fault that can be planted there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The bytes of the file that it replaces; empty where it only inserts.
+    pub bytes: Range<usize>,
+    /// The line that it begins on, from 1.
+    pub line: usize,
+    /// What is there, in one line.
+    pub was: String,
+    /// What the fault makes of it, in one line.
+    pub becomes: String,
+    shape: Shape,
+}
+
+/// How the fault stands beside the original.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Shape {
+    /// One value or the other.
+    Value(String),
+    /// A statement that is left out.
+    Dropped,
+    /// A function that returns this before it does anything.
+    Returns(String),
+}
+
+impl Place {
+    /// What stands in the file instead: the original, and the fault number `fault` behind the switch.
+    pub fn rewritten(&self, text: &str, fault: usize) -> String {
+        let original = &text[self.bytes.clone()];
+        let on = format!("crate::planted::on({fault})");
+        match &self.shape {
+            Shape::Value(wrong) => format!("(if {on} {{ {wrong} }} else {{ {original} }})"),
+            Shape::Dropped => format!("if !{on} {{ {original} }}"),
+            Shape::Returns(value) => format!(" if {on} {{ return {value}; }} "),
+        }
+    }
+}
+
+/// A file's places, and what its text says about other files.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// In the order of the text.
+    pub places: Vec<Place>,
+    /// Modules in files of their own that only tests or the watched build have.
+    pub left_out: Vec<String>,
+}
+
+/// Lists the places of a file.
+///
+/// # Errors
+/// The text is not Rust.
+pub fn find(text: &str) -> Result<Places, String> {
+    let file = syn::parse_file(text).map_err(|error| error.to_string())?;
+    let mut finder = Finder { text, found: Places::default() };
+    finder.visit_file(&file);
+    finder.found.places.sort_by_key(|place| (place.bytes.start, place.bytes.end));
+    Ok(finder.found)
+}
+
+struct Finder<'t> {
+    text: &'t str,
+    found: Places,
+}
+
+/// Operators, and what each is mistaken for.
+fn mistaken(op: &BinOp) -> Option<&'static [&'static str]> {
+    Some(match op {
+        BinOp::Eq(_) => &["!="],
+        BinOp::Ne(_) => &["=="],
+        BinOp::Lt(_) => &["<=", ">="],
+        BinOp::Le(_) => &["<", ">"],
+        BinOp::Gt(_) => &[">=", "<="],
+        BinOp::Ge(_) => &[">", "<"],
+        BinOp::And(_) => &["||"],
+        BinOp::Or(_) => &["&&"],
+        BinOp::Add(_) => &["-"],
+        BinOp::Sub(_) | BinOp::Mul(_) => &["+"],
+        BinOp::Div(_) | BinOp::Rem(_) => &["*"],
+        BinOp::BitAnd(_) => &["|"],
+        BinOp::BitOr(_) | BinOp::BitXor(_) => &["&"],
+        BinOp::Shl(_) => &[">>"],
+        BinOp::Shr(_) => &["<<"],
+        BinOp::AddAssign(_) => &["-="],
+        BinOp::SubAssign(_) => &["+="],
+        _ => return None,
+    })
+}
+
+/// Methods, and what each is mistaken for: the same arguments, the same type.
+const METHODS: [(&str, &str); 8] = [
+    ("min", "max"),
+    ("max", "min"),
+    ("any", "all"),
+    ("all", "any"),
+    ("is_some", "is_none"),
+    ("is_none", "is_some"),
+    ("div_ceil", "wrapping_div"),
+    ("saturating_sub", "saturating_add"),
+];
+
+/// Return types whose functions may return at once, and with what.
+const VALUES: [(&str, &[&str]); 12] = [
+    ("bool", &["true", "false"]),
+    ("Option", &["None"]),
+    ("Vec", &["Vec::new()"]),
+    ("String", &["String::new()"]),
+    ("usize", &["0", "1"]),
+    ("u8", &["0", "1"]),
+    ("u16", &["0", "1"]),
+    ("u32", &["0", "1"]),
+    ("u64", &["0", "1"]),
+    ("f64", &["0.0", "1.0"]),
+    ("SimTime", &["Default::default()"]),
+    ("Nanos", &["Default::default()"]),
+];
+
+/// Functions of this name only watch the rest, in a build that watches itself.
+const AUDIT: &str = "audit";
+
+impl Finder<'_> {
+    fn cut(&self, span: Span) -> &str {
+        &self.text[span.byte_range()]
+    }
+
+    fn add(&mut self, span: Span, becomes: &str, shape: Shape) {
+        let was = one_line(self.cut(span));
+        let (bytes, line) = (span.byte_range(), span.start().line);
+        self.found.places.push(Place { bytes, line, was, becomes: one_line(becomes), shape });
+    }
+
+    fn value(&mut self, span: Span, wrong: String) {
+        self.add(span, &wrong.clone(), Shape::Value(wrong));
+    }
+
+    /// A condition without a pattern may hold always or never.
+    fn condition(&mut self, cond: &Expr, forced: &[&str]) {
+        if !binds(cond) {
+            for &value in forced {
+                self.value(cond.span(), value.to_owned());
+            }
+        }
+    }
+
+    /// A body whose function may return before it does anything.
+    fn body(&mut self, output: &ReturnType, block: &Block) {
+        if block.stmts.is_empty() {
+            return;
+        }
+        let values = match output {
+            ReturnType::Default => &[""],
+            ReturnType::Type(_, returned) => returned_at_once(returned),
+        };
+        let open = block.brace_token.span.open();
+        for &value in values {
+            let at = open.byte_range().end;
+            self.found.places.push(Place {
+                bytes: at..at,
+                line: open.start().line,
+                was: "a function's body".to_owned(),
+                becomes: format!("return {value}").trim_end().to_owned(),
+                shape: Shape::Returns(value.to_owned()),
+            });
+        }
+    }
+}
+
+fn returned_at_once(returned: &Type) -> &'static [&'static str] {
+    let Type::Path(path) = returned else { return &[] };
+    let Some(last) = path.path.segments.last() else { return &[] };
+    VALUES.iter().find(|(name, _)| last.ident == name).map_or(&[], |(_, values)| values)
+}
+
+/// Whether a condition binds names, as `if let` does: then it is no value.
+fn binds(cond: &Expr) -> bool {
+    match cond {
+        Expr::Let(_) => true,
+        Expr::Binary(pair) => binds(&pair.left) || binds(&pair.right),
+        _ => false,
+    }
+}
+
+/// Whether only tests, or the build that watches itself, have what these attributes stand on.
+fn is_for_tests(attrs: &[Attribute]) -> bool {
+    attrs.iter().any(|attr| match &attr.meta {
+        Meta::Path(path) => path.is_ident("test"),
+        Meta::List(list) if list.path.is_ident("cfg") => {
+            let condition = list.tokens.to_string();
+            !condition.starts_with("not")
+                && (condition.contains("test") || condition.contains("verify"))
+        }
+        _ => false,
+    })
+}
+
+fn one_line(text: &str) -> String {
+    const LONGEST: usize = 72;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
+/// Attributes that an item stands under.
+fn attributes(item: &syn::Item) -> &[Attribute] {
+    use syn::Item::{Enum, Fn, Impl, Mod, Static, Struct, Trait, Use};
+    match item {
+        Enum(item) => &item.attrs,
+        Fn(item) => &item.attrs,
+        Impl(item) => &item.attrs,
+        Mod(item) => &item.attrs,
+        Static(item) => &item.attrs,
+        Struct(item) => &item.attrs,
+        Trait(item) => &item.attrs,
+        Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+impl<'a> Visit<'a> for Finder<'_> {
+    // What must be known at compile time, or is no code.
+    fn visit_attribute(&mut self, _: &'a Attribute) {}
+    fn visit_type(&mut self, _: &'a Type) {}
+    fn visit_angle_bracketed_generic_arguments(
+        &mut self,
+        _: &'a syn::AngleBracketedGenericArguments,
+    ) {
+    }
+    fn visit_generics(&mut self, _: &'a syn::Generics) {}
+    fn visit_item_const(&mut self, _: &'a syn::ItemConst) {}
+    fn visit_item_static(&mut self, _: &'a syn::ItemStatic) {}
+    fn visit_item_enum(&mut self, _: &'a syn::ItemEnum) {}
+    fn visit_impl_item_const(&mut self, _: &'a syn::ImplItemConst) {}
+    fn visit_trait_item_const(&mut self, _: &'a syn::TraitItemConst) {}
+    fn visit_expr_const(&mut self, _: &'a syn::ExprConst) {}
+    fn visit_expr_repeat(&mut self, repeat: &'a syn::ExprRepeat) {
+        self.visit_expr(&repeat.expr);
+    }
+    fn visit_pat(&mut self, pat: &'a syn::Pat) {
+        if let syn::Pat::Guard(guard) = pat {
+            self.condition(&guard.guard, &["true", "false"]);
+            self.visit_expr(&guard.guard);
+        }
+    }
+
+    fn visit_item(&mut self, item: &'a syn::Item) {
+        if !is_for_tests(attributes(item)) {
+            visit::visit_item(self, item);
+        } else if let syn::Item::Mod(module) = item {
+            self.found.left_out.push(module.ident.to_string());
+        }
+    }
+
+    fn visit_item_fn(&mut self, item: &'a syn::ItemFn) {
+        if item.sig.constness.is_none() {
+            self.body(&item.sig.output, &item.block);
+            visit::visit_block(self, &item.block);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'a syn::ImplItemFn) {
+        let watches = is_for_tests(&item.attrs) || item.sig.ident == AUDIT;
+        if item.sig.constness.is_none() && !watches {
+            self.body(&item.sig.output, &item.block);
+            visit::visit_block(self, &item.block);
+        }
+    }
+
+    fn visit_trait_item_fn(&mut self, item: &'a syn::TraitItemFn) {
+        if let Some(block) = &item.default {
+            self.body(&item.sig.output, block);
+            visit::visit_block(self, block);
+        }
+    }
+
+    fn visit_local(&mut self, local: &'a syn::Local) {
+        if !is_for_tests(&local.attrs) {
+            visit::visit_local(self, local);
+        }
+    }
+
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        if let Stmt::Expr(expr, semicolon) = stmt {
+            let inner = if let Expr::Try(tried) = expr { &*tried.expr } else { expr };
+            let acts = match inner {
+                Expr::MethodCall(_) | Expr::Call(_) | Expr::Assign(_) => true,
+                Expr::Binary(pair) => mistaken(&pair.op).is_none_or(|ops| ops[0].ends_with('=')),
+                _ => false,
+            };
+            if acts && semicolon.is_some() {
+                self.add(stmt.span(), "nothing", Shape::Dropped);
+            }
+        }
+        visit::visit_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Binary(pair) if !binds(expr) => {
+                let (left, right) = (self.cut(pair.left.span()), self.cut(pair.right.span()));
+                let assigns = |op: &str| matches!(op, "+=" | "-=");
+                let wrong: Vec<String> = mistaken(&pair.op)
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|op| match assigns(op) {
+                        true => format!("{left} {op} {right}"),
+                        false => format!("({left}) {op} ({right})"),
+                    })
+                    .collect();
+                wrong.into_iter().for_each(|wrong| self.value(expr.span(), wrong));
+            }
+            Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
+                let wrong = self.cut(unary.expr.span()).to_owned();
+                self.value(expr.span(), wrong);
+            }
+            Expr::Lit(literal) => match &literal.lit {
+                Lit::Int(number) => {
+                    if let Ok(value) = number.base10_parse::<u64>() {
+                        let wrong = format!("{}{}", u128::from(value) + 1, number.suffix());
+                        self.value(expr.span(), wrong);
+                    }
+                }
+                Lit::Float(_) => {
+                    let wrong = format!("{} + 1.0", self.cut(expr.span()));
+                    self.value(expr.span(), wrong);
+                }
+                Lit::Bool(value) => self.value(expr.span(), (!value.value).to_string()),
+                _ => {}
+            },
+            Expr::MethodCall(call) => {
+                if let Some((name, other)) = METHODS.iter().find(|(name, _)| call.method == name) {
+                    let (whole, method) = (expr.span().byte_range(), call.method.span());
+                    let start = &self.text[whole.start..method.byte_range().start];
+                    let end = &self.text[method.byte_range().start + name.len()..whole.end];
+                    self.value(expr.span(), format!("{start}{other}{end}"));
+                }
+            }
+            Expr::If(choice) => self.condition(&choice.cond, &["true", "false"]),
+            // A loop that never ends tells little.
+            Expr::While(repeated) => self.condition(&repeated.cond, &["false"]),
+            _ => {}
+        }
+        visit::visit_expr(self, expr);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let told = |place: &Place| format!("{}: {} -> {}", place.line, place.was, place.becomes);
+        find(text).expect("Rust").places.iter().map(told).collect()
+    }
+
+    fn holds(text: &str, what: &str) {
+        assert!(told(text).iter().any(|place| place == what), "{what}: {:#?}", told(text));
+    }
+
+    #[test]
+    fn each_kind_of_fault_is_found() {
+        let text = "fn f(mut a: u32, b: u32) -> bool {\n\
+                    \x20   a += b;\n\
+                    \x20   g.h(a);\n\
+                    \x20   if a < b && !c(a) {\n\
+                    \x20       return a.max(7) == 2.5;\n\
+                    \x20   }\n\
+                    \x20   match a { 3 if b > a => true, _ => b }\n\
+                    }\n";
+        for what in [
+            "1: a function's body -> return true",
+            "2: a += b; -> nothing",
+            "2: a += b -> a -= b",
+            "3: g.h(a); -> nothing",
+            "4: a < b -> (a) <= (b)",
+            "4: a < b && !c(a) -> (a < b) || (!c(a))",
+            "4: a < b && !c(a) -> false",
+            "4: !c(a) -> c(a)",
+            "5: a.max(7) -> a.min(7)",
+            "5: 7 -> 8",
+            "5: 2.5 -> 2.5 + 1.0",
+            "5: a.max(7) == 2.5 -> (a.max(7)) != (2.5)",
+            "7: b > a -> true",
+            "7: true -> false",
+        ] {
+            holds(text, what);
+        }
+    }
+
+    #[test]
+    fn what_is_known_at_compile_time_is_left_alone() {
+        for text in [
+            "const A: u32 = 1 + 2;",
+            "static B: [u8; 3] = [0; 3];",
+            "const fn f() -> u32 { 1 + 2 }",
+            "enum E { A = 1 }",
+            "fn f(a: [u8; 3]) {}",
+            "fn f() -> Thing { a::<3>([b; 3]) }",
+            "fn f() -> Thing { match a { 1 | 2..=3 => b, _ => c } }",
+            "fn f() -> Thing { assert!(a == 1) }",
+            "fn f() -> Thing { if let Some(a) = b { a } else { c } }",
+        ] {
+            assert_eq!(told(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn tests_and_their_modules_are_left_out() {
+        let text = "#[cfg(test)] mod tests;\n#[cfg(test)] mod here { fn f() -> bool { a == b } }\n\
+                    #[cfg(feature = \"verify\")] fn g() -> bool { a == b }\n#[test] fn h() { a(); }\n";
+        let found = find(text).expect("Rust");
+        assert_eq!((found.places, found.left_out), (vec![], vec!["tests".into(), "here".into()]));
+    }
+
+    #[test]
+    fn the_original_stays_beside_the_fault() {
+        let text = "fn é() -> Thing { a == b }";
+        let place = &find(text).expect("Rust").places[0];
+        let want = "(if crate::planted::on(4) { (a) != (b) } else { a == b })";
+        assert_eq!(place.rewritten(text, 4), want);
+        let text = "fn f() -> Thing { a(); b }";
+        let place = &find(text).expect("Rust").places[0];
+        assert_eq!(place.rewritten(text, 0), "if !crate::planted::on(0) { a(); }");
+        let text = "fn f() -> bool { b }";
+        let place = &find(text).expect("Rust").places[0];
+        assert_eq!(place.rewritten(text, 1), " if crate::planted::on(1) { return true; } ");
+    }
+}

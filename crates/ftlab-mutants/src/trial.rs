@@ -1,0 +1,251 @@
+//! Runs tests: first without any fault, to learn how long each takes and which faults it reaches,
+//! then with one fault after the other, the quickest tests first, until one fails.
+//!
+//! Each test gets a process of its own. So it is known exactly what it reaches, a hang or an abort
+//! ends nothing else, and of thousands of tests only those run that can tell a difference.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::copy::Binary;
+
+/// How much longer than without a fault a test may take: so many times, and so much.
+const LONGER: (u32, Duration) = (10, Duration::from_secs(20));
+/// A test that takes longer than this without a fault hangs by itself.
+const LONGEST: Duration = Duration::from_secs(1800);
+/// KiB of address space that a test may have: a fault can ask for memory without end.
+const MEMORY: u32 = 8 << 20;
+/// How often a running test is looked at.
+const LOOK: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
+
+/// A test, and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Test {
+    binary: Binary,
+    /// Its name in its binary.
+    pub name: String,
+    /// How long it took without a fault.
+    pub took: Duration,
+    /// The faults whose places it reached.
+    pub reaches: BTreeSet<usize>,
+}
+
+/// What came of a fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// This test failed.
+    Caught(String),
+    /// This test did not end.
+    Hung(String),
+    /// So many tests reached it, and all passed.
+    Survived(usize),
+    /// No test executed its place.
+    NeverReached,
+    /// The time was over.
+    NotTried,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Passed,
+    Failed,
+    Hung,
+}
+
+/// The tests of these binaries whose names hold `filter`, without what is learned by running.
+///
+/// # Errors
+/// A binary does not list its tests.
+pub fn list(binaries: &[Binary], filter: &str) -> io::Result<Vec<Test>> {
+    let mut tests = Vec::new();
+    for binary in binaries {
+        let listed = Command::new(&binary.path)
+            .args(["--list", "--format", "terse"])
+            .current_dir(&binary.folder)
+            .output()?;
+        let text = String::from_utf8_lossy(&listed.stdout).into_owned();
+        let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
+        tests.extend(names.filter(|name| name.contains(filter)).map(|name| Test {
+            binary: binary.clone(),
+            name: name.to_owned(),
+            took: Duration::ZERO,
+            reaches: BTreeSet::new(),
+        }));
+    }
+    Ok(tests)
+}
+
+/// Runs all tests without a fault. Gives those that pass, quickest first, and the names of others.
+///
+/// # Errors
+/// A test can't be started, or what it reached not be read.
+pub fn learn(tests: Vec<Test>, jobs: usize, notes: &Path) -> io::Result<(Vec<Test>, Vec<String>)> {
+    fs::create_dir_all(notes)?;
+    let learned = in_parallel(&tests, jobs, |at, test| {
+        let reached = notes.join(format!("{at}.txt"));
+        if reached.exists() {
+            fs::remove_file(&reached)?;
+        }
+        let begun = Instant::now();
+        let end = run(test, ("FTLAB_REACHED", reached.as_os_str()), LONGEST)?;
+        let took = begun.elapsed();
+        let text = if reached.exists() { fs::read_to_string(&reached)? } else { String::new() };
+        let reaches = text.lines().filter_map(|line| line.parse().ok()).collect();
+        Ok((end, Test { took, reaches, ..test.clone() }))
+    })?;
+    let (passed, others): (Vec<_>, Vec<_>) =
+        learned.into_iter().partition(|(end, _)| *end == End::Passed);
+    let mut passed: Vec<Test> = passed.into_iter().map(|(_, test)| test).collect();
+    passed.sort_by(|a, b| a.took.cmp(&b.took).then_with(|| a.name.cmp(&b.name)));
+    Ok((passed, others.into_iter().map(|(_, test)| test.name).collect()))
+}
+
+/// Tries these faults; those that are not begun when the time is over are not tried.
+///
+/// # Errors
+/// A test can't be started.
+pub fn attempt(
+    faults: &[usize],
+    tests: &[Test],
+    jobs: usize,
+    until: Option<Instant>,
+) -> io::Result<Vec<Outcome>> {
+    let done = AtomicUsize::new(0);
+    in_parallel(faults, jobs, |_, &fault| {
+        if until.is_some_and(|until| Instant::now() > until) {
+            return Ok(Outcome::NotTried);
+        }
+        let outcome = one(fault, tests)?;
+        let count = done.fetch_add(1, Ordering::Relaxed) + 1;
+        eprintln!("{count} of {}: fault {fault}: {}", faults.len(), outcome.told());
+        Ok(outcome)
+    })
+}
+
+impl Outcome {
+    /// In words.
+    pub fn told(&self) -> String {
+        match self {
+            Outcome::Caught(test) => format!("caught by {test}"),
+            Outcome::Hung(test) => format!("caught: {test} does not end"),
+            Outcome::Survived(tests) => format!("survived {tests} tests that reach it"),
+            Outcome::NeverReached => "never reached".to_owned(),
+            Outcome::NotTried => "not tried".to_owned(),
+        }
+    }
+}
+
+fn one(fault: usize, tests: &[Test]) -> io::Result<Outcome> {
+    let mut tried = 0;
+    for test in tests.iter().filter(|test| test.reaches.contains(&fault)) {
+        let longest = test.took * LONGER.0 + LONGER.1;
+        match run(test, ("FTLAB_FAULT", fault.to_string().as_ref()), longest)? {
+            End::Passed => tried += 1,
+            End::Failed => return Ok(Outcome::Caught(test.name.clone())),
+            End::Hung => return Ok(Outcome::Hung(test.name.clone())),
+        }
+    }
+    Ok(if tried == 0 { Outcome::NeverReached } else { Outcome::Survived(tried) })
+}
+
+/// Runs one test in a process of its own.
+fn run(test: &Test, variable: (&str, &std::ffi::OsStr), longest: Duration) -> io::Result<End> {
+    let mut child = Command::new("sh")
+        .arg("-c")
+        .arg(format!("ulimit -v {MEMORY} 2>/dev/null; ulimit -c 0; exec \"$0\" \"$@\""))
+        .arg(&test.binary.path)
+        .args(["--exact", &test.name, "--test-threads=1"])
+        .current_dir(&test.binary.folder)
+        .env(variable.0, variable.1)
+        .envs([("INSTA_UPDATE", "no"), ("RUST_BACKTRACE", "0")])
+        .envs([("PROPTEST_RNG_SEED", "1"), ("PROPTEST_MAX_SHRINK_ITERS", "0")])
+        .env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    wait(&mut child, longest)
+}
+
+fn wait(child: &mut Child, longest: Duration) -> io::Result<End> {
+    let (begun, mut pause) = (Instant::now(), LOOK.0);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(if status.success() { End::Passed } else { End::Failed });
+        }
+        if begun.elapsed() > longest {
+            child.kill()?;
+            child.wait()?;
+            return Ok(End::Hung);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(LOOK.1);
+    }
+}
+
+/// Does something with each item, `jobs` at a time; the results in the order of the items.
+fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    jobs: usize,
+    work: impl Fn(usize, &T) -> io::Result<R> + Sync,
+) -> io::Result<Vec<R>> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<(usize, io::Result<R>)>> = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(at) else { break };
+                    let result = work(at, item);
+                    results.lock().expect("no worker panics").push((at, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().expect("no worker panics");
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A test that is a line of shell, which says by the fault's number how it ends.
+    fn test(name: &str, took: u64, reaches: &[usize]) -> Test {
+        let binary = Binary { path: "true".into(), folder: ".".into() };
+        let took = Duration::from_millis(took);
+        Test { binary, name: name.to_owned(), took, reaches: reaches.iter().copied().collect() }
+    }
+
+    #[test]
+    fn a_fault_that_no_test_reaches_is_told_apart_from_a_survivor() {
+        let mut failing = test("fails", 1, &[3]);
+        failing.binary.path = "false".into();
+        let tests = [test("passes", 1, &[1, 3]), failing];
+        let outcomes = attempt(&[1, 2, 3], &tests, 2, None).expect("runs");
+        let caught = Outcome::Caught("fails".to_owned());
+        assert_eq!(outcomes, [Outcome::Survived(1), Outcome::NeverReached, caught]);
+    }
+
+    #[test]
+    fn what_is_not_begun_in_time_is_not_tried() {
+        let outcomes = attempt(&[1], &[test("passes", 1, &[1])], 1, Some(Instant::now()));
+        assert_eq!(outcomes.expect("runs"), [Outcome::NotTried]);
+    }
+
+    #[test]
+    fn a_process_that_does_not_end_is_ended() {
+        let mut child = Command::new("sleep").arg("60").spawn().expect("starts");
+        let end = wait(&mut child, Duration::from_millis(20)).expect("waits");
+        assert_eq!(end, End::Hung);
+    }
+}
