@@ -152,11 +152,9 @@ impl Surroundings for World<'_> {
 
 /// Reads a fio job file with these variables.
 pub fn fio(name: &str, variables: &[(String, String)]) -> Result<JobFile, Failure> {
-    let text = text_file::read(Path::new(name)).map_err(|error| {
-        Failure::usage(format!(
-            "cannot read the job file {name}: {error}\n  remedy: check the path"
-        ))
-    })?;
+    let path = Path::new(name);
+    let text =
+        text_file::read(path).map_err(|error| text_file::unreadable("job file", path, &error))?;
     let jobs = JobFile::parse(name, &text, &mut World { variables }).map_err(Failure::usage)?;
     match variables.iter().find(|(given, _)| !jobs.variables.contains_key(given)) {
         Some((given, _)) => Err(Failure::usage(format!(

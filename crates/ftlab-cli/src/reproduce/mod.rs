@@ -461,7 +461,9 @@ fn cost(one: &Declaration) -> String {
     let counted = [(numbers, "number"), (one.figures.len(), "figure"), (runs(true), "run")];
     let counted = counted.map(|(number, of)| table::several(number, of)).join(", ");
     let claims = match runs(false) {
-        few if few > 0 && few < runs(true) => format!(" ({few} with --claims-only)"),
+        few if few > 0 && few < runs(true) => {
+            format!(" ({} with --claims-only)", crate::human::count(few as u64))
+        }
         _ => String::new(),
     };
     let minutes = one.cpu_minutes.map_or(String::new(), |minutes| {

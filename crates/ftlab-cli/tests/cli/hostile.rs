@@ -126,6 +126,7 @@ fn paths_that_lead_nowhere_are_told_as_such() {
         format!("run --device trace.csv/inside.toml {load} --no-output"),
         format!("run --image trace.csv/inside {load} --no-output"),
         "run --device tiny --workload trace.csv/inside.toml --no-output".to_owned(),
+        "run --device tiny --fio trace.csv/inside.fio --no-output".to_owned(),
         "trace convert trace.csv trace.csv/out.parquet".to_owned(),
     ] {
         fails(&place, &line, &["Not a directory", "a file stands where it has a folder"]);
