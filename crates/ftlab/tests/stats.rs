@@ -92,7 +92,7 @@ fn one_request_has_no_rate() {
     assert!(one.host.throughput_mb_per_s.is_some());
     let (recorder, _) = run(&mut device, 2, 0);
     let two = report(&recorder, &device);
-    let expected = Some(2e9 / two.host.duration_ns as f64);
+    let expected = Some(2.0 / (two.host.duration_ns as f64 / 1e9));
     assert_eq!(
         (two.host.iops, two.host.write.iops, two.phases[0].iops),
         (expected, expected, expected)
