@@ -285,7 +285,7 @@ fn places_are_those_of_the_fio_that_is_here() {
         let theirs: Vec<Sent> = std::fs::read_to_string(&log)
             .expect("a log")
             .lines()
-            .filter_map(|line| sent_by_fio(line.split_whitespace().collect()))
+            .filter_map(|line| sent_by_fio(&line.split_whitespace().collect::<Vec<_>>()))
             .collect();
         assert_eq!(theirs.len(), 131_072, "{distribution}");
         let ours = Places::of(&job("64m", &options, 1).0);
@@ -294,8 +294,8 @@ fn places_are_those_of_the_fio_that_is_here() {
 }
 
 /// A line of a log: moment, file, operation, offset and length.
-fn sent_by_fio(words: Vec<&str>) -> Option<Sent> {
-    let [_, _, op, at, len] = words[..] else { return None };
+fn sent_by_fio(words: &[&str]) -> Option<Sent> {
+    let [_, _, op, at, len] = *words else { return None };
     let op = match op {
         "read" => Op::Read,
         "write" => Op::Write,
