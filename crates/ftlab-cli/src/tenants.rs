@@ -101,7 +101,9 @@ pub fn queue_labels(queues: &[QueueReport]) -> Vec<String> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use ftlab::config::StreamMap;
+    use ftlab::config::{Config, Layer, StreamMap};
+    use ftlab::device::{DeviceSetup, assemble};
+    use ftlab::stats::{Circumstances, Recorder};
     use ftlab_workload::generate::Generator;
     use ftlab_workload::replay::{Next, Source};
 
@@ -169,19 +171,12 @@ requests = 20
     fn a_queue_has_the_names_of_all_who_use_it() {
         let tenant = |name: &str, streams| Tenant { name: name.to_owned(), streams };
         let named = |map| {
-            let config = ftlab::config::Config::load(&[
-                ftlab::config::Layer::preset("tiny"),
-                ftlab::config::Layer::set(1, "host.queues=3"),
-            ]);
-            let device =
-                ftlab::device::assemble(ftlab::device::DeviceSetup::new(&config.unwrap(), 1));
-            let recorder = ftlab::stats::Recorder::new(&device);
-            let mut report = recorder.report(&device, &ftlab::stats::Circumstances::default());
-            assert_eq!(report.host.queues, []);
-            let mut recorder = recorder;
+            let layers = [Layer::preset("tiny"), Layer::set(1, "host.queues=3")];
+            let device = assemble(DeviceSetup::new(&Config::load(&layers).unwrap(), 1));
+            let mut recorder = Recorder::new(&device);
             recorder.phase_started("only", true, &device);
             recorder.phase_ended(&device);
-            report.clone_from(&recorder.report(&device, &ftlab::stats::Circumstances::default()));
+            let mut report = recorder.report(&device, &Circumstances::default());
             let queues = Queues { depths: vec![1; 3], weights: vec![1; 3], map };
             let tenants =
                 [tenant("a", 0..1), tenant("b", 2..4), tenant("c", 1..2), tenant("c", 4..5)];

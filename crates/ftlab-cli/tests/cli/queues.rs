@@ -168,6 +168,26 @@ fn comparisons_have_rows_by_tenant_and_fairness() {
     );
 }
 
+/// However long the ageing was, the page draws what is measured in hundreds of points.
+#[test]
+fn what_is_measured_is_drawn_in_windows_of_its_own() {
+    let place = place();
+    let line = "run --device tiny --precondition fill,age --workload tenants.toml -o out --quiet";
+    assert_eq!(place.run(line).code, 0);
+    assert_eq!(place.run("report out -o page.html --quiet").code, 0);
+    let page = String::from_utf8(place.read("page.html")).expect("UTF-8");
+    let data = page.split_once("id=\"data\">").expect("data").1;
+    let data = data.split_once("</script>").expect("its end").0;
+    let data: Value = serde_json::from_str(data).expect("JSON");
+    let starts = data["time"][0]["s"].as_array().expect("starts of windows");
+    let host = place.json("out/result.json")["report"]["host"].take();
+    let measured_s = host["duration_ns"].as_f64().expect("a duration") / 1e9;
+    // Windows of a millisecond are not divided any further.
+    assert!(measured_s > 1.1 && (512..=1024).contains(&starts.len()), "{}", starts.len());
+    assert_eq!(starts[0], 0);
+    assert!(starts.last().and_then(Value::as_f64).is_some_and(|last| last < measured_s));
+}
+
 /// What all variants say is said once.
 #[test]
 fn an_arbitration_that_does_nothing_is_told_once() {

@@ -176,10 +176,10 @@ fn unreadable_and_refused_requests_have_columns() {
     );
     let flat = table.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains(&told), "{table}");
-    let compared = place.run(&format!(
+    let compared = place.run(
         "compare tiny --vary nand.faults.read_failures=100000000,200000000 --precondition fill \
-         --workload randread-4k --requests 400 --seeds 2 --no-output"
-    ));
+         --workload randread-4k --requests 400 --seeds 2 --no-output",
+    );
     assert!(line(&compared.out, "reads, unreadable").is_some(), "{}", compared.out);
 }
 

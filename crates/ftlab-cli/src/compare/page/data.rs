@@ -12,8 +12,8 @@ use crate::failure::Failure;
 
 /// Points of a distribution's curve.
 const CURVE_POINTS: usize = 400;
-/// The most points of a time series.
-const TIME_POINTS: usize = 512;
+/// The most points of a time series: as many as there are windows of what is measured.
+pub const TIME_POINTS: usize = 1024;
 /// The most columns of a map.
 const MAP_COLUMNS: u64 = 256;
 /// The most rows of a map: beyond, neighbouring dies share one.

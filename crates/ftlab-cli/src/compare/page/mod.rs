@@ -8,7 +8,7 @@ mod data;
 use maud::{Markup, html};
 use serde_json::Value;
 
-use self::data::Data;
+use self::data::{Data, TIME_POINTS};
 use super::build::Series;
 use super::document::{Comparison, MetricDocument};
 use super::statistics::Certainty;
@@ -142,8 +142,8 @@ fn drawings(comparison: &Comparison) -> Markup {
             div id="latencies" {}
             h2 { "Over time" }
             p.small {
-                "From the start of measuring, seed " (seed) ", in at most 512 windows: sums, or the worst \
-                 where windows were put together. Percentiles of a window are at most 6.3 % too large."
+                "From the start of measuring, seed " (seed) ", in at most " (TIME_POINTS) " windows: sums, or the \
+                 worst where windows were put together. Percentiles of a window are at most 6.3 % too large."
             }
             div id="time" {}
             h2 { "Blocks" }
