@@ -54,18 +54,9 @@ impl<P: Probe> Flash<P> {
         at_work.is_none().then_some(turn)
     }
 
-    /// The time until `now` for which collection has occupied a die, or any die of its chip if those wait for
-    /// each other.
-    #[inline(always)]
-    pub(super) fn held_by_gc(&self, now: SimTime, die: DieId) -> Nanos {
-        if self.abilities.one_die_at_a_time {
-            return self.chip_held_by_gc(now, die);
-        }
-        self.stations[die.at()].die.gc_until(now)
-    }
-
+    /// The time until `now` for which collection has occupied any die of a chip: each of them waits for it.
     #[cold]
-    fn chip_held_by_gc(&self, now: SimTime, die: DieId) -> Nanos {
+    pub(super) fn chip_held_by_gc(&self, now: SimTime, die: DieId) -> Nanos {
         let dies = self.geometry.dies_of_chip(die);
         dies.fold(Nanos::ZERO, |sum, one| sum + self.stations[one.at()].die.gc_until(now))
     }

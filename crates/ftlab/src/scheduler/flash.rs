@@ -408,7 +408,7 @@ impl<P: Probe> Flash<P> {
         if self.page_order.is_some() {
             rank = self.rank_by_page(die, id, arrival.sequence, rank);
         }
-        let gc_mark = self.held_by_gc(now, die);
+        let station = &mut self.stations[die.at()];
         let command = &mut self.commands[id];
         command.key = rank;
         if kind == Kind::Erase && self.plant.is(Canary::ErasePassesReads) {
@@ -417,7 +417,7 @@ impl<P: Probe> Flash<P> {
         command.arrival = self.arrivals;
         command.die = die;
         command.waiting_since = now;
-        command.gc_mark = gc_mark;
+        command.gc_mark = station.die.gc_until(now);
         self.arrivals += 1;
         if verify::ON
             && let Some(laws) = &mut self.laws
@@ -425,7 +425,10 @@ impl<P: Probe> Flash<P> {
             laws.submitted(id, now, command, self.load.of(die));
         }
         self.load.add(die);
-        self.stations[die.at()].lanes.push(&mut self.commands, id);
+        station.lanes.push(&mut self.commands, id);
+        if self.abilities.one_die_at_a_time {
+            self.commands[id].gc_mark = self.chip_held_by_gc(now, die);
+        }
         (die, kind == Kind::Read && origin == Origin::Host)
     }
 

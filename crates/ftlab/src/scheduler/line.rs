@@ -35,6 +35,17 @@ impl Wish {
     }
 }
 
+/// Whose turn it is, as far as a line was looked through.
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    /// Whether data that dies hold goes first, whatever the ranks.
+    waits_for_data: bool,
+    rank: (u64, u64),
+    /// Its place in the line.
+    place: usize,
+    wish: Wish,
+}
+
 impl<P: Probe> Flash<P> {
     /// What a die wants the bus for at present. What was sensed goes out first.
     #[inline]
@@ -107,7 +118,7 @@ impl<P: Probe> Flash<P> {
             line.put_off = Some(now);
             return self.events.schedule(now, now, Event::Bus(channel));
         }
-        let mut best: Option<((bool, (u64, u64)), usize, Wish)> = None;
+        let mut best: Option<Turn> = None;
         let mut place = 0;
         while let Some(&die) = self.lines[channel.at()].wanted_by.get(place) {
             let Some(wish) = self.wish(die) else {
@@ -121,13 +132,13 @@ impl<P: Probe> Flash<P> {
                 BusOrder::Rank => command.rank(),
                 BusOrder::Arrival => (0, command.arrival),
             };
-            let rank = (self.data_out_first && matches!(wish, Wish::Begin(_)), rank);
-            if best.is_none_or(|(least, ..)| rank < least) {
-                best = Some((rank, place, wish));
+            let waits_for_data = self.data_out_first && matches!(wish, Wish::Begin(_));
+            if best.is_none_or(|best| (waits_for_data, rank) < (best.waits_for_data, best.rank)) {
+                best = Some(Turn { waits_for_data, rank, place, wish });
             }
             place += 1;
         }
-        let Some((_, place, wish)) = best else { return };
+        let Some(Turn { place, wish, .. }) = best else { return };
         let line = &mut self.lines[channel.at()];
         let die = line.wanted_by.swap_remove(place);
         self.stations[die.at()].wants_bus = false;
@@ -266,8 +277,7 @@ impl<P: Probe> Flash<P> {
 
     /// Splits a wait into what host work and what collection held the command up.
     fn split_wait(&mut self, now: SimTime, die: DieId, id: CommandId, of: WaitedFor) {
-        let held_by_gc = self.held_by_gc(now, die);
-        let command = &mut self.commands[id];
+        let command = &self.commands[id];
         let waited = now - command.waiting_since;
         if of == WaitedFor::Bus && self.plant.is(Canary::WaitNotAccounted) {
             return;
@@ -277,13 +287,19 @@ impl<P: Probe> Flash<P> {
             let (channel, _) = self.geometry.channel_of(die);
             self.lines[channel.at()].channel.gc_until(now).0 - station.bus_gc_mark.0
         };
-        let cells = held_by_gc.0 - command.gc_mark.0;
-        let for_gc = match of {
-            WaitedFor::Die => cells,
-            WaitedFor::Bus => bus(),
-            WaitedFor::DieAndBus => bus() + cells,
+        let cells = || {
+            let held = match self.abilities.one_die_at_a_time {
+                true => self.chip_held_by_gc(now, die),
+                false => station.die.gc_until(now),
+            };
+            held.0 - command.gc_mark.0
         };
-        command.spent.account_wait(waited, Nanos(for_gc));
+        let for_gc = match of {
+            WaitedFor::Die => cells(),
+            WaitedFor::Bus => bus(),
+            WaitedFor::DieAndBus => bus() + cells(),
+        };
+        self.commands[id].spent.account_wait(waited, Nanos(for_gc));
     }
 }
 
