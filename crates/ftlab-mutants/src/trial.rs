@@ -20,7 +20,10 @@ const LONGER: (u32, Duration) = (10, Duration::from_secs(20));
 /// A test that takes longer than this without a fault hangs by itself.
 const LONGEST: Duration = Duration::from_secs(1800);
 /// KiB of address space that a test may have: a fault can ask for memory without end.
-const MEMORY: u32 = 8 << 20;
+const MEMORY: u32 = 16 << 20;
+/// So many tests each fault is tried with before any is tried with more: most are caught by a quick one, and where time
+/// is short it should not go to a few that all tests must be asked about.
+const ROUNDS: [usize; 3] = [12, 60, usize::MAX];
 /// How often a running test is looked at.
 const LOOK: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
@@ -43,11 +46,11 @@ pub enum Outcome {
     Caught(String),
     /// This test did not end.
     Hung(String),
-    /// So many tests reached it, and all passed.
-    Survived(usize),
+    /// So many tests reached it and passed; for others there was no time.
+    Survived { passed: usize, left: usize },
     /// No test executed its place.
     NeverReached,
-    /// The time was over.
+    /// The time was over before any test ran.
     NotTried,
 }
 
@@ -79,6 +82,8 @@ pub fn list(binaries: &[Binary], filter: &str) -> io::Result<Vec<Test>> {
             reaches: BTreeSet::new(),
         }));
     }
+    // Programs are listed as they were built, which is no order.
+    tests.sort_by(|a, b| (&a.binary.path, &a.name).cmp(&(&b.binary.path, &b.name)));
     Ok(tests)
 }
 
@@ -107,7 +112,7 @@ pub fn learn(tests: Vec<Test>, jobs: usize, notes: &Path) -> io::Result<(Vec<Tes
     Ok((passed, others.into_iter().map(|(_, test)| test.name).collect()))
 }
 
-/// Tries these faults; those that are not begun when the time is over are not tried.
+/// Tries these faults with the tests that reach them. No test begins when the time is over.
 ///
 /// # Errors
 /// A test can't be started.
@@ -117,16 +122,59 @@ pub fn attempt(
     jobs: usize,
     until: Option<Instant>,
 ) -> io::Result<Vec<Outcome>> {
-    let done = AtomicUsize::new(0);
-    in_parallel(faults, jobs, |_, &fault| {
-        if until.is_some_and(|until| Instant::now() > until) {
-            return Ok(Outcome::NotTried);
+    let attempts = faults.iter().map(|&fault| Attempt {
+        fault,
+        tests: tests.iter().filter(|test| test.reaches.contains(&fault)).collect(),
+        passed: 0,
+        caught: None,
+    });
+    let mut attempts: Vec<Attempt> = attempts.collect();
+    for (round, most) in ROUNDS.into_iter().enumerate() {
+        attempts = in_parallel(&attempts, jobs, |_, attempt| attempt.go_on(most, until))?;
+        let open = attempts.iter().filter(|attempt| attempt.caught.is_none()).count();
+        eprintln!("round {} of {}: {open} are not caught", round + 1, ROUNDS.len());
+    }
+    Ok(attempts.into_iter().map(Attempt::outcome).collect())
+}
+
+/// A fault, and how far it was tried.
+#[derive(Clone)]
+struct Attempt<'t> {
+    fault: usize,
+    /// Those that reach it, the quickest first.
+    tests: Vec<&'t Test>,
+    /// So many of them passed.
+    passed: usize,
+    caught: Option<Outcome>,
+}
+
+impl Attempt<'_> {
+    /// Tries it until it is caught, or so many tests have passed.
+    fn go_on(&self, most: usize, until: Option<Instant>) -> io::Result<Self> {
+        let mut after = self.clone();
+        for test in self.tests.iter().take(most).skip(self.passed) {
+            if after.caught.is_some() || until.is_some_and(|until| Instant::now() > until) {
+                break;
+            }
+            let longest = test.took * LONGER.0 + LONGER.1;
+            match run(test, ("FTLAB_FAULT", self.fault.to_string().as_ref()), longest)? {
+                End::Passed => after.passed += 1,
+                End::Failed => after.caught = Some(Outcome::Caught(test.name.clone())),
+                End::Hung => after.caught = Some(Outcome::Hung(test.name.clone())),
+            }
         }
-        let outcome = one(fault, tests)?;
-        let count = done.fetch_add(1, Ordering::Relaxed) + 1;
-        eprintln!("{count} of {}: fault {fault}: {}", faults.len(), outcome.told());
-        Ok(outcome)
-    })
+        Ok(after)
+    }
+
+    fn outcome(self) -> Outcome {
+        let left = self.tests.len() - self.passed;
+        match (self.caught, self.passed) {
+            (Some(caught), _) => caught,
+            (None, 0) if left == 0 => Outcome::NeverReached,
+            (None, 0) => Outcome::NotTried,
+            (None, passed) => Outcome::Survived { passed, left },
+        }
+    }
 }
 
 impl Outcome {
@@ -135,24 +183,16 @@ impl Outcome {
         match self {
             Outcome::Caught(test) => format!("caught by {test}"),
             Outcome::Hung(test) => format!("caught: {test} does not end"),
-            Outcome::Survived(tests) => format!("survived {tests} tests that reach it"),
+            Outcome::Survived { passed, left: 0 } => {
+                format!("survived all {passed} tests that reach it")
+            }
+            Outcome::Survived { passed, left } => {
+                format!("survived {passed} tests that reach it; for {left} there was no time")
+            }
             Outcome::NeverReached => "never reached".to_owned(),
             Outcome::NotTried => "not tried".to_owned(),
         }
     }
-}
-
-fn one(fault: usize, tests: &[Test]) -> io::Result<Outcome> {
-    let mut tried = 0;
-    for test in tests.iter().filter(|test| test.reaches.contains(&fault)) {
-        let longest = test.took * LONGER.0 + LONGER.1;
-        match run(test, ("FTLAB_FAULT", fault.to_string().as_ref()), longest)? {
-            End::Passed => tried += 1,
-            End::Failed => return Ok(Outcome::Caught(test.name.clone())),
-            End::Hung => return Ok(Outcome::Hung(test.name.clone())),
-        }
-    }
-    Ok(if tried == 0 { Outcome::NeverReached } else { Outcome::Survived(tried) })
 }
 
 /// Runs one test in a process of its own.
@@ -219,7 +259,7 @@ fn in_parallel<T: Sync, R: Send>(
 mod tests {
     use super::*;
 
-    /// A test that is a line of shell, which says by the fault's number how it ends.
+    /// A test that passes, whatever it is asked.
     fn test(name: &str, took: u64, reaches: &[usize]) -> Test {
         let binary = Binary { path: "true".into(), folder: ".".into() };
         let took = Duration::from_millis(took);
@@ -233,13 +273,23 @@ mod tests {
         let tests = [test("passes", 1, &[1, 3]), failing];
         let outcomes = attempt(&[1, 2, 3], &tests, 2, None).expect("runs");
         let caught = Outcome::Caught("fails".to_owned());
-        assert_eq!(outcomes, [Outcome::Survived(1), Outcome::NeverReached, caught]);
+        let survived = Outcome::Survived { passed: 1, left: 0 };
+        assert_eq!(outcomes, [survived, Outcome::NeverReached, caught]);
     }
 
     #[test]
     fn what_is_not_begun_in_time_is_not_tried() {
         let outcomes = attempt(&[1], &[test("passes", 1, &[1])], 1, Some(Instant::now()));
         assert_eq!(outcomes.expect("runs"), [Outcome::NotTried]);
+    }
+
+    #[test]
+    fn a_fault_that_needs_many_tests_gets_them_all() {
+        let mut tests: Vec<Test> = (0..100).map(|_| test("passes", 1, &[1])).collect();
+        tests.push(test("fails", 2, &[1]));
+        tests[100].binary.path = "false".into();
+        let outcomes = attempt(&[1], &tests, 1, None).expect("runs");
+        assert_eq!(outcomes, [Outcome::Caught("fails".to_owned())]);
     }
 
     #[test]
