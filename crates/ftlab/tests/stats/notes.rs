@@ -1,0 +1,77 @@
+//! What a report says in words, and how health is counted: each with the case in which it is said, and the one next
+//! to it in which it is not.
+
+use super::*;
+
+/// Amplification that is not the one at which ageing found the device steady is worth a word, either way, if
+/// enough was collected to tell.
+#[test]
+fn amplification_that_departs_from_the_ageing_is_noted() {
+    let mut device = device(&[]);
+    let (recorder, _) = run(&mut device, 40_000, 0);
+    let found = report(&recorder, &device).write_amplification.total_ratio.expect("it was written");
+    let noted = |recorder: &Recorder, device: &Device, steady: f64| {
+        let aged = Circumstances { steady_amplification: Some(steady), ..Circumstances::default() };
+        let notes = recorder.report(device, &aged).notes;
+        let of = notes.into_iter().filter(|note| note.contains("when ageing found the device"));
+        of.collect::<Vec<_>>()
+    };
+    for (steady, change) in [(found / 1.11, "+11 %"), (found / 0.89, "-11 %")] {
+        let notes = noted(&recorder, &device, steady);
+        assert_eq!(notes.len(), 1, "{steady}");
+        let both = [format!("{found:.2} while"), format!("{steady:.2} when"), change.to_owned()];
+        both.iter().for_each(|text| assert!(notes[0].contains(text), "{text}: {}", notes[0]));
+    }
+    for steady in [found, found / 1.09, found / 0.91] {
+        assert_eq!(noted(&recorder, &device, steady), Vec::<String>::new(), "{steady}");
+    }
+    assert!(!report(&recorder, &device).notes.iter().any(|note| note.contains("ageing found")));
+    // A few collections say nothing: amplification is near one then, whatever it comes to.
+    let mut fresh = super::device(&[]);
+    let (recorder, _) = run(&mut fresh, 7_600, 0);
+    let runs = report(&recorder, &fresh).gc.runs;
+    assert!((1..100).contains(&runs), "{runs} collections");
+    assert_eq!(noted(&recorder, &fresh, 4.0), Vec::<String>::new());
+}
+
+/// A fault that was asked for and did not come has a note; one that came has none.
+#[test]
+fn faults_that_never_came_are_named() {
+    let told = |schedule: &str| {
+        let mut device = device(&[&format!("nand.faults.schedule=[{schedule}]")]);
+        let (recorder, _) = run(&mut device, 50, 0);
+        let mut notes = report(&recorder, &device).notes;
+        notes.retain(|note| note.contains("nand.faults.schedule"));
+        notes
+    };
+    let late = told("\"1d: die 0 dies\", \"0s: page 7 is unreadable\"");
+    assert_eq!(late.len(), 1, "{late:?}");
+    assert!(late[0].contains("\"1d: die 0 dies\" never came, because the run ended before"));
+    let unmet = told("\"0s: next erase of block 3 fails\", \"0s: next program of plane 0 fails\"");
+    assert_eq!(unmet.len(), 1, "{unmet:?}");
+    let words =
+        "\"0ns: next erase of block 3 fails\" never came, because there was no such operation";
+    assert!(unmet[0].contains(words), "{unmet:?}");
+    let many: Vec<String> =
+        (1..=5).map(|day| format!("\"{day}d: page {day} is unreadable\"")).collect();
+    let many = told(&many.join(", "));
+    assert!(many[0].contains("\"3d: page 3 is unreadable\" and 2 more never came"), "{many:?}");
+    assert_eq!(told("\"0s: next program of plane 0 fails\""), [""; 0]);
+}
+
+/// A block that was bad from the factory bears no cycles: the mean is over the others.
+#[test]
+fn used_endurance_is_a_mean_over_the_blocks_that_were_good() {
+    let mut device = device(&[
+        "nand.faults.factory_bad=5%",
+        "ftl.over_provisioning=40%",
+        "nand.endurance.policy=fixed",
+        "nand.endurance.cycles=100000",
+    ]);
+    let (recorder, _) = run(&mut device, 40_000, 0);
+    let health = report(&recorder, &device).health.expect("blocks can fail");
+    let erases: u64 = device.ftl().blocks().all_erases().map(u64::from).sum();
+    let good = device.ftl().geometry().blocks() - health.factory_bad_blocks;
+    assert!(erases > 0 && health.factory_bad_blocks > 0, "{erases} {health:?}");
+    assert_eq!(health.endurance_used_ratio, Some(erases as f64 / f64::from(good) / 100_000.0));
+}
