@@ -277,29 +277,43 @@ impl<P: Probe> Flash<P> {
 
     /// Splits a wait into what host work and what collection held the command up.
     fn split_wait(&mut self, now: SimTime, die: DieId, id: CommandId, of: WaitedFor) {
-        let command = &self.commands[id];
+        if self.abilities.one_die_at_a_time {
+            return self.split_wait_on_chip(now, die, id, of);
+        }
+        let held = self.stations[die.at()].die.gc_until(now);
+        self.split_wait_by(now, id, of, held);
+    }
+
+    /// The same where dies wait for the others of their chip. Apart, so that nothing of it burdens the
+    /// usual case.
+    #[cold]
+    #[inline(never)]
+    fn split_wait_on_chip(&mut self, now: SimTime, die: DieId, id: CommandId, of: WaitedFor) {
+        let held = self.chip_held_by_gc(now, die);
+        self.split_wait_by(now, id, of, held);
+    }
+
+    /// The same, with the time for which collection has `held` the die, or its chip.
+    #[inline(always)]
+    fn split_wait_by(&mut self, now: SimTime, id: CommandId, of: WaitedFor, held: Nanos) {
+        let command = &mut self.commands[id];
         let waited = now - command.waiting_since;
         if of == WaitedFor::Bus && self.plant.is(Canary::WaitNotAccounted) {
             return;
         }
+        let die = command.die;
         let station = &self.stations[die.at()];
         let bus = || {
             let (channel, _) = self.geometry.channel_of(die);
             self.lines[channel.at()].channel.gc_until(now).0 - station.bus_gc_mark.0
         };
-        let cells = || {
-            let held = match self.abilities.one_die_at_a_time {
-                true => self.chip_held_by_gc(now, die),
-                false => station.die.gc_until(now),
-            };
-            held.0 - command.gc_mark.0
-        };
+        let cells = held.0 - command.gc_mark.0;
         let for_gc = match of {
-            WaitedFor::Die => cells(),
+            WaitedFor::Die => cells,
             WaitedFor::Bus => bus(),
-            WaitedFor::DieAndBus => bus() + cells(),
+            WaitedFor::DieAndBus => bus() + cells,
         };
-        self.commands[id].spent.account_wait(waited, Nanos(for_gc));
+        command.spent.account_wait(waited, Nanos(for_gc));
     }
 }
 
