@@ -165,7 +165,11 @@ impl Finder<'_> {
             ReturnType::Type(_, returned) => returned_at_once(returned),
         };
         let open = block.brace_token.span.open();
-        for &value in values {
+        let returned = match &block.stmts[..] {
+            [Stmt::Expr(only, None)] => self.cut(only.span()).to_owned(),
+            _ => String::new(),
+        };
+        for &value in values.iter().filter(|&&value| value.is_empty() || value != returned) {
             let at = open.byte_range().end;
             self.found.places.push(Place {
                 bytes: at..at,
@@ -409,6 +413,7 @@ mod tests {
             "const fn f() -> u32 { 1 + 2 }",
             "enum E { A = 1 }",
             "fn f(a: [u8; 3]) {}",
+            "fn f() -> Option<u32> { None }",
             "fn f() -> Thing { a::<3>([b; 3]) }",
             "fn f() -> Thing { match a { 1 | 2..=3 => b, _ => c } }",
             "fn f() -> Thing { assert!(a == 1) }",

@@ -398,3 +398,42 @@ fn what_a_format_can_not_hold_of_a_write_is_left_out() {
     let found = inspect(&mut trace).expect("readable");
     assert_eq!((found.writes, found.fua_writes), (2, 1));
 }
+
+/// Where a format holds FUA, nothing of it is left out, whatever may be.
+#[test]
+fn what_a_format_holds_of_a_write_stays() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines = "8,0 0 1 0.000000000 1 D WFS 80 + 8 [x]\n8,0 0 2 0.000001000 1 D W 96 + 8 [x]\n";
+    let path = folder.path().join("out.txt");
+    let mut trace = open(text(lines), Options::default()).expect("readable");
+    let blkparse = named("blkparse").expect("known");
+    let options = ConvertOptions { drop_unsupported: true };
+    let done = convert(&mut trace, blkparse, &path, options).expect("written");
+    assert_eq!((done.requests, done.dropped, done.made_plain), (2, 0, 0));
+    let written = std::fs::read(&path).expect("there");
+    let mut trace = open(text(written), Options::default()).expect("readable");
+    assert_eq!(inspect(&mut trace).expect("readable").fua_writes, 1);
+}
+
+/// Clocks of one second leave tens of thousands of records in any order: without a word of options they are sorted.
+#[test]
+fn the_usual_window_sorts_tens_of_thousands_of_records() {
+    let ordered = (0..100_000).map(|step| (1_000_000 + step * 1_000, step * 8, 8));
+    // It belongs 60,000 records before its place.
+    let lines = ssdsim(ordered.chain([(41_000_500, 0, 8)]));
+    let seen = inspect(&mut open(text(lines), Options::default()).expect("readable"));
+    assert_eq!(seen.expect("readable").out_of_order, 1);
+}
+
+/// A rate needs two moments; one nanosecond between them is enough.
+#[test]
+fn the_shortest_trace_with_a_rate() {
+    let rate = |lines: &str| {
+        let options = Options { accept_implausible: true, ..Options::default() };
+        let mut trace = open(text(lines), options).expect("readable");
+        inspect(&mut trace).expect("readable").mean_requests_per_s
+    };
+    let line = |ns: u32| format!("8,0 0 1 0.00000000{ns} 1 D R 80 + 8 [x]\n");
+    assert_eq!(rate(&[line(0), line(0)].concat()), None);
+    assert_eq!(rate(&[line(0), line(1)].concat()).map(f64::round), Some(2e9));
+}

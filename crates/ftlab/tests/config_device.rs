@@ -87,3 +87,14 @@ fn small_units_need_more_room() {
         fill(&sets);
     }
 }
+
+/// Events are kept up to the longest span that anything takes: a program may take longer than an erase.
+#[test]
+fn the_slowest_page_type_may_be_slower_than_everything_else() {
+    fill(&[
+        "nand.timing.policy=page-type",
+        "nand.timing.read_by_type=[\"50us\", \"60us\", \"70us\"]",
+        "nand.timing.program_by_type=[\"500us\", \"600us\", \"300ms\"]",
+        "nand.timing.erase=1ms",
+    ]);
+}

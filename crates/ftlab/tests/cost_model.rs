@@ -322,3 +322,23 @@ proptest! {
         }
     }
 }
+
+/// Pages are programmed again at another cost only where that is asked for, programs have costs, and pages may be placed
+/// freely: each of the three alone is not enough.
+#[test]
+fn rewriting_takes_all_that_it_asks_for() {
+    let rewrites = |sets: &[&str]| {
+        let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
+        let layers: Vec<Layer> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
+        Config::load(&layers).map(|config| config.options.rewrites())
+    };
+    let (agcr, costs) = ("ftl.cost.policy=agcr", "nand.timing.policy=by-cost");
+    let asked = rewrites(&[agcr, costs, "ftl.cost.rewrite_queue=7"]);
+    assert_eq!(asked.expect("a good config"), Some(7));
+    for sets in [&[costs][..], &[agcr, costs, "ftl.cost.rewrite=off"]] {
+        assert_eq!(rewrites(sets).expect("a good config"), None, "{sets:?}");
+    }
+    for sets in [&[agcr][..], &[agcr, costs, "ftl.mapping.policy=log-block"]] {
+        assert!(!matches!(rewrites(sets), Ok(Some(_))), "{sets:?}");
+    }
+}

@@ -1,7 +1,8 @@
 //! The bytes of images: what is said of those that are refused.
 
+use ftlab::config::{Config, Layer};
 use ftlab::image::file::{FORMAT, MAGIC, check_preamble, preamble};
-use ftlab::image::{Image, Refusal, Snapshot};
+use ftlab::image::{Image, Refusal, Snapshot, differences};
 
 fn image() -> Image {
     Image {
@@ -53,4 +54,25 @@ fn every_damage_is_told() {
     let mut long = bytes;
     long[6..14].copy_from_slice(&u64::MAX.to_le_bytes());
     assert!(told(&long).contains("it ends before or within section ftlab"));
+}
+
+/// With one bit a cell a block holds its pages divided by the bits of a cell: behind an SLC cache those must be the same
+/// in the image and the device, and nowhere else.
+#[test]
+fn the_bits_of_a_cell_matter_behind_an_slc_cache_alone() {
+    let cells_differ = |sets: &[&str]| {
+        let [image, device] = ["nand.cell=mlc", "nand.cell=tlc"].map(|cell| {
+            let sets = sets.iter().chain([&cell]).enumerate();
+            let sets = sets.map(|(at, set)| Layer::set(at + 1, set));
+            let layers: Vec<_> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
+            Config::load(&layers).unwrap_or_else(|error| panic!("{error}"))
+        });
+        differences(&image, &device).iter().any(|difference| difference.path == "nand.cell")
+    };
+    assert!(!cells_differ(&["ftl.over_provisioning=200%"]));
+    assert!(cells_differ(&[
+        "ftl.over_provisioning=200%",
+        "ftl.slc_cache.policy=hybrid",
+        "ftl.slc_cache.blocks=2",
+    ]));
 }

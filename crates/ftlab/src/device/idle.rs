@@ -117,3 +117,22 @@ impl Idle {
         self.next = all.flatten().copied().min();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What waits for an idle host is due before a device that stands still goes on, and is done then.
+    #[test]
+    fn chores_are_taken_at_their_times() {
+        let mut idle = Idle::new(|chore| (chore == Chore::Collect).then_some(Nanos(10)));
+        idle.begins(SimTime(0));
+        idle.wake_at(SimTime(20));
+        idle.patrol_at(SimTime(30));
+        for (at, chore) in [(10, Chore::Collect), (20, Chore::GoOn), (30, Chore::Patrol)] {
+            assert_eq!(idle.next(), Some(SimTime(at)));
+            assert_eq!(idle.take(), Some(chore));
+        }
+        assert_eq!((idle.next(), idle.take()), (None, None));
+    }
+}

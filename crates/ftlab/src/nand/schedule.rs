@@ -248,4 +248,23 @@ mod tests {
             assert!(Scheduled::parse(text).is_err(), "{text}");
         }
     }
+
+    /// A fault is of one kind of operation and of one place.
+    #[test]
+    fn a_fault_meets_its_kind_of_operation_at_its_place_alone() {
+        let program = Fault::ProgramFails(Area::Block(3));
+        let erase = Fault::EraseFails(Area::Plane(1));
+        for (kind, block, plane, met) in [
+            (Kind::Program, 3, 0, [true, false]),
+            (Kind::Copyback, 3, 0, [true, false]),
+            (Kind::Program, 4, 1, [false, false]),
+            (Kind::Erase, 3, 0, [false, false]),
+            (Kind::Erase, 9, 1, [false, true]),
+            (Kind::Read, 3, 1, [false, false]),
+        ] {
+            let fails = [program, erase].map(|fault| fault.fails(kind, block, plane));
+            assert_eq!(fails, met, "{kind:?} of block {block}, plane {plane}");
+        }
+        assert!(!Fault::DieDies(0).fails(Kind::Program, 0, 0));
+    }
 }

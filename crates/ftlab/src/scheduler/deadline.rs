@@ -74,3 +74,18 @@ impl Order for Deadline {
         due.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An erase must go behind every read that arrived before it, whichever of the delays is the longest.
+    #[test]
+    fn the_longest_delay_counts_for_erases() {
+        for delays in [[1, 2, 3], [1, 3, 2], [2, 1, 3], [2, 3, 1], [3, 1, 2], [3, 2, 1]] {
+            let [host_read, host_write, gc] = delays.map(Nanos);
+            let deadline = Deadline::new(&DeadlineOptions { host_read, host_write, gc });
+            assert_eq!(deadline.last, Nanos(3), "{delays:?}");
+        }
+    }
+}

@@ -209,6 +209,8 @@ mod tests {
                             .filter(|&turn| member[geometry.die_at_turn(turn).at()])
                             .min_by_key(|&turn| load.of(geometry.die_at_turn(turn)).min(63));
                         proptest::prop_assert_eq!(load.least_loaded(&among, start), expected);
+                        let idle = (0..dies).any(|die| load.of(DieId::new(die)) == 0);
+                        proptest::prop_assert_eq!(load.any_idle(), idle);
                     }
                 }
             }

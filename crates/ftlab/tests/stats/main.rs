@@ -513,6 +513,12 @@ fn queues_sum_to_the_whole() {
     for queue in &report.host.queues {
         let of = || all.iter().filter(|done| done.queue.get() == queue.queue);
         assert_eq!(queue.requests, of().count() as u64);
+        // All requests are of one size.
+        let share = queue.bytes_share_ratio.expect("bytes were moved");
+        assert!((share - queue.requests as f64 / 30_000.0).abs() < 1e-9, "{queue:?}");
+        let (bytes, seconds) = (queue.requests * 4096, report.host.duration_ns as f64 / 1e9);
+        let rate = queue.throughput_mb_per_s.expect("it took time");
+        assert!((rate / (bytes as f64 / 1e6 / seconds) - 1.0).abs() < 1e-9, "{queue:?}");
         let slowest = of().filter(|done| done.request.op == Op::Read).map(Completion::latency);
         assert_eq!(queue.read.latency_ns.max, slowest.max());
     }

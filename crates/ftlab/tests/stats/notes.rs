@@ -75,3 +75,26 @@ fn used_endurance_is_a_mean_over_the_blocks_that_were_good() {
     assert!(erases > 0 && health.factory_bad_blocks > 0, "{erases} {health:?}");
     assert_eq!(health.endurance_used_ratio, Some(erases as f64 / f64::from(good) / 100_000.0));
 }
+
+/// One request that is not measured is told of, as many are.
+#[test]
+fn a_single_request_that_is_not_measured_is_told_of() {
+    let mut device = device(&[]);
+    let mut recorder = Recorder::new(&device);
+    recorder.phase_started("only", true, &device);
+    for page in 0..3 {
+        let (op, lba) = (Op::Write, Lba(page * u64::from(PAGE_SECTORS)));
+        let request = Request { op, lba, sectors: PAGE_SECTORS, stream: 0, tag: 0, fua: false };
+        device.submit(device.now(), request);
+        let mut done = Vec::new();
+        while device.advance_until(SimTime::FOREVER, &mut done) == Advanced::Completed {}
+        match page {
+            2 => recorder.record_unmeasured(&done[0]),
+            _ => recorder.record(&done[0], done[0].submitted),
+        }
+    }
+    recorder.phase_ended(&device);
+    let report = report(&recorder, &device);
+    let told = |note: &String| note.contains("(measure_first): 1 more");
+    assert!(report.notes.iter().any(told), "{:?}", report.notes);
+}

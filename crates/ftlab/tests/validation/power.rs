@@ -351,3 +351,39 @@ fn capacitors_save_what_was_acknowledged_behind_a_front_end() {
         assert_eq!(found.count(), 4, "{front}");
     }
 }
+
+/// A map of logs and one of shared pages are found again: each page lies where it lay, and the device goes on.
+#[test]
+fn logs_and_shared_pages_are_found_where_they_lay() {
+    /// A prime that divides no number of pages here: every page has its turn.
+    const STRIDE: u64 = 7919;
+    let logs = ["ftl.mapping.policy=log-block"];
+    let shared = [
+        "ftl.mapping.policy=reconstruction",
+        "ftl.over_provisioning=200%",
+        "cache.policy=lru",
+        "cache.capacity=64KiB",
+    ];
+    for sets in [&logs[..], &shared] {
+        let config = config(&[&["ftl.recovery.policy=scan"], sets].concat());
+        let mut device = device(&config);
+        let pages = device.capacity_sectors() / SECTORS;
+        let write = |device: &mut Device, number: u64| {
+            // Parts of pages, so that they are packed where that is done.
+            let part = Request { sectors: 2, ..request(Op::Write, number * STRIDE % pages, 1) };
+            carry_out(device, part);
+        };
+        (0..pages / 2).for_each(|number| write(&mut device, number));
+        carry_out(&mut device, request(Op::Flush, 0, 0));
+        let lie = |device: &Device| -> Vec<_> {
+            (0..pages).map(|page| device.ftl().look_up(Lpn::new(page as u32))).collect()
+        };
+        let before = lie(&device);
+        assert!(before.iter().flatten().count() as u64 >= pages / 2, "{sets:?}");
+        let (mut device, _) = cut(&config, device);
+        assert!(before == lie(&device), "{sets:?}");
+        (0..pages).for_each(|number| write(&mut device, number));
+        carry_out(&mut device, request(Op::Flush, 0, 0));
+        assert_eq!(lie(&device).iter().flatten().count() as u64, pages, "{sets:?}");
+    }
+}
