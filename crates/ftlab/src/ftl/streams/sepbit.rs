@@ -193,7 +193,7 @@ mod tests {
         let page = Lpn::new(5_000);
         assert_eq!(policy.host_stream(page, 0), LONG, "never written");
         policy.wrote(page);
-        let mut wait = |writes: u32, policy: &mut SepBit| {
+        let wait = |writes: u32, policy: &mut SepBit| {
             (0..writes).for_each(|other| policy.wrote(Lpn::new(other % 4_000)));
         };
         for (writes, host, copy) in
