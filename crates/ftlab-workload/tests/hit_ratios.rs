@@ -241,3 +241,45 @@ fn hits_and_misses_on_real_traces_are_those_of_plain_lists() {
         compare(file, &records(&folder.join(file), options));
     }
 }
+
+/// Hits that libCacheSim counts (Python package libcachesim 0.3.5, `LRU`, `FIFO` and `TwoQ` with its defaults, which
+/// are Kin 25 % and Kout 50 %), by capacity in pages: 50,000 requests of one object each, drawn as below.
+const OF_LIBCACHESIM: [(usize, [(Rule, u64); 3]); 3] = [
+    (12, [(Rule::Lru, 2_082), (Rule::Fifo, 1_803), (Rule::TwoQ, 5_192)]),
+    (200, [(Rule::Lru, 10_093), (Rule::Fifo, 9_113), (Rule::TwoQ, 14_002)]),
+    (1_000, [(Rule::Lru, 22_757), (Rule::Fifo, 20_935), (Rule::TwoQ, 24_653)]),
+];
+
+/// Writes of a page each: of 5,000 pages, the first ones far more often. Whole numbers only, so that any language draws
+/// the same.
+fn skewed_writes() -> Vec<Record> {
+    const PAGES: u128 = 5_000;
+    let mut state = 1_u64;
+    let draw = |at: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let even = u128::from(state >> 40);
+        let page = u64::try_from((even * even * even * PAGES) >> 72).expect("below the pages");
+        Record {
+            at: SimTime(at),
+            op: Op::Write,
+            lba: Lba(page * SECTORS),
+            sectors: SECTORS as u32,
+            stream: 0,
+            fua: false,
+        }
+    };
+    (0..50_000).map(draw).collect()
+}
+
+#[test]
+fn hits_are_those_of_libcachesim() {
+    let records = skewed_writes();
+    for (capacity, of_rules) in OF_LIBCACHESIM {
+        for (rule, expected) in of_rules {
+            let [hits, misses, ..] = on_device(device(rule, capacity, 5_000), &records);
+            assert_eq!(hits + misses, 50_000);
+            assert_eq!(hits, expected, "{rule:?}, {capacity} pages");
+        }
+    }
+}

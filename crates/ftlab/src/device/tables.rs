@@ -153,10 +153,15 @@ mod tests {
 
     #[test]
     fn last_writes_of_pages_count() {
-        let sepbit = Layer::set(1, "ftl.streams.policy=sepbit");
-        let without = Tables::of(&Config::load(&[Layer::preset("tiny")]).unwrap());
-        let with = Tables::of(&Config::load(&[Layer::preset("tiny"), sepbit]).unwrap());
-        assert_eq!(with.reserved.0 - without.reserved.0, 6_144 * 4);
-        assert_eq!(with.written.0 - without.written.0, 6_144 * 4);
+        let tables = |streams: &str| {
+            let sets = ["nand.blocks_per_plane=64", streams];
+            let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
+            let layers: Vec<Layer> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
+            Tables::of(&Config::load(&layers).unwrap())
+        };
+        let without = tables("ftl.streams.policy=by-host-stream");
+        let with = tables("ftl.streams.policy=sepbit");
+        assert_eq!(with.reserved.0 - without.reserved.0, 2 * 6_144 * 4);
+        assert_eq!(with.written.0 - without.written.0, 2 * 6_144 * 4);
     }
 }
