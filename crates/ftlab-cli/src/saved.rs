@@ -154,9 +154,26 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
         State::of(&ssd).print(out)?;
     }
     steps.iter().filter_map(StepDocument::skipped).for_each(|note| say!("note: {note}"));
-    let complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();
+    let mut complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();
+    if complaints.is_empty() {
+        complaints.extend(told_of_end(&ssd, &steps));
+    }
     complaints.iter().for_each(|complaint| say!("warning: {complaint}."));
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Check) }
+}
+
+/// Says that the device came to its end while it was prepared: what the steps were to write is not all there.
+fn told_of_end(ssd: &Device, steps: &[StepDocument]) -> Option<String> {
+    let last = steps.last().filter(|step| !matches!(step, StepDocument::Image { .. }))?;
+    ssd.end_of_life().map(|end| {
+        format!(
+            "The device came to the end of its life while it was prepared, in the step {}: after {}, when the \
+             host had written {}. It takes no writes any more, and steps that were to follow were not taken",
+            last.told(),
+            human::span(end.at.0),
+            human::bytes(end.host_written.0),
+        )
+    })
 }
 
 fn prepare(

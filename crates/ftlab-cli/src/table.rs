@@ -78,7 +78,7 @@ fn announce(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     if unwritten > UNWRITTEN_SHARE {
         news.push(format!("{} of read pages never written", percent(unwritten)));
     }
-    let aged = document.precondition.last().and_then(StepDocument::steady_amplification).is_some();
+    let aged = document.precondition.last().and_then(StepDocument::steady).is_some();
     match report.steady_state.verdict {
         Verdict::GcNeverStarted => news.push("GC never started".to_owned()),
         Verdict::TooLittleWritten if aged => {}

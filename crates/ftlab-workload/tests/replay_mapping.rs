@@ -209,6 +209,14 @@ fn compact_packs_in_order_of_first_touch() {
     assert!(matches!(error, ReplayError::Mapping(MapError::Full { index: 4, .. })), "{error}");
 }
 
+/// Slices that are smaller than an extent are whole pages: streams side by side share none.
+#[test]
+fn small_slices_share_no_page() {
+    let records: Vec<Arrival> = (0..30).map(|stream| read(0, 1, stream)).collect();
+    let (requests, _) = map(24 * EXTENT, Mapping::Partition { slices: 30 }, &records).unwrap();
+    assert!(requests.iter().all(|request| request.lba.0 % 8 == 0), "{:?}", spans(&requests));
+}
+
 proptest! {
     /// Whatever the mapping: requests lie on the device (the model asserts that), the cut sectors
     /// are accounted for, offsets within an extent survive, and equal addresses stay equal.

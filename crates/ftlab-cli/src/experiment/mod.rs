@@ -21,10 +21,10 @@ use std::time::{Duration, Instant};
 
 use ftlab::config::Config;
 use ftlab::device::Device;
-use ftlab::host::Host;
+use ftlab::host::{Host, Op};
 use ftlab::stats::{
-    AgeingOutlook, Arriving, BlockGroup, Circumstances, PhaseStats, Recorder, SCHEMA_VERSION,
-    phase_called,
+    AgedBefore, AgeingOutlook, Arriving, BlockGroup, Circumstances, PhaseStats, Recorder,
+    SCHEMA_VERSION, phase_called,
 };
 use ftlab::units::{Nanos, SECTOR_BYTES};
 use ftlab_workload::accesses::Accesses;
@@ -173,6 +173,7 @@ impl Experiment {
         let clock = Clock::start();
         let steps = self.preparation.carry_out(seed, &mut ssd, &mut recording, watcher)?;
         preparation::refuse_ended(&ssd, &steps)?;
+        let prepared = recording.recorder.phases().len();
         recording.measuring = true;
         recording.accesses = self.accesses.then(Accesses::default);
         let (mut outcome, power_cuts) = match self.cut_power {
@@ -196,7 +197,7 @@ impl Experiment {
         let circumstances = Circumstances {
             arriving: self.arriving,
             interrupted: !complete,
-            steady_amplification: steps.last().and_then(StepDocument::steady_amplification),
+            aged: aged_before(&steps, &recording.recorder.phases()[prepared..]),
         };
         let limit = self.options.limits.requests;
         let mut report = recording.recorder.report(&ssd, &circumstances);
@@ -344,6 +345,13 @@ pub fn skipped_note(workload: &str, phases: &[String]) -> Option<String> {
             phases.join(", ")
         )
     })
+}
+
+/// How the device was aged, and what was written on it afterwards without being measured.
+fn aged_before(steps: &[StepDocument], since: &[PhaseStats]) -> Option<AgedBefore> {
+    let unmeasured = since.iter().take_while(|phase| !phase.measured);
+    let written_since_bytes = unmeasured.map(|phase| phase.host.op(Op::Write).bytes()).sum();
+    steps.last()?.steady().map(|aged| AgedBefore { written_since_bytes, ..aged })
 }
 
 /// Goes on unless Ctrl-C was pressed or a file could not be written.

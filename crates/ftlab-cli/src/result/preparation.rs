@@ -1,7 +1,7 @@
 //! What results say of how a device was prepared.
 
-use ftlab::stats::{Aged, AgedRound, AgeingRule, Steadiness};
-use ftlab::units::Nanos;
+use ftlab::stats::{Aged, AgedBefore, AgedRound, AgeingRule, Steadiness};
+use ftlab::units::{Nanos, Ratio};
 use ftlab_workload::generate::Workload;
 use serde::Serialize;
 use serde_json::Value;
@@ -104,13 +104,13 @@ impl StepDocument {
         }
     }
 
-    /// The write amplification at which it left the device steady, if it did.
-    pub fn steady_amplification(&self) -> Option<f64> {
+    /// At what it left the device steady, if it did.
+    pub fn steady(&self) -> Option<AgedBefore> {
         match self {
             StepDocument::Age(age) if age.verdict == Aged::Steady => {
-                age.write_amplification.map(|steady| steady.mean)
+                Some(aged(age.write_amplification?.mean, age.rule.tolerance.ppm.into()))
             }
-            StepDocument::Image { story, .. } => steady_amplification_of(story),
+            StepDocument::Image { story, .. } => steady_after(story),
             _ => None,
         }
     }
@@ -124,14 +124,22 @@ impl StepDocument {
     }
 }
 
-/// The write amplification at which steps, as results and images list them, left a device steady.
-fn steady_amplification_of(steps: &Value) -> Option<f64> {
+/// At what steps, as results and images list them, left a device steady.
+fn steady_after(steps: &Value) -> Option<AgedBefore> {
     let last = steps.as_array()?.last()?;
     match last["step"].as_str()? {
-        "age" if last["verdict"] == "steady" => last["write_amplification"]["mean"].as_f64(),
-        "image" => steady_amplification_of(&last["story"]),
+        "age" if last["verdict"] == "steady" => Some(aged(
+            last["write_amplification"]["mean"].as_f64()?,
+            last["rule"]["tolerance_ppm"].as_f64()?,
+        )),
+        "image" => steady_after(&last["story"]),
         _ => None,
     }
+}
+
+fn aged(amplification: f64, tolerance_ppm: f64) -> AgedBefore {
+    let tolerance = tolerance_ppm / f64::from(Ratio::ONE.ppm);
+    AgedBefore { amplification, tolerance, written_since_bytes: 0 }
 }
 
 /// How many steps a device went through by a story, those behind images included.

@@ -413,3 +413,14 @@ fn options_that_an_image_overrides_are_named() {
     let loaded = place.run(&format!("device load aged.ftlab {worn}=3000"));
     assert_eq!((loaded.code, loaded.err.as_str()), (0, ""));
 }
+
+/// A device that dies while it is filled is kept as it is, and the command does not pretend that it was filled.
+#[test]
+fn a_device_that_dies_while_it_is_filled_is_told_of() {
+    let place = Place::new();
+    place.write("faults.toml", b"base = 'tiny'\n[nand.faults]\nschedule = ['10ms: die 1 dies']\n[ftl.placement]\npolicy = 'dynamic'\n");
+    let line = "device save --device faults.toml --precondition fill,randwrite-4k -o dead.ftlab";
+    let told = ["end of its life", "in the step fill", "steps that were to follow were not taken"];
+    fails_in_use(&place, line, &told);
+    assert!(place.path("dead.ftlab").is_file());
+}

@@ -7,6 +7,7 @@ use ftlab::units::{Bytes, Lba, SECTOR_BYTES};
 use serde::Serialize;
 use thiserror::Error;
 
+use super::sharing::PAGE_SECTORS;
 use super::source::Arrival;
 
 /// Sectors in an extent, the unit in which addresses are scaled, parted and packed: neighbours
@@ -275,8 +276,11 @@ impl Mapper {
             None => return Err(MapError::TooManyStreams { index, stream, slices }),
         };
         let even = self.capacity / u64::from(slices);
-        // Whole extents where there is room for them, so that slices start aligned.
-        let len = if even >= EXTENT_SECTORS { even - even % EXTENT_SECTORS } else { even };
+        // Whole extents where there is room for them, else whole pages, so that slices start aligned and no page
+        // belongs to two of them.
+        let grains = [EXTENT_SECTORS, PAGE_SECTORS];
+        let grain = grains.into_iter().find(|grain| even >= *grain).unwrap_or(1);
+        let len = even - even % grain;
         Ok(Place::folded(arrival.lba.0, slice * len, len))
     }
 

@@ -14,7 +14,7 @@ use super::mapping::Mapped;
 /// Bytes in a page, as everywhere where a trace is counted.
 const PAGE_BYTES: u64 = 4096;
 /// Sectors in a page.
-const PAGE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
+pub(super) const PAGE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
 /// Pages in a piece of the table, which is only there where something was touched. Small, because a trace
 /// touches few pages here and there, and each piece has to be made.
 const PIECE_PAGES: u64 = 64;

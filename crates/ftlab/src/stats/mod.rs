@@ -35,7 +35,7 @@ pub use health::{EndReport, Health};
 pub use host::{HostStats, OpStats, PARTS, TimeParts};
 pub use latencies::Latencies;
 pub use merges::{Merges, PerReclaim};
-pub use notes::{Arriving, Circumstances, phase_called};
+pub use notes::{AgedBefore, Arriving, Circumstances, phase_called};
 pub use parity::ParityReport;
 pub use queues::{Fairness, QueueReport};
 pub use read_cache::ReadCacheReport;

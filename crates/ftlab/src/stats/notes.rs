@@ -20,6 +20,17 @@ pub enum Arriving {
     AfterCompletions,
 }
 
+/// A device was aged to a steady state and came to rest, before anything else was played on it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AgedBefore {
+    /// The write amplification at which it was steady.
+    pub amplification: f64,
+    /// By what share its rounds of ageing might differ.
+    pub tolerance: f64,
+    /// What the host wrote since, in phases that are not measured.
+    pub written_since_bytes: u64,
+}
+
 /// What the recorder can't know of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Circumstances {
@@ -27,9 +38,16 @@ pub struct Circumstances {
     pub arriving: Arriving,
     /// Whether the run was stopped before its end.
     pub interrupted: bool,
-    /// The write amplification at which the device was steady when its ageing ended, if it had been
-    /// aged to a steady state before.
-    pub steady_amplification: Option<f64>,
+    /// How the device had been aged, if that was to a steady state.
+    pub aged: Option<AgedBefore>,
+}
+
+impl Circumstances {
+    /// Whether measuring met what a device that was aged and came to rest does better at first than in use.
+    fn rested(&self, capacity_bytes: u64) -> bool {
+        let enough = RESTED_SHARE * capacity_bytes as f64;
+        self.aged.is_some_and(|aged| (aged.written_since_bytes as f64) < enough)
+    }
 }
 
 /// A device is behind if, after the last arrival, it needs longer than this share of the time in which
@@ -43,11 +61,14 @@ const LEFT_SHARE: f64 = 0.05;
 const UNWRITTEN_SHARE: f64 = 0.01;
 /// The class of data from before is worth a word if it was read in more than this share of all reads from flash.
 const PRIOR_SHARE: f64 = 0.1;
-/// Write amplification departs from what ageing found if it differs by more than this share, twice the
-/// tolerance within which ageing calls a device steady, ...
-const DEPARTS_SHARE: f64 = 0.1;
+/// Write amplification departs from what ageing found if it differs by more than so many times the tolerance
+/// within which ageing called the device steady, ...
+const DEPARTS_TOLERANCES: f64 = 2.0;
 /// ... over enough collections that the choice of single victims does not matter.
 const DEPARTS_RUNS: u64 = 100;
+/// A device that rested is as it was in use once this share of its capacity was written: docs/ageing.md has the
+/// measurement.
+const RESTED_SHARE: f64 = 1.0 / 3.0;
 
 /// Wear is uneven if the most worn block was erased so many times as often as the mean, ...
 const UNEVEN_TIMES: f64 = 5.0;
@@ -79,7 +100,7 @@ pub(super) fn collect(
     notes.extend(beyond_refresh(report));
     notes.extend(behind(host, circumstances));
     notes.extend(steadiness(&report.steady_state, report, capacity_bytes, circumstances));
-    notes.extend(departs(report, circumstances));
+    notes.extend(departs(report, capacity_bytes, circumstances));
     notes.extend(left_in_buffer(report));
     notes.extend(absorbed(report));
     notes.extend(uneven_wear(report));
@@ -267,12 +288,18 @@ fn steadiness(
              enough blocks stayed free. Latencies and write amplification are those of a fresh \
              device."
         )),
-        Verdict::TooLittleWritten if circumstances.steady_amplification.is_some() => Some(format!(
-            "The device was aged to a steady state before, under the load and with the policies of \
-             its ageing, and then came to rest: its write buffer was empty and its collections had ended, so the \
-             first writes are cheaper than in use. {written:.3} % of the capacity was written since: too little to \
-             tell how this load would leave it."
-        )),
+        Verdict::TooLittleWritten if circumstances.aged.is_some() => {
+            let rested = circumstances.rested(capacity_bytes).then_some(
+                " It came to rest after that: its write buffer was empty and its collections had ended, so the \
+                 first writes are cheaper than in use.",
+            );
+            Some(format!(
+                "The device was aged to a steady state before, under the load and with the policies of its \
+                 ageing.{} {written:.3} % of the capacity was written while measuring: too little to tell how \
+                 this load would leave it.",
+                rested.unwrap_or_default()
+            ))
+        }
         Verdict::TooLittleWritten => Some(format!(
             "Too little was written to tell whether the device was steady: {} of the 5 rounds \
              needed, each a tenth of the capacity. Expect other numbers from a device that has been \
@@ -292,16 +319,27 @@ fn steadiness(
     }
 }
 
-/// The measured load is not the one that aged the device, or the device is not as it was then.
-fn departs(report: &Report, circumstances: &Circumstances) -> Option<String> {
-    let steady = circumstances.steady_amplification?;
-    let measured = report.write_amplification.total_ratio?;
+/// The device is not as it was when its ageing ended, or the load is another.
+fn departs(report: &Report, capacity_bytes: u64, circumstances: &Circumstances) -> Option<String> {
+    let AgedBefore { amplification: steady, tolerance, .. } = circumstances.aged?;
+    let measured = report.write_amplification.total_ratio.filter(|_| steady > 0.0)?;
     let change = measured / steady - 1.0;
-    (change.abs() > DEPARTS_SHARE && report.gc.runs >= DEPARTS_RUNS).then(|| {
+    let departs = change.abs() > DEPARTS_TOLERANCES * tolerance && report.gc.runs >= DEPARTS_RUNS;
+    let rested = change < 0.0 && circumstances.rested(capacity_bytes);
+    let why = match rested {
+        true => {
+            "The device had rested, so its first writes were cheaper than in use; the measured load or the policies \
+             may differ from those of the ageing, too. Measure longer, or play a part of the load unmeasured first."
+        }
+        false => {
+            "The measured load or the policies differ from those of the ageing, or from what it had settled at. \
+             Measure longer to see where amplification settles."
+        }
+    };
+    departs.then(|| {
         format!(
             "Write amplification was {measured:.2} while measuring, and {steady:.2} when ageing found the device \
-             steady ({:+.0} %): the measured load, or the policies, differ from those of the ageing. Measure longer \
-             to see where it settles, or age under the measured load (age:self).",
+             steady ({:+.0} %). {why}",
             change * 100.0
         )
     })

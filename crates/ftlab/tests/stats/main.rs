@@ -6,8 +6,8 @@ use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
-use ftlab::stats::{Circumstances, Recorder, Report, Verdict};
-use ftlab::units::{Lba, SimTime};
+use ftlab::stats::{AgedBefore, Circumstances, Recorder, Report, Verdict};
+use ftlab::units::{Lba, SECTOR_BYTES, SimTime};
 
 const PAGE_SECTORS: u32 = 8;
 

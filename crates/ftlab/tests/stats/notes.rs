@@ -10,28 +10,43 @@ fn amplification_that_departs_from_the_ageing_is_noted() {
     let mut device = device(&[]);
     let (recorder, _) = run(&mut device, 40_000, 0);
     let found = report(&recorder, &device).write_amplification.total_ratio.expect("it was written");
-    let noted = |recorder: &Recorder, device: &Device, steady: f64| {
-        let aged = Circumstances { steady_amplification: Some(steady), ..Circumstances::default() };
+    let noted = |recorder: &Recorder, device: &Device, steady: f64, since: u64| {
+        let aged =
+            AgedBefore { amplification: steady, tolerance: 0.05, written_since_bytes: since };
+        let aged = Circumstances { aged: Some(aged), ..Circumstances::default() };
         let notes = recorder.report(device, &aged).notes;
         let of = notes.into_iter().filter(|note| note.contains("when ageing found the device"));
         of.collect::<Vec<_>>()
     };
     for (steady, change) in [(found / 1.11, "+11 %"), (found / 0.89, "-11 %")] {
-        let notes = noted(&recorder, &device, steady);
+        let notes = noted(&recorder, &device, steady, 0);
         assert_eq!(notes.len(), 1, "{steady}");
         let both = [format!("{found:.2} while"), format!("{steady:.2} when"), change.to_owned()];
         both.iter().for_each(|text| assert!(notes[0].contains(text), "{text}: {}", notes[0]));
     }
     for steady in [found, found / 1.09, found / 0.91] {
-        assert_eq!(noted(&recorder, &device, steady), Vec::<String>::new(), "{steady}");
+        assert_eq!(noted(&recorder, &device, steady, 0), Vec::<String>::new(), "{steady}");
     }
     assert!(!report(&recorder, &device).notes.iter().any(|note| note.contains("ageing found")));
+    // A rest makes writes cheaper, never dearer, and not for longer than a third of the capacity.
+    let third = device.capacity_sectors() * SECTOR_BYTES / 3;
+    for (steady, since, rested) in [
+        (found / 0.5, 0, true),
+        (found / 0.5, third - SECTOR_BYTES, true),
+        (found / 0.5, third + SECTOR_BYTES, false),
+        (found / 2.0, 0, false),
+    ] {
+        let note = &noted(&recorder, &device, steady, since)[0];
+        assert_eq!(note.contains("had rested"), rested, "{note}");
+        assert_ne!(note.contains("policies differ from those"), rested, "{note}");
+    }
+    assert_eq!(noted(&recorder, &device, 0.0, 0), Vec::<String>::new());
     // A few collections say nothing: amplification is near one then, whatever it comes to.
     let mut fresh = super::device(&[]);
     let (recorder, _) = run(&mut fresh, 7_600, 0);
     let runs = report(&recorder, &fresh).gc.runs;
     assert!((1..100).contains(&runs), "{runs} collections");
-    assert_eq!(noted(&recorder, &fresh, 4.0), Vec::<String>::new());
+    assert_eq!(noted(&recorder, &fresh, 4.0, 0), Vec::<String>::new());
 }
 
 /// A fault that was asked for and did not come has a note; one that came has none.
