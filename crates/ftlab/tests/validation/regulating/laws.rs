@@ -2,7 +2,7 @@
 //! says, host's and copies' alike; rewrites do not outnumber those who asked for them; and nothing is lost.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use ftlab::cache::SlotId;
@@ -34,8 +34,12 @@ struct Log {
     /// By place.
     pages: BTreeMap<Ppn, Lpn>,
     classes: BTreeMap<Ppn, Class>,
-    /// By place to be programmed: what AGCR is to do there, and nothing where a map lies.
+    /// By place to be programmed: what AGCR is to do there.
     expected: BTreeMap<Ppn, Class>,
+    /// The pages of the map.
+    map: BTreeSet<Lpn>,
+    /// How often one was written, and copied.
+    maps: [u64; 2],
     /// Programs by cost, of the host, of copies, and of rewrites.
     programs: [[u64; 3]; 3],
 }
@@ -107,6 +111,15 @@ impl Contents for Onlooker {
         }
     }
 
+    /// Nothing lies there any more. What comes next may be nothing of the host's.
+    fn erase(&mut self, first: Ppn, units: u32) {
+        let mut log = self.0.borrow_mut();
+        for at in (first.get()..first.get() + units).map(Ppn::new) {
+            log.pages.remove(&at);
+            log.classes.remove(&at);
+        }
+    }
+
     fn plan_read(&mut self, _command: CommandId, read: FlashRead) {
         self.0.borrow_mut().uses(read.page, Used::Reads);
     }
@@ -114,9 +127,22 @@ impl Contents for Onlooker {
     fn copy(&mut self, from: Ppn, to: Ppn) {
         let mut log = self.0.borrow_mut();
         let Some(&page) = log.pages.get(&from) else { return };
-        let (used, as_was) = (log.used[&page], log.classes[&from]);
+        let of_map = log.map.contains(&page);
+        log.maps[1] += u64::from(of_map);
+        // The host has neither read nor written a page of the map.
+        let used = if of_map { Used::Unknown } else { log.used[&page] };
+        let expected = used.cost_of_copy(log.classes[&from]);
         log.pages.insert(to, page);
-        log.expected.insert(to, used.cost_of_copy(as_was));
+        log.expected.insert(to, expected);
+    }
+
+    /// A page of the map is read and written by turns.
+    fn program_map(&mut self, page: Lpn, to: Ppn) {
+        let mut log = self.0.borrow_mut();
+        log.maps[0] += 1;
+        log.map.insert(page);
+        log.pages.insert(to, page);
+        log.expected.insert(to, Used::Both.cost_of_write());
     }
 }
 
@@ -169,6 +195,8 @@ fn watched(spec: &Spec) -> (Device<Onlooker, Onlooker>, Rc<RefCell<Log>>) {
         pages: BTreeMap::new(),
         classes: BTreeMap::new(),
         expected: BTreeMap::new(),
+        map: BTreeSet::new(),
+        maps: [0; 2],
         programs: Default::default(),
     };
     let log = Rc::new(RefCell::new(log));
@@ -232,4 +260,26 @@ fn random_devices_write_at_all_costs_and_rewrite() {
     let RewriteCounts { requested, again, done, pages, written, high, full, given_up } = all;
     assert!([requested, done, pages, written, high, 10 * full].iter().all(|&count| count > 50));
     assert!(requested >= again + done + written + high + full + given_up, "{all:?}");
+}
+
+/// A page of the map is written at medium cost and copied as it was, even where a page of the host lay before: the host
+/// accesses none, so nothing is remembered of them.
+#[test]
+fn pages_of_the_map_are_written_at_medium_cost_and_stay_as_they_were() {
+    let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };
+    let mut runner = TestRunner::new(config);
+    let mut maps = [0; 2];
+    for _ in 0..100 {
+        let tree = regulating::run(300).new_tree(&mut runner).expect("a run");
+        let (mut spec, depth, steps) = tree.current();
+        (spec.mapping, spec.map_cache) = (MappingKind::Dftl, 1);
+        spec.cost.policy = RegulatorKind::Agcr;
+        let spec = one_page_each(spec);
+        let (mut device, log) = watched(&spec);
+        drive(&mut device, &spec, depth, &without_trims(&steps));
+        let log = log.borrow();
+        maps.iter_mut().zip(log.maps).for_each(|(sum, count)| *sum += count);
+    }
+    println!("pages of the map: written and copied {maps:?}");
+    assert!(maps.iter().all(|&count| count > 20), "{maps:?}");
 }
