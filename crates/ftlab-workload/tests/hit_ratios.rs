@@ -242,12 +242,13 @@ fn hits_and_misses_on_real_traces_are_those_of_plain_lists() {
     }
 }
 
-/// Hits that libCacheSim counts (Python package libcachesim 0.3.5, `LRU`, `FIFO` and `TwoQ` with its defaults, which
-/// are Kin 25 % and Kout 50 %), by capacity in pages: 50,000 requests of one object each, drawn as below.
-const OF_LIBCACHESIM: [(usize, [(Rule, u64); 3]); 3] = [
-    (12, [(Rule::Lru, 2_082), (Rule::Fifo, 1_803), (Rule::TwoQ, 5_192)]),
-    (200, [(Rule::Lru, 10_093), (Rule::Fifo, 9_113), (Rule::TwoQ, 14_002)]),
-    (1_000, [(Rule::Lru, 22_757), (Rule::Fifo, 20_935), (Rule::TwoQ, 24_653)]),
+/// Hits that libCacheSim counts (Python package libcachesim 0.3.5, `LRU` and `FIFO`), by capacity in pages: 50,000
+/// requests of one object each, drawn as below. Its `TwoQ` is another one: it splits the capacity into two fixed
+/// parts, where the paper lets what came once have all room that is left (12 pages: 5,192 hits there, 5,277 here).
+const OF_LIBCACHESIM: [(usize, [(Rule, u64); 2]); 3] = [
+    (12, [(Rule::Lru, 2_082), (Rule::Fifo, 1_803)]),
+    (200, [(Rule::Lru, 10_093), (Rule::Fifo, 9_113)]),
+    (1_000, [(Rule::Lru, 22_757), (Rule::Fifo, 20_935)]),
 ];
 
 /// Writes of a page each: of 5,000 pages, the first ones far more often. Whole numbers only, so that any language draws
