@@ -39,9 +39,13 @@ pub fn load(device: &str, sets: &[Setting]) -> Result<Config, Failure> {
     Texts::read(device, sets)?.load(Bases::anywhere)
 }
 
-/// The same for a device of an experiment: it builds on nothing outside of the experiment's folder.
-pub fn load_within_folder(device: &str, sets: &[Setting]) -> Result<Config, Failure> {
-    Texts::read(device, sets)?.load(Bases::within_folder)
+/// The same for a device of an experiment: it builds on nothing outside of the experiment's `folder`.
+pub fn load_within_folder(
+    device: &str,
+    sets: &[Setting],
+    folder: &Path,
+) -> Result<Config, Failure> {
+    Texts::read(device, sets)?.load(|length| Bases::within_folder(folder, length))
 }
 
 /// The configuration of an image, with options set on top.
@@ -143,6 +147,7 @@ pub fn warn_once<'a>(configs: impl IntoIterator<Item = &'a Config>) {
         for text in all {
             if !told.contains(&text) {
                 say!("{}", text.trim_end());
+                told.insert(text);
             }
         }
     }
