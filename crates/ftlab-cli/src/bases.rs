@@ -1,8 +1,8 @@
 //! The files that device files build on (`base = "lab.toml"`): found beside the file that names them, and read as
 //! far as they may be long, all together.
 
-use std::io::ErrorKind;
-use std::path::{Component, Path, PathBuf};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
 
 use ftlab::config::text::shown;
 use ftlab::config::value::ValueError;
@@ -16,35 +16,57 @@ use crate::text_file::{self, MOST_BYTES};
 pub struct Bases {
     /// How many bytes may still be read.
     left: u64,
-    /// Whether files must lie in the folder of the one that names them, or beneath it.
-    within: bool,
+    /// The folder in which files must lie, or beneath it, if they can't lie anywhere.
+    root: Option<PathBuf>,
 }
 
 impl Bases {
     /// Those beneath a file of so many bytes, wherever they lie.
     pub fn anywhere(length: usize) -> Bases {
-        Bases { left: MOST_BYTES.saturating_sub(length as u64), within: false }
+        Bases { left: MOST_BYTES.saturating_sub(length as u64), root: None }
     }
 
-    /// The same for a file of an experiment, whose folder can be handed on.
-    pub fn within_folder(length: usize) -> Bases {
-        Bases { within: true, ..Bases::anywhere(length) }
+    /// The same for a file of an experiment, whose folder `root` can be handed on.
+    pub fn within_folder(root: &Path, length: usize) -> Bases {
+        Bases { root: Some(root.to_owned()), ..Bases::anywhere(length) }
+    }
+
+    /// A file outside is not opened.
+    fn refuse_outside(&self, path: &Path, name: &str) -> Result<(), ValueError> {
+        let Some(root) = &self.root else { return Ok(()) };
+        if lies_within(path, root).map_err(|error| unreadable(name, &error))? {
+            return Ok(());
+        }
+        Err(ValueError::new(
+            format!("{} lies outside of the experiment's folder", shown(name)),
+            "copy it into the folder, and name it by its path from there",
+        ))
     }
 
     fn read(&mut self, path: &Path, name: &str) -> Result<String, ValueError> {
-        let text = text_file::read_at_most(path, self.left).map_err(|error| {
-            let told = match error.kind() {
-                ErrorKind::NotFound => {
-                    "check the path, which begins at the file that names it, or name a preset (ftlab list \
-                     devices)"
-                }
-                kind => remedy(kind),
-            };
-            ValueError::new(format!("can't read the file {}: {error}", shown(name)), told)
-        })?;
+        let text =
+            text_file::read_at_most(path, self.left).map_err(|error| unreadable(name, &error))?;
         self.left -= text.len() as u64;
         Ok(text)
     }
+}
+
+fn unreadable(name: &str, error: &io::Error) -> ValueError {
+    let told = match error.kind() {
+        ErrorKind::NotFound => {
+            "check the path, which begins at the file that names it, or name a preset (ftlab list devices)"
+        }
+        kind => remedy(kind),
+    };
+    ValueError::new(format!("can't read the file {}: {error}", shown(name)), told)
+}
+
+/// Whether a file lies in a folder or beneath it, with all links followed.
+///
+/// # Errors
+/// One of the two is not there, or can't be looked at.
+pub fn lies_within(path: &Path, root: &Path) -> io::Result<bool> {
+    Ok(path.canonicalize()?.starts_with(root.canonicalize()?))
 }
 
 /// Whether somebody who names a device means a file. `path` is where that would be.
@@ -69,13 +91,7 @@ impl Files for Bases {
         if name.is_empty() || !means_file(name, &path) {
             return Ok(None);
         }
-        let stays = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-        if self.within && !Path::new(name).components().all(stays) {
-            return Err(ValueError::new(
-                format!("{} lies outside of the experiment's folder", shown(name)),
-                "copy it into the folder, and name it by its path from there",
-            ));
-        }
+        self.refuse_outside(&path, name)?;
         if let Some(same) = above.iter().find(|above| is_same(Path::new(above), &path)) {
             return Err(circle(same, above));
         }

@@ -39,9 +39,13 @@ pub fn load(device: &str, sets: &[Setting]) -> Result<Config, Failure> {
     Texts::read(device, sets)?.load(Bases::anywhere)
 }
 
-/// The same for a device of an experiment: it builds on nothing outside of the experiment's folder.
-pub fn load_within_folder(device: &str, sets: &[Setting]) -> Result<Config, Failure> {
-    Texts::read(device, sets)?.load(Bases::within_folder)
+/// The same for a device of an experiment: it builds on nothing outside of the experiment's `folder`.
+pub fn load_within_folder(
+    device: &str,
+    sets: &[Setting],
+    folder: &Path,
+) -> Result<Config, Failure> {
+    Texts::read(device, sets)?.load(|length| Bases::within_folder(folder, length))
 }
 
 /// The configuration of an image, with options set on top.
@@ -134,16 +138,16 @@ pub fn warn(config: &Config) {
     warn_once([config]);
 }
 
-/// The same for several, which may say the same: each thing once, with the first place where it stands.
+/// The same for several, which may say the same: what they say in the same words, of the same place, is printed once.
 pub fn warn_once<'a>(configs: impl IntoIterator<Item = &'a Config>) {
     let mut told = BTreeSet::new();
     for config in configs {
         let warnings = config.warnings.iter().map(|warning| warning.render("warning"));
         let all = warnings.chain(config.notes.iter().map(|note| note.render("note")));
         for text in all {
-            let what = text.lines().next().unwrap_or_default().to_owned();
-            if told.insert(what) {
+            if !told.contains(&text) {
                 say!("{}", text.trim_end());
+                told.insert(text);
             }
         }
     }

@@ -89,8 +89,11 @@ fn missing(name: &str) -> Failure {
     ))
 }
 
-/// Whether a file is an image, damaged or not.
+/// Whether a file is an image, damaged or not. A pipe is none, and is not read: what was read of it would be lost.
 pub fn is_one(path: &Path) -> bool {
+    if !path.is_file() {
+        return false;
+    }
     let mut preamble = Vec::new();
     let begins = File::open(path)
         .and_then(|from| from.take(file::MAGIC.len() as u64).read_to_end(&mut preamble));

@@ -13,7 +13,7 @@ pub fn print(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     if report.host.queues.is_empty() {
         return Ok(());
     }
-    let labels = queue_labels(&report.host.queues);
+    let labels = queue_labels(report.host.queues.iter().map(|queue| &*queue.tenants));
     let mut rows = table(&["Queue", "tenant", "weight", "requests", "IOPS", "MB/s", "of bytes"]);
     let mut latencies = table(&["Latency", "mean", "p50", "p90", "p99", "p99.9", "max"]);
     for (queue, label) in report.host.queues.iter().zip(&labels) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use ftlab::host::Queues;
-use ftlab::stats::{QueueReport, Report, phase_called};
+use ftlab::stats::{Report, phase_called};
 use ftlab_workload::generate::{Phase, Workload};
 
 /// Somebody who sends commands, and the numbers of the streams.
@@ -70,31 +70,38 @@ pub fn name_queues(report: &mut Report, tenants: &[Tenant], queues: &Queues) {
     }
 }
 
-/// The most characters of a name in a table.
-const LONGEST: usize = 20;
+/// The characters of a long name that a table shows: from its start, and from its end, where names such as
+/// `database-a` and `database-b` differ.
+const SHOWN: (usize, usize) = (10, 10);
 
-/// What a queue is called where there is little room: by its tenants, or by its number; by both where others have
-/// the same tenants.
-pub fn queue_label(queue: u64, tenants: &[String], is_alone: bool) -> String {
-    let names = tenants.join(" + ");
-    let short = match names.char_indices().nth(LONGEST) {
-        Some((at, _)) => format!("{}…", &names[..at]),
-        None => names,
+/// What queues with these tenants are called where there is little room: by the tenants, or by the number; by both
+/// where the names would not tell a queue from the others.
+pub fn queue_labels<'a>(tenants: impl Iterator<Item = &'a [String]>) -> Vec<String> {
+    let names: Vec<String> = tenants.map(|names| shortened(&names.join(" + "))).collect();
+    let label = |(queue, name): (usize, &String)| {
+        let is_alone = names.iter().filter(|other| *other == name).count() == 1;
+        match name.as_str() {
+            "" => format!("queue {queue}"),
+            // A tenant may be called as another queue is.
+            name if is_alone && !name.starts_with("queue ") => name.to_owned(),
+            name => format!("queue {queue} {name}"),
+        }
     };
-    match short.is_empty() {
-        true => format!("queue {queue}"),
-        false if is_alone => short,
-        false => format!("queue {queue} {short}"),
-    }
+    names.iter().enumerate().map(label).collect()
 }
 
-/// What the queues of a report are called.
-pub fn queue_labels(queues: &[QueueReport]) -> Vec<String> {
-    let label = |queue: &QueueReport| {
-        let same = queues.iter().filter(|other| other.tenants == queue.tenants).count();
-        queue_label(queue.queue.into(), &queue.tenants, same == 1)
-    };
-    queues.iter().map(label).collect()
+/// A name without its middle, if it is long.
+fn shortened(name: &str) -> String {
+    let (start, end) = SHOWN;
+    let left_out = name.chars().count().saturating_sub(start + end);
+    match left_out {
+        0 => name.to_owned(),
+        _ => {
+            let first: String = name.chars().take(start).collect();
+            let last: String = name.chars().skip(start + left_out).collect();
+            format!("{first}…{last}")
+        }
+    }
 }
 
 #[cfg(test)]
@@ -181,19 +188,40 @@ requests = 20
             let tenants =
                 [tenant("a", 0..1), tenant("b", 2..4), tenant("c", 1..2), tenant("c", 4..5)];
             name_queues(&mut report, &tenants, &queues);
-            queue_labels(&report.host.queues)
+            queue_labels(report.host.queues.iter().map(|queue| &*queue.tenants))
         };
         assert_eq!(named(StreamMap::Modulo), ["a + b", "c", "b"]);
         assert_eq!(named(StreamMap::Saturate), ["a", "c", "b + c"]);
     }
 
+    /// The labels of queues with these tenants.
+    fn labels(queues: &[&[&str]]) -> Vec<String> {
+        let owned = |names: &&[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let queues: Vec<Vec<String>> = queues.iter().map(owned).collect();
+        queue_labels(queues.iter().map(Vec::as_slice))
+    }
+
     #[test]
-    fn labels_are_short_and_tell_queues_apart() {
-        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-        assert_eq!(queue_label(3, &[], true), "queue 3");
-        assert_eq!(queue_label(3, &names(&["reader"]), true), "reader");
-        assert_eq!(queue_label(3, &names(&["reader"]), false), "queue 3 reader");
-        let long = queue_label(3, &names(&["äöüäöüäöüäöüäöüäöüäöüäöü", "b"]), true);
-        assert_eq!(long.chars().count(), LONGEST + 1, "{long}");
+    fn labels_are_short() {
+        assert_eq!(labels(&[&[], &["reader"]]), ["queue 0", "reader"]);
+        assert_eq!(labels(&[&["exactly-twenty-chars"]]), ["exactly-twenty-chars"]);
+        assert_eq!(labels(&[&["twenty-one-characters"]]), ["twenty-one…characters"]);
+        assert_eq!(labels(&[&["äöüäöüäöüäöüäöüäöü", "b"]]), ["äöüäöüäöüä…äöüäöü + b"]);
+    }
+
+    #[test]
+    fn labels_tell_queues_apart() {
+        assert_eq!(labels(&[&["a"], &["b"], &["a"]]), ["queue 0 a", "b", "queue 2 a"]);
+        assert_eq!(
+            labels(&[&["customer-database-primary-a"], &["customer-database-primary-b"]]),
+            ["customer-d…-primary-a", "customer-d…-primary-b"]
+        );
+        // They differ only where neither is shown.
+        assert_eq!(
+            labels(&[&["customer-database-1-of-primary"], &["customer-database-2-of-primary"]]),
+            ["queue 0 customer-d…of-primary", "queue 1 customer-d…of-primary"]
+        );
+        assert_eq!(labels(&[&["queue 1"], &[]]), ["queue 0 queue 1", "queue 1"]);
+        assert_eq!(labels(&[&["a"], &["a"], &["queue 0 a"]])[2], "queue 2 queue 0 a");
     }
 }

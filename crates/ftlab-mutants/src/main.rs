@@ -30,15 +30,15 @@ struct Args {
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     /// Begin no test of a fault after so many minutes of trying; building comes before.
-    #[arg(long, value_name = "M")]
-    minutes: Option<f64>,
+    #[arg(long, value_name = "M", value_parser = minutes)]
+    minutes: Option<Duration>,
     /// Only in files whose path begins so; with `:LINE` only on that line.
     #[arg(long, value_name = "PATH[:LINE]")]
     only: Option<String>,
     /// Run only tests whose name holds this.
     #[arg(long, default_value = "", value_name = "NAME")]
     tests: String,
-    /// Fail if a smaller share is caught.
+    /// Fail if a smaller share is caught, of the faults that were tried with all tests that reach them.
     #[arg(long, default_value = "95%", value_name = "SHARE", value_parser = share)]
     at_least: f64,
     /// How many tests run at the same time; as many as there are cores unless said.
@@ -52,6 +52,12 @@ struct Args {
 fn share(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').unwrap_or(text).parse().ok();
     number.filter(|share| (0.0..=100.0).contains(share)).ok_or("a share is 0% to 100%".to_owned())
+}
+
+fn minutes(text: &str) -> Result<Duration, String> {
+    let number = text.parse::<f64>().ok();
+    let time = number.and_then(|minutes| Duration::try_from_secs_f64(minutes * 60.0).ok());
+    time.ok_or("a number of minutes is 0 or more, such as 30 or 0.5".to_owned())
 }
 
 fn main() -> ExitCode {
@@ -120,8 +126,8 @@ fn run(
     for name in &failing {
         eprintln!("left out, as it fails without a fault: {name}");
     }
-    let until =
-        args.minutes.map(|minutes| Instant::now() + Duration::from_secs_f64(minutes * 60.0));
+    // A time that the clock can't tell never comes.
+    let until = args.minutes.and_then(|minutes| Instant::now().checked_add(minutes));
     let numbers: Vec<usize> = faults.iter().map(|(number, _)| *number).collect();
     let outcomes = trial::attempt(&numbers, &tests, jobs, until)?;
     let told: Vec<(String, Outcome)> =
@@ -129,31 +135,80 @@ fn run(
     Ok(report(args, &told))
 }
 
+/// How many faults came to what.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    /// A test failed.
+    failed: usize,
+    /// A test did not end.
+    hung: usize,
+    /// All tests that reach it passed.
+    survived: usize,
+    /// No test reaches it.
+    unreached: usize,
+    /// The time was over before all tests that reach it were tried, and those that were passed.
+    undecided: usize,
+    /// The time was over before the first test.
+    untried: usize,
+}
+
+impl Tally {
+    fn of<'a>(outcomes: impl Iterator<Item = &'a Outcome>) -> Tally {
+        let mut tally = Tally::default();
+        for outcome in outcomes {
+            *match outcome {
+                Outcome::Caught(_) => &mut tally.failed,
+                Outcome::Hung(_) => &mut tally.hung,
+                Outcome::Survived { left: 0, .. } => &mut tally.survived,
+                Outcome::Survived { .. } => &mut tally.undecided,
+                Outcome::NeverReached => &mut tally.unreached,
+                Outcome::NotTried => &mut tally.untried,
+            } += 1;
+        }
+        tally
+    }
+
+    fn caught(&self) -> usize {
+        self.failed + self.hung
+    }
+
+    /// Those of which it is known whether a test catches them.
+    fn decided(&self) -> usize {
+        self.caught() + self.survived + self.unreached
+    }
+
+    /// The percentage of these that were caught; none if nothing is known.
+    fn share(&self) -> f64 {
+        100.0 * self.caught() as f64 / self.decided().max(1) as f64
+    }
+}
+
 /// Prints what was not caught, and the totals.
 fn report(args: &Args, told: &[(String, Outcome)]) -> ExitCode {
-    let count = |is: fn(&Outcome) -> bool| told.iter().filter(|(_, outcome)| is(outcome)).count();
-    let failed = count(|outcome| matches!(outcome, Outcome::Caught(_)));
-    let hung = count(|outcome| matches!(outcome, Outcome::Hung(_)));
-    let survived = count(|outcome| matches!(outcome, Outcome::Survived { .. }));
-    let unreached = count(|outcome| *outcome == Outcome::NeverReached);
-    let untried = count(|outcome| *outcome == Outcome::NotTried);
     for (place, outcome) in told {
         if matches!(outcome, Outcome::Survived { .. } | Outcome::NeverReached) {
             println!("{place}: {}", outcome.told());
         }
     }
-    let tried = told.len() - untried;
-    let share = 100.0 * (failed + hung) as f64 / tried.max(1) as f64;
+    let tally = Tally::of(told.iter().map(|(_, outcome)| outcome));
     println!(
-        "{tried} faults of seed {}: {} caught ({hung} by a test that does not end), {survived} survived, \
-         {unreached} never reached: {share:.1} % caught",
+        "{} faults of seed {}: {} caught ({} by a test that does not end), {} survived, {} never reached: \
+         {:.1} % caught",
+        tally.decided(),
         args.seed,
-        failed + hung
+        tally.caught(),
+        tally.hung,
+        tally.survived,
+        tally.unreached,
+        tally.share()
     );
-    if untried > 0 {
-        println!("{untried} were not tried: the time was over");
+    if tally.undecided + tally.untried > 0 {
+        println!(
+            "the time was over: {} more survived so far, with tests left, and {} were not tried",
+            tally.undecided, tally.untried
+        );
     }
-    if share < args.at_least { ExitCode::from(1) } else { ExitCode::SUCCESS }
+    if tally.share() < args.at_least { ExitCode::from(1) } else { ExitCode::SUCCESS }
 }
 
 #[cfg(test)]
@@ -193,5 +248,35 @@ mod tests {
         assert_eq!(report(&args, &told), ExitCode::SUCCESS);
         assert_eq!(report(&args, &[told[0].clone(), survived]), ExitCode::from(1));
         assert!(Args::try_parse_from(["mutants", "--at-least", "101%"]).is_err());
+    }
+
+    #[test]
+    fn what_time_ran_out_for_counts_for_nothing() {
+        let args = Args::parse_from(["mutants", "--at-least", "100%"]);
+        let caught = Outcome::Caught("t".to_owned());
+        let open = Outcome::Survived { passed: 12, left: 3 };
+        let outcomes = [caught, open.clone(), Outcome::NotTried];
+        let told = outcomes.map(|outcome| ("a".to_owned(), outcome));
+        assert_eq!(report(&args, &told), ExitCode::SUCCESS);
+        let tally = Tally::of(told.iter().map(|(_, outcome)| outcome));
+        assert_eq!(tally, Tally { failed: 1, undecided: 1, untried: 1, ..Tally::default() });
+        assert_eq!((tally.decided(), tally.share()), (1, 100.0));
+        // Who knows of no fault has not caught enough.
+        assert_eq!(report(&args, &told[1..]), ExitCode::from(1));
+        // All tests passed, or none reaches it: that is known.
+        let lost = [Outcome::Survived { passed: 12, left: 0 }, Outcome::NeverReached];
+        assert_eq!(Tally::of(lost.iter().chain([&open])).share(), 0.0);
+    }
+
+    #[test]
+    fn minutes_are_a_time() {
+        let parse = |text: &str| Args::try_parse_from(["mutants", &format!("--minutes={text}")]);
+        let minutes = |text: &str| parse(text).map(|args| args.minutes);
+        assert_eq!(minutes("0.5").unwrap(), Some(Duration::from_secs(30)));
+        assert_eq!(minutes("0").unwrap(), Some(Duration::ZERO));
+        for text in ["-1", "nan", "inf", "1e30", "soon", ""] {
+            let told = minutes(text).unwrap_err().to_string();
+            assert!(told.contains("a number of minutes is 0 or more"), "{text}: {told}");
+        }
     }
 }

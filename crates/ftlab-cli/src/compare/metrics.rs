@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::tenants::queue_label;
+use crate::tenants::queue_labels;
 
 /// Which way a metric is to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -192,9 +192,8 @@ fn common_queues<'a>(mut results: impl Iterator<Item = &'a Value>) -> Option<Vec
 fn of_queues<'a>(results: impl Iterator<Item = &'a Value>) -> Vec<Metric> {
     let queues = common_queues(results).filter(|queues| queues.len() <= MOST_QUEUES);
     let queues = queues.unwrap_or_default();
-    let of_queue = |(at, names): (usize, &Vec<String>)| {
-        let is_alone = queues.iter().filter(|other| *other == names).count() == 1;
-        let whose = format!("{}: ", queue_label(at as u64, names, is_alone));
+    let of_queue = |(at, label): (usize, String)| {
+        let whose = format!("{label}: ");
         let place = format!("report/host/queues/{at}");
         let rates = HOST.map(|(id, name, unit)| {
             let id = id.replacen("report/host", &place, 1);
@@ -203,7 +202,8 @@ fn of_queues<'a>(results: impl Iterator<Item = &'a Value>) -> Vec<Metric> {
         let latencies = OPS.iter().flat_map(|op| latencies(&place, &whose, op).collect::<Vec<_>>());
         rates.into_iter().chain(latencies).collect::<Vec<_>>()
     };
-    queues.iter().enumerate().flat_map(of_queue).collect()
+    let labels = queue_labels(queues.iter().map(Vec::as_slice));
+    labels.into_iter().enumerate().flat_map(of_queue).collect()
 }
 
 #[cfg(test)]
@@ -253,6 +253,18 @@ mod tests {
             assert!(queues_apart(differ.iter()).unwrap().contains("differ"));
         }
         assert_eq!(queues_apart([json!({}), json!({})].iter()), None);
+    }
+
+    #[test]
+    fn rows_of_queues_with_long_names_differ() {
+        for (one, other) in [
+            ("customer-database-primary-a", "customer-database-primary-b"),
+            ("customer-database-1-of-primary", "customer-database-2-of-primary"),
+        ] {
+            let rows = names(&[result(&[one, other]), result(&[one, other])]);
+            let different: std::collections::BTreeSet<_> = rows.iter().collect();
+            assert_eq!((rows.len(), different.len()), (10, 10), "{rows:?}");
+        }
     }
 
     #[test]

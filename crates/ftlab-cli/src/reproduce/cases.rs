@@ -11,6 +11,7 @@ use super::declaration::{
 };
 use super::library::Found;
 use crate::args::LoadArgs;
+use crate::bases::lies_within;
 use crate::device::{self, Setting};
 use crate::experiment::Experiment;
 use crate::failure::Failure;
@@ -191,7 +192,7 @@ fn config(found: &Found, settings: &Settings) -> Result<Config, Failure> {
     };
     let settings: Vec<Setting> = settings.set.iter().map(set).collect();
     refuse_elsewhere(found, device, &device.text)?;
-    device::load_within_folder(&in_folder(&found.folder, &device.text), &settings)
+    device::load_within_folder(&in_folder(&found.folder, &device.text), &settings, &found.folder)
 }
 
 fn load(found: &Found, settings: &Settings, traces: Option<&Path>) -> Result<LoadArgs, Failure> {
@@ -262,7 +263,9 @@ fn lacks(found: &Found, what: &str, example: &str) -> Failure {
 /// What an experiment reads lies in its folder, so that it can be handed on; traces are too large for that.
 fn refuse_elsewhere(found: &Found, written: &Written, name: &str) -> Result<(), Failure> {
     let is_within = |part| matches!(part, Component::Normal(_) | Component::CurDir);
-    if Path::new(name).components().all(is_within) {
+    // A link may lead out of the folder. What is not there is told when it is opened.
+    let leads_out = || lies_within(&found.folder.join(name), &found.folder).is_ok_and(|is| !is);
+    if Path::new(name).components().all(is_within) && !leads_out() {
         return Ok(());
     }
     let message = format!("{name} lies outside of the experiment's folder");

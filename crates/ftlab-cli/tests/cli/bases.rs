@@ -130,4 +130,83 @@ fn devices_of_an_experiment_build_on_what_lies_in_its_folder() {
     place.write("e/own-drive.toml", b"base = \"../lab.toml\"\n");
     let told = ["own-drive.toml:1:8", "outside of the experiment's folder", "remedy"];
     fails(&place, "reproduce e --seeds 1 --no-output", &told);
+    place.write("e/own-drive.toml", b"base = \"gone.toml\"\n");
+    let told = ["own-drive.toml:1:8", "No such file", "check the path"];
+    fails(&place, "reproduce e --seeds 1 --no-output", &told);
+}
+
+/// An experiment `e` whose device is this file of its folder.
+fn experiment_on(place: &Place, device: &str) {
+    reproduce::experiment(place, "e", &reproduce::reads("paper = \"> 0\""));
+    let text = String::from_utf8(place.read("e/experiment.toml")).unwrap();
+    let own = text.replace("device = \"tiny\"", &format!("device = \"{device}\""));
+    assert_ne!(own, text);
+    place.write("e/experiment.toml", own.as_bytes());
+}
+
+/// `..` may lead to another folder of the experiment.
+#[test]
+fn bases_of_an_experiment_may_lie_above_the_device() {
+    let place = lab();
+    experiment_on(&place, "drives/mine.toml");
+    fs::create_dir(place.path("e/drives")).unwrap();
+    place.write("e/drives/mine.toml", b"base = \"../used.toml\"\n");
+    place.write("e/used.toml", LAB.as_bytes());
+    let done = place.run("reproduce e --seeds 1 --no-output -q");
+    assert_eq!(done.code, 0, "{}", done.err);
+    place.write("e/drives/mine.toml", b"base = \"../../lab.toml\"\n");
+    let told = ["mine.toml:1:8", "\"../../lab.toml\" lies outside of the experiment's folder"];
+    fails(&place, "reproduce e --seeds 1 --no-output", &told);
+    // By whatever path the experiment is named.
+    place.write("e/drives/mine.toml", b"base = \"../used.toml\"\n");
+    let line = "reproduce drives/../e --seeds 1 --no-output -q";
+    assert_eq!(place.run(line).code, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_do_not_lead_out_of_an_experiment() {
+    use std::os::unix::fs::symlink;
+    let place = lab();
+    experiment_on(&place, "own-drive.toml");
+    place.write("outside.toml", b"secret = 'line'\n");
+    symlink(place.path("outside.toml"), place.path("e/esc.toml")).unwrap();
+    let refused = |named_in: &str| {
+        let told = [named_in, "esc.toml", "outside of the experiment's folder"];
+        fails(&place, "reproduce e --seeds 1 --no-output", &told);
+        let err = place.run("reproduce e --seeds 1 --no-output").err;
+        assert!(!err.contains("secret"), "{err}");
+    };
+    place.write("e/own-drive.toml", b"base = \"esc.toml\"\n");
+    refused("own-drive.toml:1:8");
+    experiment_on(&place, "esc.toml");
+    refused("experiment.toml:");
+    // One that stays in the folder is followed.
+    place.write("e/lab.toml", LAB.as_bytes());
+    symlink("lab.toml", place.path("e/link.toml")).unwrap();
+    place.write("e/own-drive.toml", b"base = \"link.toml\"\n");
+    experiment_on(&place, "own-drive.toml");
+    let done = place.run("reproduce e --seeds 1 --no-output -q");
+    assert_eq!(done.code, 0, "{}", done.err);
+}
+
+/// What is read of a pipe is gone: nothing may look into it before.
+#[cfg(unix)]
+#[test]
+fn devices_and_bases_can_come_through_pipes() {
+    use std::io::Write;
+    use std::process::Stdio;
+    let place = Place::new();
+    place.write("mine.toml", b"base = \"/dev/stdin\"\n");
+    for device in ["/dev/stdin", "mine.toml"] {
+        let mut command = place.command(&["config", "show", device]);
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(LAB.as_bytes()).unwrap();
+        let done = child.wait_with_output().unwrap();
+        let (out, err) =
+            (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+        assert!(done.status.success(), "{device}: {err}");
+        assert!(out.contains("name = \"lab\""), "{device}: {out}");
+    }
 }

@@ -200,3 +200,35 @@ fn an_arbitration_that_does_nothing_is_told_once() {
     assert_eq!(done.code, 0, "{}", done.err);
     assert_eq!(done.err.matches("there is nothing to choose").count(), 1, "{}", done.err);
 }
+
+/// Jobs whose names differ only at their ends have rows that differ.
+#[test]
+fn jobs_with_long_names_are_told_apart() {
+    let place = Place::new();
+    let jobs = "[global]\nsize=4M\nbs=4k\nrw=randwrite\nnumber_ios=50\n[customer-database-primary-a]\n\
+                [customer-database-primary-b]\n";
+    place.write("jobs.fio", jobs.as_bytes());
+    let done = place.run("run --device tiny --set host.queues=2 --fio jobs.fio --no-output");
+    assert_eq!(done.code, 0, "{}", done.err);
+    for label in ["customer-d…-primary-a", "customer-d…-primary-b"] {
+        let rows = done.out.lines().filter(|line| line.contains(label)).count();
+        assert_eq!(rows, 2, "{label}: {}", done.out);
+    }
+}
+
+/// Two devices may have the same fault, each in its own file.
+#[test]
+fn what_two_files_have_is_told_of_both() {
+    let place = place();
+    let text = "base = \"tiny\"\n[host]\nqueues = 2\narbitration = { policy = \"weighted-round-robin\" }\n";
+    place.write("one.toml", text.as_bytes());
+    place.write("two.toml", text.as_bytes());
+    let done = place.run(
+        "compare one.toml two.toml --workload tenants.toml --requests 50 --seeds 1 --no-output",
+    );
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(done.err.matches("there is nothing to choose").count(), 2, "{}", done.err);
+    for file in ["one.toml:4:", "two.toml:4:"] {
+        assert_eq!(done.err.matches(file).count(), 1, "{file}: {}", done.err);
+    }
+}

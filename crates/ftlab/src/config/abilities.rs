@@ -30,8 +30,9 @@ options! {
             applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
                 or "nand.multi_plane.erase" is "on";
         /// How many of the commands that wait for a die are looked at, for each of its planes, in search of
-        /// those that fit a command which begins; with "none" all of its kind and origin. That takes
-        /// time in proportion to them.
+        /// those that fit a command which begins; with "none" all of its kind and origin. The more are
+        /// looked at, the longer a run takes: in proportion for reads and erases, up to the square for programs,
+        /// each of which is compared with those before it.
         looks: Option<u32> = "4", in "1"..="65536", unit "commands",
             source "assumed: controllers look a few commands ahead; all as MQSim, TSU_Base.cpp",
             applies_with "nand.multi_plane.read" is "on" or "nand.multi_plane.program" is "on"
