@@ -279,8 +279,8 @@ impl Job {
 
     /// Whether every pass goes in the same order, as in fio.
     pub(super) fn repeats(&self) -> bool {
-        let order = self.order == RandomOrder::Map && self.random_share == [Self::ALL; 3];
-        self.random && order
+        let has_map = self.order == RandomOrder::Map && self.random_share == [Self::ALL; 3];
+        self.random && has_map
     }
 
     /// Whether a random place may lie beyond the end for a direction: it is counted in a smaller size
