@@ -274,7 +274,7 @@ mod tests {
         let minutes = |text: &str| parse(text).map(|args| args.minutes);
         assert_eq!(minutes("0.5").unwrap(), Some(Duration::from_secs(30)));
         assert_eq!(minutes("0").unwrap(), Some(Duration::ZERO));
-        for text in ["-1", "nan", "inf", "1e30", "soon", ""] {
+        for text in ["-1", "nan", "inf", "1e30", "soon"] {
             let told = minutes(text).unwrap_err().to_string();
             assert!(told.contains("a number of minutes is 0 or more"), "{text}: {told}");
         }
