@@ -296,7 +296,7 @@ fn sizes_of_their_own_share_a_map_as_in_fio() {
         ("rw=randwrite;bs=,16k", [4, 16]),
         ("rw=randrw;bs=4k,12k", [4, 12]),
     ] {
-        let (runs, seeds) = (3_000, 400);
+        let (runs, seeds) = (3_000, 1_000);
         let mut stream = Stream::new(1, options);
         let reads = options.contains("randrw");
         let mut pass = || naive_pass([read << 10, write << 10], reads, &mut stream);

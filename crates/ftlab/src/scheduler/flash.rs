@@ -174,6 +174,9 @@ impl<P: Probe> Flash<P> {
             if setup.timing.native.reliability().is_none() {
                 laws.classes_decide_reads();
             }
+            if setup.data_out_first {
+                laws.move_data_out_first();
+            }
             laws
         };
         let programmed = || Box::new(Programmed::new(&setup.geometry, setup.prior));

@@ -132,7 +132,9 @@ impl<P: Probe> Flash<P> {
                 BusOrder::Rank => command.rank(),
                 BusOrder::Arrival => (0, command.arrival),
             };
-            let waits_for_data = self.data_out_first && matches!(wish, Wish::Begin(_));
+            let ignores_data = self.plant.is(Canary::BeginsBeforeData);
+            let waits_for_data =
+                self.data_out_first && matches!(wish, Wish::Begin(_)) && !ignores_data;
             if best.is_none_or(|best| (waits_for_data, rank) < (best.waits_for_data, best.rank)) {
                 best = Some(Turn { waits_for_data, rank, place, wish });
             }

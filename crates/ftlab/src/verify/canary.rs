@@ -31,6 +31,8 @@ pub enum Canary {
     PlaneServesTwo,
     /// A chip that does one thing at a time begins something on each of its dies.
     ChipDoesTwo,
+    /// A bus serves by age alone, though data is to go out first.
+    BeginsBeforeData,
     /// An operation that was left for reads goes on where it would have been by then.
     PauseCostsNothing,
     /// What comes out of DRAM was done before it was asked for.
@@ -109,7 +111,7 @@ pub enum Canary {
 
 impl Canary {
     /// Those that a device betrays while it has power.
-    pub const WITH_POWER: [Canary; 37] = [
+    pub const WITH_POWER: [Canary; 38] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -122,6 +124,7 @@ impl Canary {
         Canary::ErasePassesReads,
         Canary::PlaneServesTwo,
         Canary::ChipDoesTwo,
+        Canary::BeginsBeforeData,
         Canary::PauseCostsNothing,
         Canary::EventInThePast,
         Canary::CompletionLost,

@@ -73,6 +73,17 @@ impl Die {
         let done = self.paused.is_none() && self.loaded.is_empty() && self.ordered.is_empty();
         sent && done && self.free_at <= now
     }
+
+    /// Whether something that was sensed could have been sent before `now`, and was not. What a cache
+    /// read senses gets to the register when the page before it has left.
+    fn holds_data_before(&self, now: SimTime) -> bool {
+        let mut register_free = SimTime::ZERO;
+        for set in &self.sensed {
+            let Some(sent) = set.sent else { return set.until.max(register_free) < now };
+            register_free = sent;
+        }
+        false
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -132,6 +143,7 @@ pub(crate) struct FlashLaws {
     pause: PauseCost,
     one_die_at_a_time: bool,
     commands_take_the_bus: bool,
+    data_out_first: bool,
     dies: Vec<Die>,
     buses: Vec<Bus>,
     blocks: Vec<Block>,
@@ -154,6 +166,7 @@ impl FlashLaws {
             pause: abilities.pause,
             one_die_at_a_time: abilities.one_die_at_a_time,
             commands_take_the_bus: bus.carries_commands(),
+            data_out_first: false,
             dies: vec![Die::default(); geometry.dies() as usize],
             buses: vec![Bus::default(); geometry.channels() as usize],
             blocks: vec![Block::default(); geometry.blocks() as usize],
@@ -173,6 +186,11 @@ impl FlashLaws {
     /// Pages of a block may be left out.
     pub(crate) fn leave_pages_out(&mut self) {
         self.leaves_pages_out = true;
+    }
+
+    /// A bus moves out what dies hold before anything begins on it.
+    pub(crate) fn move_data_out_first(&mut self) {
+        self.data_out_first = true;
     }
 
     /// What a block holds, from an image.
@@ -448,10 +466,26 @@ impl FlashLaws {
         bus.busy += on.price + gap;
         if on.what == BusUse::Begin {
             self.is_alone_on_chip(a);
+            if self.data_out_first && on.first {
+                self.nobody_holds_data(a);
+            }
         }
         match on.what {
             BusUse::Send => self.sends(a),
             BusUse::Begin => self.begins(a, on.first),
+        }
+    }
+
+    /// What begins on a bus passes nothing that another die of it has had to send for a while.
+    fn nobody_holds_data(&self, a: &Activity) {
+        for place in 0..self.geometry.dies_per_channel() {
+            let die = self.geometry.die_on(a.channel, place);
+            let holds = die != a.die && self.dies[die.at()].holds_data_before(a.from);
+            assert!(
+                !holds,
+                "{a:?} begins, but {die:?} has data to send: {:?}",
+                self.dies[die.at()]
+            );
         }
     }
 

@@ -1,11 +1,11 @@
 //! Chips that do one thing at a time, and buses that move data out first, against timelines that were
-//! drawn by hand. The times are those of [`timelines`](crate::timelines): all moments are in microseconds.
+//! drawn by hand. The times are those of [`table`](crate::table): all moments are in microseconds.
 
 use ftlab::nand::{Abilities, CacheOps, MultiPlane};
 use ftlab::scheduler::{Kind, Pausable, ReadFirst, Scheduler};
 use ftlab::units::Nanos;
 
-use crate::timelines::{Set, Table, US, at, plain, suspending};
+use crate::table::{Set, Table, US, at, plain, suspending};
 
 /// Two dies in one chip, of which one is at work at a time.
 fn in_turns(set: Set) -> Set {

@@ -34,6 +34,7 @@ mod rows;
 mod slc;
 mod standstill;
 mod streams;
+mod table;
 mod timelines;
 mod triggers;
 mod watch;

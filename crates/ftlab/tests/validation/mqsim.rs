@@ -1,4 +1,5 @@
-//! MQSim's default device in a closed loop: against what MQSim itself measures, and, with dies that work
+//! MQSim's default device in a closed loop: against what MQSim itself
+//! measured (constants, measured outside), and, with dies that work
 //! on their own, under random reads and writes of a flash page at queue depths 1, 16 and 64 against
 //! mean value analysis by hand. docs/validation.md shows the calculation.
 //!
@@ -161,9 +162,12 @@ fn writes_take_what_mean_value_analysis_says() {
     assert!(device().capacity_sectors() > PAGES * SECTORS);
 }
 
-/// Figures of MQSim (github.com/CMU-SAFARI/MQSim), measured by running it with its ssdconfig.xml, 750 us to
-/// program, its data cache off, random addresses, and so many requests always outstanding; for 64 KiB on
-/// a variant of 16 GiB: 4 chips of one die on each channel, 256 blocks in each plane, pages of 4 KiB.
+/// Figures of MQSim (github.com/CMU-SAFARI/MQSim), measured outside and handed down: the issue that
+/// asked for the preset has them, from MQSim run as a whole program in a closed loop on its default
+/// device. Neither the commit of MQSim nor its seed was recorded, so nobody can repeat them exactly, and
+/// no test runs MQSim. As far as is known: its ssdconfig.xml, 750 us to program, its data cache off, random
+/// addresses, and so many requests always outstanding; for 64 KiB a variant of 16 GiB: 4 chips of one
+/// die on each channel, 256 blocks in each plane, pages of 4 KiB.
 #[test]
 fn closed_loops_take_what_they_take_in_mqsim() {
     const TOLERANCE: f64 = 0.03;

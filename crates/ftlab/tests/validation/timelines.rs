@@ -1,50 +1,16 @@
 //! Multi-plane commands, cache operations, copyback, suspension and command cycles against timelines
-//! that were drawn by hand, to the nanosecond.
-//!
-//! Sensing takes 50 us, programming 600 us, erasing 3 ms; the bus moves a flash page in 10 us unless a
-//! test says otherwise. All moments are in microseconds.
+//! that were drawn by hand, to the nanosecond. The times are those of [`table`](crate::table): all
+//! moments are in microseconds.
 
-use ftlab::nand::timing::{Bus, PageTime, Prices, Transfers};
-use ftlab::nand::{
-    Abilities, AddressRule, CacheOps, CellMode, Geometry, MultiPlane, PauseCost, Prior,
-};
+use ftlab::nand::{Abilities, AddressRule, CacheOps, CellMode, MultiPlane};
 use ftlab::scheduler::{
-    Command, CommandId, Deadline, Fifo, Flash, FlashSetup, Kind, Origin, Pausable, PauseRule,
-    ReadFirst, ReadFirstBounded, ReadFirstBoundedOptions, Scheduler, Spent, Task,
+    Command, Deadline, Fifo, Kind, Origin, Pausable, PauseRule, ReadFirst, ReadFirstBounded,
+    ReadFirstBoundedOptions, Scheduler, Spent, Task,
 };
-use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
+use ftlab::units::{Nanos, Ppn};
 
-use crate::common::{BOUNDS, DEADLINES, ONE_BIT, Spec, TimingKind, timing};
-
-pub(crate) const US: u64 = 1_000;
-const PAGES_PER_BLOCK: u32 = 12;
-const BLOCKS_PER_PLANE: u32 = 16;
-
-/// What a timeline needs to know of the flash.
-#[derive(Clone)]
-pub(crate) struct Set {
-    pub planes: u32,
-    pub dies: u32,
-    pub abilities: Abilities,
-    pub pause: PauseRule,
-    pub command: Option<Nanos>,
-    pub page: Nanos,
-    pub scheduler: Scheduler,
-    pub data_out_first: bool,
-}
-
-pub(crate) fn plain() -> Set {
-    Set {
-        planes: 1,
-        dies: 1,
-        abilities: Abilities::NONE,
-        pause: PauseRule::NEVER,
-        command: None,
-        page: Nanos(10 * US),
-        scheduler: Scheduler::Fifo(Fifo),
-        data_out_first: false,
-    }
-}
+use crate::common::{BOUNDS, DEADLINES};
+use crate::table::{Answer, Set, Table, US, at, plain, suspending};
 
 fn two_planes(multi_plane: MultiPlane) -> Set {
     Set { planes: 2, abilities: Abilities { multi_plane, ..Abilities::NONE }, ..plain() }
@@ -62,132 +28,6 @@ const ALL_KINDS: MultiPlane = MultiPlane {
 fn cached(read: bool, program: bool) -> Set {
     let cache = CacheOps { read, program, busy: Nanos(3 * US) };
     Set { abilities: Abilities { cache, ..Abilities::NONE }, ..plain() }
-}
-
-pub(crate) fn suspending(which: Pausable, times: u32) -> Set {
-    let pause =
-        PauseCost { program: Nanos(20 * US), erase: Nanos(100 * US), resume: Nanos(5 * US) };
-    Set {
-        abilities: Abilities { pause, ..Abilities::NONE },
-        pause: PauseRule { which, times, reads: 16 },
-        ..plain()
-    }
-}
-
-/// A command that was put in.
-struct Put {
-    id: CommandId,
-    name: &'static str,
-    at: u64,
-}
-
-/// A command that comes when another one is done.
-struct Answer {
-    to: &'static str,
-    name: &'static str,
-    kind: Kind,
-    page: Ppn,
-}
-
-/// A flash, the commands that were put into it, and when each was done.
-pub(crate) struct Table {
-    flash: Flash,
-    waiting: Vec<Put>,
-    done: Vec<(&'static str, u64)>,
-    /// What comes at the moment at which another one is done.
-    answers: Vec<Answer>,
-    /// Where the time of each went.
-    spent: Vec<(&'static str, Spent)>,
-}
-
-/// Page `page` of block `block` of plane `plane`, planes counted over all dies.
-pub(crate) fn at(plane: u32, block: u32, page: u32) -> Ppn {
-    Ppn::new((plane * BLOCKS_PER_PLANE + block) * PAGES_PER_BLOCK + page)
-}
-
-impl Table {
-    pub fn new(set: Set) -> Table {
-        let mut shape = Spec::small().shape;
-        shape.dies_per_chip = set.dies;
-        shape.planes_per_die = set.planes;
-        let transfers = Transfers::PageTime(PageTime { page: set.page });
-        let setup = FlashSetup {
-            geometry: Geometry::new(shape),
-            timing: Prices { native: timing(TimingKind::Plain), one_bit: ONE_BIT },
-            bus: Bus::new(&transfers, set.command, Bytes::from_kib(4), &shape),
-            abilities: set.abilities,
-            pause: set.pause,
-            scheduler: set.scheduler,
-            prior: Prior::default(),
-            whole_moments: false,
-            data_out_first: set.data_out_first,
-            hazards: None,
-        };
-        Table {
-            flash: Flash::new(setup, ()),
-            waiting: Vec::new(),
-            done: Vec::new(),
-            answers: Vec::new(),
-            spent: Vec::new(),
-        }
-    }
-
-    /// A host command at a moment.
-    pub fn put(&mut self, moment: u64, name: &'static str, kind: Kind, page: Ppn) -> &mut Table {
-        self.put_as(moment, name, Command::new(kind, Origin::Host, Task::WriteBack, page))
-    }
-
-    fn put_as(&mut self, moment: u64, name: &'static str, mut command: Command) -> &mut Table {
-        self.run_until(moment * US);
-        command.codewords = 1;
-        self.submit(moment * US, name, command);
-        self
-    }
-
-    fn submit(&mut self, moment: u64, name: &'static str, mut command: Command) {
-        command.source = (command.kind == Kind::Copyback).then_some(command.page);
-        let id = self.flash.prepare(command);
-        self.waiting.push(Put { id, name, at: moment });
-        self.flash.submit(SimTime(moment), id);
-    }
-
-    fn answer(&mut self, now: SimTime, to: &'static str) {
-        for Answer { name, kind, page, .. } in
-            self.answers.extract_if(.., |one| one.to == to).collect::<Vec<_>>()
-        {
-            let mut command = Command::new(kind, Origin::Host, Task::WriteBack, page);
-            command.codewords = 1;
-            self.submit(now.0, name, command);
-        }
-    }
-
-    fn run_until(&mut self, limit: u64) {
-        while self.flash.next_time().is_some_and(|next| next.0 <= limit) {
-            let Some((now, first)) = self.flash.step() else { continue };
-            let die = self.flash.die_of(first);
-            let mut next = Some(first);
-            while let Some(id) = next {
-                next = self.flash.next_completed(id);
-                let place = self.waiting.iter().position(|put| put.id == id).unwrap();
-                let Put { name, at, .. } = self.waiting.remove(place);
-                let spent = self.flash.command(id).spent;
-                assert_eq!(spent.total().0, now.0 - at, "{name} does not account for its time");
-                self.spent.push((name, spent));
-                self.done.push((name, now.0));
-                self.flash.release(id);
-                self.answer(now, name);
-            }
-            self.flash.go_on(now, die);
-        }
-    }
-
-    /// When each command was done, in the order in which they were.
-    pub fn done(&mut self) -> Vec<(&'static str, u64)> {
-        self.run_until(u64::MAX);
-        assert!(self.waiting.is_empty(), "something was never done");
-        assert!(self.done.iter().all(|(_, at)| at % US == 0), "{:?}", self.done);
-        self.done.iter().map(|&(name, at)| (name, at / US)).collect()
-    }
 }
 
 #[test]
