@@ -121,7 +121,7 @@ fn pages_of_several_streams_are_counted_and_compact_keeps_them_apart() {
     ];
     let shared = PageSharing {
         touched_pages_4k: 7,
-        merged_pages_4k: 2,
+        folded_pages_4k: 0,
         shared_pages_4k: 2,
         streams: 3,
         sharing_streams: 2,
@@ -130,7 +130,7 @@ fn pages_of_several_streams_are_counted_and_compact_keeps_them_apart() {
     assert_eq!(sharing(Mapping::Fold, &records), shared);
     let apart = PageSharing {
         touched_pages_4k: 9,
-        merged_pages_4k: 0,
+        folded_pages_4k: 0,
         shared_pages_4k: 0,
         sharing_streams: 0,
         ..shared
@@ -155,7 +155,7 @@ fn pages_that_folding_brings_together_are_counted_once_each() {
     ];
     let expected = PageSharing {
         touched_pages_4k: 3,
-        merged_pages_4k: 1,
+        folded_pages_4k: 1,
         shared_pages_4k: 1,
         streams: 2,
         sharing_streams: 2,

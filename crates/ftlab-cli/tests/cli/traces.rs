@@ -32,7 +32,7 @@ fn streams_that_share_addresses_are_counted_and_noted_with_the_remedy() {
     let pages = (0..200).map(|page| (1, page)).chain((100..300).map(|page| (2, page)));
     place.write("two.csv", writes(pages.chain([(3, 500)])).as_bytes());
     let shared = json!({
-        "touched_pages_4k": 301, "merged_pages_4k": 100, "shared_pages_4k": 100, "streams": 3,
+        "touched_pages_4k": 301, "folded_pages_4k": 0, "shared_pages_4k": 100, "streams": 3,
         "sharing_streams": 2,
     });
     for address in ["as-is", "fold", "scale"] {
@@ -70,14 +70,36 @@ fn a_trace_larger_than_the_device_is_not_scaled_and_what_folding_merges_is_noted
     fails(&place, scale, &["scaled onto the device"]);
     let folded = run(&place, "--trace large.csv --address fold");
     // 6,144 is no multiple of 20: what is folded meets what is there in no page.
-    assert_eq!(folded["replay"]["sharing"]["merged_pages_4k"], 0);
+    assert_eq!(folded["replay"]["sharing"]["folded_pages_4k"], 0);
     assert_eq!(notes(&folded, "was folded"), [""; 0]);
     place.write("even.csv", writes((0..600).map(|at| (0, at * 32))).as_bytes());
     let folded = run(&place, "--trace even.csv --address fold");
-    assert_eq!(folded["replay"]["sharing"]["merged_pages_4k"], 192);
+    assert_eq!(folded["replay"]["sharing"]["folded_pages_4k"], 192);
     let told = notes(&folded, "was folded");
     assert!(told[0].contains("of 192 pages of 4 KiB that were touched 192 (100.0 %)"), "{told:?}");
     assert!(told[0].contains("--address compact"), "{told:?}");
+}
+
+#[test]
+fn folding_and_streams_are_told_each_with_its_own_count() {
+    let place = Place::new();
+    // Two streams touch the same 200 pages in 4 turns of the 6,144 pages; one page more is folded alone.
+    let of = |stream| {
+        (0..4).flat_map(move |turn| (0..200).map(move |page| (stream, turn * 6_144 + page)))
+    };
+    let alone = [(1, 1_000), (1, 6_144 + 1_000)];
+    place.write("both.csv", writes(of(1).chain(of(2)).chain(alone)).as_bytes());
+    let result = run(&place, "--trace both.csv --address fold");
+    let expected = json!({
+        "touched_pages_4k": 201, "folded_pages_4k": 201, "shared_pages_4k": 200, "streams": 2,
+        "sharing_streams": 2,
+    });
+    assert_eq!(result["replay"]["sharing"], expected);
+    let (shared, folded) = (notes(&result, "share addresses"), notes(&result, "was folded"));
+    assert!(shared[0].contains("touched 200 (99.5 %)"), "{shared:?}");
+    assert!(!shared[0].contains("partition") && shared[0].contains("compact"), "{shared:?}");
+    assert!(folded[0].contains("touched 201 (100.0 %)"), "{folded:?}");
+    assert!(folded[0].contains("larger device"), "{folded:?}");
 }
 
 #[test]

@@ -19,14 +19,15 @@ pub(super) const PAGE_SECTORS: u64 = PAGE_BYTES / SECTOR_BYTES;
 /// touches few pages here and there, and each piece has to be made.
 const PIECE_PAGES: u64 = 64;
 
-/// How many pages of 4 KiB of the device stand for several of a trace.
+/// How many pages of 4 KiB of the device stand for several of a trace, by cause. A page may have both causes.
+/// Streams after the 16,382nd count as one, and so do turns of folding after the 65,535th.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PageSharing {
     /// Pages of the device that were touched.
     pub touched_pages_4k: u64,
-    /// Of these, the ones that stand for several pages of the trace, of one stream or of several.
-    pub merged_pages_4k: u64,
-    /// Of those, the ones that belong to several streams.
+    /// Of these, the ones on which folding brought different addresses together, of one stream or of several.
+    pub folded_pages_4k: u64,
+    /// Of the touched pages, the ones that belong to several streams, folded or not.
     pub shared_pages_4k: u64,
     /// Streams that touched pages.
     pub streams: u64,
@@ -44,7 +45,7 @@ impl Owner {
     const TURN_BITS: u32 = 16;
     const LAST_TURN: u32 = (1 << Owner::TURN_BITS) - 1;
     const LAST_STREAM: u32 = (1 << 14) - 1;
-    const MERGED: u32 = 1 << 30;
+    const FOLDED: u32 = 1 << 30;
     const SHARED: u32 = 1 << 31;
 
     fn new(stream: u32, turn: u32) -> Owner {
@@ -55,8 +56,12 @@ impl Owner {
         self.0 >> Owner::TURN_BITS & Owner::LAST_STREAM
     }
 
+    fn turn(self) -> u32 {
+        self.0 & Owner::LAST_TURN
+    }
+
     fn is_one_of(self, other: Owner) -> bool {
-        (self.0 ^ other.0) & !(Owner::MERGED | Owner::SHARED) == 0
+        (self.0 ^ other.0) & !(Owner::FOLDED | Owner::SHARED) == 0
     }
 }
 
@@ -112,9 +117,9 @@ impl Sharing {
             self.counts.touched_pages_4k += 1;
             return;
         }
-        if known.0 & Owner::MERGED == 0 {
-            known.0 |= Owner::MERGED;
-            self.counts.merged_pages_4k += 1;
+        if known.turn() != owner.turn() && known.0 & Owner::FOLDED == 0 {
+            known.0 |= Owner::FOLDED;
+            self.counts.folded_pages_4k += 1;
         }
         if known.stream() != owner.stream() {
             if known.0 & Owner::SHARED == 0 {

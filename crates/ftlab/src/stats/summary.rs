@@ -55,7 +55,7 @@ pub(super) fn build<P: Probe, C: Contents>(
     let mut report = Report {
         schema_version: SCHEMA_VERSION,
         host: HostReport {
-            queues: queues::reports(&by_queue, device.queues(), duration),
+            queues: queues::reports(&by_queue, device.queues(), rated_over(&host, duration)),
             fairness: queues::fairness(&by_queue, device.queues()),
             ..host_report(&host, duration)
         },
@@ -103,24 +103,31 @@ pub(super) fn build<P: Probe, C: Contents>(
 }
 
 fn host_report(host: &HostStats, duration: Nanos) -> HostReport {
+    let rated = rated_over(host, duration);
     let bytes = host.op(Op::Read).bytes() + host.op(Op::Write).bytes();
     HostReport {
         requests: host.requests(),
         duration_ns: duration.0,
-        iops: per_second(host.requests(), duration),
-        throughput_mb_per_s: mb_per_second(bytes, duration),
-        read: op_report(host.op(Op::Read), duration),
-        write: op_report(host.op(Op::Write), duration),
-        trim: op_report(host.op(Op::Trim), duration),
-        flush: op_report(host.op(Op::Flush), duration),
+        iops: per_second(host.requests(), rated),
+        throughput_mb_per_s: mb_per_second(bytes, rated),
+        read: op_report(host.op(Op::Read), rated),
+        write: op_report(host.op(Op::Write), rated),
+        trim: op_report(host.op(Op::Trim), rated),
+        flush: op_report(host.op(Op::Flush), rated),
         queues: Vec::new(),
         fairness: None,
     }
 }
 
-/// Requests a second. One alone has no rate: it would be that of its own latency.
+/// The time over which rates are formed. Where a single request is all there is, none: its rate would be that of
+/// its own latency.
+fn rated_over(host: &HostStats, duration: Nanos) -> Nanos {
+    if host.requests() == 1 { Nanos::ZERO } else { duration }
+}
+
+/// Requests a second; null over no time.
 pub(super) fn per_second(requests: u64, duration: Nanos) -> Option<f64> {
-    ratio(requests as f64, duration.as_secs_f64()).filter(|_| requests != 1)
+    ratio(requests as f64, duration.as_secs_f64())
 }
 
 pub(super) fn mb_per_second(bytes: u64, duration: Nanos) -> Option<f64> {
@@ -296,6 +303,7 @@ fn commands(counters: &DeviceCounters, origin: Origin) -> Commands {
 
 fn phase_summary(phase: &PhaseStats, page_bytes: u64) -> PhaseSummary {
     let (host, duration) = (&phase.host, phase.host.duration());
+    let rated = rated_over(host, duration);
     let (read, written) = (host.op(Op::Read).bytes(), host.op(Op::Write).bytes());
     PhaseSummary {
         name: phase.name.clone(),
@@ -304,8 +312,8 @@ fn phase_summary(phase: &PhaseStats, page_bytes: u64) -> PhaseSummary {
         unmeasured_requests: phase.unmeasured.requests,
         started_ns: host.span().map(|(first, _)| first.0),
         duration_ns: duration.0,
-        iops: per_second(host.requests(), duration),
-        throughput_mb_per_s: mb_per_second(read + written, duration),
+        iops: per_second(host.requests(), rated),
+        throughput_mb_per_s: mb_per_second(read + written, rated),
         write_amplification_total_ratio: ratio(
             flash_bytes(&phase.device, page_bytes) as f64,
             (written + phase.unmeasured.written_bytes) as f64,

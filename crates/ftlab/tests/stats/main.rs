@@ -90,8 +90,13 @@ fn one_request_has_no_rate() {
     let (recorder, _) = run(&mut device, 1, 0);
     let one = report(&recorder, &device);
     assert_eq!((one.host.iops, one.host.write.iops, one.phases[0].iops), (None, None, None));
-    assert_eq!(one.host.read.iops, Some(0.0));
-    assert!(one.host.throughput_mb_per_s.is_some());
+    assert_eq!((one.host.throughput_mb_per_s, one.host.write.throughput_mb_per_s), (None, None));
+    // Among others a single one counts.
+    let (recorder, _) = run(&mut device, 100, 99);
+    let mixed = report(&recorder, &device).host;
+    let sum = |read: Option<f64>, write: Option<f64>| read.unwrap() + write.unwrap();
+    assert!((1..5).contains(&mixed.write.requests), "{}", mixed.write.requests);
+    assert!((sum(mixed.read.iops, mixed.write.iops) / mixed.iops.unwrap() - 1.0).abs() < 1e-9);
     let (recorder, _) = run(&mut device, 2, 0);
     let two = report(&recorder, &device);
     let expected = Some(2.0 / (two.host.duration_ns as f64 / 1e9));
