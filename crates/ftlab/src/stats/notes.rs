@@ -68,7 +68,7 @@ const DEPARTS_TOLERANCES: f64 = 2.0;
 const DEPARTS_RUNS: u64 = 100;
 /// A device that rested is as it was in use once this share of its capacity was written: docs/ageing.md has the
 /// measurement.
-const RESTED_SHARE: f64 = 1.0 / 3.0;
+const RESTED_SHARE: f64 = 0.25;
 
 /// Wear is uneven if the most worn block was erased so many times as often as the mean, ...
 const UNEVEN_TIMES: f64 = 5.0;

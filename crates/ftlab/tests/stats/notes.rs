@@ -28,12 +28,12 @@ fn amplification_that_departs_from_the_ageing_is_noted() {
         assert_eq!(noted(&recorder, &device, steady, 0), Vec::<String>::new(), "{steady}");
     }
     assert!(!report(&recorder, &device).notes.iter().any(|note| note.contains("ageing found")));
-    // A rest makes writes cheaper, never dearer, and not for longer than a third of the capacity.
-    let third = device.capacity_sectors() * SECTOR_BYTES / 3;
+    // A rest makes writes cheaper, never dearer, and not for longer than a quarter of the capacity.
+    let quarter = device.capacity_sectors() * SECTOR_BYTES / 4;
     for (steady, since, rested) in [
         (found / 0.5, 0, true),
-        (found / 0.5, third - SECTOR_BYTES, true),
-        (found / 0.5, third + SECTOR_BYTES, false),
+        (found / 0.5, quarter - SECTOR_BYTES, true),
+        (found / 0.5, quarter + SECTOR_BYTES, false),
         (found / 2.0, 0, false),
     ] {
         let note = &noted(&recorder, &device, steady, since)[0];
