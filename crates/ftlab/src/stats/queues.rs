@@ -20,9 +20,9 @@ pub struct QueueReport {
     pub weight: u32,
     /// Requests finished.
     pub requests: u64,
-    /// Requests a second; null if there is only one.
+    /// Requests a second; null if one request is all that was measured.
     pub iops: Option<f64>,
-    /// 10^6 bytes a second, read and written.
+    /// 10^6 bytes a second, read and written; null as the rate of requests is.
     pub throughput_mb_per_s: Option<f64>,
     /// Its share of the bytes that all queues read and wrote; null if they moved none.
     pub bytes_share_ratio: Option<f64>,
@@ -67,7 +67,11 @@ fn bytes(stats: &HostStats) -> u64 {
 }
 
 /// A row for each queue.
-pub(super) fn reports(stats: &[HostStats], queues: &Queues, duration: Nanos) -> Vec<QueueReport> {
+pub(super) fn reports(
+    stats: &[HostStats],
+    queues: &Queues,
+    rated: Option<Nanos>,
+) -> Vec<QueueReport> {
     let all_bytes: u64 = stats.iter().map(bytes).sum();
     let all_weights: u64 = queues.weights.iter().copied().map(u64::from).sum();
     let report = |(stats, queue): (&HostStats, QueueId)| {
@@ -77,14 +81,14 @@ pub(super) fn reports(stats: &[HostStats], queues: &Queues, duration: Nanos) -> 
             tenants: Vec::new(),
             weight,
             requests: stats.requests(),
-            iops: per_second(stats.requests(), duration),
-            throughput_mb_per_s: mb_per_second(bytes(stats), duration),
+            iops: per_second(stats.requests(), rated),
+            throughput_mb_per_s: mb_per_second(bytes(stats), rated),
             bytes_share_ratio: ratio(bytes(stats) as f64, all_bytes as f64),
             weight_share_ratio: f64::from(weight) / all_weights as f64,
-            read: op_report(stats.op(Op::Read), duration),
-            write: op_report(stats.op(Op::Write), duration),
-            trim: op_report(stats.op(Op::Trim), duration),
-            flush: op_report(stats.op(Op::Flush), duration),
+            read: op_report(stats.op(Op::Read), rated),
+            write: op_report(stats.op(Op::Write), rated),
+            trim: op_report(stats.op(Op::Trim), rated),
+            flush: op_report(stats.op(Op::Flush), rated),
         }
     };
     stats.iter().zip(queues.all()).map(report).collect()

@@ -78,9 +78,9 @@ pub struct HostReport {
     pub requests: u64,
     /// From the first arrival to the last completion, the sum over the measured phases.
     pub duration_ns: u64,
-    /// Requests a second; null if there is only one.
+    /// Requests a second; null if one request is all that was measured.
     pub iops: Option<f64>,
-    /// 10^6 bytes a second, read and written.
+    /// 10^6 bytes a second, read and written; null as the rate of requests is.
     pub throughput_mb_per_s: Option<f64>,
     /// Reads.
     pub read: OpReport,
@@ -115,9 +115,9 @@ pub struct OpReport {
     pub unreadable_requests: u64,
     /// Bytes.
     pub bytes: u64,
-    /// Requests a second; null if there is only one.
+    /// Requests a second; null if one request is all that was measured.
     pub iops: Option<f64>,
-    /// 10^6 bytes a second.
+    /// 10^6 bytes a second; null as the rate of requests is.
     pub throughput_mb_per_s: Option<f64>,
     /// From arrival to completion.
     pub latency_ns: LatencyReport,
@@ -419,9 +419,9 @@ pub struct PhaseSummary {
     pub started_ns: Option<u64>,
     /// From the first arrival to the last completion.
     pub duration_ns: u64,
-    /// Requests a second; null if there is only one.
+    /// Requests a second; null if one request is all that was measured.
     pub iops: Option<f64>,
-    /// 10^6 bytes a second, read and written.
+    /// 10^6 bytes a second, read and written; null as the rate of requests is.
     pub throughput_mb_per_s: Option<f64>,
     /// As in [`WriteAmplification`].
     pub write_amplification_total_ratio: Option<f64>,

@@ -119,22 +119,22 @@ fn host_report(host: &HostStats, duration: Nanos) -> HostReport {
     }
 }
 
-/// The time over which rates are formed. Where a single request is all there is, none: its rate would be that of
-/// its own latency.
-fn rated_over(host: &HostStats, duration: Nanos) -> Nanos {
-    if host.requests() == 1 { Nanos::ZERO } else { duration }
+/// The time over which rates are formed. There is none where a single request is all there is: its rate would be
+/// that of its own latency.
+fn rated_over(host: &HostStats, duration: Nanos) -> Option<Nanos> {
+    (host.requests() != 1).then_some(duration)
 }
 
-/// Requests a second; null over no time.
-pub(super) fn per_second(requests: u64, duration: Nanos) -> Option<f64> {
-    ratio(requests as f64, duration.as_secs_f64())
+/// Requests a second.
+pub(super) fn per_second(requests: u64, rated: Option<Nanos>) -> Option<f64> {
+    ratio(requests as f64, rated?.as_secs_f64())
 }
 
-pub(super) fn mb_per_second(bytes: u64, duration: Nanos) -> Option<f64> {
-    ratio(bytes as f64 / 1e6, duration.as_secs_f64())
+pub(super) fn mb_per_second(bytes: u64, rated: Option<Nanos>) -> Option<f64> {
+    ratio(bytes as f64 / 1e6, rated?.as_secs_f64())
 }
 
-pub(super) fn op_report(op: &OpStats, duration: Nanos) -> OpReport {
+pub(super) fn op_report(op: &OpStats, rated: Option<Nanos>) -> OpReport {
     let (requests, refused_requests) = (op.latencies.count(), op.refused);
     let share = |part: u128| part as f64 / op.latencies.sum_ns() as f64;
     let [
@@ -168,8 +168,8 @@ pub(super) fn op_report(op: &OpStats, duration: Nanos) -> OpReport {
         refused_requests,
         unreadable_requests: op.unreadable,
         bytes: op.bytes(),
-        iops: per_second(requests, duration),
-        throughput_mb_per_s: mb_per_second(op.bytes(), duration),
+        iops: per_second(requests, rated),
+        throughput_mb_per_s: mb_per_second(op.bytes(), rated),
         latency_ns: latency_report(&op.latencies),
         time_share_ratio: (op.latencies.sum_ns() > 0).then_some(shares),
     }
