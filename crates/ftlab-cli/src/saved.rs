@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::args::{LoadImageArgs, SaveArgs, ShowImageArgs};
 use crate::device::{Setting, settings};
-use crate::experiment::{Preparation, is_physical, rest};
+use crate::experiment::{Preparation, is_physical, rest, told_of_end};
 use crate::failure::Failure;
 use crate::image::{self, Taken};
 use crate::progress::Bars;
@@ -156,24 +156,13 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
     steps.iter().filter_map(StepDocument::skipped).for_each(|note| say!("note: {note}"));
     let mut complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();
     if complaints.is_empty() {
-        complaints.extend(told_of_end(&ssd, &steps));
+        let ended = told_of_end(&ssd, &steps);
+        complaints.extend(
+            ended.map(|told| format!("{told}, and steps that were to follow were not taken")),
+        );
     }
     complaints.iter().for_each(|complaint| say!("warning: {complaint}."));
     if complaints.is_empty() { Ok(()) } else { Err(Failure::Check) }
-}
-
-/// Says that the device came to its end while it was prepared: what the steps were to write is not all there.
-fn told_of_end(ssd: &Device, steps: &[StepDocument]) -> Option<String> {
-    let last = steps.last().filter(|step| !matches!(step, StepDocument::Image { .. }))?;
-    ssd.end_of_life().map(|end| {
-        format!(
-            "The device came to the end of its life while it was prepared, in the step {}: after {}, when the \
-             host had written {}. It takes no writes any more, and steps that were to follow were not taken",
-            last.told(),
-            human::span(end.at.0),
-            human::bytes(end.host_written.0),
-        )
-    })
 }
 
 fn prepare(

@@ -46,7 +46,7 @@ use crate::result::{
 use crate::tenants::{self, Tenant};
 
 pub use load::{Load, LoadSource};
-pub use preparation::{Preparation, is_physical, rest};
+pub use preparation::{Preparation, is_physical, rest, told_of_end};
 
 /// What is done to devices, whichever they are.
 pub struct Experiment {

@@ -145,19 +145,29 @@ pub fn rest(ssd: &mut Device) -> Result<(), Failure> {
     })
 }
 
-/// Refuses to measure a device that came to its end while it was prepared: it would refuse every
-/// write. One that was saved in that state is another matter.
+/// Says of a device that came to its end while it was prepared when that was: a sentence that goes on. One that
+/// was saved in that state is another matter.
+pub fn told_of_end(ssd: &Device, steps: &[StepDocument]) -> Option<String> {
+    let last = steps.last().filter(|step| !matches!(step, StepDocument::Image { .. }))?;
+    ssd.end_of_life().map(|end| {
+        format!(
+            "the device came to the end of its life while it was prepared, in the step {}: after {}, when the \
+             host had written {}. It takes no writes any more",
+            last.told(),
+            human::span(end.at.0),
+            human::bytes(end.host_written.0),
+        )
+    })
+}
+
+/// Refuses to measure a device that came to its end while it was prepared: it would refuse every write.
 pub fn refuse_ended(ssd: &Device, steps: &[StepDocument]) -> Result<(), Failure> {
-    let last = steps.last().filter(|step| !matches!(step, StepDocument::Image { .. }));
-    let (Some(end), Some(last)) = (ssd.end_of_life(), last) else { return Ok(()) };
-    Err(Failure::Experiment(format!(
-        "the device came to the end of its life while it was prepared, in the step {}: after {}, when the \
-         host had written {}. It takes no writes any more, so there is nothing to measure\n  remedy: \
-         {LONGER_LIFE}; ftlab device save keeps the device as it is",
-        last.told(),
-        human::span(end.at.0),
-        human::bytes(end.host_written.0),
-    )))
+    told_of_end(ssd, steps).map_or(Ok(()), |told| {
+        Err(Failure::Experiment(format!(
+            "{told}, so there is nothing to measure\n  remedy: {LONGER_LIFE}; ftlab device save keeps the \
+             device as it is"
+        )))
+    })
 }
 
 fn carry_out(
