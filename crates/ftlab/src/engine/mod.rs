@@ -6,6 +6,7 @@ mod hash;
 mod memory;
 mod queue;
 mod random;
+pub mod skills;
 mod slab;
 mod two_bits;
 

@@ -4,6 +4,7 @@ use crate::engine::Handle;
 use crate::host::RequestId;
 use crate::nand::{CellMode, CostClass, Crowd, Kind, ProgramCost, ReadEffort};
 use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn, SimTime, Tpn};
+use crate::verify;
 
 /// On whose account the work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -228,6 +229,15 @@ impl Command {
     /// How many commands arrived before it.
     pub(crate) fn arrival(&self) -> u64 {
         self.arrival
+    }
+
+    /// Whether anybody will ask where its time went: nobody does of what only moves data. (Where devices check
+    /// themselves, all accounts have to be right.)
+    #[inline]
+    pub(super) fn keeps_account(&self) -> bool {
+        let moves =
+            matches!(self.origin, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite);
+        verify::ON || !moves
     }
 
     /// Whether nobody but the device wants it, for whatever purpose: who waits behind it waits for

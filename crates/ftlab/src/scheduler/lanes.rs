@@ -69,6 +69,18 @@ impl Lanes {
     /// Looks for the best among the heads.
     #[inline(always)]
     fn find_best(&mut self, commands: &Slab<Command>) {
+        let only = self.occupied;
+        if only & only.wrapping_sub(1) == 0 {
+            // One lane, or none: nothing to compare.
+            self.best = match only {
+                0 => None,
+                _ => self.lanes[only.trailing_zeros() as usize % LANES].head,
+            };
+            if let Some(best) = self.best {
+                self.best_key = commands[best].rank();
+            }
+            return;
+        }
         self.best = None;
         let mut left = self.occupied;
         while left != 0 {
