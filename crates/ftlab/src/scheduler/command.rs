@@ -1,6 +1,7 @@
 //! A flash command: what is to be done to one die, for whom, and what waits for it.
 
 use crate::engine::Handle;
+use crate::engine::skills::{RARE_ON_FLASH, Skills, any};
 use crate::host::RequestId;
 use crate::nand::{CellMode, CostClass, Crowd, Kind, ProgramCost, ReadEffort};
 use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn, SimTime, Tpn};
@@ -231,13 +232,13 @@ impl Command {
         self.arrival
     }
 
-    /// Whether anybody will ask where its time went: nobody does of what only moves data. (Where devices check
-    /// themselves, all accounts have to be right.)
-    #[inline]
-    pub(super) fn keeps_account(&self) -> bool {
+    /// Whether its account of time is kept. Nobody asks for that of what only moves data, so only the set of all
+    /// skills keeps it, for those who watch single commands; so do devices that check themselves.
+    #[inline(always)]
+    pub(super) fn keeps_account<const S: Skills>(&self) -> bool {
         let moves =
             matches!(self.origin, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite);
-        verify::ON || !moves
+        any(S, RARE_ON_FLASH) || verify::ON || !moves
     }
 
     /// Whether nobody but the device wants it, for whatever purpose: who waits behind it waits for

@@ -445,7 +445,7 @@ impl<P: Probe> Flash<P> {
         command.arrival = arrival.sequence;
         command.die = die;
         command.waiting_since = now;
-        if command.keeps_account() {
+        if command.keeps_account::<S>() {
             command.gc_mark = station.die.gc_until(now);
         }
         self.arrivals += 1;

@@ -197,7 +197,7 @@ impl<P: Probe> Flash<P> {
         self.account_wait::<S>(now, die, id, WaitedFor::Bus);
         let command = &mut self.commands[id];
         let span = self.bus.transfer(command.codewords);
-        if command.keeps_account() {
+        if command.keeps_account::<S>() {
             command.spent.bus += span;
         }
         let for_gc = command.is_gc();
@@ -236,7 +236,7 @@ impl<P: Probe> Flash<P> {
         }
         let span = until - now;
         let command = &mut self.commands[first];
-        if command.keeps_account() {
+        if command.keeps_account::<S>() {
             command.spent.bus += span;
         }
         let for_gc = command.is_gc();
@@ -315,7 +315,7 @@ impl<P: Probe> Flash<P> {
         of: WaitedFor,
     ) {
         let command = &self.commands[id];
-        if command.keeps_account() && now != command.waiting_since {
+        if command.keeps_account::<S>() && now != command.waiting_since {
             self.split_wait(now, die, id, of);
         }
     }

@@ -303,7 +303,7 @@ impl<P: Probe> Flash<P> {
             span = self.share_cells::<S>(now, others, span, waited);
         }
         let command = &mut self.commands[first];
-        if command.keeps_account() {
+        if command.keeps_account::<S>() {
             command.spent.cell += span;
             command.spent.queue += waited;
         }
