@@ -22,16 +22,14 @@ use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
 use crate::host::arbitration::one_each;
-use crate::host::{
-    Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, SectorMask,
-};
+use crate::host::{Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues};
 use crate::nand::timing::{Bus, OneBit, Prices, TimingChoice};
 use crate::nand::{
     Abilities, CacheOps, Counting, Faults, Geometry, Hazards, MultiPlane, PauseCost, Superblocks,
 };
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
-use crate::units::{Bytes, Nanos, SimTime};
+use crate::units::{Bytes, Nanos, SectorMask, SimTime};
 use crate::verify::{self, Ledger, Plant};
 
 /// Everything that a device is made of.

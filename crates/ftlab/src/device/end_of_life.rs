@@ -15,9 +15,9 @@ use super::{Contents, Device, Outlet};
 use crate::cache::{SlotId, Waiting};
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::EndReason;
-use crate::host::{Op, Request, RequestId};
+use crate::host::{Op, Request};
 use crate::scheduler::{Command, CommandId, Probe, Spent};
-use crate::units::{Bytes, Nanos, SimTime};
+use crate::units::{Bytes, Nanos, RequestId, SimTime};
 
 /// When and why a device stopped taking writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

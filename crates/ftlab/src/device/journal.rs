@@ -12,9 +12,10 @@
 
 use super::{Contents, Device};
 use crate::ftl::recovery::Upkeep;
-use crate::host::{Request, RequestId};
+use crate::host::Request;
 use crate::nand::Geometry;
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::units::RequestId;
 
 /// What is on its way to the system area, and what waits for it.
 #[derive(Clone, Debug)]

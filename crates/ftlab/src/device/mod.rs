@@ -56,10 +56,10 @@ use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
 use crate::ftl::merge::Merger;
 use crate::ftl::{Cargo, Ftl, FtlCounts};
 use crate::host::{
-    Advanced, Breakdown, Completion, FrontEnd, Host, Intake, QueueId, Queues, Request, RequestId,
+    Advanced, Breakdown, Completion, FrontEnd, Host, Intake, QueueId, Queues, Request,
 };
 use crate::scheduler::{CommandId, Flash, Origin, Probe, Spent, Task};
-use crate::units::{Lpn, Nanos, PlaneId, SimTime};
+use crate::units::{Lpn, Nanos, PlaneId, RequestId, SimTime};
 use crate::verify::{self as laws, Canary, Ledger, Plant};
 
 /// A solid-state drive.

@@ -5,9 +5,9 @@
 //! that was read, and the write buffer knows nothing of the page: what it has is newer, or will be on flash elsewhere.
 
 use super::{Contents, Device, FlashRead};
-use crate::host::{Request, RequestId};
+use crate::host::Request;
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
-use crate::units::{Lpn, Ppn};
+use crate::units::{Lpn, Ppn, RequestId};
 use crate::verify::Canary;
 
 /// Flash pages that are being read ahead, and who waits for them: few at a time, one for each channel.

@@ -4,9 +4,9 @@ use super::map_path::Seeker;
 use super::{Contents, Device, FlashRead};
 use crate::cache::Turn;
 use crate::ftl::Fragment;
-use crate::host::{PageSpan, Pages, Request, RequestId, SectorMask};
+use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
-use crate::units::Ppn;
+use crate::units::{PageSpan, Ppn, RequestId, SectorMask};
 use crate::verify::Canary;
 
 /// A flash read that is being put together: neighbours on one flash page are sensed once.

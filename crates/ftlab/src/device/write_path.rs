@@ -6,9 +6,9 @@ use super::{Contents, Device, Outlet, PREFETCH_DISTANCE};
 use crate::cache::{Beside, Eviction, Page, SlotId, Turn, Waiting};
 use crate::ftl::streams::WriteStream;
 use crate::ftl::{Fragment, Fragments};
-use crate::host::{PageSpan, Pages, Request, RequestId};
+use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
-use crate::units::{Lpn, Nanos, Ppn};
+use crate::units::{Lpn, Nanos, PageSpan, Ppn, RequestId};
 use crate::verify::{self as laws, Canary};
 
 /// How many pages of the buffer are looked at to find one of the same stream.

@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::{Fragments, Ftl};
-use crate::device::Contents;
-use crate::host::SectorMask;
+use crate::ftl::FlashContents;
 use crate::image::{Damage, Reader, Writer};
-use crate::units::{Lpn, Ppn};
+use crate::units::{Lpn, Ppn, SectorMask};
 
 /// Physical pages of which sectors are lost, and which.
 #[derive(Clone, Debug, Default)]
@@ -97,7 +96,7 @@ impl Ftl {
 
     /// The data of a page is copied.
     #[inline]
-    pub(crate) fn carry(&mut self, from: Ppn, to: Ppn, contents: &mut impl Contents) {
+    pub(crate) fn carry(&mut self, from: Ppn, to: Ppn, contents: &mut impl FlashContents) {
         contents.copy(from, to);
         self.lost.add(to.get(), self.lost_at(from));
     }
@@ -112,7 +111,7 @@ impl Ftl {
     }
 
     /// A block was erased: `units` pages from `first` on.
-    pub(crate) fn clear(&mut self, first: Ppn, units: u32, contents: &mut impl Contents) {
+    pub(crate) fn clear(&mut self, first: Ppn, units: u32, contents: &mut impl FlashContents) {
         contents.erase(first, units);
         self.forget_block(first, units);
     }

@@ -1,9 +1,8 @@
 //! A flash command: what is to be done to one die, for whom, and what waits for it.
 
 use crate::engine::Handle;
-use crate::host::RequestId;
 use crate::nand::{CellMode, CostClass, Crowd, Kind, ProgramCost, ReadEffort};
-use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn, SimTime, Tpn};
+use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn, RequestId, SimTime, Tpn};
 
 /// On whose account the work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

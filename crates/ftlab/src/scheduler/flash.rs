@@ -1,6 +1,7 @@
 //! Flash commands from arrival to completion: the lanes, the dies and the buses together. What a die
 //! does next is in [`station`](super::station), the buses in [`line`](super::line).
 
+use super::cell_work::CellWork;
 use super::command::{Command, CommandId, Origin};
 use super::costs::CostCounts;
 use super::line::Line;
@@ -10,7 +11,6 @@ use super::station::Station;
 use super::view::View;
 use super::{Arrival, BusOrder, Load, Scheduler};
 use crate::engine::{EventQueue, Slab};
-use crate::ftl::merge::Cost;
 use crate::nand::timing::{Bus, Prices};
 use crate::nand::{
     Abilities, CellMode, CostClass, DieStates, Geometry, Hazards, Kind, Prior, Programmed,
@@ -285,7 +285,13 @@ impl<P: Probe> Flash<P> {
     }
 
     /// Accounts for merges that were done at once, and have kept a die busy for `time`.
-    pub(crate) fn account_at_once(&mut self, die: DieId, work: &Cost, copyback: bool, time: Nanos) {
+    pub(crate) fn account_at_once(
+        &mut self,
+        die: DieId,
+        work: &CellWork,
+        copyback: bool,
+        time: Nanos,
+    ) {
         let done = &mut self.done[Origin::Gc as usize];
         let (copies, erases) = (u64::from(work.copies), u64::from(work.erases));
         if copyback {

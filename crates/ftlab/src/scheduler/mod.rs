@@ -9,6 +9,7 @@
 //! a read of its die that arrived earlier: that is what keeps data readable until it is gone, and
 //! every policy must see to it.
 
+mod cell_work;
 mod chip;
 mod command;
 mod costs;
@@ -31,6 +32,7 @@ mod station;
 mod view;
 
 pub use crate::nand::Kind;
+pub use cell_work::CellWork;
 pub use command::{Command, CommandId, Origin, Spent, Task};
 pub use costs::{CostCounts, EFFORTS};
 pub(crate) use cut::CellsLeft;

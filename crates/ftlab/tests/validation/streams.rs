@@ -10,6 +10,7 @@
 
 use ftlab::device::{Contents, Device, DeviceSetup, PageProgram, assemble, assemble_with};
 use ftlab::engine::Stream;
+use ftlab::ftl::FlashContents;
 use ftlab::ftl::streams::{
     CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, Streams,
 };
@@ -193,6 +194,8 @@ struct Rows {
     /// Programs that joined a row which others of their die had begun.
     joined: u64,
 }
+
+impl FlashContents for Rows {}
 
 impl Contents for Rows {
     fn program(&mut self, program: &PageProgram) {

@@ -3,7 +3,7 @@
 
 use super::Page;
 use crate::config::declare::choices;
-use crate::host::SectorMask;
+use crate::units::SectorMask;
 
 choices! {
     /// What the capacity of a buffer counts.

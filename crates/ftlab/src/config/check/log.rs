@@ -6,9 +6,8 @@ use crate::config::resolve::{gang, shape, shares};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::mapping::hybrid::Shares;
 use crate::ftl::placement::PlacementChoice;
-use crate::host::SectorMask;
 use crate::nand::endurance::EnduranceChoice;
-use crate::units::{Bytes, Ratio, SECTOR_BYTES};
+use crate::units::{Bytes, Ratio, SECTOR_BYTES, SectorMask};
 
 const POLICY: &str = "ftl.mapping.policy";
 const UNIT: &str = "ftl.mapping.unit";

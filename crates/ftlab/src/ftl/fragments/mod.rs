@@ -13,7 +13,7 @@ pub(super) use room::PackRoom;
 
 use super::Ftl;
 use super::mapping::{Places, Reconstruction};
-use crate::host::SectorMask;
+use crate::units::SectorMask;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;
 

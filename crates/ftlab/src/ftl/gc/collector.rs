@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use super::super::parity::Below;
 use super::super::{Cargo, Ftl};
 use super::{Purpose, Scope, Wanted};
-use crate::device::Contents;
+use crate::ftl::FlashContents;
 use crate::nand::CellMode;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, PlaneId, Ppn, SimTime};
@@ -49,7 +49,7 @@ pub struct Ground<'a, P, C> {
     pub contents: &'a mut C,
 }
 
-impl<P: Probe, C: Contents> Ground<'_, P, C> {
+impl<P: Probe, C: FlashContents> Ground<'_, P, C> {
     /// Hands a command whose page is known to the flash.
     #[inline(always)]
     fn submit(&mut self, id: CommandId) {
@@ -69,7 +69,7 @@ impl Collector {
     /// Starts collecting on a plane if it is short of free blocks and not collecting already. Called
     /// for each flash page that the host writes to it, and when there may be something to collect.
     #[inline]
-    pub fn start<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    pub fn start<P: Probe, C: FlashContents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
         if on.ftl.free_blocks(plane) > on.ftl.thresholds.start {
             if on.ftl.triggers.copies_per_write.is_some() {
                 self.spur(plane, on);
@@ -92,7 +92,7 @@ impl Collector {
 
     /// A collection that runs may be due to go on: the host wrote a page, or blocks became scarce.
     #[inline]
-    fn spur<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn spur<P: Probe, C: FlashContents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
         let triggers = on.ftl.triggers;
         if let Some(copies) = triggers.copies_per_write {
             let state = &mut on.ftl.planes[plane.at()];
@@ -110,7 +110,11 @@ impl Collector {
 
     /// The other planes of the scope collect a block each, unless they have more than enough.
     #[cold]
-    fn start_others<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn start_others<P: Probe, C: FlashContents>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C>,
+    ) {
         for other in on.ftl.triggers.scope.planes(&on.ftl.geometry, plane) {
             let few = on.ftl.free_blocks(other) <= on.ftl.thresholds.stop;
             if few && on.ftl.planes[other.at()].collection.is_none() {
@@ -121,7 +125,7 @@ impl Collector {
     }
 
     /// The host is idle: every plane collects as far as it should while nobody waits.
-    pub fn host_idle<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn host_idle<P: Probe, C: FlashContents>(&mut self, on: &mut Ground<'_, P, C>) {
         self.idle = true;
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
             if on.ftl.planes[plane.at()].collection.is_some() {
@@ -142,7 +146,7 @@ impl Collector {
 
     /// Nothing else is left to happen in the device, and no more requests are in sight: collections
     /// that wait for the host go on.
-    pub fn finish<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn finish<P: Probe, C: FlashContents>(&mut self, on: &mut Ground<'_, P, C>) {
         if on.ftl.triggers.copies_per_write.is_some() || on.ftl.triggers.background.is_some() {
             let before = std::mem::replace(&mut self.idle, true);
             for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
@@ -154,7 +158,7 @@ impl Collector {
 
     /// Hands a command to the flash, or holds it back while its die has other things to do.
     #[inline(always)]
-    pub(super) fn submit<P: Probe, C: Contents>(
+    pub(super) fn submit<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -167,7 +171,7 @@ impl Collector {
     }
 
     #[cold]
-    fn hold_back<P: Probe, C: Contents>(
+    fn hold_back<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -180,7 +184,7 @@ impl Collector {
 
     /// Submits commands that were held back, in their order, while their die has nothing else to do
     /// or one of them may wait no longer.
-    pub fn let_go<P: Probe, C: Contents>(&mut self, die: DieId, on: &mut Ground<'_, P, C>) {
+    pub fn let_go<P: Probe, C: FlashContents>(&mut self, die: DieId, on: &mut Ground<'_, P, C>) {
         while let Some(&(_, first)) = self.held[die.at()].front() {
             let free = on.ftl.dies(on.flash).of(die) == 0;
             if !free && !self.held[die.at()].iter().any(|&(plane, _)| on.ftl.is_urgent(plane)) {
@@ -192,7 +196,7 @@ impl Collector {
     }
 
     /// The host is idle: every plane folds its SLC cache until it is empty, or until the host is back.
-    pub fn fold_all<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn fold_all<P: Probe, C: FlashContents>(&mut self, on: &mut Ground<'_, P, C>) {
         on.ftl.set_idle_for_cache(true);
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
             self.consider_folding(plane, on);
@@ -200,7 +204,7 @@ impl Collector {
     }
 
     /// Folds a block of the SLC cache, if one of the plane should be now.
-    fn consider_folding<P: Probe, C: Contents>(
+    fn consider_folding<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C>,
@@ -213,7 +217,7 @@ impl Collector {
     /// Empties a block for a purpose, after those that were asked for before; copies are in flight
     /// when this returns, if the plane was not collecting. False if there is nothing to
     /// collect: the block is free, bad, being filled, or being collected at this moment.
-    pub fn collect<P: Probe, C: Contents>(
+    pub fn collect<P: Probe, C: FlashContents>(
         &mut self,
         wanted: Wanted,
         on: &mut Ground<'_, P, C>,
@@ -224,7 +228,7 @@ impl Collector {
     }
 
     /// Begins with what is wanted of a plane; a collection that waits in the background goes on first.
-    pub(super) fn start_wanted<P: Probe, C: Contents>(
+    pub(super) fn start_wanted<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C>,
@@ -244,7 +248,7 @@ impl Collector {
         }
     }
 
-    fn next<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn next<P: Probe, C: FlashContents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
         let Some(wanted) = on.ftl.next_to_collect(plane) else {
             return on.ftl.mark_hungry(plane);
         };
@@ -253,7 +257,7 @@ impl Collector {
     }
 
     /// Keeps the allowed number of copies in flight; erases the victim when nothing is left on it.
-    fn proceed<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn proceed<P: Probe, C: FlashContents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
         loop {
             let limit = on.ftl.thresholds.copies_in_flight;
             let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
@@ -291,7 +295,7 @@ impl Collector {
     }
 
     /// Starts copying as many valid pages, from place `first` of the victim on, as one flash page holds.
-    fn copy_page<P: Probe, C: Contents>(
+    fn copy_page<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         origin: Origin,
@@ -348,7 +352,7 @@ impl Collector {
 
     /// Copies the flash page that begins at place `first` of the victim within the plane, if it is
     /// valid as a whole.
-    fn copy_back<P: Probe, C: Contents>(
+    fn copy_back<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         origin: Origin,
@@ -382,14 +386,14 @@ impl Collector {
     /// Tries again on planes that were short of free blocks with nothing worth collecting, where
     /// something has changed since.
     #[inline]
-    pub fn feed_hungry<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn feed_hungry<P: Probe, C: FlashContents>(&mut self, on: &mut Ground<'_, P, C>) {
         while let Some(plane) = on.ftl.fed.pop() {
             self.start(plane, on);
         }
     }
 
     /// A command of a plane's collection is done. Says whether the host may take pages by it.
-    pub fn done<P: Probe, C: Contents>(
+    pub fn done<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -416,7 +420,7 @@ impl Collector {
         if on.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 
-    fn read_done<P: Probe, C: Contents>(
+    fn read_done<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -432,7 +436,7 @@ impl Collector {
     }
 
     /// Returns the flash pages that the host may take for the copy.
-    fn copy_done<P: Probe, C: Contents>(
+    fn copy_done<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -467,7 +471,7 @@ impl Collector {
         earned
     }
 
-    fn erase_done<P: Probe, C: Contents>(
+    fn erase_done<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -483,7 +487,7 @@ impl Collector {
     }
 
     /// The victim is empty, and erased unless it is given up.
-    fn ended<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn ended<P: Probe, C: FlashContents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
         let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
         on.ftl.end_collection(plane, &run);
         if let Some(wanted) = on.ftl.fold_due(plane) {

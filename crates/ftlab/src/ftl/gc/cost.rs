@@ -2,7 +2,7 @@
 
 use super::super::Ftl;
 use super::{Collector, Ground};
-use crate::device::Contents;
+use crate::ftl::FlashContents;
 use crate::nand::ProgramCost;
 use crate::scheduler::{CommandId, Flash, Probe};
 use crate::units::{Lpn, Ppn};
@@ -52,7 +52,7 @@ impl Ftl {
 
 impl Collector {
     /// Says what the program of copies is to cost.
-    pub(super) fn regulate<P: Probe, C: Contents>(
+    pub(super) fn regulate<P: Probe, C: FlashContents>(
         &self,
         program: CommandId,
         on: &mut Ground<'_, P, C>,

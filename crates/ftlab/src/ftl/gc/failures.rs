@@ -3,7 +3,7 @@
 
 use super::super::{BlockState, Ftl};
 use super::{Collector, Ground, Purpose, VictimView, Wanted};
-use crate::device::Contents;
+use crate::ftl::FlashContents;
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{BlockId, PlaneId, Ppn};
 
@@ -47,7 +47,7 @@ impl Ftl {
 
 impl Collector {
     /// Empties the blocks that failed and are no longer filled.
-    pub fn empty_failed<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn empty_failed<P: Probe, C: FlashContents>(&mut self, on: &mut Ground<'_, P, C>) {
         while let Some(&block) = on.ftl.failed.last() {
             on.ftl.want_failed();
             self.start_wanted(on.ftl.geometry.plane_of(block), on);
@@ -55,7 +55,7 @@ impl Collector {
     }
 
     /// The program of a copy failed: its pages are still on the victim, and are copied elsewhere.
-    pub(super) fn copy_again<P: Probe, C: Contents>(
+    pub(super) fn copy_again<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         failed: CommandId,
@@ -73,7 +73,7 @@ impl Collector {
 
     /// A command of a collection ended on a die that died, and the collection with it. What it was to copy is where
     /// it was, and a program that waits for the last of its reads is not begun.
-    pub(super) fn lost_with_die<P: Probe, C: Contents>(
+    pub(super) fn lost_with_die<P: Probe, C: FlashContents>(
         &mut self,
         id: CommandId,
         on: &mut Ground<'_, P, C>,
@@ -97,7 +97,7 @@ impl Collector {
     }
 
     /// Gives a copy whose pages are read a place, and programs it.
-    pub(super) fn place_copy<P: Probe, C: Contents>(
+    pub(super) fn place_copy<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         program: CommandId,
@@ -121,7 +121,7 @@ impl Collector {
 
     /// There is no room for a copy: failures have taken it. The plane collects no more.
     #[cold]
-    fn strand<P: Probe, C: Contents>(
+    fn strand<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         program: CommandId,
@@ -140,7 +140,7 @@ impl Collector {
 
     /// A copy of a collection that found no room for another one is done.
     #[inline]
-    pub(super) fn wind_up<P: Probe, C: Contents>(
+    pub(super) fn wind_up<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C>,

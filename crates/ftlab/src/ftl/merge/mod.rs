@@ -19,7 +19,7 @@ mod merger;
 mod planner;
 
 pub use counts::{MergeCounts, Reclaims};
-pub use job::{Cost, Job};
+pub use job::Job;
 pub use merger::{Merger, MergerSetup, Step};
 pub use planner::{Alone, CycleStealing, Planner, PlannerChoice, SuperDataBlock, Synchronised};
 

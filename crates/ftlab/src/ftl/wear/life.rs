@@ -23,7 +23,7 @@ use serde::Serialize;
 
 use super::super::streams::{StreamCounts, WriteStream};
 use super::super::{BlockState, Ftl, Purpose, VictimView};
-use crate::device::Contents;
+use crate::ftl::FlashContents;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::{Faults, Geometry};
 use crate::units::{BlockId, PlaneId, Ppn};
@@ -376,7 +376,7 @@ impl Ftl {
         &mut self,
         first: Ppn,
         failed: bool,
-        contents: &mut impl Contents,
+        contents: &mut impl FlashContents,
     ) -> bool {
         let fails = self.life.is_some() && self.check_program(first, failed, contents);
         if let Some(stripes) = self.stripes.as_mut().filter(|_| !fails) {
@@ -385,7 +385,12 @@ impl Ftl {
         fails
     }
 
-    fn check_program(&mut self, first: Ppn, failed: bool, contents: &mut impl Contents) -> bool {
+    fn check_program(
+        &mut self,
+        first: Ppn,
+        failed: bool,
+        contents: &mut impl FlashContents,
+    ) -> bool {
         let (block, unit) = self.geometry.place_of(first);
         let plane = self.geometry.plane_of(block);
         let Some(life) = self.life.as_mut() else { return false };
