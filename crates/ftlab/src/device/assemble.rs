@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::cycle::Cycles;
 use super::idle::{Chore, Idle};
 use super::journal::Journal;
+use super::ledger::Ledger;
 use super::lock_step::Standstill;
 use super::map_path::Translator;
 use super::read_ahead::ReadingAhead;
@@ -30,7 +31,7 @@ use crate::nand::{
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
 use crate::units::{Bytes, Nanos, SectorMask, SimTime};
-use crate::verify::{self, Ledger, Plant};
+use crate::verify::{self, Plant};
 
 /// Everything that a device is made of.
 #[derive(Clone, Debug)]

@@ -17,6 +17,7 @@ mod front_path;
 mod idle;
 mod image;
 mod journal;
+mod ledger;
 mod lock_step;
 mod map_path;
 mod merge_path;
@@ -45,6 +46,7 @@ use self::cycle::Cycles;
 use self::direct_path::Direct;
 use self::idle::{Chore, Idle};
 use self::journal::Journal;
+use self::ledger::Ledger;
 use self::lock_step::Standstill;
 use self::map_path::Translator;
 use self::read_ahead::ReadingAhead;
@@ -60,7 +62,7 @@ use crate::host::{
 };
 use crate::scheduler::{CommandId, Flash, Origin, Probe, Spent, Task};
 use crate::units::{Lpn, Nanos, PlaneId, RequestId, SimTime};
-use crate::verify::{self as laws, Canary, Ledger, Plant};
+use crate::verify::{self as laws, Canary, Plant};
 
 /// A solid-state drive.
 ///

@@ -4,6 +4,7 @@
 use super::cell_work::CellWork;
 use super::command::{Command, CommandId, Origin};
 use super::costs::CostCounts;
+use super::laws::{FlashLaws, OnBus};
 use super::line::Line;
 use super::page_order::PageOrder;
 use super::pause::PauseRule;
@@ -17,7 +18,7 @@ use crate::nand::{
     ReadEffort,
 };
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
-use crate::verify::{self, Canary, FlashLaws, OnBus, Plant};
+use crate::verify::{self, Canary, Plant};
 
 /// What happens next in the flash: a die is done with a step, or has to look what came for it; a bus that
 /// is wanted falls free.

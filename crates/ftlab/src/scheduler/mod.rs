@@ -21,6 +21,7 @@ mod hazards;
 mod image;
 mod lanes;
 mod last_below;
+mod laws;
 mod line;
 mod load;
 mod look_ahead;
@@ -41,6 +42,7 @@ pub use fifo::Fifo;
 pub use flash::{
     Activity, CommandCounts, Flash, FlashSetup, Overlaps, Probe, flash_pages_programmed,
 };
+pub(crate) use laws::{FlashLaws, Held};
 pub use load::{DieSet, Load};
 pub use pause::{Pausable, PauseRule};
 pub use read_first::ReadFirst;
