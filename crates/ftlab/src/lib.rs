@@ -12,6 +12,7 @@ pub mod ftl;
 pub mod host;
 pub mod image;
 pub mod nand;
+pub mod options;
 pub mod policy;
 pub mod scheduler;
 pub mod stats;

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::options::{Cell, Options};
+use super::options::Options;
+use crate::nand::Cell;
 use crate::nand::timing::{Interface, PageTime, Rate, TimingChoice, Transfers, TransfersChoice};
 use crate::units::{Bytes, Nanos};
 

@@ -14,7 +14,7 @@ use super::stalled::Stalled;
 use super::{Contents, Device};
 use crate::cache::{Buffer, BufferSetup, Gate, ReadCache, ReadCacheSetup, Shape, Space};
 use crate::config::{
-    Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options, StreamMap,
+    Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
 };
 use crate::ftl::cost::{CostSetup, RegulatorChoice, Rewriter};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
@@ -23,7 +23,9 @@ use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
 use crate::host::arbitration::one_each;
-use crate::host::{Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues};
+use crate::host::{
+    Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, StreamMap,
+};
 use crate::nand::timing::{Bus, OneBit, Prices, TimingChoice};
 use crate::nand::{
     Abilities, CacheOps, Counting, Faults, Geometry, Hazards, MultiPlane, PauseCost, Superblocks,

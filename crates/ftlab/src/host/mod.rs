@@ -15,5 +15,5 @@ pub use intake::{Active, Intake};
 pub use link::LinkSetup;
 pub use pages::Pages;
 pub use processor::{Copies, Job, ProcessorSetup};
-pub use queue::{MOST_QUEUES, QueueId, QueueSet, Queues};
+pub use queue::{MOST_QUEUES, QueueId, QueueSet, Queues, StreamMap};
 pub use request::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};

@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 
 use super::{Op, Request};
-use crate::config::declare::choices;
+use crate::options::declare::choices;
 use crate::scheduler::CommandId;
 use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SECTOR_BYTES, SimTime};
 

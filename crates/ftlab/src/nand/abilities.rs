@@ -4,7 +4,7 @@
 use super::die::CacheOps;
 use super::geometry::Geometry;
 use super::operation::Kind;
-use crate::config::declare::choices;
+use crate::options::declare::choices;
 use crate::units::{DieId, Nanos, PlaneId, Ppn};
 
 choices! {

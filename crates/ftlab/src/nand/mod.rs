@@ -4,6 +4,7 @@
 //! [`scheduler`](crate::scheduler).
 
 mod abilities;
+mod cell;
 mod channel;
 mod cost;
 mod die;
@@ -20,6 +21,7 @@ mod superblocks;
 pub mod timing;
 
 pub use abilities::{Abilities, AddressRule, MultiPlane, PauseCost, Row};
+pub use cell::Cell;
 pub use channel::Channel;
 pub use cost::{CostClass, Crowd, ProgramCost, ReadEffort};
 pub use die::{Accepts, CacheOps, Cells, Die, DieStates, Register};

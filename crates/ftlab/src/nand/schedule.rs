@@ -8,8 +8,8 @@
 use std::ops::Range;
 
 use super::{Geometry, Kind};
-use crate::config::value::{Item, Kind as ValueKind, Value, ValueError};
 use crate::image::{Damage, Reader, Writer};
+use crate::options::value::{Item, Kind as ValueKind, Value, ValueError};
 use crate::units::Nanos;
 
 /// Blocks in which an operation fails.

@@ -14,8 +14,8 @@
 
 use super::command::CommandId;
 use super::flash::{Event, Flash, Probe};
-use crate::config::declare::choices;
 use crate::nand::{Cells, Register};
+use crate::options::declare::choices;
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::Canary;
 

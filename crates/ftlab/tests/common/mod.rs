@@ -22,7 +22,6 @@ pub use logs::{LogSpec, NO_LOG};
 pub use reading::{NO_READS, ReadSpec};
 pub use regulating::{CostSpec, SAME_COST};
 
-use ftlab::config::StreamMap;
 use ftlab::device::{DeviceSetup, HostSetup, drain_pages};
 use ftlab::ftl::FtlSetup;
 use ftlab::ftl::gc::{
@@ -44,7 +43,7 @@ use ftlab::host::arbitration::{
     Arbitration, Cost, PriorityClass, PriorityClasses, RoundRobin, StartTimeFair,
     WeightedRoundRobin,
 };
-use ftlab::host::{FrontEndSetup, LinkSetup, ProcessorSetup, Queues};
+use ftlab::host::{FrontEndSetup, LinkSetup, ProcessorSetup, Queues, StreamMap};
 use ftlab::nand::endurance::{Fixed, Unlimited, Weibull};
 use ftlab::nand::timing::{
     Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,

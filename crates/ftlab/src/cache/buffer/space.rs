@@ -2,7 +2,7 @@
 //! flash, and waited for.
 
 use super::Page;
-use crate::config::declare::choices;
+use crate::options::declare::choices;
 use crate::units::SectorMask;
 
 choices! {

@@ -1,7 +1,7 @@
 //! What an SLC cache asks of the blocks beneath it.
 
 use super::Checker;
-use crate::config::options::Cell;
+use crate::nand::Cell;
 use crate::nand::endurance::EnduranceChoice;
 
 impl Checker<'_, '_> {

@@ -23,7 +23,7 @@ pub use job::Job;
 pub use merger::{Merger, MergerSetup, Step};
 pub use planner::{Alone, CycleStealing, Planner, PlannerChoice, SuperDataBlock, Synchronised};
 
-use crate::config::declare::{choices, options};
+use crate::options::declare::{choices, options};
 
 choices! {
     /// Whether planes have clocks of their own.

@@ -2,11 +2,13 @@
 //! block within the plane is the FTL's: it fills one block after the other.
 
 mod dynamic;
+mod order;
 mod partly_dynamic;
 mod rows;
 mod static_stripe;
 
 pub use dynamic::Dynamic;
+pub use order::StripeOrder;
 pub use partly_dynamic::{PartlyDynamic, PartlyDynamicOptions};
 pub use static_stripe::{Level, StaticStripe, StripeOptions};
 

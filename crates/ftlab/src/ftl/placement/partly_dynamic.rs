@@ -9,10 +9,10 @@
 use super::rows::Rows;
 use super::static_stripe::{Level, StripeOptions};
 use super::{Mate, PlacementView, PlaneStride, Writable};
-use crate::config::declare::options;
 use crate::engine::Divisor;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::{Geometry, Row};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::scheduler::Load;
 use crate::units::{DieId, Lpn, PlaneId};

@@ -4,12 +4,11 @@
 //! Source: Hu et al., "Performance Impact and Interplay of SSD Parallelism through Advanced Commands,
 //! Allocation Strategy and Data Granularity", ICS 2011 (orders of allocation).
 
-use super::{Mate, PlacementView, PlaneStride, Writable};
-use crate::config::StripeOrder;
-use crate::config::declare::options;
+use super::{Mate, PlacementView, PlaneStride, StripeOrder, Writable};
 use crate::engine::Divisor;
 use crate::image::keeps_nothing;
 use crate::nand::{Geometry, Row};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{DieId, Lpn, PlaneId};
 

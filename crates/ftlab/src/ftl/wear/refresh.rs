@@ -16,8 +16,8 @@ use std::collections::VecDeque;
 
 use super::super::gc::{Purpose, Wanted};
 use super::super::{BlockState, Ftl};
-use crate::config::declare::{choices, options};
 use crate::nand::{Geometry, Limit};
+use crate::options::declare::{choices, options};
 use crate::units::{BlockId, Nanos, PlaneId};
 
 options! {

@@ -6,9 +6,9 @@
 
 use super::rounds::Rounds;
 use super::{Backlog, BurstOptions, QueueId, QueueSet};
-use crate::config::declare::{choices, options};
-use crate::config::value::{Item, Kind};
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::{choices, options};
+use crate::options::value::{Item, Kind};
 use crate::policy::{Parts, Policy};
 
 choices! {

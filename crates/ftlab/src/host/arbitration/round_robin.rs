@@ -4,9 +4,9 @@
 
 use super::Backlog;
 use super::rounds::Rounds;
-use crate::config::declare::options;
 use crate::host::QueueId;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Queues in turn.

@@ -7,9 +7,9 @@
 //! the round. It counts commands, not bytes: `start-time-fair` counts bytes.
 
 use super::{Backlog, BurstOptions, one_each, rounds::Rounds};
-use crate::config::declare::options;
 use crate::host::QueueId;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Queues in turn, by weight.

@@ -19,10 +19,9 @@
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.2, equations 1 and 2, after Li et al.
 
-use crate::config::Cell;
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
-use crate::nand::{CostClass, ReadEffort, Reliability, ReliabilityOptions};
+use crate::nand::{Cell, CostClass, ReadEffort, Reliability, ReliabilityOptions};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Nanos;
 

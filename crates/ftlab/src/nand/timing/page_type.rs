@@ -3,9 +3,9 @@
 //! Grupp et al., "Characterizing Flash Memory: Anomalies, Observations, and Applications", MICRO 2009,
 //! simplified: real parts shift the order at a block's edges.
 
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
 use crate::nand::Geometry;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Nanos, Ppn};
 

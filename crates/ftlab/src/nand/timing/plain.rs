@@ -1,7 +1,7 @@
 //! Plain timing: one time for each kind of operation, as data sheets print typical values.
 
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Nanos;
 

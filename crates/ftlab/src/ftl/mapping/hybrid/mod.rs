@@ -21,10 +21,10 @@ use std::fmt::Debug;
 pub use stripe::Stripe;
 pub use tables::{DataBlock, LogTables, Shares, Spot};
 
-use crate::config::declare::{choices, options};
 use crate::ftl::placement::{PlacementChoice, StaticStripe};
 use crate::ftl::{Blocks, Spare};
 use crate::image::keeps_nothing;
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 use crate::units::{BlockId, Lpn, Ppn};
 
