@@ -15,6 +15,7 @@ pub mod nand;
 pub mod options;
 pub mod policy;
 pub mod scheduler;
+pub mod shape;
 pub mod stats;
 pub mod units;
 pub mod verify;

@@ -5,11 +5,10 @@
 //! says everything else in its own file, by implementing [`Policy`]: its name, its options, and how
 //! it is built from them.
 
-use crate::config::Options;
-use crate::ftl::mapping::hybrid::Shares;
 use crate::image::{self, Damage, Writer};
-use crate::nand::Geometry;
 use crate::options::{Node, PolicyInfo, catalog::Builder, reader::Reader, show::Printer};
+use crate::shape::{Cell, Geometry, Shares, StripeOrder};
+use crate::units::Nanos;
 
 /// What a policy says of itself; the option reference and `ftlab list policies` print it.
 pub trait Policy: Sized {
@@ -41,14 +40,20 @@ pub trait Policy: Sized {
 /// What a policy may be built from, besides its own options.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a> {
-    /// The whole configuration.
-    pub config: &'a Options,
     /// The shape of the device.
     pub geometry: &'a Geometry,
+    /// What its cells store.
+    pub cell: Cell,
+    /// How long erasing a block takes.
+    pub erase: Nanos,
     /// Logical pages (mapping units) that the host sees.
     pub logical_pages: u32,
     /// How a plane's blocks are shared out, if the mapping has a log.
     pub shares: Option<Shares>,
+    /// The order in which addresses are striped, if placement follows from them alone.
+    pub stripe: Option<StripeOrder>,
+    /// Submission queues.
+    pub queues: u32,
     /// The seed of the run, for policies that draw random numbers.
     pub seed: u64,
 }

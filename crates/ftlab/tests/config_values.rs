@@ -1,8 +1,8 @@
 //! Values with units: what they accept, what they say otherwise, and that printing and parsing agree.
 
 use ftlab::config::MapUnit;
-use ftlab::ftl::placement::StripeOrder;
 use ftlab::options::value::Value;
+use ftlab::shape::StripeOrder;
 use ftlab::units::{Amount, Bytes, BytesPerSec, Nanos, Ratio, RequestRate};
 use proptest::prelude::*;
 

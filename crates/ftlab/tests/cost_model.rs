@@ -6,7 +6,8 @@ use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Host, Op, Request};
 use ftlab::nand::timing::{IsppOptions, TimingChoice};
-use ftlab::nand::{Cell, CostClass, Limit, ReadEffort, Reliability, ReliabilityOptions, Strain};
+use ftlab::nand::{CostClass, Limit, ReadEffort, Reliability, ReliabilityOptions, Strain};
+use ftlab::shape::Cell;
 use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 use proptest::prelude::*;
 

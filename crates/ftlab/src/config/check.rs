@@ -21,13 +21,13 @@ use super::resolve::{Counts, shape, volume};
 use super::usual::{times, transfer_time, usual_times};
 use crate::ftl::mapping::MappingChoice;
 use crate::host::arbitration::ArbitrationChoice;
-use crate::nand::Cell;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
 use crate::options::Problem;
 use crate::options::reader::Reader;
 use crate::options::text::quoted;
 use crate::options::value::Value;
 use crate::scheduler::Pausable;
+use crate::shape::Cell;
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 
 /// Mapping units that a device can have: 32-bit indices, with room for marks.

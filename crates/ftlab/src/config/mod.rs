@@ -36,12 +36,12 @@ pub use crate::options::{ConfigError, Layer, Origin, Place, Problem, Problems};
 use stack::{NoFiles, Stack, Texts};
 
 use crate::cache::{USUAL_CAPACITY, WriteBufferChoice};
-use crate::ftl::mapping::hybrid::Shares;
-use crate::ftl::placement::{PlacementChoice, StripeOptions, StripeOrder};
-use crate::nand::Shape;
+use crate::ftl::placement::{PlacementChoice, StripeOptions};
 use crate::options::Node;
 use crate::options::reader::{self, Reader};
 use crate::options::show::Printer;
+use crate::shape::Shape;
+use crate::shape::{Shares, StripeOrder};
 
 /// A checked config.
 #[derive(Clone, Debug)]

@@ -15,14 +15,15 @@ use crate::ftl::streams::StreamsChoice;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
 use crate::host::arbitration::ArbitrationChoice;
 use crate::host::{Copies, StreamMap};
+use crate::nand::FaultOptions;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
-use crate::nand::{Cell, FaultOptions};
 use crate::options::Switch;
 use crate::options::declare::{choices, options};
 use crate::options::text::{nearest, quoted, shown};
 use crate::options::value::{Kind, Value, ValueError};
 use crate::scheduler::{Pausable, SchedulerChoice};
+use crate::shape::Cell;
 use crate::units::{Bytes, BytesPerSec, Nanos, Ratio};
 
 options! {

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::options::Options;
-use crate::nand::Cell;
 use crate::nand::timing::{Interface, PageTime, Rate, TimingChoice, Transfers, TransfersChoice};
+use crate::shape::Cell;
 use crate::units::{Bytes, Nanos};
 
 /// The times of an operation, one for each type of page that is told apart.

@@ -13,8 +13,8 @@
 use super::{Contents, Device};
 use crate::ftl::recovery::Upkeep;
 use crate::host::Request;
-use crate::nand::Geometry;
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::shape::Geometry;
 use crate::units::RequestId;
 
 /// What is on its way to the system area, and what waits for it.

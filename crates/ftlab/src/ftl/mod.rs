@@ -45,8 +45,9 @@ use slc::{CacheState, Count, SlcSetup};
 use streams::Streams;
 use wear::{DeadDies, Demand, FreeBlockOrder, Levelling, Life, Refresh, WearSetup};
 
-use crate::nand::{Geometry, Superblocks};
+use crate::nand::Superblocks;
 use crate::scheduler::DieSet;
+use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 use crate::verify::{Canary, Plant};
 

@@ -4,13 +4,11 @@
 //! [`scheduler`](crate::scheduler).
 
 mod abilities;
-mod cell;
 mod channel;
 mod cost;
 mod die;
 pub mod endurance;
 mod faults;
-mod geometry;
 mod hazards;
 mod mode;
 mod operation;
@@ -21,13 +19,11 @@ mod superblocks;
 pub mod timing;
 
 pub use abilities::{Abilities, AddressRule, MultiPlane, PauseCost, Row};
-pub use cell::Cell;
 pub use channel::Channel;
 pub use cost::{CostClass, Crowd, ProgramCost, ReadEffort};
 pub use die::{Accepts, CacheOps, Cells, Die, DieStates, Register};
 pub use endurance::Endurance;
 pub use faults::{FaultOptions, Faults};
-pub use geometry::{Geometry, Shape};
 pub use hazards::{Counting, HazardCounts, Hazards};
 pub use mode::CellMode;
 pub use operation::Kind;

@@ -14,9 +14,9 @@ use super::{Arrival, BusOrder, Load, Scheduler};
 use crate::engine::{EventQueue, Slab};
 use crate::nand::timing::{Bus, Prices};
 use crate::nand::{
-    Abilities, CellMode, CostClass, DieStates, Geometry, Hazards, Kind, Prior, Programmed,
-    ReadEffort,
+    Abilities, CellMode, CostClass, DieStates, Hazards, Kind, Prior, Programmed, ReadEffort,
 };
+use crate::shape::Geometry;
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, Plant};
 

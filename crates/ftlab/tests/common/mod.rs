@@ -30,7 +30,7 @@ use ftlab::ftl::gc::{
 };
 use ftlab::ftl::mapping::dftl::translation_pages;
 use ftlab::ftl::mapping::{Dftl, Mapping, PageMap, Physical, Reconstruction};
-use ftlab::ftl::placement::{Dynamic, Level, PartlyDynamic, Placement, StaticStripe};
+use ftlab::ftl::placement::{Dynamic, PartlyDynamic, Placement, StaticStripe};
 use ftlab::ftl::recovery::{Recovery, Unprotected};
 use ftlab::ftl::streams::{
     ByHostStream, CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, SepBit,
@@ -48,13 +48,12 @@ use ftlab::nand::endurance::{Fixed, Unlimited, Weibull};
 use ftlab::nand::timing::{
     Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,
 };
-use ftlab::nand::{
-    Abilities, Counting, FaultOptions, Faults, Geometry, Hazards, Shape, Superblocks,
-};
+use ftlab::nand::{Abilities, Counting, FaultOptions, Faults, Hazards, Superblocks};
 use ftlab::scheduler::{
     Deadline, DeadlineOptions, Estimate, Fifo, FlashSetup, PauseRule, ReadFirst, ReadFirstBounded,
     ReadFirstBoundedOptions, Scheduler, Scope,
 };
+use ftlab::shape::{Geometry, Level, Shape};
 use ftlab::units::{Bytes, BytesPerSec, Nanos, Ratio, TransferRate};
 
 /// The policies of a seam by name, as far as a description needs no more of them.

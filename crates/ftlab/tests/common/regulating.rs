@@ -6,8 +6,9 @@ use ftlab::ftl::cost::{
 };
 use ftlab::host::Op;
 use ftlab::nand::timing::{ByCost, Ispp, IsppOptions, Timing};
-use ftlab::nand::{Cell, CostClass, Crowd, Prior, ReliabilityOptions};
+use ftlab::nand::{CostClass, Crowd, Prior, ReliabilityOptions};
 use ftlab::options::Switch;
+use ftlab::shape::Cell;
 use ftlab::units::{Nanos, Ratio};
 use proptest::prelude::*;
 use proptest::sample::select;

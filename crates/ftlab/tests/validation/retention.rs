@@ -10,8 +10,9 @@ use ftlab::ftl::gc::Purpose;
 use ftlab::ftl::wear::RefreshRule;
 use ftlab::host::{Advanced, Host, Op, Outcome, Request};
 use ftlab::nand::timing::{Ispp, IsppOptions, Timing, TimingChoice};
-use ftlab::nand::{Cell, CostClass, Limit, Prior, Reliability};
+use ftlab::nand::{CostClass, Limit, Prior, Reliability};
 use ftlab::scheduler::Probe;
+use ftlab::shape::Cell;
 use ftlab::units::{BlockId, Bytes, Lba, Lpn, Nanos, Ppn, SimTime};
 
 use crate::common::{ERASE, MappingKind, PlacementKind, Spec, lru, request};

@@ -15,7 +15,7 @@ use ftlab::ftl::streams::{
     CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, Streams,
 };
 use ftlab::host::{Op, Request};
-use ftlab::nand::Geometry;
+use ftlab::shape::Geometry;
 
 use crate::common::{PlacementKind, Spec, StreamsKind, closed_loop, fill, lru, request};
 use crate::write_amplification::{mean_field, planes};

@@ -13,8 +13,9 @@ use std::collections::VecDeque;
 use super::super::{Cargo, Fragment, Ftl};
 use crate::ftl::FlashContents;
 use crate::ftl::gc::Ground;
-use crate::nand::{CellMode, CostClass, Geometry, Kind, ProgramCost};
+use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
 use crate::scheduler::{Command, CommandId, Flash, Origin, Probe, Task};
+use crate::shape::Geometry;
 use crate::units::{DieId, Lpn, Ppn};
 use crate::verify::Canary;
 

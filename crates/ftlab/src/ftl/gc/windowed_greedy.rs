@@ -13,9 +13,9 @@ use super::VictimView;
 use super::by_valid::ByValid;
 use super::lists::Lists;
 use crate::image::keeps_nothing;
-use crate::nand::Geometry;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 options! {

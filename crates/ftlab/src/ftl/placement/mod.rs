@@ -2,19 +2,18 @@
 //! block within the plane is the FTL's: it fills one block after the other.
 
 mod dynamic;
-mod order;
 mod partly_dynamic;
 mod rows;
 mod static_stripe;
 
 pub use dynamic::Dynamic;
-pub use order::StripeOrder;
 pub use partly_dynamic::{PartlyDynamic, PartlyDynamicOptions};
-pub use static_stripe::{Level, StaticStripe, StripeOptions};
+pub use static_stripe::{StaticStripe, StripeOptions};
 
-use crate::nand::{Geometry, Row};
+use crate::nand::Row;
 use crate::policy::seam;
 use crate::scheduler::{DieSet, Load};
+use crate::shape::{Geometry, Level};
 use crate::units::{Lpn, PlaneId};
 
 seam! {

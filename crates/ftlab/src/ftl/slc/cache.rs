@@ -23,8 +23,9 @@ use super::super::streams::WriteStream;
 use super::super::{BlockState, Ftl};
 use super::{Lent, SlcCache, SlcSetup, WhenFull};
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::{CellMode, Geometry};
+use crate::nand::CellMode;
 use crate::scheduler::DieSet;
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 
 /// What the cache did, in pages (mapping units). What was folded is counted with other collections, by

@@ -25,7 +25,8 @@ use super::super::streams::{StreamCounts, WriteStream};
 use super::super::{BlockState, Ftl, Purpose, VictimView};
 use crate::ftl::FlashContents;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::{Faults, Geometry};
+use crate::nand::Faults;
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
 

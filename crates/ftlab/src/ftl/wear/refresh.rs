@@ -16,8 +16,9 @@ use std::collections::VecDeque;
 
 use super::super::gc::{Purpose, Wanted};
 use super::super::{BlockState, Ftl};
-use crate::nand::{Geometry, Limit};
+use crate::nand::Limit;
 use crate::options::declare::{choices, options};
+use crate::shape::Geometry;
 use crate::units::{BlockId, Nanos, PlaneId};
 
 options! {

@@ -20,9 +20,9 @@ use super::WearView;
 use crate::ftl::BlockState;
 use crate::ftl::gc::Purpose;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::BlockId;
 
 options! {

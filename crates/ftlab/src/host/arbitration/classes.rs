@@ -76,7 +76,7 @@ impl Policy for PriorityClasses {
     type Options = ClassOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        let queues = parts.config.host.queues as usize;
+        let queues = parts.queues as usize;
         let classes = match options.classes[..] {
             [one] => vec![one; queues],
             _ => options.classes.clone(),

@@ -63,7 +63,7 @@ impl Policy for StartTimeFair {
     type Options = FairOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        StartTimeFair::new(one_each(&options.weights, parts.config.host.queues), options.cost)
+        StartTimeFair::new(one_each(&options.weights, parts.queues), options.cost)
     }
 
     fn save(&self, out: &mut Writer) {

@@ -33,7 +33,7 @@ impl Policy for RoundRobin {
     type Options = BurstOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        RoundRobin::new(parts.config.host.queues, options.burst)
+        RoundRobin::new(parts.queues, options.burst)
     }
 
     fn save(&self, out: &mut Writer) {

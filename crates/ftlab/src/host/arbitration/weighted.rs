@@ -35,7 +35,7 @@ impl Policy for WeightedRoundRobin {
     type Options = WeightedOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        let weights = one_each(&options.weights, parts.config.host.queues);
+        let weights = one_each(&options.weights, parts.queues);
         WeightedRoundRobin::new(&weights, options.turns.burst)
     }
 

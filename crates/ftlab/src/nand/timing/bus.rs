@@ -2,8 +2,8 @@
 
 use super::{Interface, PageTime, Rate};
 use crate::engine::Divisor;
-use crate::nand::Shape;
 use crate::policy::seam;
+use crate::shape::Shape;
 use crate::units::{Bytes, Nanos, SectorMask};
 
 seam! {

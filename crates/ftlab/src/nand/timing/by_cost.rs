@@ -40,7 +40,7 @@ impl Policy for ByCost {
         ByCost {
             read: options.read_by_cost.clone(),
             program: options.program_by_cost.clone(),
-            erase: parts.config.nand.timing.erase,
+            erase: parts.erase,
         }
     }
 

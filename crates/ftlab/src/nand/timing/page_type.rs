@@ -4,9 +4,9 @@
 //! simplified: real parts shift the order at a block's edges.
 
 use crate::image::keeps_nothing;
-use crate::nand::Geometry;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{Nanos, Ppn};
 
 /// Times of one page type.
@@ -48,7 +48,7 @@ impl Policy for PageType {
         let pairs = options.read_by_type.iter().zip(&options.program_by_type);
         PageType {
             types: pairs.map(|(&read, &program)| PageTimes { read, program }).collect(),
-            erase: parts.config.nand.timing.erase,
+            erase: parts.erase,
         }
     }
 

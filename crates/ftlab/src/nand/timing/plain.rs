@@ -33,11 +33,7 @@ impl Policy for Plain {
     type Options = PlainOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        Plain {
-            read: options.read,
-            program: options.program,
-            erase: parts.config.nand.timing.erase,
-        }
+        Plain { read: options.read, program: options.program, erase: parts.erase }
     }
 
     keeps_nothing!(Plain { read, program, erase });

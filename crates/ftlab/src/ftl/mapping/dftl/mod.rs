@@ -30,9 +30,9 @@ use std::collections::VecDeque;
 
 use super::PageMap;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{Bytes, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify;
 

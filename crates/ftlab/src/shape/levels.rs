@@ -1,8 +1,36 @@
-//! In which order consecutive pages move on over channels, chips, dies and planes.
+//! The levels of parallelism, and in which order consecutive pages move on over them.
 
-use super::Level;
+use super::Geometry;
 use crate::options::text::shown;
 use crate::options::value::{Kind, Value, ValueError};
+
+/// A level of parallelism over which addresses are striped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Channels.
+    Channel,
+    /// Chips on a channel.
+    Chip,
+    /// Dies in a chip.
+    Die,
+    /// Planes in a die.
+    Plane,
+}
+
+impl Level {
+    /// All levels, outermost first.
+    pub const ALL: [Level; 4] = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
+
+    pub(crate) fn count(self, geometry: &Geometry) -> u32 {
+        let shape = geometry.shape();
+        match self {
+            Level::Channel => shape.channels,
+            Level::Chip => shape.chips_per_channel,
+            Level::Die => shape.dies_per_chip,
+            Level::Plane => shape.planes_per_die,
+        }
+    }
+}
 
 /// The levels in the order in which consecutive pages move on: the first changes fastest. Each
 /// occurs once.
