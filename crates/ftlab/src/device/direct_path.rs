@@ -14,9 +14,9 @@ use std::collections::VecDeque;
 
 use super::{Contents, Device, FlashRead, FlashWrite};
 use crate::engine::skills;
-use crate::host::{Op, PageSpan, Pages, Request, RequestId};
+use crate::host::{Op, Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
-use crate::units::Ppn;
+use crate::units::{PageSpan, Ppn, RequestId};
 
 /// What flushes wait for.
 #[derive(Clone, Debug, Default)]

@@ -16,9 +16,9 @@ use crate::cache::{SlotId, Waiting};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::EndReason;
-use crate::host::{Op, Request, RequestId};
+use crate::host::{Op, Request};
 use crate::scheduler::{Command, CommandId, Probe, Spent};
-use crate::units::{Bytes, Nanos, SimTime};
+use crate::units::{Bytes, Nanos, RequestId, SimTime};
 
 /// When and why a device stopped taking writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,9 +4,9 @@
 use super::{Contents, Device};
 use crate::cache::{SlotId, Turn, Waiting};
 use crate::engine::skills;
-use crate::host::{Host, Op, Pages, Request, RequestId};
+use crate::host::{Host, Op, Pages, Request};
 use crate::scheduler::Probe;
-use crate::units::SimTime;
+use crate::units::{RequestId, SimTime};
 use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {

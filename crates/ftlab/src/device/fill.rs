@@ -4,9 +4,8 @@
 use super::{Contents, Device, PageProgram};
 use crate::cache::{Page, SlotId};
 use crate::engine::skills::{self, Skills};
-use crate::host::SectorMask;
 use crate::scheduler::{CommandId, Probe};
-use crate::units::Ppn;
+use crate::units::{Ppn, SectorMask};
 use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {

@@ -4,9 +4,9 @@
 
 use super::{Contents, Device};
 use crate::engine::skills::{self, RARE, Skills, any};
-use crate::host::{FrontEvent, Job, Op, QueueId, Request, RequestId};
+use crate::host::{FrontEvent, Job, Op, QueueId, Request};
 use crate::scheduler::{CommandId, Probe};
-use crate::units::Nanos;
+use crate::units::{Nanos, RequestId};
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Commands of a queue that were submitted and are not completed.

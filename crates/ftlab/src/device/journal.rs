@@ -13,9 +13,10 @@
 use super::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::recovery::Upkeep;
-use crate::host::{Request, RequestId};
-use crate::nand::Geometry;
+use crate::host::Request;
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::shape::Geometry;
+use crate::units::RequestId;
 
 /// What is on its way to the system area, and what waits for it.
 #[derive(Clone, Debug)]

@@ -9,9 +9,9 @@
 use super::{Contents, Device};
 use crate::cache::SlotId;
 use crate::engine::skills;
-use crate::host::{Op, RequestId};
+use crate::host::Op;
 use crate::scheduler::{Probe, Spent};
-use crate::units::{Nanos, Ppn, SimTime};
+use crate::units::{Nanos, Ppn, RequestId, SimTime};
 
 /// What a device in lock-step does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -26,9 +26,8 @@ use crate::cache::SlotId;
 use crate::engine::skills::{self, Skills};
 use crate::engine::{Handle, NumberHasher, Slab};
 use crate::ftl::mapping::dftl::{Cause, DemandCounts, Found};
-use crate::host::{PageSpan, RequestId, SectorMask};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
-use crate::units::{Lpn, Nanos, PlaneId, Ppn, SimTime, Tpn};
+use crate::units::{Lpn, Nanos, PageSpan, PlaneId, Ppn, RequestId, SectorMask, SimTime, Tpn};
 use crate::verify::Canary;
 
 /// Who looks for the entry of a page.

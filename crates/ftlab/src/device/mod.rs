@@ -18,6 +18,7 @@ mod idle;
 mod image;
 mod instance;
 mod journal;
+mod ledger;
 mod lock_step;
 mod map_path;
 mod merge_path;
@@ -46,6 +47,7 @@ use self::cycle::Cycles;
 use self::direct_path::Direct;
 use self::idle::{Chore, Idle};
 use self::journal::Journal;
+use self::ledger::Ledger;
 use self::lock_step::Standstill;
 use self::map_path::Translator;
 use self::read_ahead::ReadingAhead;
@@ -58,11 +60,11 @@ use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
 use crate::ftl::merge::Merger;
 use crate::ftl::{Cargo, Ftl, FtlCounts};
 use crate::host::{
-    Advanced, Breakdown, Completion, FrontEnd, Host, Intake, QueueId, Queues, Request, RequestId,
+    Advanced, Breakdown, Completion, FrontEnd, Host, Intake, QueueId, Queues, Request,
 };
 use crate::scheduler::{CommandId, Flash, Origin, Probe, Spent, Task};
-use crate::units::{DieId, Lpn, Nanos, PlaneId, SimTime};
-use crate::verify::{self as laws, Canary, Ledger, Plant};
+use crate::units::{DieId, Lpn, Nanos, PlaneId, RequestId, SimTime};
+use crate::verify::{self as laws, Canary, Plant};
 
 /// A solid-state drive.
 ///

@@ -6,9 +6,9 @@
 
 use super::{Contents, Device, FlashRead};
 use crate::engine::skills::{self, Skills};
-use crate::host::{Request, RequestId};
+use crate::host::Request;
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
-use crate::units::{Lpn, Ppn};
+use crate::units::{Lpn, Ppn, RequestId};
 use crate::verify::Canary;
 
 /// Flash pages that are being read ahead, and who waits for them: few at a time, one for each channel.

@@ -5,9 +5,9 @@ use super::{Contents, Device, FlashRead};
 use crate::cache::Turn;
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, Skills, any};
 use crate::ftl::Fragment;
-use crate::host::{PageSpan, Pages, Request, RequestId, SectorMask};
+use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
-use crate::units::Ppn;
+use crate::units::{PageSpan, Ppn, RequestId, SectorMask};
 use crate::verify::Canary;
 
 /// A flash read that is being put together: neighbours on one flash page are sensed once.

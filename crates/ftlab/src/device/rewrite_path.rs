@@ -3,10 +3,9 @@
 use super::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::gc::Ground;
-use crate::host::SectorMask;
 use crate::nand::CellMode;
 use crate::scheduler::{CommandId, Kind, Probe};
-use crate::units::{DieId, Lpn};
+use crate::units::{DieId, Lpn, SectorMask};
 use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {

@@ -7,11 +7,10 @@ use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;
 use crate::ftl::parity::Stripes;
 use crate::nand::CellMode;
-use crate::scheduler::{Kind, Origin, Probe, flash_pages_programmed};
+use crate::scheduler::{FlashLaws, Held, Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
 #[cfg(feature = "verify")]
 use crate::verify::Canary;
-use crate::verify::{FlashLaws, Held};
 
 /// A whole audit looks at every page; there is one in so many events for each of so many pages.
 const EVENTS_PER_AUDIT: u64 = 64;

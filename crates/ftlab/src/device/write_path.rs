@@ -7,9 +7,9 @@ use crate::cache::{Beside, Eviction, Page, SlotId, Turn, Waiting};
 use crate::engine::skills::{self, RARE, ROWS, Skills, UNITS, any};
 use crate::ftl::streams::WriteStream;
 use crate::ftl::{Fragment, Fragments};
-use crate::host::{PageSpan, Pages, Request, RequestId};
+use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
-use crate::units::{Lpn, Nanos, Ppn};
+use crate::units::{Lpn, Nanos, PageSpan, Ppn, RequestId};
 use crate::verify::{self as laws, Canary};
 
 /// How many pages of the buffer are looked at to find one of the same stream.

@@ -3,6 +3,7 @@
 
 mod divide;
 mod hash;
+mod latencies;
 mod memory;
 mod queue;
 mod random;
@@ -12,6 +13,7 @@ mod two_bits;
 
 pub use divide::Divisor;
 pub use hash::NumberHasher;
+pub use latencies::Latencies;
 pub use memory::prefetch;
 pub use queue::EventQueue;
 pub use random::Stream;

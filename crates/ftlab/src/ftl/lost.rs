@@ -6,11 +6,10 @@
 use std::collections::BTreeMap;
 
 use super::{Fragments, Ftl};
-use crate::device::Contents;
 use crate::engine::skills::{self, Skills};
-use crate::host::SectorMask;
+use crate::ftl::FlashContents;
 use crate::image::{Damage, Reader, Writer};
-use crate::units::{Lpn, Ppn};
+use crate::units::{Lpn, Ppn, SectorMask};
 
 /// Physical pages of which sectors are lost, and which.
 #[derive(Clone, Debug, Default)]
@@ -106,7 +105,7 @@ impl Ftl {
         &mut self,
         from: Ppn,
         to: Ppn,
-        contents: &mut impl Contents,
+        contents: &mut impl FlashContents,
     ) {
         contents.copy(from, to);
         if !skills::any(S, skills::RARE_ON_FLASH) {
@@ -125,7 +124,7 @@ impl Ftl {
     }
 
     /// A block was erased: `units` pages from `first` on.
-    pub(crate) fn clear(&mut self, first: Ppn, units: u32, contents: &mut impl Contents) {
+    pub(crate) fn clear(&mut self, first: Ppn, units: u32, contents: &mut impl FlashContents) {
         contents.erase(first, units);
         self.forget_block(first, units);
     }

@@ -7,6 +7,7 @@
 mod audit;
 mod blocks;
 mod cargo;
+mod contents;
 pub mod cost;
 mod fragments;
 pub mod gc;
@@ -27,6 +28,7 @@ pub mod wear;
 
 pub use blocks::{BlockState, Blocks};
 pub use cargo::Cargo;
+pub use contents::FlashContents;
 pub use fragments::{Fragment, Fragments, OwnerPart};
 pub use plane::Plane;
 pub use spare::Spare;
@@ -44,10 +46,10 @@ use streams::Streams;
 use wear::{DeadDies, Demand, FreeBlockOrder, Levelling, Life, Refresh, WearSetup};
 
 use crate::engine::skills::{self, RARE, SLC, Skills, any};
-use crate::host::SectorMask;
-use crate::nand::{Geometry, Superblocks};
+use crate::nand::Superblocks;
 use crate::scheduler::DieSet;
-use crate::units::{BlockId, Lpn, PlaneId, Ppn};
+use crate::shape::Geometry;
+use crate::units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 use crate::verify::{Canary, Plant};
 
 /// What an FTL is made of.

@@ -2,9 +2,8 @@
 
 use crate::engine::Handle;
 use crate::engine::skills::{RARE_ON_FLASH, Skills, any};
-use crate::host::RequestId;
 use crate::nand::{CellMode, CostClass, Crowd, Kind, ProgramCost, ReadEffort};
-use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn, SimTime, Tpn};
+use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn, RequestId, SimTime, Tpn};
 use crate::verify;
 
 /// On whose account the work is done.

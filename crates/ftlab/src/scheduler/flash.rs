@@ -1,8 +1,10 @@
 //! Flash commands from arrival to completion: the lanes, the dies and the buses together. What a die
 //! does next is in [`station`](super::station), the buses in [`line`](super::line).
 
+use super::cell_work::CellWork;
 use super::command::{Command, CommandId, Origin};
 use super::costs::CostCounts;
+use super::laws::{FlashLaws, OnBus};
 use super::line::Line;
 use super::page_order::PageOrder;
 use super::pause::{Pausable, PauseRule};
@@ -11,14 +13,13 @@ use super::view::View;
 use super::{Arrival, BusOrder, Load, Scheduler};
 use crate::engine::skills::{self, Skills};
 use crate::engine::{EventQueue, Slab};
-use crate::ftl::merge::Cost;
 use crate::nand::timing::{Bus, Prices};
 use crate::nand::{
-    Abilities, CellMode, CostClass, DieStates, Geometry, Hazards, Kind, Prior, Programmed,
-    ReadEffort,
+    Abilities, CellMode, CostClass, DieStates, Hazards, Kind, Prior, Programmed, ReadEffort,
 };
+use crate::shape::Geometry;
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
-use crate::verify::{self, Canary, FlashLaws, OnBus, Plant};
+use crate::verify::{self, Canary, Plant};
 
 /// What happens next in the flash: a die is done with a step, or has to look what came for it; a bus that
 /// is wanted falls free.
@@ -306,7 +307,13 @@ impl<P: Probe> Flash<P> {
     }
 
     /// Accounts for merges that were done at once, and have kept a die busy for `time`.
-    pub(crate) fn account_at_once(&mut self, die: DieId, work: &Cost, copyback: bool, time: Nanos) {
+    pub(crate) fn account_at_once(
+        &mut self,
+        die: DieId,
+        work: &CellWork,
+        copyback: bool,
+        time: Nanos,
+    ) {
         let done = &mut self.done[Origin::Gc as usize];
         let (copies, erases) = (u64::from(work.copies), u64::from(work.erases));
         if copyback {

@@ -3,12 +3,13 @@
 use super::BusOrder;
 use super::command::CommandId;
 use super::flash::{Event, Flash, Probe};
+use super::laws::{BusUse, OnBus};
 use super::station::Operation;
 use crate::engine::skills::{self, Skills};
 use crate::nand::Kind;
 use crate::nand::{Accepts, Cells, Channel, Register};
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
-use crate::verify::{BusUse, Canary, OnBus};
+use crate::verify::Canary;
 
 /// A bus, and the dies that want it.
 #[derive(Clone, Debug, Default)]

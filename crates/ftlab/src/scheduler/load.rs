@@ -4,7 +4,7 @@
 //!
 //! In the sets, dies stand in the order in which equals take turns: a channel further each time.
 
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::DieId;
 
 /// A set of dies.
@@ -178,7 +178,7 @@ fn first_from(set: &[u64], members: &[u64], start: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nand::Shape;
+    use crate::shape::Shape;
     use crate::units::Bytes;
 
     fn geometry(channels: u32, chips: u32) -> Geometry {

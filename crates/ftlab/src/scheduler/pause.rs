@@ -14,9 +14,9 @@
 
 use super::command::CommandId;
 use super::flash::{Event, Flash, Probe};
-use crate::config::declare::choices;
 use crate::engine::skills;
 use crate::nand::{Cells, Register};
+use crate::options::declare::choices;
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::Canary;
 

@@ -3,8 +3,8 @@
 use super::super::Beside;
 use super::super::view::{Eviction, Leaves, OnFlash};
 use super::{Buffer, Page, SlotId, Waiter, WaiterId, view};
-use crate::host::{RequestId, SectorMask};
 use crate::units::Lpn;
+use crate::units::{RequestId, SectorMask};
 
 /// How many of the pages that a policy has listed are looked at for a dirty one: however large the buffer,
 /// a choice costs no more.

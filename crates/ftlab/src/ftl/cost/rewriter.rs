@@ -11,11 +11,12 @@
 use std::collections::VecDeque;
 
 use super::super::{Cargo, Fragment, Ftl};
-use crate::device::Contents;
 use crate::engine::skills;
+use crate::ftl::FlashContents;
 use crate::ftl::gc::Ground;
-use crate::nand::{CellMode, CostClass, Geometry, Kind, ProgramCost};
+use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
 use crate::scheduler::{Command, CommandId, Flash, Origin, Probe, Task};
+use crate::shape::Geometry;
 use crate::units::{DieId, Lpn, Ppn};
 use crate::verify::Canary;
 
@@ -156,7 +157,7 @@ impl Rewriter {
     }
 
     /// Does what an idle die can do. `is_written` says of which pages something newer is on its way.
-    pub(crate) fn work<P: Probe, C: Contents>(
+    pub(crate) fn work<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
         is_written: impl Fn(Lpn) -> bool,
@@ -194,7 +195,7 @@ impl Rewriter {
 
     /// Where a page that asked lies at low cost, if it still does. If that is on another die by now, those who read
     /// it there ask again.
-    fn source_of<P: Probe, C: Contents>(page: Lpn, on: &Ground<'_, P, C>) -> Option<Ppn> {
+    fn source_of<P: Probe, C: FlashContents>(page: Lpn, on: &Ground<'_, P, C>) -> Option<Ppn> {
         let past = on.ftl.past_of(page);
         let parts = on.ftl.fragments(page).into_iter().flatten().map(|Fragment { at, .. }| at);
         let mut low = parts.filter(|&at| on.ftl.mode_at::<{ skills::ALL }>(at) == CellMode::Native);
@@ -209,7 +210,7 @@ impl Rewriter {
     }
 
     /// Reads a flash page, with all that is valid on it.
-    fn read<P: Probe, C: Contents>(
+    fn read<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
         wish: Wish,
@@ -250,7 +251,7 @@ impl Rewriter {
     }
 
     /// Leaves out what has left the flash page since it was read. False if the page that asked is not as it was.
-    fn keep_current<P: Probe, C: Contents>(
+    fn keep_current<P: Probe, C: FlashContents>(
         &mut self,
         run: &Run,
         on: &mut Ground<'_, P, C>,
@@ -273,7 +274,7 @@ impl Rewriter {
     }
 
     /// Programs what was read. False if there is no room.
-    fn program<P: Probe, C: Contents>(&mut self, run: Run, on: &mut Ground<'_, P, C>) -> bool {
+    fn program<P: Probe, C: FlashContents>(&mut self, run: Run, on: &mut Ground<'_, P, C>) -> bool {
         let plane = on.ftl.geometry.plane_of_page(self.source(run.program, 0));
         let Some(first) = on.ftl.place_rewrite(plane) else { return false };
         for unit in 0..on.flash.command(run.program).units {
@@ -289,7 +290,7 @@ impl Rewriter {
     }
 
     /// A command of a die's rewrite is done.
-    pub(crate) fn done<P: Probe, C: Contents>(
+    pub(crate) fn done<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
         id: CommandId,

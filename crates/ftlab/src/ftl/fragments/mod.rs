@@ -14,7 +14,7 @@ pub(super) use room::PackRoom;
 use super::Ftl;
 use super::mapping::{Places, Reconstruction};
 use crate::engine::skills;
-use crate::host::SectorMask;
+use crate::units::SectorMask;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;
 

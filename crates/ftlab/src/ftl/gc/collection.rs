@@ -5,7 +5,7 @@ use super::super::streams::WriteStream;
 use super::super::{BlockState, Ftl};
 use super::{Background, Purpose, VictimView};
 use crate::engine::skills::{self, RARE, Skills, any};
-use crate::host::SectorMask;
+use crate::units::SectorMask;
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
 

@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 use super::super::parity::Below;
 use super::super::{Cargo, Ftl};
 use super::{Purpose, Scope, Wanted};
-use crate::device::Contents;
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
+use crate::ftl::FlashContents;
 use crate::nand::CellMode;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, PlaneId, Ppn, SimTime};
@@ -50,7 +50,7 @@ pub struct Ground<'a, P, C, const S: Skills = { skills::ALL }> {
     pub contents: &'a mut C,
 }
 
-impl<P: Probe, C: Contents, const S: Skills> Ground<'_, P, C, S> {
+impl<P: Probe, C: FlashContents, const S: Skills> Ground<'_, P, C, S> {
     /// Hands a command whose page is known to the flash.
     #[inline(always)]
     fn submit(&mut self, id: CommandId) {
@@ -73,7 +73,7 @@ impl Collector {
     /// Starts collecting on a plane if it is short of free blocks and not collecting already. Called
     /// for each flash page that the host writes to it, and when there may be something to collect.
     #[inline]
-    pub fn start<P: Probe, C: Contents, const S: Skills>(
+    pub fn start<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C, S>,
@@ -105,7 +105,7 @@ impl Collector {
 
     /// A collection that runs may be due to go on: the host wrote a page, or blocks became scarce.
     #[inline]
-    fn spur<P: Probe, C: Contents, const S: Skills>(
+    fn spur<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C, S>,
@@ -127,7 +127,7 @@ impl Collector {
 
     /// The other planes of the scope collect a block each, unless they have more than enough.
     #[cold]
-    fn start_others<P: Probe, C: Contents, const S: Skills>(
+    fn start_others<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C, S>,
@@ -142,7 +142,7 @@ impl Collector {
     }
 
     /// The host is idle: every plane collects as far as it should while nobody waits.
-    pub fn host_idle<P: Probe, C: Contents, const S: Skills>(
+    pub fn host_idle<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         on: &mut Ground<'_, P, C, S>,
     ) {
@@ -166,7 +166,10 @@ impl Collector {
 
     /// Nothing else is left to happen in the device, and no more requests are in sight: collections
     /// that wait for the host go on.
-    pub fn finish<P: Probe, C: Contents, const S: Skills>(&mut self, on: &mut Ground<'_, P, C, S>) {
+    pub fn finish<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         if on.ftl.triggers.copies_per_write.is_some() || on.ftl.triggers.background.is_some() {
             let before = std::mem::replace(&mut self.idle, true);
             for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
@@ -178,7 +181,7 @@ impl Collector {
 
     /// Hands a command to the flash, or holds it back while its die has other things to do.
     #[inline(always)]
-    pub(super) fn submit<P: Probe, C: Contents, const S: Skills>(
+    pub(super) fn submit<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -191,7 +194,7 @@ impl Collector {
     }
 
     #[cold]
-    fn hold_back<P: Probe, C: Contents, const S: Skills>(
+    fn hold_back<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -204,7 +207,7 @@ impl Collector {
 
     /// Submits commands that were held back, in their order, while their die has nothing else to do
     /// or one of them may wait no longer.
-    pub fn let_go<P: Probe, C: Contents, const S: Skills>(
+    pub fn let_go<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         die: DieId,
         on: &mut Ground<'_, P, C, S>,
@@ -220,7 +223,7 @@ impl Collector {
     }
 
     /// The host is idle: every plane folds its SLC cache until it is empty, or until the host is back.
-    pub fn fold_all<P: Probe, C: Contents, const S: Skills>(
+    pub fn fold_all<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         on: &mut Ground<'_, P, C, S>,
     ) {
@@ -231,7 +234,7 @@ impl Collector {
     }
 
     /// Folds a block of the SLC cache, if one of the plane should be now.
-    fn consider_folding<P: Probe, C: Contents, const S: Skills>(
+    fn consider_folding<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C, S>,
@@ -244,7 +247,7 @@ impl Collector {
     /// Empties a block for a purpose, after those that were asked for before; copies are in flight
     /// when this returns, if the plane was not collecting. False if there is nothing to
     /// collect: the block is free, bad, being filled, or being collected at this moment.
-    pub fn collect<P: Probe, C: Contents, const S: Skills>(
+    pub fn collect<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         wanted: Wanted,
         on: &mut Ground<'_, P, C, S>,
@@ -255,7 +258,7 @@ impl Collector {
     }
 
     /// Begins with what is wanted of a plane; a collection that waits in the background goes on first.
-    pub(super) fn start_wanted<P: Probe, C: Contents, const S: Skills>(
+    pub(super) fn start_wanted<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C, S>,
@@ -275,7 +278,7 @@ impl Collector {
         }
     }
 
-    fn next<P: Probe, C: Contents, const S: Skills>(
+    fn next<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C, S>,
@@ -288,7 +291,7 @@ impl Collector {
     }
 
     /// Keeps the allowed number of copies in flight; erases the victim when nothing is left on it.
-    fn proceed<P: Probe, C: Contents, const S: Skills>(
+    fn proceed<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C, S>,
@@ -331,7 +334,7 @@ impl Collector {
     }
 
     /// Starts copying as many valid pages, from place `first` of the victim on, as one flash page holds.
-    fn copy_page<P: Probe, C: Contents, const S: Skills>(
+    fn copy_page<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         origin: Origin,
@@ -388,7 +391,7 @@ impl Collector {
 
     /// Copies the flash page that begins at place `first` of the victim within the plane, if it is
     /// valid as a whole.
-    fn copy_back<P: Probe, C: Contents, const S: Skills>(
+    fn copy_back<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         origin: Origin,
@@ -422,7 +425,7 @@ impl Collector {
     /// Tries again on planes that were short of free blocks with nothing worth collecting, where
     /// something has changed since.
     #[inline]
-    pub fn feed_hungry<P: Probe, C: Contents, const S: Skills>(
+    pub fn feed_hungry<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         on: &mut Ground<'_, P, C, S>,
     ) {
@@ -432,7 +435,7 @@ impl Collector {
     }
 
     /// A command of a plane's collection is done. Says whether the host may take pages by it.
-    pub fn done<P: Probe, C: Contents, const S: Skills>(
+    pub fn done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -459,7 +462,7 @@ impl Collector {
         if on.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 
-    fn read_done<P: Probe, C: Contents, const S: Skills>(
+    fn read_done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -475,7 +478,7 @@ impl Collector {
     }
 
     /// Returns the flash pages that the host may take for the copy.
-    fn copy_done<P: Probe, C: Contents, const S: Skills>(
+    fn copy_done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -510,7 +513,7 @@ impl Collector {
         earned
     }
 
-    fn erase_done<P: Probe, C: Contents, const S: Skills>(
+    fn erase_done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -526,7 +529,7 @@ impl Collector {
     }
 
     /// The victim is empty, and erased unless it is given up.
-    fn ended<P: Probe, C: Contents, const S: Skills>(
+    fn ended<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C, S>,

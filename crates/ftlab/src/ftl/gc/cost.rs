@@ -2,8 +2,8 @@
 
 use super::super::Ftl;
 use super::{Collector, Ground};
-use crate::device::Contents;
 use crate::engine::skills::Skills;
+use crate::ftl::FlashContents;
 use crate::nand::ProgramCost;
 use crate::scheduler::{CommandId, Flash, Probe};
 use crate::units::{Lpn, Ppn};
@@ -53,7 +53,7 @@ impl Ftl {
 
 impl Collector {
     /// Says what the program of copies is to cost.
-    pub(super) fn regulate<P: Probe, C: Contents, const S: Skills>(
+    pub(super) fn regulate<P: Probe, C: FlashContents, const S: Skills>(
         &self,
         program: CommandId,
         on: &mut Ground<'_, P, C, S>,

@@ -3,8 +3,8 @@
 
 use super::super::{BlockState, Ftl};
 use super::{Collector, Ground, Purpose, VictimView, Wanted};
-use crate::device::Contents;
 use crate::engine::skills::{self, Skills};
+use crate::ftl::FlashContents;
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{BlockId, PlaneId, Ppn};
 
@@ -48,7 +48,7 @@ impl Ftl {
 
 impl Collector {
     /// Empties the blocks that failed and are no longer filled.
-    pub fn empty_failed<P: Probe, C: Contents, const S: Skills>(
+    pub fn empty_failed<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         on: &mut Ground<'_, P, C, S>,
     ) {
@@ -59,7 +59,7 @@ impl Collector {
     }
 
     /// The program of a copy failed: its pages are still on the victim, and are copied elsewhere.
-    pub(super) fn copy_again<P: Probe, C: Contents, const S: Skills>(
+    pub(super) fn copy_again<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         failed: CommandId,
@@ -77,7 +77,7 @@ impl Collector {
 
     /// A command of a collection ended on a die that died, and the collection with it. What it was to copy is where
     /// it was, and a program that waits for the last of its reads is not begun.
-    pub(super) fn lost_with_die<P: Probe, C: Contents, const S: Skills>(
+    pub(super) fn lost_with_die<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         id: CommandId,
         on: &mut Ground<'_, P, C, S>,
@@ -101,7 +101,7 @@ impl Collector {
     }
 
     /// Gives a copy whose pages are read a place, and programs it.
-    pub(super) fn place_copy<P: Probe, C: Contents, const S: Skills>(
+    pub(super) fn place_copy<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         program: CommandId,
@@ -125,7 +125,7 @@ impl Collector {
 
     /// There is no room for a copy: failures have taken it. The plane collects no more.
     #[cold]
-    fn strand<P: Probe, C: Contents, const S: Skills>(
+    fn strand<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         program: CommandId,
@@ -144,7 +144,7 @@ impl Collector {
 
     /// A copy of a collection that found no room for another one is done.
     #[inline]
-    pub(super) fn wind_up<P: Probe, C: Contents, const S: Skills>(
+    pub(super) fn wind_up<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C, S>,

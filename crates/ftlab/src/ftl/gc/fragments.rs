@@ -8,9 +8,8 @@ use super::super::{Fragment, Ftl};
 use crate::config::{Config, Layer};
 use crate::device::DeviceSetup;
 use crate::engine::skills;
-use crate::host::SectorMask;
 use crate::image::{Resume, Snapshot};
-use crate::units::{Lpn, PlaneId, Ppn};
+use crate::units::{Lpn, PlaneId, Ppn, SectorMask};
 
 const SECTORS: u32 = 8;
 const PLANES: u32 = 2;

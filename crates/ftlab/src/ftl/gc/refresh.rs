@@ -1,8 +1,8 @@
 //! Patrols: which blocks are refreshed, by the errors of what lies on them.
 
 use super::{Collector, Ground};
-use crate::device::Contents;
 use crate::engine::skills::Skills;
+use crate::ftl::FlashContents;
 use crate::ftl::Ftl;
 use crate::ftl::wear::RefreshRule;
 use crate::nand::{CostClass, Hazards, Programmed, Reliability, Strain};
@@ -76,7 +76,10 @@ impl Patrol<'_> {
 
 impl Collector {
     /// Looks at all blocks, and begins to refresh those that are due.
-    pub fn patrol<P: Probe, C: Contents, const S: Skills>(&mut self, on: &mut Ground<'_, P, C, S>) {
+    pub fn patrol<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         let (Some(rule), Some(programmed), Some(model)) =
             (on.ftl.refreshes(), on.flash.programmed(), on.flash.reliability())
         else {
@@ -104,7 +107,7 @@ impl Collector {
     }
 
     /// A block was read so often that it is to be refreshed. One that is being filled, or emptied, is left alone.
-    pub fn read_often<P: Probe, C: Contents, const S: Skills>(
+    pub fn read_often<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         block: BlockId,
         on: &mut Ground<'_, P, C, S>,
@@ -115,7 +118,7 @@ impl Collector {
         }
     }
 
-    fn refresh_next<P: Probe, C: Contents, const S: Skills>(
+    fn refresh_next<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C, S>,

@@ -13,8 +13,8 @@ use super::super::wear::{Demand, EndReason};
 use super::super::{BlockState, Ftl};
 use super::submit::Below;
 use super::{Missing, Narrow, Running, Stripes, members};
-use crate::device::Contents;
 use crate::engine::skills;
+use crate::ftl::FlashContents;
 use crate::nand::Stripe;
 use crate::scheduler::Probe;
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
@@ -117,7 +117,7 @@ impl Stripes {
     }
 
     /// The parity of a stripe can't be programmed: its die is dead.
-    pub(super) fn do_without_parity(&mut self, stripe: Stripe, contents: &mut impl Contents) {
+    pub(super) fn do_without_parity(&mut self, stripe: Stripe, contents: &mut impl FlashContents) {
         self.running.remove(&stripe);
         contents.forget_parity(stripe);
         if let Some(parity) = self.parity_of(stripe) {
@@ -126,7 +126,7 @@ impl Stripes {
     }
 
     /// Stripes of the same superblock before this one are filled as far as they will be.
-    pub(super) fn close_before<P: Probe, C: Contents>(
+    pub(super) fn close_before<P: Probe, C: FlashContents>(
         &mut self,
         stripe: Stripe,
         on: &mut Below<'_, P, C>,
@@ -302,7 +302,7 @@ impl Ftl {
     }
 
     /// Stripes to which nothing more comes get their parity.
-    pub(crate) fn close_stripes<P: Probe, C: Contents>(&mut self, on: &mut Below<'_, P, C>) {
+    pub(crate) fn close_stripes<P: Probe, C: FlashContents>(&mut self, on: &mut Below<'_, P, C>) {
         let Some(stripes) = &mut self.stripes else { return };
         let data = stripes.superblocks.width() - 1;
         let is_full = |stripe: Stripe, covered: u64| {

@@ -24,8 +24,9 @@ use super::super::{BlockState, Ftl};
 use super::{Lent, SlcCache, SlcSetup, WhenFull};
 use crate::engine::skills::{self, Skills};
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::{CellMode, Geometry};
+use crate::nand::CellMode;
 use crate::scheduler::DieSet;
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 
 /// What the cache did, in pages (mapping units). What was folded is counted with other collections, by

@@ -23,10 +23,11 @@ use serde::Serialize;
 
 use super::super::streams::{StreamCounts, WriteStream};
 use super::super::{BlockState, Ftl, Purpose, VictimView};
-use crate::device::Contents;
 use crate::engine::skills::{self, Skills};
+use crate::ftl::FlashContents;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::{Faults, Geometry};
+use crate::nand::Faults;
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
 
@@ -377,7 +378,7 @@ impl Ftl {
         &mut self,
         first: Ppn,
         failed: bool,
-        contents: &mut impl Contents,
+        contents: &mut impl FlashContents,
     ) -> bool {
         let fails = self.life.is_some() && self.check_program(first, failed, contents);
         if let Some(stripes) = self.stripes.as_mut().filter(|_| !fails) {
@@ -386,7 +387,12 @@ impl Ftl {
         fails
     }
 
-    fn check_program(&mut self, first: Ppn, failed: bool, contents: &mut impl Contents) -> bool {
+    fn check_program(
+        &mut self,
+        first: Ppn,
+        failed: bool,
+        contents: &mut impl FlashContents,
+    ) -> bool {
         let (block, unit) = self.geometry.place_of(first);
         let plane = self.geometry.plane_of(block);
         let Some(life) = self.life.as_mut() else { return false };

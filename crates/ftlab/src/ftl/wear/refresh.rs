@@ -16,9 +16,10 @@ use std::collections::VecDeque;
 
 use super::super::gc::{Purpose, Wanted};
 use super::super::{BlockState, Ftl};
-use crate::config::declare::{choices, options};
 use crate::engine::skills;
-use crate::nand::{Geometry, Limit};
+use crate::nand::Limit;
+use crate::options::declare::{choices, options};
+use crate::shape::Geometry;
 use crate::units::{BlockId, Nanos, PlaneId};
 
 options! {
