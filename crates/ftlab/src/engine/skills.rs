@@ -23,15 +23,24 @@ pub const UNITS: Skills = 1 << 4;
 pub const ROWS: Skills = 1 << 5;
 /// Blocks with one bit a cell.
 pub const SLC: Skills = 1 << 6;
+/// Times of the cells that differ from page to page, or from block to block.
+pub const TIMES: Skills = 1 << 8;
 /// What few devices have above flash: everything else that is not on by default.
 pub const RARE: Skills = 1 << 7;
 
 /// Nothing but pages, blocks and collection.
 pub const PLAIN: Skills = 0;
 /// What drives on sale have.
-pub const COMMON: Skills = MULTI_PLANE | CACHE_OPS | OVERTAKING | UNITS | ROWS | SLC;
+pub const COMMON: Skills = MULTI_PLANE | CACHE_OPS | OVERTAKING | TIMES | UNITS | ROWS | SLC;
 /// Everything.
 pub const ALL: Skills = COMMON | RARE_ON_FLASH | RARE;
+
+/// Whether the dies of a flash with these skills do one thing at a time, each in the order in which it was asked.
+#[inline(always)]
+#[must_use]
+pub const fn in_turn(set: Skills) -> bool {
+    !any(set, MULTI_PLANE | CACHE_OPS | OVERTAKING | RARE_ON_FLASH)
+}
 
 /// Whether a set holds any of these skills.
 #[inline(always)]

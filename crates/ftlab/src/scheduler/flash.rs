@@ -2,14 +2,14 @@
 //! does next is in [`station`](super::station), the buses in [`line`](super::line).
 
 use super::cell_work::CellWork;
-use super::command::{Command, CommandId, Origin};
+use super::command::{Command, CommandId, Origin, Task};
 use super::costs::CostCounts;
 use super::laws::{FlashLaws, OnBus};
 use super::line::Line;
 use super::page_order::PageOrder;
 use super::pause::{Pausable, PauseRule};
 use super::station::Station;
-use super::view::View;
+use super::view::{View, cells_price};
 use super::{Arrival, BusOrder, Load, Scheduler};
 use crate::engine::skills::{self, Skills};
 use crate::engine::{EventQueue, Slab};
@@ -128,6 +128,8 @@ pub struct Overlaps {
 pub struct Flash<P = ()> {
     pub(super) geometry: Geometry,
     pub(super) timing: Prices,
+    /// What each kind of command takes the cells, where that is the same for all pages.
+    pub(super) flat: [Nanos; Kind::ALL.len()],
     pub(super) bus: Bus,
     pub(super) abilities: Abilities,
     /// The states of a die in which looking for its next command is idle.
@@ -162,10 +164,19 @@ pub struct Flash<P = ()> {
     pub probe: P,
 }
 
+/// How long each kind of command takes the native cells of a page, be it the first.
+fn flat_times(timing: &Prices, geometry: &Geometry) -> [Nanos; Kind::ALL.len()] {
+    Kind::ALL.map(|kind| {
+        let page = Ppn::new(0);
+        let mut any = Command::new(kind, Origin::System, Task::EraseSystem, page);
+        any.source = Some(page);
+        cells_price(timing, geometry, &any)
+    })
+}
+
 impl<P: Probe> Flash<P> {
     /// An idle flash.
     pub fn new(setup: FlashSetup, probe: P) -> Flash<P> {
-        let dies = setup.geometry.dies() as usize;
         let Abilities { cache, pause, .. } = setup.abilities;
         let planes = setup.geometry.planes_per_die();
         let in_bus = setup.bus.longest(planes, setup.abilities.multi_plane.gap);
@@ -182,14 +193,15 @@ impl<P: Probe> Flash<P> {
             laws
         };
         let programmed = || Box::new(Programmed::new(&setup.geometry, setup.prior));
-        Flash {
+        let mut flash = Flash {
             laws: verify::ON.then(|| Box::new(laws())),
-            stations: vec![Station::default(); dies],
+            stations: Vec::new(),
             lines: vec![Line::default(); setup.geometry.channels() as usize],
             load: Load::new(&setup.geometry),
             programmed: setup.timing.native.knows_costs().then(programmed),
             costs: CostCounts::default(),
             hazards: setup.hazards.map(Box::new),
+            flat: flat_times(&setup.timing, &setup.geometry),
             geometry: setup.geometry,
             timing: setup.timing,
             bus: setup.bus,
@@ -208,7 +220,11 @@ impl<P: Probe> Flash<P> {
             overlaps: Overlaps::default(),
             plant: Plant::default(),
             probe,
-        }
+        };
+        let in_turn = skills::in_turn(flash.skills());
+        let station = |die| Station::new(&flash.geometry, DieId::new(die), in_turn);
+        flash.stations = (0..flash.geometry.dies()).map(station).collect();
+        flash
     }
 
     /// What it has of the [`skills`].
@@ -228,6 +244,7 @@ impl<P: Probe> Flash<P> {
             (cache.read || cache.program, skills::CACHE_OPS),
             (self.overtaking || self.pause.which != Pausable::None, skills::OVERTAKING),
             (rare.contains(&true), skills::RARE_ON_FLASH),
+            (!self.timing.native.is_flat(), skills::TIMES),
         ])
     }
 
@@ -462,7 +479,7 @@ impl<P: Probe> Flash<P> {
             laws.submitted(id, now, command, self.load.of(die));
         }
         self.load.add(die);
-        station.lanes.push(&mut self.commands, id);
+        station.lanes.push::<S>(&mut self.commands, id);
         if skills::any(S, skills::RARE_ON_FLASH) && self.abilities.one_die_at_a_time {
             self.commands[id].gc_mark = self.chip_held_by_gc(now, die);
         }

@@ -72,11 +72,11 @@ impl<P: Probe> Flash<P> {
     /// for something better: then the bus is given when all of that has ended.
     #[inline(always)]
     pub(super) fn want_bus<const S: Skills>(&mut self, now: SimTime, die: DieId, wish: Wish) {
-        let (channel, _) = self.geometry.channel_of(die);
         let station = &mut self.stations[die.at()];
         if station.wants_bus {
             return;
         }
+        let channel = station.channel;
         let line = &mut self.lines[channel.at()];
         station.bus_gc_mark = line.channel.gc_until(now);
         if line.wanted_by.is_empty() {
@@ -103,7 +103,7 @@ impl<P: Probe> Flash<P> {
     fn reconsider_line<const S: Skills>(&mut self, die: DieId) {
         if self.wish::<S>(die).is_none() {
             self.stations[die.at()].wants_bus = false;
-            let (channel, _) = self.geometry.channel_of(die);
+            let channel = self.stations[die.at()].channel;
             self.lines[channel.at()].wanted_by.retain(|&waiting| waiting != die);
         }
     }
@@ -349,10 +349,8 @@ impl<P: Probe> Flash<P> {
         }
         let die = command.die;
         let station = &self.stations[die.at()];
-        let bus = || {
-            let (channel, _) = self.geometry.channel_of(die);
-            self.lines[channel.at()].channel.gc_until(now).0 - station.bus_gc_mark.0
-        };
+        let bus =
+            || self.lines[station.channel.at()].channel.gc_until(now).0 - station.bus_gc_mark.0;
         let cells = held.0 - command.gc_mark.0;
         let for_gc = match of {
             WaitedFor::Die => cells,

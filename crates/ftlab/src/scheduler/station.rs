@@ -10,12 +10,15 @@ use super::view::cells_price;
 use crate::engine::skills::{self, Skills};
 use crate::nand::Kind;
 use crate::nand::{Accepts, Cells, CostClass, Crowd, Die, ProgramCost, Register};
-use crate::units::{DieId, Nanos, SimTime};
+use crate::shape::Geometry;
+use crate::units::{ChannelId, DieId, Nanos, SimTime};
 use crate::verify::{self, Canary};
 
 /// A die, what waits for it, and what it does.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Station {
+    /// Whose bus serves it.
+    pub channel: ChannelId,
     pub die: Die,
     pub lanes: Lanes,
     /// What the cells do: the first of the commands that share the operation.
@@ -45,6 +48,28 @@ pub(super) struct Station {
 }
 
 impl Station {
+    /// An idle die. `in_turn`: its commands go in the order in which they came.
+    pub fn new(geometry: &Geometry, die: DieId, in_turn: bool) -> Station {
+        let (channel, _) = geometry.channel_of(die);
+        Station {
+            channel,
+            die: Die::default(),
+            lanes: Lanes::new(in_turn),
+            in_cells: None,
+            cells_from: SimTime::ZERO,
+            cells_until: SimTime::ZERO,
+            in_register: None,
+            sent_at: SimTime::ZERO,
+            loaded_at: SimTime::ZERO,
+            paused: None,
+            pauses: 0,
+            looks_again: false,
+            will_look: false,
+            wants_bus: false,
+            bus_gc_mark: Nanos::ZERO,
+        }
+    }
+
     /// Whether what was left stays left for another host read.
     fn serves_reads(&self, rule: &PauseRule) -> bool {
         self.paused.as_ref().is_some_and(|paused| paused.served < rule.reads)
@@ -92,7 +117,12 @@ impl<P: Probe> Flash<P> {
     /// Begins what the die can begin now, or lines it up for the bus.
     #[inline]
     pub(super) fn start<const S: Skills>(&mut self, now: SimTime, die: DieId) {
-        if !self.settled.hold(&self.stations[die.at()].die) {
+        let station = &self.stations[die.at()];
+        let may_begin = match skills::in_turn(S) {
+            true => station.die.is_idle() && !station.wants_bus,
+            false => !self.settled.hold(&station.die),
+        };
+        if may_begin {
             self.start_next::<S>(now, die);
         }
     }
@@ -125,7 +155,7 @@ impl<P: Probe> Flash<P> {
             die = turn;
         }
         let station = &self.stations[die.at()];
-        let next = if station.die.is_idle() {
+        let next = if skills::in_turn(S) || station.die.is_idle() {
             station.lanes.first()
         } else {
             self.pass_on::<S>(now, die);
@@ -143,12 +173,17 @@ impl<P: Probe> Flash<P> {
             next = self.companion::<S>(command);
         }
         self.begin_in_cells::<S>(Operation { now, die, first: id, cells_from: now });
-        self.leave_line_unless_wanted::<S>(die);
+        if !skills::in_turn(S) {
+            self.leave_line_unless_wanted::<S>(die);
+        }
     }
 
     /// A die has no command that it may begin. What it left for reads goes on.
     #[inline]
     fn nothing_next<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+        if skills::in_turn(S) {
+            return;
+        }
         // A read may have come that goes before the page which was to be taken in.
         self.leave_line_unless_wanted::<S>(die);
         if !skills::any(S, skills::OVERTAKING) {
@@ -195,7 +230,7 @@ impl<P: Probe> Flash<P> {
                 let cells_from = station.loaded_at.max(now + busy);
                 let waited = now.saturating_since(station.loaded_at) + busy;
                 station.die.unload(now, self.commands[first].is_gc());
-                self.run_cells::<S>(Operation { now, die, first, cells_from }, waited);
+                self.run_cells::<S>(Operation { now, die, first, cells_from }, waited, |_| {});
             }
             _ => {}
         }
@@ -206,7 +241,7 @@ impl<P: Probe> Flash<P> {
     #[inline(always)]
     pub(super) fn take_together<const S: Skills>(&mut self, die: DieId, first: CommandId) {
         let lanes = &mut self.stations[die.at()].lanes;
-        lanes.take(&self.commands, first);
+        lanes.take::<S>(&self.commands, first);
         self.commands[first].next = None;
         self.tell_begins::<S>(die, first);
         if skills::any(S, skills::MULTI_PLANE)
@@ -282,20 +317,29 @@ impl<P: Probe> Flash<P> {
     pub(super) fn begin_in_cells<const S: Skills>(&mut self, operation: Operation) {
         let Operation { now, die, first, .. } = operation;
         let command = &self.commands[first];
+        let (cells, is_gc) = (cells_for(command.kind), command.is_gc());
+        if !skills::any(S, skills::CACHE_OPS) {
+            let begins = |station: &mut Station| station.die.begin(now, cells, is_gc);
+            return self.run_cells::<S>(operation, Nanos::ZERO, begins);
+        }
         let station = &mut self.stations[die.at()];
-        let follows =
-            skills::any(S, skills::CACHE_OPS) && station.die.register() != Register::Empty;
+        let follows = station.die.register() != Register::Empty;
         let wait = if follows { self.abilities.cache.busy } else { Nanos::ZERO };
         self.overlaps.cached_reads += u64::from(follows);
-        station.die.begin(now, cells_for(command.kind), command.is_gc());
+        station.die.begin(now, cells, is_gc);
         let cells_from = operation.cells_from + wait;
-        self.run_cells::<S>(Operation { cells_from, ..operation }, wait);
+        self.run_cells::<S>(Operation { cells_from, ..operation }, wait, |_| {});
     }
 
-    /// Occupies the cells, which have begun, for as long as the slowest of the pages takes. Each
-    /// command has `waited` since its data arrived.
+    /// Occupies the cells, which have begun, or do so by `begins`, for as long as the slowest of the pages takes.
+    /// Each command has `waited` since its data arrived.
     #[inline(always)]
-    fn run_cells<const S: Skills>(&mut self, operation: Operation, waited: Nanos) {
+    fn run_cells<const S: Skills>(
+        &mut self,
+        operation: Operation,
+        waited: Nanos,
+        begins: impl FnOnce(&mut Station),
+    ) {
         let Operation { now, die, first, cells_from } = operation;
         let mut span = self.price::<S>(first, now);
         let others = self.companion::<S>(first);
@@ -308,8 +352,9 @@ impl<P: Probe> Flash<P> {
             command.spent.queue += waited;
         }
         let station = &mut self.stations[die.at()];
+        begins(station);
         station.in_cells = Some(first);
-        if !station.die.is_paused() {
+        if skills::any(S, skills::OVERTAKING) && !station.die.is_paused() {
             station.pauses = 0;
         }
         station.cells_from = cells_from;
@@ -355,6 +400,9 @@ impl<P: Probe> Flash<P> {
                 self.find_effort(now, id);
             }
         }
+        if !skills::any(S, skills::TIMES | skills::SLC | skills::RARE_ON_FLASH) {
+            return self.flat[self.commands[id].kind as usize];
+        }
         cells_price(&self.timing, &self.geometry, &self.commands[id])
     }
 
@@ -377,6 +425,9 @@ impl<P: Probe> Flash<P> {
         now: SimTime,
         die: DieId,
     ) -> Option<CommandId> {
+        if skills::in_turn(S) {
+            return self.advance_in_turn::<S>(now, die);
+        }
         let station = &mut self.stations[die.at()];
         if station.die.register() == Register::Sending && station.sent_at == now {
             return self.sent::<S>(now, die);
@@ -411,6 +462,28 @@ impl<P: Probe> Flash<P> {
             }
             Cells::Idle | Cells::Sensed => None,
         }
+    }
+
+    /// The same for a die that does one thing at a time: each event ends just that.
+    #[inline(always)]
+    fn advance_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId) -> Option<CommandId> {
+        let station = &mut self.stations[die.at()];
+        if station.die.register() == Register::Sending {
+            let id = station.in_register.take();
+            station.die.sent(now, false);
+            return id.inspect(|&id| self.count_done::<S>(now, die, id));
+        }
+        if station.die.cells() != Cells::Sensing {
+            let id = station.in_cells.take();
+            station.die.finish(now);
+            return id.inspect(|&id| self.count_done::<S>(now, die, id));
+        }
+        let id = station.in_cells.take()?;
+        station.in_register = Some(id);
+        station.die.hold(now);
+        self.commands[id].waiting_since = now;
+        self.want_bus::<S>(now, die, Wish::Send(id));
+        None
     }
 
     /// What the cells sensed moves to the register, and waits for the bus.
