@@ -171,7 +171,7 @@ impl Mapping {
     }
 
     /// Brings the entry of a page closer to the processor.
-    #[inline]
+    #[inline(always)]
     pub fn prefetch(&self, page: Lpn) {
         mapping_policy!(self, map => map.prefetch(page));
     }
