@@ -14,10 +14,9 @@
 
 use super::marks::Marks;
 use super::queues::Queues;
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId};
-use crate::config::BufferOptions;
-use crate::config::declare::options;
+use super::{BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 

@@ -14,10 +14,9 @@
 
 use std::collections::VecDeque;
 
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, Space};
-use crate::config::DramOptions;
-use crate::config::declare::options;
+use super::{BufferView, Dram, DramOptions, Eviction, Leaves, OfBuffer, SlotId, Space};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 

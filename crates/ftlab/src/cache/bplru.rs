@@ -19,9 +19,9 @@ use super::block_options::BlockOptions;
 use super::blocks::{Blocks, Group, GroupId, Sweep};
 use super::queues::Queues;
 use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId};
-use crate::config::Switch;
-use crate::config::declare::options;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::Switch;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 options! {

@@ -4,8 +4,7 @@
 //! takes constant time.
 
 use super::order::Order;
-use super::{BufferView, Eviction, Leaves, SlotId};
-use crate::config::BufferOptions;
+use super::{BufferOptions, BufferView, Eviction, Leaves, SlotId};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 

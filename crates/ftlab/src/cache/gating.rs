@@ -16,10 +16,10 @@
 //! together in `device/cycle.rs`.
 
 use super::order::Order;
-use super::{BufferView, Dram, Eviction, Gate, Leaves, OfBuffer, SlotId, Space};
-use crate::config::declare::options;
-use crate::config::{DramOptions, Switch};
+use super::{BufferView, Dram, DramOptions, Eviction, Gate, Leaves, OfBuffer, SlotId, Space};
 use crate::image::keeps_nothing;
+use crate::options::Switch;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Bytes, Ratio};
 

@@ -1,8 +1,7 @@
 //! LRU: the page that was read or written longest ago goes first.
 
 use super::order::Order;
-use super::{BufferView, Eviction, Leaves, SlotId};
-use crate::config::BufferOptions;
+use super::{BufferOptions, BufferView, Eviction, Leaves, SlotId};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 

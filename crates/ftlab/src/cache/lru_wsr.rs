@@ -11,8 +11,7 @@
 
 use super::marks::Marks;
 use super::order::Order;
-use super::{BufferView, Eviction, Leaves, SlotId};
-use crate::config::BufferOptions;
+use super::{BufferOptions, BufferView, Eviction, Leaves, SlotId};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 

@@ -13,6 +13,7 @@ mod blocks;
 mod bplru;
 mod buffer;
 mod cflru;
+mod dram_options;
 mod ex_lru;
 mod fab;
 mod fifo;
@@ -41,6 +42,7 @@ pub use block_options::BlockOptions;
 pub use bplru::Bplru;
 pub use buffer::{Buffer, BufferCounts, BufferSetup, Gate, Page, SlotId, Space, Turn, Waiting};
 pub use cflru::Cflru;
+pub use dram_options::{BufferOptions, DramOptions};
 pub use ex_lru::ExLru;
 pub use fab::Fab;
 pub use fifo::Fifo;
@@ -58,7 +60,7 @@ pub use two_q::TwoQ;
 pub use two_qw_clock::{ClockShape, TwoQwClock};
 pub use view::{BufferView, Eviction, Leaves, OnFlash, Shape};
 
-use crate::config::{BufferOptions, DramOptions, Switch};
+use crate::options::Switch;
 use crate::policy::seam;
 use crate::units::Ratio;
 

@@ -22,10 +22,10 @@
 //! packed that add none.
 
 use super::line::{Among, COLD, Fragment, HOT, Line, Temperature, WARM};
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId};
-use crate::config::declare::{choices, options};
-use crate::config::{BufferOptions, Switch};
+use super::{BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId};
 use crate::image::keeps_nothing;
+use crate::options::Switch;
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 

@@ -19,10 +19,10 @@ use super::aged::AgedLine;
 use super::line::Fragment;
 use super::prlru::{fragment, pack};
 use super::shadows::{REGIONS, Shadows};
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId};
-use crate::config::declare::options;
-use crate::config::{BufferOptions, Switch};
+use super::{BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId};
 use crate::image::{Damage, Reader, Writer};
+use crate::options::Switch;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 options! {

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::options::{Cell, Options};
+use super::options::Options;
 use crate::nand::timing::{Interface, PageTime, Rate, TimingChoice, Transfers, TransfersChoice};
+use crate::shape::Cell;
 use crate::units::{Bytes, Nanos};
 
 /// The times of an operation, one for each type of page that is told apart.

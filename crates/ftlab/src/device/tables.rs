@@ -6,7 +6,7 @@ use crate::ftl::mapping::dftl::translation_pages;
 use crate::ftl::mapping::{DftlOptions, MappingChoice};
 use crate::ftl::recovery::RecoveryChoice;
 use crate::ftl::streams::StreamsChoice;
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{Bytes, SECTOR_BYTES};
 
 /// What an entry of the mapping takes, and what an owner takes.

@@ -10,8 +10,8 @@
 //! Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 
 use super::{Endurance, Scheduled};
-use crate::config::declare::options;
 use crate::engine::Stream;
+use crate::options::declare::options;
 use crate::units::{BlockId, Ratio};
 
 options! {

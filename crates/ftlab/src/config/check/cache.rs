@@ -4,9 +4,9 @@
 use super::{Checker, GEOMETRY, text};
 use crate::cache::{Space, WriteBufferChoice};
 use crate::config::resolve::{Counts, shape};
-use crate::config::value::Value;
 use crate::ftl::merge::Clocks;
 use crate::nand::endurance::EnduranceChoice;
+use crate::options::value::Value;
 use crate::units::Bytes;
 
 impl Checker<'_, '_> {

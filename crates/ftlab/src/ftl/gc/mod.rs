@@ -9,8 +9,6 @@ mod cost_benefit;
 mod d_choices;
 mod failures;
 mod fifo;
-#[cfg(test)]
-mod fragments;
 mod greedy;
 mod lists;
 mod pool;
@@ -37,8 +35,8 @@ pub use triggers::{Background, Scope, Triggers};
 pub use windowed_greedy::WindowedGreedy;
 
 use super::Blocks;
-use crate::nand::Geometry;
 use crate::policy::seam;
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 seam! {

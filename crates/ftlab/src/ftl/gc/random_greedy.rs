@@ -13,8 +13,8 @@ use super::d_choices::DrawOptions;
 use super::pool::Pool;
 use crate::engine::Stream;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 /// Candidates to draw from.

@@ -10,9 +10,9 @@
 //! An entry of the table is a place or, with a mark, the number of a pair of places. Physical pages are
 //! numbered below the mark, which the configuration checks.
 
-use crate::config::declare::options;
 use crate::engine::prefetch;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Lpn, Ppn, Ratio};
 

@@ -2,7 +2,7 @@
 //! to be looked at beside it.
 
 use crate::ftl::Ftl;
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;
 

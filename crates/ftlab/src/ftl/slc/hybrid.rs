@@ -5,8 +5,8 @@
 //! depends on free space), 2018.
 
 use super::{CacheRules, Dynamic, DynamicPart, Lent, Static, StaticPart};
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Both.

@@ -26,8 +26,8 @@ pub use fixed::{Static, StaticOptions, StaticPart};
 pub use hybrid::{Hybrid, HybridOptions};
 pub use none::NoCache;
 
-use crate::config::Switch;
-use crate::config::declare::{choices, options};
+use crate::options::Switch;
+use crate::options::declare::{choices, options};
 use crate::policy::seam;
 use crate::units::Nanos;
 

@@ -1,8 +1,8 @@
 //! Every block bears the same number of cycles. What remains of differences in life is then the FTL's
 //! doing.
 
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 options! {

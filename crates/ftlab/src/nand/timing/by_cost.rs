@@ -3,9 +3,9 @@
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), table 1. What is sensed and what is moved is in one time
 //! there, so its bus takes none.
 
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ReadEffort};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Nanos;
 
@@ -40,7 +40,7 @@ impl Policy for ByCost {
         ByCost {
             read: options.read_by_cost.clone(),
             program: options.program_by_cost.clone(),
-            erase: parts.config.nand.timing.erase,
+            erase: parts.erase,
         }
     }
 

@@ -20,8 +20,9 @@ pub use plain::{Plain, PlainOptions};
 pub use prices::{OneBit, Prices, ProgramOf, ReadOf};
 pub use rate::{Rate, RateOptions};
 
-use crate::nand::{CostClass, Geometry, ReadEffort, Reliability, Strain};
+use crate::nand::{CostClass, ReadEffort, Reliability, Strain};
 use crate::policy::seam;
+use crate::shape::Geometry;
 use crate::units::{Nanos, Ppn};
 
 seam! {

@@ -1,8 +1,8 @@
 //! A bus by the time that a whole flash page takes on it, as papers state it; a part of a page takes its
 //! share.
 
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Bytes, Nanos};
 

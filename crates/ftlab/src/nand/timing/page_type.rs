@@ -3,10 +3,10 @@
 //! Grupp et al., "Characterizing Flash Memory: Anomalies, Observations, and Applications", MICRO 2009,
 //! simplified: real parts shift the order at a block's edges.
 
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
-use crate::nand::Geometry;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{Nanos, Ppn};
 
 /// Times of one page type.
@@ -48,7 +48,7 @@ impl Policy for PageType {
         let pairs = options.read_by_type.iter().zip(&options.program_by_type);
         PageType {
             types: pairs.map(|(&read, &program)| PageTimes { read, program }).collect(),
-            erase: parts.config.nand.timing.erase,
+            erase: parts.erase,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Plain timing: one time for each kind of operation, as data sheets print typical values.
 
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Nanos;
 
@@ -33,11 +33,7 @@ impl Policy for Plain {
     type Options = PlainOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        Plain {
-            read: options.read,
-            program: options.program,
-            erase: parts.config.nand.timing.erase,
-        }
+        Plain { read: options.read, program: options.program, erase: parts.erase }
     }
 
     keeps_nothing!(Plain { read, program, erase });

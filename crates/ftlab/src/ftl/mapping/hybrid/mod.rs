@@ -19,12 +19,12 @@ mod tables;
 use std::fmt::Debug;
 
 pub use stripe::Stripe;
-pub use tables::{DataBlock, LogTables, Shares, Spot};
+pub use tables::{DataBlock, LogTables, Spot};
 
-use crate::config::declare::{choices, options};
-use crate::ftl::placement::{PlacementChoice, StaticStripe};
+use crate::ftl::placement::StaticStripe;
 use crate::ftl::{Blocks, Spare};
 use crate::image::keeps_nothing;
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 use crate::units::{BlockId, Lpn, Ppn};
 
@@ -147,10 +147,9 @@ impl<A: Association> Policy for LogMap<A> {
     type Options = LogOptions;
 
     fn build(options: &LogOptions, parts: &Parts<'_>) -> Self {
-        let stripe = match &parts.config.ftl.placement.policy {
-            PlacementChoice::Static(stripe) => StaticStripe::build(stripe, parts),
-            _ => unreachable!("the configuration was checked: logs go with static placement"),
-        };
+        let order = parts.stripe;
+        let order = order.expect("the configuration was checked: logs go with static placement");
+        let stripe = StaticStripe::new(parts.geometry, order.levels());
         let stripe = Stripe::of(&stripe, parts.geometry);
         let shares = parts.shares.expect("the configuration was checked: logs have shares");
         let full = options.start == Start::Full;
