@@ -5,6 +5,10 @@
 //! says everything else in its own file, by implementing [`Policy`]: its name, its options, and how
 //! it is built from them.
 
+mod contract;
+
+pub(crate) use contract::contract;
+
 use crate::config::declare::Node;
 use crate::config::{Options, catalog::Builder, reader::Reader, show::Printer};
 use crate::ftl::mapping::hybrid::Shares;
@@ -235,10 +239,19 @@ macro_rules! seam {
             }
         }
 
-        $crate::policy::seam!(@dispatch ($) $Seam $dispatch $($Variant)+);
+        $crate::policy::seam!(@dispatch ($) $Seam $Choice $dispatch $($Variant($Type))+);
     };
-    (@dispatch ($d:tt) $Seam:ident $dispatch:ident $($Variant:ident)+) => {
+    (@dispatch ($d:tt) $Seam:ident $Choice:ident $dispatch:ident $($Variant:ident($Type:ty))+) => {
+        #[allow(unused_macro_rules, reason = "not every seam has facts")]
         macro_rules! $dispatch {
+            (of $d on:expr, $d Chosen:ident($d options:ident) => $d call:expr) => {
+                match $d on {
+                    $($Choice::$Variant($d options) => {
+                        type $d Chosen = $Type;
+                        $d call
+                    }),+
+                }
+            };
             ($d on:expr, $d policy:ident => $d call:expr) => {
                 match $d on {
                     $($Seam::$Variant($d policy) => $d call),+

@@ -1,5 +1,6 @@
 //! The FTL's promises, checked from end to end: what tests call, and what a run never needs.
 
+use super::gc::VictimPolicy;
 use super::{BlockState, Ftl};
 use crate::units::{BlockId, Lpn, PlaneId};
 

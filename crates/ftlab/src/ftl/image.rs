@@ -4,7 +4,7 @@
 //! of a commit, and the counts; then the planes, checked against the blocks; then the candidates,
 //! of which the victim policy is told as of blocks that close.
 
-use super::gc::VictimView;
+use super::gc::{VictimPolicy, VictimView};
 use super::mapping::Dftl;
 use super::plane::Loaded;
 use super::streams::WriteStream;

@@ -33,7 +33,7 @@ pub use spare::Spare;
 
 use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
-use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
+use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimPolicy, VictimView};
 use lost::Lost;
 use mapping::Mapping;
 use parity::Stripes;

@@ -3,7 +3,7 @@
 
 use super::super::streams::WriteStream;
 use super::super::{BlockState, Ftl};
-use super::{Background, Purpose, VictimView};
+use super::{Background, Purpose, VictimPolicy, VictimView};
 use crate::host::SectorMask;
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;

@@ -2,7 +2,7 @@
 //! program on them failed, and what happens when there is no room left to copy to.
 
 use super::super::{BlockState, Ftl};
-use super::{Collector, Ground, Purpose, VictimView, Wanted};
+use super::{Collector, Ground, Purpose, VictimPolicy, VictimView, Wanted};
 use crate::device::Contents;
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{BlockId, PlaneId, Ppn};

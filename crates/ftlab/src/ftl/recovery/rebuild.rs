@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::gc::{Purpose, VictimView, Wanted};
+use super::super::gc::{Purpose, VictimPolicy, VictimView, Wanted};
 use super::super::{BlockState, Blocks, Ftl};
 use super::plan::is_scanned;
 use super::{Left, Plan};

@@ -17,7 +17,7 @@
 
 use std::collections::VecDeque;
 
-use super::super::gc::{Purpose, Wanted};
+use super::super::gc::{Purpose, VictimPolicy, Wanted};
 use super::super::placement::Writable;
 use super::super::streams::WriteStream;
 use super::super::{BlockState, Ftl};

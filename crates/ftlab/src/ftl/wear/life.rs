@@ -22,7 +22,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::super::streams::{StreamCounts, WriteStream};
-use super::super::{BlockState, Ftl, Purpose, VictimView};
+use super::super::{BlockState, Ftl, Purpose, VictimPolicy, VictimView};
 use crate::device::Contents;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::{Faults, Geometry};
