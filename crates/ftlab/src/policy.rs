@@ -139,6 +139,13 @@ macro_rules! seam {
                     $(Self::$Variant(options) => options),+
                 }
             }
+
+            /// The same, to be changed.
+            fn options_mut(&mut self) -> &mut dyn $Said {
+                match self {
+                    $(Self::$Variant(options) => options),+
+                }
+            }
         }
     };
     (
@@ -193,6 +200,14 @@ macro_rules! seam {
 
         #[allow(dead_code, reason = "some seams are asked while the device is built, and gone then")]
         impl $Seam {
+            /// The name of the policy.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$Variant(_) => <$Type as $crate::policy::Policy>::NAME),+
+                }
+            }
+
             /// Writes what the policy remembers.
             pub(crate) fn save(&self, out: &mut $crate::image::Writer) {
                 match self {

@@ -6,7 +6,7 @@ use ftlab::config::{Config, Layer, MapUnit, Origin, StripeOrder};
 use ftlab::config::{Topic, all_options, all_policies, explain, fuzz, presets};
 use ftlab::device::{DeviceSetup, assemble};
 use ftlab::host::Host;
-use ftlab::nand::timing::TimingChoice;
+use ftlab::nand::timing::{TimingChoice, TimingPolicy};
 use ftlab::nand::{CostClass, Geometry, ReadEffort, Scheduled};
 use ftlab::scheduler::SchedulerChoice;
 use ftlab::units::{Amount, BlockId, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};

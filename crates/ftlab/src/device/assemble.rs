@@ -15,9 +15,12 @@ use crate::cache::{Buffer, BufferSetup, Gate, ReadCache, ReadCacheSetup, Shape, 
 use crate::config::{
     Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options, StreamMap,
 };
-use crate::ftl::cost::{CostSetup, RegulatorChoice, Rewriter};
+use crate::ftl::cost::{CostSetup, Rewriter};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
+use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
+use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::recovery::RecoveryPolicy;
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
@@ -25,7 +28,7 @@ use crate::host::arbitration::one_each;
 use crate::host::{
     Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, SectorMask,
 };
-use crate::nand::timing::{Bus, OneBit, Prices, TimingChoice};
+use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{
     Abilities, CacheOps, Counting, Faults, Geometry, Hazards, MultiPlane, PauseCost, Superblocks,
 };
@@ -92,7 +95,7 @@ impl DeviceSetup {
                 },
                 scheduler: options.scheduler.policy.build(&of_flash),
                 prior: ftl.cost.prior(),
-                whole_moments: matches!(ftl.cost.policy, RegulatorChoice::QueueDriven(_)),
+                whole_moments: ftl.cost.policy.looks_at_queues(),
                 data_out_first: options.scheduler.data_out_first.is_on(),
                 hazards: Hazards::new(&nand.faults, counting(options), &geometry, seed),
             },
@@ -137,10 +140,8 @@ impl DeviceSetup {
 
 /// Who wants to know how often blocks are read.
 fn counting(options: &Options) -> Counting {
-    let disturbs = match &options.nand.timing.policy {
-        TimingChoice::Ispp(ispp) => ispp.reliability.disturbed_errors > 0,
-        _ => false,
-    };
+    let errors = options.nand.timing.policy.errors();
+    let disturbs = errors.is_some_and(|errors| errors.disturbed_errors > 0);
     Counting { disturbs, often: options.ftl.refresh.reads }
 }
 

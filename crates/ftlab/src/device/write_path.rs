@@ -4,7 +4,7 @@
 use super::map_path::Seeker;
 use super::{Contents, Device, Outlet, PREFETCH_DISTANCE};
 use crate::cache::{Beside, Eviction, Page, SlotId, Turn, Waiting};
-use crate::ftl::streams::WriteStream;
+use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::{Fragment, Fragments};
 use crate::host::{PageSpan, Pages, Request, RequestId};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};

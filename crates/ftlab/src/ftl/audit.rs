@@ -2,6 +2,7 @@
 
 use super::gc::VictimPolicy;
 use super::{BlockState, Ftl};
+use crate::ftl::mapping::MappingPolicy;
 use crate::units::{BlockId, Lpn, PlaneId};
 
 impl Ftl {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{Fragments, Ftl};
 use crate::device::Contents;
+use crate::ftl::mapping::MappingPolicy;
 use crate::host::SectorMask;
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{Lpn, Ppn};

@@ -11,11 +11,12 @@ use super::view::View;
 use super::{Arrival, BusOrder, Load, Scheduler};
 use crate::engine::{EventQueue, Slab};
 use crate::ftl::merge::Cost;
-use crate::nand::timing::{Bus, Prices};
+use crate::nand::timing::{Bus, Prices, TimingPolicy};
 use crate::nand::{
     Abilities, CellMode, CostClass, DieStates, Geometry, Hazards, Kind, Prior, Programmed,
     ReadEffort,
 };
+use crate::scheduler::SchedulerPolicy;
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, FlashLaws, OnBus, Plant};
 

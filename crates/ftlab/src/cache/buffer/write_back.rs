@@ -1,7 +1,7 @@
 //! Pages on their way to flash: when one is due, what begins and ends with its program, and who is told.
 
-use super::super::Beside;
 use super::super::view::{Eviction, Leaves, OnFlash};
+use super::super::{Beside, WriteBufferPolicy};
 use super::{Buffer, Page, SlotId, Waiter, WaiterId, view};
 use crate::host::{RequestId, SectorMask};
 use crate::units::Lpn;

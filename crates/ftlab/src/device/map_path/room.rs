@@ -2,6 +2,7 @@
 //! waits is in memory as a whole, so only those wait along whose entries take the room of one of its own.
 
 use super::{CommandId, Contents, Device, Kind, Origin, PlaneId, Ppn, Probe, Task, Tpn, Waiting};
+use crate::ftl::placement::PlacementPolicy;
 use crate::scheduler::Command;
 
 impl<P: Probe, C: Contents> Device<P, C> {

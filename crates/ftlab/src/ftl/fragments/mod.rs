@@ -12,7 +12,8 @@ mod room;
 pub(super) use room::PackRoom;
 
 use super::Ftl;
-use super::mapping::{Places, Reconstruction};
+use super::mapping::{MappingPolicy, Places, Reconstruction};
+use crate::ftl::streams::StreamsPolicy;
 use crate::host::SectorMask;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;

@@ -1,9 +1,10 @@
 //! A plane's collection from the FTL's side: when there should be one, of which block, and what its end
 //! is worth. The [`Collector`](super::Collector) does the work.
 
-use super::super::streams::WriteStream;
+use super::super::streams::{StreamsPolicy, WriteStream};
 use super::super::{BlockState, Ftl};
 use super::{Background, Purpose, VictimPolicy, VictimView};
+use crate::ftl::mapping::MappingPolicy;
 use crate::host::SectorMask;
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;

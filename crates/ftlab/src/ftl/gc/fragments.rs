@@ -7,6 +7,7 @@ use super::super::streams::WriteStream;
 use super::super::{Fragment, Ftl};
 use crate::config::{Config, Layer};
 use crate::device::DeviceSetup;
+use crate::ftl::placement::PlacementPolicy;
 use crate::host::SectorMask;
 use crate::image::{Resume, Snapshot};
 use crate::units::{Lpn, PlaneId, Ppn};

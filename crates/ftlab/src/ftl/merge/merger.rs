@@ -12,6 +12,7 @@ use super::{Clocks, Cost, Job, MergeCounts, Planner, Reclaims, at_once};
 use crate::device::Contents;
 use crate::ftl::gc::Ground;
 use crate::ftl::mapping::hybrid::{DataBlock, Room};
+use crate::ftl::merge::planner::PlannerPolicy;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::stats::Latencies;
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};

@@ -11,6 +11,7 @@ use super::super::gc::{Purpose, VictimPolicy, VictimView, Wanted};
 use super::super::{BlockState, Blocks, Ftl};
 use super::plan::is_scanned;
 use super::{Left, Plan};
+use crate::ftl::mapping::MappingPolicy;
 use crate::image::{Damage, Resume};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify::Canary;

@@ -22,6 +22,7 @@ use super::super::placement::Writable;
 use super::super::streams::WriteStream;
 use super::super::{BlockState, Ftl};
 use super::{Lent, SlcCache, SlcSetup, WhenFull};
+use crate::ftl::slc::SlcCachePolicy;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::{CellMode, Geometry};
 use crate::scheduler::DieSet;

@@ -11,6 +11,7 @@
 
 use super::super::{BlockState, Ftl, VictimPolicy, VictimView};
 use super::life::{Demand, EndReason};
+use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 

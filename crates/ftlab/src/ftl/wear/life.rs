@@ -21,9 +21,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::super::streams::{StreamCounts, WriteStream};
+use super::super::streams::{StreamCounts, StreamsPolicy, WriteStream};
 use super::super::{BlockState, Ftl, Purpose, VictimPolicy, VictimView};
 use crate::device::Contents;
+use crate::ftl::mapping::MappingPolicy;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::{Faults, Geometry};
 use crate::units::{BlockId, PlaneId, Ppn};
