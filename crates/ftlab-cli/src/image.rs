@@ -5,11 +5,12 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use ftlab::config::value::Value as _;
-use ftlab::config::{Config, presets};
+use ftlab::config::Config;
 use ftlab::device::Device;
 use ftlab::host::Host;
 use ftlab::image::{Damage, Image, Refusal, differences, file};
+use ftlab::options::presets;
+use ftlab::options::value::Value as _;
 use serde_json::Value;
 
 use crate::failure::Failure;

@@ -72,7 +72,8 @@ impl Missing {
 mod tests {
     use super::*;
     use ftlab::config::Layer;
-    use ftlab::nand::{Area, Geometry, Scheduled};
+    use ftlab::nand::{Area, Scheduled};
+    use ftlab::shape::Geometry;
     use ftlab::units::Nanos;
 
     /// Four dies of two planes with 32 blocks of 32 pages, in two groups.

@@ -20,11 +20,12 @@ use ftlab::ftl::recovery::{Recovery, Unprotected};
 use ftlab::ftl::slc::SlcSetup;
 use ftlab::ftl::streams::{Single, Streams};
 use ftlab::ftl::wear::WearSetup;
-use ftlab::host::{Host, Op, Request, SectorMask};
+use ftlab::host::{Host, Op, Request};
 use ftlab::nand::timing::{Bus, OneBit, Plain, Prices, Rate, Timing, Transfers};
-use ftlab::nand::{Abilities, Geometry, Prior, Shape};
+use ftlab::nand::{Abilities, Prior};
 use ftlab::scheduler::{Fifo, FlashSetup, PauseRule, Scheduler};
-use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime};
+use ftlab::shape::{Geometry, Shape};
+use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SectorMask, SimTime};
 
 use common::cpu_time;
 

@@ -9,11 +9,10 @@ mod contract;
 
 pub(crate) use contract::contract;
 
-use crate::config::declare::Node;
-use crate::config::{Options, catalog::Builder, reader::Reader, show::Printer};
-use crate::ftl::mapping::hybrid::Shares;
 use crate::image::{self, Damage, Writer};
-use crate::nand::Geometry;
+use crate::options::{Node, PolicyInfo, catalog::Builder, reader::Reader, show::Printer};
+use crate::shape::{Cell, Geometry, Shares, StripeOrder};
+use crate::units::Nanos;
 
 /// What a policy says of itself; the option reference and `ftlab list policies` print it.
 pub trait Policy: Sized {
@@ -45,14 +44,20 @@ pub trait Policy: Sized {
 /// What a policy may be built from, besides its own options.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a> {
-    /// The whole configuration.
-    pub config: &'a Options,
     /// The shape of the device.
     pub geometry: &'a Geometry,
+    /// What its cells store.
+    pub cell: Cell,
+    /// How long erasing a block takes.
+    pub erase: Nanos,
     /// Logical pages (mapping units) that the host sees.
     pub logical_pages: u32,
     /// How a plane's blocks are shared out, if the mapping has a log.
     pub shares: Option<Shares>,
+    /// The order in which addresses are striped, if placement follows from them alone.
+    pub stripe: Option<StripeOrder>,
+    /// Submission queues.
+    pub queues: u32,
     /// The seed of the run, for policies that draw random numbers.
     pub seed: u64,
 }
@@ -71,36 +76,12 @@ impl Node for NoOptions {
     fn write(&self, _printer: &mut Printer<'_>) {}
 }
 
-/// A policy as a row of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PolicyInfo {
-    /// Its name.
-    pub name: &'static str,
-    /// One line.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-}
-
 impl PolicyInfo {
     /// The row of policy `P`.
     #[must_use]
     pub const fn of<P: Policy>() -> PolicyInfo {
         PolicyInfo { name: P::NAME, summary: P::SUMMARY, source: P::SOURCE }
     }
-}
-
-/// A seam: an option whose value names a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeamInfo {
-    /// The path of the option that names the policy.
-    pub path: &'static str,
-    /// What the policies of the seam decide.
-    pub doc: &'static str,
-    /// The policy in force when nothing is set.
-    pub default: &'static str,
-    /// All policies, in the order of their registry.
-    pub policies: &'static [PolicyInfo],
 }
 
 /// Declares a seam: the enum over its policies, the matching enum over their options for
@@ -172,11 +153,11 @@ macro_rules! seam {
 
         impl $Choice {
             /// The seam, with all its policies.
-            pub const SEAM: $crate::policy::SeamInfo = $crate::policy::SeamInfo {
+            pub const SEAM: $crate::options::SeamInfo = $crate::options::SeamInfo {
                 path: $key,
                 doc: concat!($($doc),+).trim_ascii(),
                 default: $default,
-                policies: &[$($crate::policy::PolicyInfo::of::<$Type>()),+],
+                policies: &[$($crate::options::PolicyInfo::of::<$Type>()),+],
             };
 
             /// The name of the policy that is chosen.
@@ -226,8 +207,8 @@ macro_rules! seam {
             }
         }
 
-        impl $crate::config::declare::Node for $Choice {
-            fn describe(catalog: &mut $crate::config::catalog::Builder) {
+        impl $crate::options::declare::Node for $Choice {
+            fn describe(catalog: &mut $crate::options::catalog::Builder) {
                 catalog.seam(Self::SEAM);
                 $(catalog.policy(
                     Self::SEAM,
@@ -236,19 +217,19 @@ macro_rules! seam {
                 );)+
             }
 
-            fn read(reader: &mut $crate::config::reader::Reader<'_>) -> Self {
-                type Read<'a> = fn(&mut $crate::config::reader::Reader<'a>) -> $Choice;
+            fn read(reader: &mut $crate::options::reader::Reader<'_>) -> Self {
+                type Read<'a> = fn(&mut $crate::options::reader::Reader<'a>) -> $Choice;
                 let chosen = reader.choose(Self::SEAM);
                 let readers: &[Read<'_>] =
-                    &[$(|reader| $Choice::$Variant($crate::config::declare::Node::read(reader))),+];
+                    &[$(|reader| $Choice::$Variant($crate::options::declare::Node::read(reader))),+];
                 reader.of_policy(chosen, readers[chosen.index])
             }
 
-            fn write(&self, printer: &mut $crate::config::show::Printer<'_>) {
+            fn write(&self, printer: &mut $crate::options::show::Printer<'_>) {
                 printer.policy($key, self.name());
                 match self {
                     $(Self::$Variant(options) => {
-                        $crate::config::declare::Node::write(options, printer);
+                        $crate::options::declare::Node::write(options, printer);
                     })+
                 }
             }

@@ -10,11 +10,12 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use ftlab::config::value::Kind;
-use ftlab::config::{Config, Layer, OptionInfo, all_options};
+use ftlab::config::{Config, Layer, all_options};
 use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::options::OptionInfo;
+use ftlab::options::value::Kind;
 use ftlab::units::{Lba, Nanos, SimTime};
 
 /// What all devices have in common: small, and full enough to collect.

@@ -15,11 +15,11 @@
 use super::marks::Marks;
 use super::queues::Queues;
 use super::{
-    BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts, WriteBufferPolicy,
+    BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts,
+    WriteBufferPolicy,
 };
-use crate::config::BufferOptions;
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 

@@ -15,12 +15,11 @@
 use std::collections::VecDeque;
 
 use super::{
-    BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, Space, WriteBufferFacts,
+    BufferView, Dram, DramOptions, Eviction, Leaves, OfBuffer, SlotId, Space, WriteBufferFacts,
     WriteBufferPolicy,
 };
-use crate::config::DramOptions;
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 

@@ -21,9 +21,9 @@ use super::queues::Queues;
 use super::{
     BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts, WriteBufferPolicy,
 };
-use crate::config::Switch;
-use crate::config::declare::options;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::Switch;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 options! {

@@ -26,9 +26,8 @@ use super::order::Order;
 use super::view::{BufferView, Eviction, Leaves, OnFlash, Shape};
 use super::{WriteBuffer, WriteBufferPolicy};
 use crate::engine::{Handle, NumberHasher, Slab};
-use crate::host::{PageSpan, RequestId, SectorMask};
 use crate::image::{Damage, Reader, Writer};
-use crate::units::{Lpn, Nanos};
+use crate::units::{Lpn, Nanos, PageSpan, RequestId, SectorMask};
 
 /// A handle to a page in the buffer.
 pub type SlotId = Handle<Page>;

@@ -16,8 +16,9 @@
 
 use super::marks::Marks;
 use super::queues::Queues;
-use super::{BufferView, Eviction, Leaves, Page, SlotId, WriteBufferFacts, WriteBufferPolicy};
-use crate::config::BufferOptions;
+use super::{
+    BufferOptions, BufferView, Eviction, Leaves, Page, SlotId, WriteBufferFacts, WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 

@@ -4,8 +4,9 @@
 //! takes constant time.
 
 use super::order::Order;
-use super::{BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy};
-use crate::config::BufferOptions;
+use super::{
+    BufferOptions, BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 

@@ -17,12 +17,12 @@
 
 use super::order::Order;
 use super::{
-    BufferView, Dram, Eviction, Gate, Leaves, OfBuffer, SlotId, Space, UsualCapacity,
+    BufferView, Dram, DramOptions, Eviction, Gate, Leaves, OfBuffer, SlotId, Space, UsualCapacity,
     WriteBufferFacts, WriteBufferPolicy,
 };
-use crate::config::declare::options;
-use crate::config::{DramOptions, Switch};
 use crate::image::keeps_nothing;
+use crate::options::Switch;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Bytes, Ratio};
 

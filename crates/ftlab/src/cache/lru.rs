@@ -1,8 +1,9 @@
 //! LRU: the page that was read or written longest ago goes first.
 
 use super::order::Order;
-use super::{BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy};
-use crate::config::BufferOptions;
+use super::{
+    BufferOptions, BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 

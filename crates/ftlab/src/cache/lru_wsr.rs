@@ -11,8 +11,9 @@
 
 use super::marks::Marks;
 use super::order::Order;
-use super::{BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy};
-use crate::config::BufferOptions;
+use super::{
+    BufferOptions, BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 

@@ -13,6 +13,7 @@ mod blocks;
 mod bplru;
 mod buffer;
 mod cflru;
+mod dram_options;
 mod ex_lru;
 mod fab;
 mod fifo;
@@ -41,6 +42,7 @@ pub use block_options::BlockOptions;
 pub use bplru::Bplru;
 pub use buffer::{Buffer, BufferCounts, BufferSetup, Gate, Page, SlotId, Space, Turn, Waiting};
 pub use cflru::Cflru;
+pub use dram_options::{BufferOptions, DramOptions};
 pub use ex_lru::ExLru;
 pub use fab::Fab;
 pub use fifo::Fifo;
@@ -58,7 +60,7 @@ pub use two_q::TwoQ;
 pub use two_qw_clock::{ClockShape, TwoQwClock};
 pub use view::{BufferView, Eviction, Leaves, OnFlash, Shape};
 
-use crate::config::{BufferOptions, DramOptions, Switch};
+use crate::options::Switch;
 use crate::policy::{contract, seam};
 use crate::units::{Bytes, Ratio};
 
@@ -211,6 +213,14 @@ contract! {
         #[must_use]
         fn acknowledges_early(&self) -> bool {
             true
+        }
+
+        /// Whether a page that fills a flash page, while the buffer is empty, may go to flash without that the policy
+        /// hears of it.
+        #[must_use]
+        #[inline]
+        fn lets_pass(&self) -> bool {
+            false
         }
 
         /// Whether each write of a page is a version of its own, and requests come in as a whole.

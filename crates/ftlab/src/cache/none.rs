@@ -67,4 +67,9 @@ impl WriteBufferPolicy for WriteThrough {
     fn acknowledges_early(&self) -> bool {
         false
     }
+
+    #[inline]
+    fn lets_pass(&self) -> bool {
+        true
+    }
 }

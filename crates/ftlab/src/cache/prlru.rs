@@ -23,11 +23,12 @@
 
 use super::line::{Among, COLD, Fragment, HOT, Line, Temperature, WARM};
 use super::{
-    BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts, WriteBufferPolicy,
+    BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts,
+    WriteBufferPolicy,
 };
-use crate::config::declare::{choices, options};
-use crate::config::{BufferOptions, Switch};
 use crate::image::keeps_nothing;
+use crate::options::Switch;
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 

@@ -20,11 +20,12 @@ use super::line::Fragment;
 use super::prlru::{fragment, pack};
 use super::shadows::{REGIONS, Shadows};
 use super::{
-    BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts, WriteBufferPolicy,
+    BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts,
+    WriteBufferPolicy,
 };
-use crate::config::declare::options;
-use crate::config::{BufferOptions, Switch};
 use crate::image::{Damage, Reader, Writer};
+use crate::options::Switch;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 options! {

@@ -14,11 +14,11 @@
 use super::ghosts::Ghosts;
 use super::queues::Queues;
 use super::{
-    BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts, WriteBufferPolicy,
+    BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts,
+    WriteBufferPolicy,
 };
-use crate::config::BufferOptions;
-use crate::config::declare::options;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 

@@ -24,8 +24,8 @@ use super::two_q::{IN, MAIN, TwoQueueOptions, giving_order};
 use super::{
     BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts, WriteBufferPolicy,
 };
-use crate::config::declare::options;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 

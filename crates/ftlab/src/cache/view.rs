@@ -5,8 +5,8 @@ use super::buffer::Index;
 use super::{Page, SlotId};
 use crate::engine::Slab;
 use crate::ftl::Ftl;
-use crate::host::SectorMask;
 use crate::units::Lpn;
+use crate::units::SectorMask;
 
 /// What a policy may ask about flash.
 pub trait OnFlash {

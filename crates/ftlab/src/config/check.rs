@@ -16,15 +16,16 @@ mod recovery;
 mod refresh;
 mod slc;
 
-use super::options::{Cell, MOST_COPIES, Options};
-use super::problem::Problem;
-use super::reader::Reader;
+use super::options::{MOST_COPIES, Options};
 use super::resolve::{Counts, shape, volume};
-use super::text::quoted;
 use super::usual::{times, usual_times};
-use super::value::Value;
 use crate::nand::timing::TellsApart;
+use crate::options::Problem;
+use crate::options::reader::Reader;
+use crate::options::text::quoted;
+use crate::options::value::Value;
 use crate::scheduler::Pausable;
+use crate::shape::Cell;
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 
 /// Mapping units that a device can have: 32-bit indices, with room for marks.

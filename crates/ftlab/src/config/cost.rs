@@ -1,9 +1,9 @@
 //! The options of what programs cost, where the timing of the cells leaves a choice.
 
-use super::declare::{choices, options};
 use super::options::Options;
 use crate::ftl::cost::RegulatorChoice;
 use crate::nand::{CostClass, Prior};
+use crate::options::declare::{choices, options};
 
 options! {
     /// What programs cost, and reads after them, where the timing of the cells leaves a choice

@@ -1,7 +1,8 @@
 //! How long operations of a configuration take, and what parts on the market take.
 
-use super::options::{Cell, Options};
+use super::options::Options;
 use crate::nand::timing::StatedTimes;
+use crate::shape::Cell;
 use crate::units::Nanos;
 
 pub(super) fn times(options: &Options) -> StatedTimes<'_> {

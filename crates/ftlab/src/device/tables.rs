@@ -4,7 +4,7 @@
 use crate::config::Config;
 use crate::ftl::mapping::DftlOptions;
 use crate::ftl::mapping::dftl::translation_pages;
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{Bytes, SECTOR_BYTES};
 
 /// What an entry of the mapping takes, and what an owner takes.

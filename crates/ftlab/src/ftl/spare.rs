@@ -4,9 +4,8 @@
 
 use super::fragments::OwnerPart;
 use crate::engine::prefetch;
-use crate::host::SectorMask;
 use crate::image::{Damage, Reader, Writer};
-use crate::units::{Lpn, Ppn};
+use crate::units::{Lpn, Ppn, SectorMask};
 
 /// Marks an owner whose page holds only some sectors; their mask is then kept beside.
 const PARTIAL: u32 = 1 << 31;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Resume;
 use crate::config::Config;
-use crate::config::value::Value;
+use crate::options::value::Value;
 
 /// An option on which the image and the loading device must agree, and do not.
 #[derive(Clone, Debug, PartialEq, Eq)]

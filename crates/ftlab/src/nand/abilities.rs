@@ -2,9 +2,9 @@
 //! operations, and leaving an operation for a read. Which of them a part offers is in its data sheet.
 
 use super::die::CacheOps;
-use super::geometry::Geometry;
 use super::operation::Kind;
-use crate::config::declare::choices;
+use crate::options::declare::choices;
+use crate::shape::Geometry;
 use crate::units::{DieId, Nanos, PlaneId, Ppn};
 
 choices! {

@@ -10,9 +10,9 @@
 //! Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 
 use super::{Endurance, Scheduled};
-use crate::config::declare::options;
 use crate::engine::Stream;
 use crate::nand::endurance::EndurancePolicy;
+use crate::options::declare::options;
 use crate::units::{BlockId, Ratio};
 
 options! {

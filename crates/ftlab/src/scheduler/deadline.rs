@@ -10,8 +10,8 @@
 //! scheduler of Linux.
 
 use super::{Arrival, Kind, Origin, SchedulerPolicy, View};
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Nanos;
 

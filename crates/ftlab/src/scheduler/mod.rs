@@ -9,6 +9,7 @@
 //! a read of its die that arrived earlier: that is what keeps data readable until it is gone, and
 //! every policy must see to it.
 
+mod cell_work;
 mod chip;
 mod command;
 mod costs;
@@ -20,6 +21,7 @@ mod hazards;
 mod image;
 mod lanes;
 mod last_below;
+mod laws;
 mod line;
 mod load;
 mod look_ahead;
@@ -31,6 +33,7 @@ mod station;
 mod view;
 
 pub use crate::nand::Kind;
+pub use cell_work::CellWork;
 pub use command::{Command, CommandId, Origin, Spent, Task};
 pub use costs::{CostCounts, EFFORTS};
 pub(crate) use cut::CellsLeft;
@@ -39,6 +42,7 @@ pub use fifo::Fifo;
 pub use flash::{
     Activity, CommandCounts, Flash, FlashSetup, Overlaps, Probe, flash_pages_programmed,
 };
+pub(crate) use laws::{FlashLaws, Held};
 pub use load::{DieSet, Load};
 pub use pause::{Pausable, PauseRule};
 pub use read_first::ReadFirst;

@@ -40,8 +40,8 @@ use super::last_below::{LastBelow, Place};
 use super::look_ahead::LookAhead;
 use super::view::View;
 use super::{Arrival, BusOrder, Command, CommandId, Kind, Origin, SchedulerPolicy};
-use crate::config::declare::{choices, options};
 use crate::image::keeps_nothing;
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 use crate::units::{DieId, Nanos, SimTime};
 

@@ -17,8 +17,9 @@ use super::report::{
 use super::slc::slc_cache;
 use super::steady::Rounds;
 use super::translation::translation;
-use super::{Circumstances, DeviceCounters, Latencies, PhaseStats};
+use super::{Circumstances, DeviceCounters, PhaseStats};
 use crate::device::{Contents, Device};
+use crate::engine::Latencies;
 use crate::ftl::gc::{Purpose, PurposeCounts};
 use crate::ftl::{Blocks, FtlCounts};
 use crate::host::{Host, Op};

@@ -3,8 +3,8 @@
 
 use super::super::view::OnFlash;
 use super::{Buffer, Page, SlotId, Turn, Waiting, WriteBufferPolicy, view};
-use crate::host::{PageSpan, SectorMask};
 use crate::units::Lpn;
+use crate::units::{PageSpan, SectorMask};
 
 impl Buffer {
     /// Takes a page of a write in, or returns none if it has to wait.

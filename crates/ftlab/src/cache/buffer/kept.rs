@@ -6,7 +6,7 @@
 
 use super::super::view::{Eviction, Leaves, OnFlash};
 use super::{Buffer, Page, SlotId, Turn, WriteBufferPolicy, view};
-use crate::host::{PageSpan, SectorMask};
+use crate::units::{PageSpan, SectorMask};
 
 impl Buffer {
     /// Whether what is read from flash stays.

@@ -6,8 +6,8 @@
 
 use super::{Frame, FrameId, ReadCacheFacts, ReadOrderPolicy};
 use crate::cache::order::Order;
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Bytes;
 

@@ -9,7 +9,7 @@ use crate::cache::buffer::Index;
 use crate::cache::view::Shape;
 use crate::cache::{Append, BufferView, Eviction, Leaves, SlotId, WriteBufferPolicy};
 use crate::engine::Slab;
-use crate::host::SectorMask;
+use crate::units::SectorMask;
 
 const UNITS: usize = 2;
 const SLOTS: u32 = 12;

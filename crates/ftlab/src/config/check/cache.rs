@@ -4,8 +4,8 @@
 use super::{Checker, GEOMETRY, text};
 use crate::cache::Space;
 use crate::config::resolve::{Counts, shape};
-use crate::config::value::Value;
 use crate::ftl::merge::Clocks;
+use crate::options::value::Value;
 use crate::units::Bytes;
 
 impl Checker<'_, '_> {

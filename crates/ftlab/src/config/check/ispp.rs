@@ -2,8 +2,8 @@
 //! which sees and corrects more; and that every class can be read where the controller plans for it to be.
 
 use super::Checker;
-use crate::config::value::Value;
 use crate::nand::{CostClass, Reliability, ReliabilityOptions};
+use crate::options::value::Value;
 use crate::units::Nanos;
 
 const STEP: &str = "nand.timing.program_step";

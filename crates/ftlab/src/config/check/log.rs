@@ -3,9 +3,8 @@
 use super::faults::READS_ONLY;
 use super::{Checker, text};
 use crate::config::resolve::{gang, shape, shares};
-use crate::ftl::mapping::hybrid::Shares;
-use crate::host::SectorMask;
-use crate::units::{Bytes, Ratio, SECTOR_BYTES};
+use crate::shape::Shares;
+use crate::units::{Bytes, Ratio, SECTOR_BYTES, SectorMask};
 
 const POLICY: &str = "ftl.mapping.policy";
 const UNIT: &str = "ftl.mapping.unit";

@@ -1,9 +1,9 @@
 //! What refresh asks for: timing that knows how data ages, and blocks that can be emptied one by one.
 
 use super::{Checker, text};
-use crate::config::value::Value;
 use crate::ftl::wear::RefreshWhen;
 use crate::nand::Reliability;
+use crate::options::value::Value;
 
 const WHEN: &str = "ftl.refresh.when";
 const READS: &str = "ftl.refresh.reads";

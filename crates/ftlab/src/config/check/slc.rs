@@ -1,7 +1,7 @@
 //! What an SLC cache asks of the blocks beneath it.
 
 use super::Checker;
-use crate::config::options::Cell;
+use crate::shape::Cell;
 
 impl Checker<'_, '_> {
     pub(super) fn slc_cache(&mut self) {

@@ -18,10 +18,10 @@
 //! - Where a mapping can't place a page freely (a log), nothing is rewritten while idle; merges copy by the rule above.
 
 use super::{HistoryRule, Past, RegulatorFacts, RegulatorPolicy};
-use crate::config::Switch;
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ProgramCost};
+use crate::options::Switch;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Cost by what a page has been through.

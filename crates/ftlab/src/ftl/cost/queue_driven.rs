@@ -7,9 +7,9 @@
 //! was idle knows all that comes at one moment; one that falls free takes what is there.
 
 use super::{Past, RegulatorFacts, RegulatorPolicy};
-use crate::config::declare::{choices, options};
 use crate::image::keeps_nothing;
 use crate::nand::{CostClass, Crowd, ProgramCost};
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 
 /// Low cost if something waits, high cost if not.

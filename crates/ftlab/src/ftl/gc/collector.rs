@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 use super::super::parity::Below;
 use super::super::{Cargo, Ftl};
 use super::{Purpose, Scope, Wanted};
-use crate::device::Contents;
+use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
+use crate::ftl::FlashContents;
 use crate::nand::CellMode;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, PlaneId, Ppn, SimTime};
@@ -38,7 +39,7 @@ pub enum Freed {
 }
 
 /// What the collector works on.
-pub struct Ground<'a, P, C> {
+pub struct Ground<'a, P, C, const S: Skills = { skills::ALL }> {
     /// The present moment.
     pub now: SimTime,
     /// The FTL whose blocks it cleans.
@@ -49,10 +50,13 @@ pub struct Ground<'a, P, C> {
     pub contents: &'a mut C,
 }
 
-impl<P: Probe, C: Contents> Ground<'_, P, C> {
+impl<P: Probe, C: FlashContents, const S: Skills> Ground<'_, P, C, S> {
     /// Hands a command whose page is known to the flash.
     #[inline(always)]
     fn submit(&mut self, id: CommandId) {
+        if !any(S, RARE) {
+            return self.flash.submit_with::<S>(self.now, id);
+        }
         let below = &mut Below { now: self.now, flash: self.flash, contents: self.contents };
         self.ftl.submit(id, below);
     }
@@ -69,30 +73,43 @@ impl Collector {
     /// Starts collecting on a plane if it is short of free blocks and not collecting already. Called
     /// for each flash page that the host writes to it, and when there may be something to collect.
     #[inline]
-    pub fn start<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    pub fn start<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         if on.ftl.free_blocks(plane) > on.ftl.thresholds.start {
-            if on.ftl.triggers.copies_per_write.is_some() {
+            if any(S, RARE) && on.ftl.triggers.copies_per_write.is_some() {
                 self.spur(plane, on);
             }
         } else if on.ftl.planes[plane.at()].collection.is_some() {
-            self.spur(plane, on);
+            if any(S, RARE) {
+                self.spur(plane, on);
+            }
         } else {
             on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
             // A plane that found nothing before, and still does, has asked the others already.
             let was_hungry = on.ftl.is_hungry(plane);
             self.next(plane, on);
-            if on.ftl.triggers.scope != Scope::Plane && !(was_hungry && on.ftl.is_hungry(plane)) {
+            if any(S, RARE)
+                && on.ftl.triggers.scope != Scope::Plane
+                && !(was_hungry && on.ftl.is_hungry(plane))
+            {
                 self.start_others(plane, on);
             }
         }
-        if on.ftl.slc().is_some() {
+        if any(S, SLC) && on.ftl.slc().is_some() {
             self.consider_folding(plane, on);
         }
     }
 
     /// A collection that runs may be due to go on: the host wrote a page, or blocks became scarce.
     #[inline]
-    fn spur<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn spur<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         let triggers = on.ftl.triggers;
         if let Some(copies) = triggers.copies_per_write {
             let state = &mut on.ftl.planes[plane.at()];
@@ -110,7 +127,11 @@ impl Collector {
 
     /// The other planes of the scope collect a block each, unless they have more than enough.
     #[cold]
-    fn start_others<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn start_others<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         for other in on.ftl.triggers.scope.planes(&on.ftl.geometry, plane) {
             let few = on.ftl.free_blocks(other) <= on.ftl.thresholds.stop;
             if few && on.ftl.planes[other.at()].collection.is_none() {
@@ -121,7 +142,10 @@ impl Collector {
     }
 
     /// The host is idle: every plane collects as far as it should while nobody waits.
-    pub fn host_idle<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn host_idle<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         self.idle = true;
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
             if on.ftl.planes[plane.at()].collection.is_some() {
@@ -142,7 +166,10 @@ impl Collector {
 
     /// Nothing else is left to happen in the device, and no more requests are in sight: collections
     /// that wait for the host go on.
-    pub fn finish<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn finish<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         if on.ftl.triggers.copies_per_write.is_some() || on.ftl.triggers.background.is_some() {
             let before = std::mem::replace(&mut self.idle, true);
             for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
@@ -154,24 +181,24 @@ impl Collector {
 
     /// Hands a command to the flash, or holds it back while its die has other things to do.
     #[inline(always)]
-    pub(super) fn submit<P: Probe, C: Contents>(
+    pub(super) fn submit<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
-        match on.ftl.triggers.preemptible {
+        match any(S, RARE) && on.ftl.triggers.preemptible {
             false => on.submit(id),
             true => self.hold_back(plane, id, on),
         }
     }
 
     #[cold]
-    fn hold_back<P: Probe, C: Contents>(
+    fn hold_back<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         let die = on.ftl.geometry.die_of(plane);
         self.held[die.at()].push_back((plane, id));
@@ -180,7 +207,11 @@ impl Collector {
 
     /// Submits commands that were held back, in their order, while their die has nothing else to do
     /// or one of them may wait no longer.
-    pub fn let_go<P: Probe, C: Contents>(&mut self, die: DieId, on: &mut Ground<'_, P, C>) {
+    pub fn let_go<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        die: DieId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         while let Some(&(_, first)) = self.held[die.at()].front() {
             let free = on.ftl.dies(on.flash).of(die) == 0;
             if !free && !self.held[die.at()].iter().any(|&(plane, _)| on.ftl.is_urgent(plane)) {
@@ -192,7 +223,10 @@ impl Collector {
     }
 
     /// The host is idle: every plane folds its SLC cache until it is empty, or until the host is back.
-    pub fn fold_all<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn fold_all<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         on.ftl.set_idle_for_cache(true);
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
             self.consider_folding(plane, on);
@@ -200,10 +234,10 @@ impl Collector {
     }
 
     /// Folds a block of the SLC cache, if one of the plane should be now.
-    fn consider_folding<P: Probe, C: Contents>(
+    fn consider_folding<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         if let Some(wanted) = on.ftl.fold_due(plane) {
             self.collect(wanted, on);
@@ -213,10 +247,10 @@ impl Collector {
     /// Empties a block for a purpose, after those that were asked for before; copies are in flight
     /// when this returns, if the plane was not collecting. False if there is nothing to
     /// collect: the block is free, bad, being filled, or being collected at this moment.
-    pub fn collect<P: Probe, C: Contents>(
+    pub fn collect<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         wanted: Wanted,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) -> bool {
         let accepted = on.ftl.want(wanted);
         self.start_wanted(on.ftl.geometry.plane_of(wanted.block), on);
@@ -224,10 +258,10 @@ impl Collector {
     }
 
     /// Begins with what is wanted of a plane; a collection that waits in the background goes on first.
-    pub(super) fn start_wanted<P: Probe, C: Contents>(
+    pub(super) fn start_wanted<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         if !on.ftl.has_wanted(plane) {
             return;
@@ -244,7 +278,11 @@ impl Collector {
         }
     }
 
-    fn next<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn next<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         let Some(wanted) = on.ftl.next_to_collect(plane) else {
             return on.ftl.mark_hungry(plane);
         };
@@ -253,7 +291,11 @@ impl Collector {
     }
 
     /// Keeps the allowed number of copies in flight; erases the victim when nothing is left on it.
-    fn proceed<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn proceed<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         loop {
             let limit = on.ftl.thresholds.copies_in_flight;
             let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
@@ -267,22 +309,23 @@ impl Collector {
             let copied = |unit: &u32| *unit < last || !on.ftl.plant.is(Canary::LastPageNotCopied);
             match on.ftl.blocks.next_valid(victim, from).filter(copied) {
                 Some(first) => {
-                    if !on.ftl.may_go_on(plane, true, self.idle) {
+                    if any(S, RARE) && !on.ftl.may_go_on(plane, true, self.idle) {
                         return;
                     }
-                    if !(on.ftl.triggers.copyback && self.copy_back(plane, origin, first, on)) {
+                    let copies_back = any(S, RARE) && on.ftl.triggers.copyback;
+                    if !(copies_back && self.copy_back(plane, origin, first, on)) {
                         self.copy_page(plane, origin, victim, first, on);
                     }
                 }
                 None if in_flight > 0 => return,
-                None if on.ftl.map_is_behind(plane) => on.ftl.rewrite_map_of(plane),
+                None if any(S, RARE) && on.ftl.map_is_behind(plane) => on.ftl.rewrite_map_of(plane),
                 None if !purpose.frees_block() => return self.ended(plane, on),
                 None if !on.ftl.may_go_on(plane, false, self.idle) => return,
                 None => {
                     on.ftl.erasing(plane);
                     let page = on.ftl.geometry.page_at(victim, 0);
                     let mut erase = Command::new(Kind::Erase, origin, Task::Collect(plane), page);
-                    erase.mode = on.ftl.mode_of(victim);
+                    erase.mode = on.ftl.mode_of::<S>(victim);
                     let id = on.flash.prepare(erase);
                     return self.submit(plane, id, on);
                 }
@@ -291,13 +334,13 @@ impl Collector {
     }
 
     /// Starts copying as many valid pages, from place `first` of the victim on, as one flash page holds.
-    fn copy_page<P: Probe, C: Contents>(
+    fn copy_page<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         origin: Origin,
         victim: BlockId,
         first: u32,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         let task = Task::Collect(plane);
         let place = on.ftl.geometry.page_at(victim, 0);
@@ -324,7 +367,7 @@ impl Collector {
                     }
                     let mut command = Command::new(Kind::Read, origin, task, source);
                     command.then = Some(program);
-                    command.mode = on.ftl.mode_of(victim);
+                    command.mode = on.ftl.mode_of::<S>(victim);
                     on.flash.command_mut(program).waits_for += 1;
                     on.flash.prepare(command)
                 }
@@ -348,18 +391,18 @@ impl Collector {
 
     /// Copies the flash page that begins at place `first` of the victim within the plane, if it is
     /// valid as a whole.
-    fn copy_back<P: Probe, C: Contents>(
+    fn copy_back<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         origin: Origin,
         first: u32,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) -> bool {
         let units = on.ftl.geometry.units_per_page();
         let Some(victim) = on.ftl.collecting(plane) else { return false };
         let whole = |unit| on.ftl.blocks.is_valid(victim, unit);
         // Sensing and programming are of one mode.
-        let folds = on.ftl.mode_of(victim) == CellMode::Slc;
+        let folds = on.ftl.mode_of::<{ skills::ALL }>(victim) == CellMode::Slc;
         if folds || !first.is_multiple_of(units) || !(first..first + units).all(whole) {
             return false;
         }
@@ -382,20 +425,23 @@ impl Collector {
     /// Tries again on planes that were short of free blocks with nothing worth collecting, where
     /// something has changed since.
     #[inline]
-    pub fn feed_hungry<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn feed_hungry<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         while let Some(plane) = on.ftl.fed.pop() {
             self.start(plane, on);
         }
     }
 
     /// A command of a plane's collection is done. Says whether the host may take pages by it.
-    pub fn done<P: Probe, C: Contents>(
+    pub fn done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) -> Freed {
-        if on.flash.command(id).failed && on.ftl.is_dead_plane(plane) {
+        if any(S, RARE_ON_FLASH) && on.flash.command(id).failed && on.ftl.is_dead_plane(plane) {
             self.lost_with_die(id, on);
             return Freed::Nothing;
         }
@@ -412,15 +458,15 @@ impl Collector {
             }
             Kind::Erase => self.erase_done(plane, id, on),
         }
-        on.ftl.refresh_writable(plane);
+        on.ftl.refresh_writable::<S>(plane);
         if on.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 
-    fn read_done<P: Probe, C: Contents>(
+    fn read_done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         let Some(program) = on.flash.command(id).then else { return };
         let command = on.flash.command_mut(program);
@@ -432,24 +478,24 @@ impl Collector {
     }
 
     /// Returns the flash pages that the host may take for the copy.
-    fn copy_done<P: Probe, C: Contents>(
+    fn copy_done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) -> u32 {
         let Command { page: first, units, failed, .. } = *on.flash.command(id);
-        if on.ftl.program_fails(first, failed, on.contents) {
+        if any(S, RARE) && on.ftl.program_fails::<S>(first, failed, on.contents) {
             self.copy_again(plane, id, on);
             return 0;
         }
         for unit in 0..units {
             let from = self.source(id, unit);
             let to = Ppn::new(first.get() + unit);
-            on.ftl.copied_page(from, to);
+            on.ftl.copied_page::<S>(from, to);
         }
         on.ftl.counts.gc_pages += u64::from(units);
-        on.ftl.programmed(first, units);
+        on.ftl.programmed::<S>(first, units);
         let state = &mut on.ftl.planes[plane.at()];
         let mut earned = 0;
         if let Some(run) = state.collection.as_mut() {
@@ -458,7 +504,7 @@ impl Collector {
             earned = run.earn();
             state.host_credit += earned;
         }
-        if on.ftl.has_failed() {
+        if any(S, RARE) && on.ftl.has_failed() {
             on.ftl.want_failed();
         }
         if !self.wind_up(plane, on) {
@@ -467,11 +513,11 @@ impl Collector {
         earned
     }
 
-    fn erase_done<P: Probe, C: Contents>(
+    fn erase_done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         let failed = on.flash.command(id).failed;
         let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
@@ -483,7 +529,11 @@ impl Collector {
     }
 
     /// The victim is empty, and erased unless it is given up.
-    fn ended<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn ended<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
         on.ftl.end_collection(plane, &run);
         if let Some(wanted) = on.ftl.fold_due(plane) {

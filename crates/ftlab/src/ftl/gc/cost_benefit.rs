@@ -17,8 +17,8 @@
 use super::by_valid::ByValid;
 use super::{VictimPolicy, VictimView};
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
 use crate::policy::{NoOptions, Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 /// No clock gets so far; an image that says so is damaged.

@@ -9,11 +9,11 @@
 
 use super::pool::Pool;
 use super::{VictimPolicy, VictimView};
-use crate::config::declare::options;
 use crate::engine::Stream;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 options! {

@@ -9,8 +9,8 @@
 use super::lists::Lists;
 use super::{VictimPolicy, VictimView};
 use crate::image::keeps_nothing;
-use crate::nand::Geometry;
 use crate::policy::{NoOptions, Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 /// Candidates in the order in which they were filled.

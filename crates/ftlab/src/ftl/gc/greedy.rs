@@ -8,8 +8,8 @@
 use super::by_valid::ByValid;
 use super::{VictimPolicy, VictimView};
 use crate::image::keeps_nothing;
-use crate::nand::Geometry;
 use crate::policy::{NoOptions, Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 /// Candidates by number of valid pages.

@@ -37,8 +37,8 @@ pub use triggers::{Background, Scope, Triggers};
 pub use windowed_greedy::WindowedGreedy;
 
 use super::Blocks;
-use crate::nand::Geometry;
 use crate::policy::{contract, seam};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 seam! {

@@ -13,8 +13,8 @@ use super::pool::Pool;
 use super::{VictimPolicy, VictimView};
 use crate::engine::Stream;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 /// Candidates to draw from.

@@ -1,7 +1,7 @@
 //! Each policy against a naive search of all candidates.
 
 use super::*;
-use crate::nand::Shape;
+use crate::shape::Shape;
 use crate::units::Bytes;
 
 const UNITS: u32 = 6;

@@ -12,10 +12,10 @@
 use super::by_valid::ByValid;
 use super::lists::Lists;
 use super::{VictimPolicy, VictimView};
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
-use crate::nand::Geometry;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 options! {

@@ -88,6 +88,12 @@ contract! {
             true
         }
 
+        /// Whether it is a table in memory, with a place for each logical page, and no more.
+        #[must_use]
+        fn is_plain(&self) -> bool {
+            false
+        }
+
         /// Whether it has a log, whose blocks are merged with data blocks instead of being collected.
         #[must_use]
         #[inline]

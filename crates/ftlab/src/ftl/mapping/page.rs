@@ -47,6 +47,10 @@ impl PageMap {
 }
 
 impl MappingPolicy for PageMap {
+    fn is_plain(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn look_up(&self, page: Lpn) -> Option<Ppn> {
         Ppn::from_raw(self.table[page.at()])

@@ -2,7 +2,7 @@
 //! place as often as asked. Nothing is erased, collected or placed, and no page is ever empty: what is
 //! studied lies beneath the FTL.
 //!
-//! The numbers are those of [`Geometry`](crate::nand::Geometry): neighbouring pages lie in one block, then
+//! The numbers are those of [`Geometry`](crate::shape::Geometry): neighbouring pages lie in one block, then
 //! come the blocks of a plane, the planes of a die, and the dies. A load that is to keep all dies busy
 //! therefore has to spread its addresses.
 //!

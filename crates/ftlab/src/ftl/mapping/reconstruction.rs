@@ -11,9 +11,9 @@
 //! numbered below the mark, which the configuration checks.
 
 use super::{MappingFacts, MappingPolicy};
-use crate::config::declare::options;
 use crate::engine::prefetch;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Lpn, Ppn, Ratio};
 

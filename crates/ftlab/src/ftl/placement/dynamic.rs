@@ -9,8 +9,9 @@
 use super::rows::Rows;
 use super::{PlacementFacts, PlacementPolicy, PlacementView, Writable};
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::{Geometry, Row};
+use crate::nand::Row;
 use crate::policy::{NoOptions, Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{Lpn, PlaneId};
 
 /// Least load first.

@@ -8,11 +8,12 @@ mod static_stripe;
 
 pub use dynamic::Dynamic;
 pub use partly_dynamic::{PartlyDynamic, PartlyDynamicOptions};
-pub use static_stripe::{Level, StaticStripe, StripeOptions};
+pub use static_stripe::{StaticStripe, StripeOptions};
 
-use crate::nand::{Geometry, Row};
+use crate::nand::Row;
 use crate::policy::{contract, seam};
 use crate::scheduler::{DieSet, Load};
+use crate::shape::{Geometry, Level};
 use crate::units::{Lpn, PlaneId};
 
 seam! {

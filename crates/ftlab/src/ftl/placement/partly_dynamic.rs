@@ -7,14 +7,15 @@
 //! fixed levels in the order in which they are named, as static placement does.
 
 use super::rows::Rows;
-use super::static_stripe::{Level, StripeOptions};
+use super::static_stripe::StripeOptions;
 use super::{Mate, PlacementFacts, PlacementPolicy, PlacementView, PlaneStride, Writable};
-use crate::config::declare::options;
 use crate::engine::Divisor;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::{Geometry, Row};
+use crate::nand::Row;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::scheduler::Load;
+use crate::shape::{Geometry, Level};
 use crate::units::{DieId, Lpn, PlaneId};
 
 options! {
@@ -208,7 +209,7 @@ fn place_of(geometry: &Geometry, fixed: &[Level], die: DieId, plane: u32) -> u32
 mod tests {
     use super::*;
     use crate::ftl::placement::StaticStripe;
-    use crate::nand::Shape;
+    use crate::shape::Shape;
     use crate::units::Bytes;
 
     /// Of the planes of a page's pool one is that of static placement in the same order, and all

@@ -5,41 +5,13 @@
 //! Allocation Strategy and Data Granularity", ICS 2011 (orders of allocation).
 
 use super::{Mate, PlacementFacts, PlacementPolicy, PlacementView, PlaneStride, Writable};
-use crate::config::StripeOrder;
-use crate::config::declare::options;
 use crate::engine::Divisor;
 use crate::image::keeps_nothing;
-use crate::nand::{Geometry, Row};
+use crate::nand::Row;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::{Geometry, Level, StripeOrder};
 use crate::units::{DieId, Lpn, PlaneId};
-
-/// A level of parallelism over which addresses are striped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Channels.
-    Channel,
-    /// Chips on a channel.
-    Chip,
-    /// Dies in a chip.
-    Die,
-    /// Planes in a die.
-    Plane,
-}
-
-impl Level {
-    /// All levels, outermost first.
-    pub const ALL: [Level; 4] = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
-
-    pub(super) fn count(self, geometry: &Geometry) -> u32 {
-        let shape = geometry.shape();
-        match self {
-            Level::Channel => shape.channels,
-            Level::Chip => shape.chips_per_channel,
-            Level::Die => shape.dies_per_chip,
-            Level::Plane => shape.planes_per_die,
-        }
-    }
-}
 
 options! {
     /// How logical pages are striped.
@@ -161,7 +133,7 @@ impl PlacementPolicy for StaticStripe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nand::Shape;
+    use crate::shape::Shape;
     use crate::units::Bytes;
 
     /// The further pages of a row lie on the other planes of the first one's die, one on each, and all

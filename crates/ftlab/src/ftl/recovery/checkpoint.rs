@@ -7,8 +7,8 @@
 //! Entries have eight bytes: a place, and the low half of a version.
 
 use super::{RecoveryFacts, RecoveryPolicy, Upkeep};
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Bytes;
 

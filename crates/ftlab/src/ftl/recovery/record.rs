@@ -7,7 +7,7 @@ use super::snapshot::Snapshot;
 use crate::ftl::mapping::hybrid::DataBlock;
 use crate::ftl::mapping::{Mapping, MappingPolicy};
 use crate::ftl::recovery::RecoveryPolicy;
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// Of a version: it was placed, and is not known to be on flash.

@@ -3,7 +3,7 @@
 
 use crate::ftl::Ftl;
 use crate::ftl::mapping::MappingPolicy;
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;
 

@@ -4,8 +4,8 @@
 //! Source: Micron, "Optimized Client Computing With Dynamic Write Acceleration", technical brief 2014.
 
 use super::{CacheRules, Lent, SlcCacheFacts, SlcCachePolicy};
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Free blocks.

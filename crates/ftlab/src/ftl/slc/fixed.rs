@@ -4,8 +4,8 @@
 //! Source: Samsung, "TurboWrite Technology", white paper 2013.
 
 use super::{CacheRules, Lent, SlcCacheFacts, SlcCachePolicy};
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Blocks of its own.

@@ -7,8 +7,8 @@
 use super::{
     CacheRules, Dynamic, DynamicPart, Lent, SlcCacheFacts, SlcCachePolicy, Static, StaticPart,
 };
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Both.

@@ -26,8 +26,8 @@ pub use fixed::{Static, StaticOptions, StaticPart};
 pub use hybrid::{Hybrid, HybridOptions};
 pub use none::NoCache;
 
-use crate::config::Switch;
-use crate::config::declare::{choices, options};
+use crate::options::Switch;
+use crate::options::declare::{choices, options};
 use crate::policy::{contract, seam};
 use crate::units::Nanos;
 
@@ -123,6 +123,12 @@ pub struct Lent {
 contract! {
     /// What an SLC cache decides.
     pub trait SlcCachePolicy for SlcCache, by slc_cache_policy {
+        /// Whether it never uses any block.
+        #[must_use]
+        fn is_off(&self) -> bool {
+            false
+        }
+
         /// Blocks of each plane that are always in SLC mode. Asked once.
         #[must_use]
         fn own_blocks(&self) -> u32;

@@ -24,6 +24,10 @@ impl Policy for NoCache {
 impl SlcCacheFacts for NoCache {}
 
 impl SlcCachePolicy for NoCache {
+    fn is_off(&self) -> bool {
+        true
+    }
+
     fn own_blocks(&self) -> u32 {
         0
     }

@@ -6,8 +6,8 @@
 //! specification, directives of type Streams.
 
 use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
 

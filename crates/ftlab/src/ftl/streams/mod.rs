@@ -18,7 +18,7 @@ pub use multi_hash::{MultiHash, MultiHashOptions};
 pub use sepbit::SepBit;
 pub use single::Single;
 
-use crate::config::declare::options;
+use crate::options::declare::options;
 use crate::policy::{contract, seam};
 use crate::units::{BlockId, Lpn};
 

@@ -7,8 +7,8 @@
 //! Filters", MSST 2011: four filters, two hash functions, weights that fall by equal steps.
 
 use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream, hash};
-use crate::config::declare::options;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
 

@@ -8,8 +8,8 @@
 //! counters.
 
 use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream, hash};
-use crate::config::declare::options;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
 

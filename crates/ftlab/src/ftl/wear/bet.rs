@@ -15,12 +15,12 @@
 //! the SLC cache's own, counts as erased.
 
 use super::{LevellingPolicy, WearView};
-use crate::config::declare::options;
 use crate::ftl::BlockState;
 use crate::ftl::gc::Purpose;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::BlockId;
 
 options! {

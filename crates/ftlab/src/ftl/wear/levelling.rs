@@ -10,8 +10,8 @@
 use super::super::gc::Purpose;
 use super::super::{BlockState, Blocks, Ftl};
 use super::{Bet, NoLevelling, Threshold};
-use crate::nand::Geometry;
 use crate::policy::{contract, seam};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 seam! {

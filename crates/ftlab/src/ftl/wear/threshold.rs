@@ -17,12 +17,12 @@
 //! blocks at random; here the number of moves is limited, which draws no numbers.
 
 use super::{LevellingPolicy, WearView};
-use crate::config::declare::options;
 use crate::ftl::BlockState;
 use crate::ftl::gc::Purpose;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::BlockId;
 
 options! {

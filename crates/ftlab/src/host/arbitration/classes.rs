@@ -6,9 +6,9 @@
 
 use super::rounds::Rounds;
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, BurstOptions, QueueId, QueueSet};
-use crate::config::declare::{choices, options};
-use crate::config::value::{Item, Kind};
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::{choices, options};
+use crate::options::value::{Item, Kind};
 use crate::policy::{Parts, Policy};
 
 choices! {
@@ -76,7 +76,7 @@ impl Policy for PriorityClasses {
     type Options = ClassOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        let queues = parts.config.host.queues as usize;
+        let queues = parts.queues as usize;
         let classes = match options.classes[..] {
             [one] => vec![one; queues],
             _ => options.classes.clone(),

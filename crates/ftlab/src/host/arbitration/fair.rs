@@ -14,9 +14,9 @@
 //! its throttling of tenants that run ahead and its anticipation of coming requests are not here.
 
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, QueueId, Request, one_each};
-use crate::config::declare::{choices, options};
 use crate::host::Op;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 
 /// Virtual time of a unit of cost at weight one: fine enough that weights divide it without a trace.
@@ -63,7 +63,7 @@ impl Policy for StartTimeFair {
     type Options = FairOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        StartTimeFair::new(one_each(&options.weights, parts.config.host.queues), options.cost)
+        StartTimeFair::new(one_each(&options.weights, parts.queues), options.cost)
     }
 
     fn save(&self, out: &mut Writer) {

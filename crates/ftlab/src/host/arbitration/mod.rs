@@ -16,8 +16,9 @@ pub use weighted::{WeightedOptions, WeightedRoundRobin};
 
 use std::collections::VecDeque;
 
-use super::{Intake, QueueId, QueueSet, Request, RequestId};
+use super::{Intake, QueueId, QueueSet, Request};
 use crate::policy::{contract, seam};
+use crate::units::RequestId;
 
 seam! {
     /// Decides from which submission queue the controller fetches next.

@@ -4,9 +4,9 @@
 
 use super::rounds::Rounds;
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog};
-use crate::config::declare::options;
 use crate::host::QueueId;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Queues in turn.
@@ -33,7 +33,7 @@ impl Policy for RoundRobin {
     type Options = BurstOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        RoundRobin::new(parts.config.host.queues, options.burst)
+        RoundRobin::new(parts.queues, options.burst)
     }
 
     fn save(&self, out: &mut Writer) {

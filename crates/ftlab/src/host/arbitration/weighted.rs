@@ -7,9 +7,9 @@
 //! the round. It counts commands, not bytes: `start-time-fair` counts bytes.
 
 use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, BurstOptions, one_each, rounds::Rounds};
-use crate::config::declare::options;
 use crate::host::QueueId;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Queues in turn, by weight.
@@ -35,7 +35,7 @@ impl Policy for WeightedRoundRobin {
     type Options = WeightedOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        let weights = one_each(&options.weights, parts.config.host.queues);
+        let weights = one_each(&options.weights, parts.queues);
         WeightedRoundRobin::new(&weights, options.turns.burst)
     }
 

@@ -2,8 +2,8 @@
 //! doing.
 
 use super::{EnduranceFacts, EndurancePolicy};
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 options! {

@@ -9,8 +9,8 @@
 //! Flash Memory Summit 2015, whose figures show shape 4 for wear-out.
 
 use super::{EnduranceFacts, EndurancePolicy, FixedOptions};
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 options! {

@@ -2,10 +2,9 @@
 
 use super::{Interface, PageTime, Rate};
 use crate::engine::Divisor;
-use crate::host::SectorMask;
-use crate::nand::Shape;
 use crate::policy::{contract, seam};
-use crate::units::{Bytes, Nanos};
+use crate::shape::Shape;
+use crate::units::{Bytes, Nanos, SectorMask};
 
 seam! {
     /// How fast data crosses the bus of a channel.

@@ -4,11 +4,11 @@
 //! there, so its bus takes none.
 
 use super::{StatedTimes, TellsApart, TimingFacts, TimingPolicy};
-use crate::config::Cell;
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
-use crate::nand::{CostClass, Geometry, ReadEffort};
+use crate::nand::{CostClass, ReadEffort};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::{Cell, Geometry};
 use crate::units::{Nanos, Ppn};
 
 /// A read and a program time for each class.
@@ -42,7 +42,7 @@ impl Policy for ByCost {
         ByCost {
             read: options.read_by_cost.clone(),
             program: options.program_by_cost.clone(),
-            erase: parts.config.nand.timing.erase,
+            erase: parts.erase,
         }
     }
 

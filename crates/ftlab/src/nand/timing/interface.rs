@@ -4,8 +4,8 @@
 //! Source: Open NAND Flash Interface Specification, revision 4.0, 2014, section 4 (data interfaces).
 
 use super::{TransfersFacts, TransfersPolicy};
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Bytes, Nanos, TransferRate};
 

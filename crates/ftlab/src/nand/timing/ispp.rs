@@ -20,11 +20,11 @@
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.2, equations 1 and 2, after Li et al.
 
 use super::{StatedTimes, TellsApart, TimingFacts, TimingPolicy};
-use crate::config::Cell;
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
-use crate::nand::{CostClass, Geometry, ReadEffort, Reliability, ReliabilityOptions};
+use crate::nand::{CostClass, ReadEffort, Reliability, ReliabilityOptions};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::{Cell, Geometry};
 use crate::units::{Nanos, Ppn};
 
 /// A time for each step of a program, and for each effort of a read.
@@ -63,8 +63,7 @@ impl Policy for Ispp {
     type Options = IsppOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        let nand = &parts.config.nand;
-        Ispp::new(options, nand.cell, nand.timing.erase)
+        Ispp::new(options, parts.cell, parts.erase)
     }
 
     keeps_nothing!(Ispp { read, program, erase, reliability });

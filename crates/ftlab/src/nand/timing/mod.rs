@@ -22,9 +22,9 @@ pub use rate::{Rate, RateOptions};
 
 use std::borrow::Cow;
 
-use crate::config::Cell;
-use crate::nand::{CostClass, Geometry, ReadEffort, Reliability, ReliabilityOptions, Strain};
+use crate::nand::{CostClass, ReadEffort, Reliability, ReliabilityOptions, Strain};
 use crate::policy::{contract, seam};
+use crate::shape::{Cell, Geometry};
 use crate::units::{Nanos, Ppn};
 
 seam! {

@@ -2,8 +2,8 @@
 //! share.
 
 use super::{TransfersFacts, TransfersPolicy};
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Bytes, Nanos};
 

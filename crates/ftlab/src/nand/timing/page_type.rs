@@ -4,11 +4,11 @@
 //! simplified: real parts shift the order at a block's edges.
 
 use super::{StatedTimes, TellsApart, TimingFacts, TimingPolicy};
-use crate::config::Cell;
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
-use crate::nand::{CostClass, Geometry, ReadEffort};
+use crate::nand::{CostClass, ReadEffort};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::{Cell, Geometry};
 use crate::units::{Nanos, Ppn};
 
 /// Times of one page type.
@@ -50,7 +50,7 @@ impl Policy for PageType {
         let pairs = options.read_by_type.iter().zip(&options.program_by_type);
         PageType {
             types: pairs.map(|(&read, &program)| PageTimes { read, program }).collect(),
-            erase: parts.config.nand.timing.erase,
+            erase: parts.erase,
         }
     }
 

@@ -3,11 +3,11 @@
 use std::slice;
 
 use super::{StatedTimes, TellsApart, TimingFacts, TimingPolicy};
-use crate::config::Cell;
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
-use crate::nand::{CostClass, Geometry, ReadEffort};
+use crate::nand::{CostClass, ReadEffort};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::{Cell, Geometry};
 use crate::units::{Nanos, Ppn};
 
 /// One read time, one program time, one erase time.
@@ -38,11 +38,7 @@ impl Policy for Plain {
     type Options = PlainOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        Plain {
-            read: options.read,
-            program: options.program,
-            erase: parts.config.nand.timing.erase,
-        }
+        Plain { read: options.read, program: options.program, erase: parts.erase }
     }
 
     keeps_nothing!(Plain { read, program, erase });

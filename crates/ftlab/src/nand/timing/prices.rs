@@ -2,7 +2,8 @@
 //! hold one bit.
 
 use super::{Timing, TimingPolicy};
-use crate::nand::{CellMode, CostClass, Geometry, ReadEffort};
+use crate::nand::{CellMode, CostClass, ReadEffort};
+use crate::shape::Geometry;
 use crate::units::{Nanos, Ppn};
 
 /// Times of blocks that are used with one bit a cell.

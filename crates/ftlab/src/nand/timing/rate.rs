@@ -1,8 +1,8 @@
 //! A bus that moves so many bytes a second, as data sheets print it.
 
 use super::{TransfersFacts, TransfersPolicy};
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{BusRate, Bytes, BytesPerSec, Nanos};
 

@@ -29,10 +29,10 @@ pub use counts::{Cause, DemandCounts};
 use std::collections::VecDeque;
 
 use super::{MappingFacts, MappingPolicy, PageMap};
-use crate::config::declare::options;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{Bytes, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify;
 

@@ -4,7 +4,7 @@
 use super::tables::{DataBlock, LISTS, LOG, LogTables, STRAYED, Spot};
 use crate::ftl::{BlockState, Blocks};
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 
 impl LogTables {

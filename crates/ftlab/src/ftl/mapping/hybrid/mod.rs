@@ -19,13 +19,13 @@ mod tables;
 use std::fmt::Debug;
 
 pub use stripe::Stripe;
-pub use tables::{DataBlock, LogTables, Shares, Spot};
+pub use tables::{DataBlock, LogTables, Spot};
 
 use super::{MappingFacts, MappingPolicy};
-use crate::config::declare::{choices, options};
 use crate::ftl::placement::StaticStripe;
 use crate::ftl::{Blocks, Spare};
 use crate::image::keeps_nothing;
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 use crate::units::{BlockId, Lpn, Ppn};
 
@@ -150,9 +150,10 @@ impl<A: Association> Policy for LogMap<A> {
     type Options = LogOptions;
 
     fn build(options: &LogOptions, parts: &Parts<'_>) -> Self {
-        let stripe = parts.config.ftl.placement.policy.stripe();
-        let stripe = stripe.expect("the configuration was checked: logs go with static placement");
-        let stripe = Stripe::of(&StaticStripe::build(stripe, parts), parts.geometry);
+        let order = parts.stripe;
+        let order = order.expect("the configuration was checked: logs go with static placement");
+        let stripe = StaticStripe::new(parts.geometry, order.levels());
+        let stripe = Stripe::of(&stripe, parts.geometry);
         let shares = parts.shares.expect("the configuration was checked: logs have shares");
         let full = options.start == Start::Full;
         LogMap::new(LogTables::new(parts.geometry, stripe, shares, full))

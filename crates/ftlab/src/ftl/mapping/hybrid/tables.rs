@@ -10,7 +10,7 @@ use crate::engine::{Divisor, prefetch};
 use crate::ftl::Blocks;
 use crate::ftl::gc::Lists;
 use crate::ftl::recovery::Role;
-use crate::nand::Geometry;
+use crate::shape::{Geometry, Shares};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
 
 /// A data block: as many neighbouring logical pages of a plane as a block holds. Numbered plane by plane.
@@ -45,21 +45,6 @@ pub struct Spot {
     pub data: DataBlock,
     /// The page in it.
     pub offset: u32,
-}
-
-/// How a plane's blocks are shared out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shares {
-    /// Data blocks of a plane.
-    pub data: u32,
-    /// Log blocks of a plane.
-    pub log: u32,
-}
-
-impl Shares {
-    /// Blocks beside data and log: one that stays free while the last log block is emptied, and the
-    /// target of a merge.
-    pub const BESIDE: u32 = 2;
 }
 
 /// What is known of a block in use.

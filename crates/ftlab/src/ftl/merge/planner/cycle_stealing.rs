@@ -9,9 +9,10 @@
 
 use super::{PlannerFacts, PlannerPolicy};
 use crate::ftl::mapping::hybrid::LogView;
-use crate::ftl::merge::{Cost, Job};
+use crate::ftl::merge::Job;
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
+use crate::scheduler::CellWork;
 use crate::units::PlaneId;
 
 /// As many merges, each plane its own.
@@ -44,7 +45,7 @@ impl PlannerPolicy for CycleStealing {
                 job.add(view, spot, most as u32, Some(triggered.cost));
             }
         }
-        job.erases_empty = job.cost.and(Cost::ERASE).fits(triggered.cost);
+        job.erases_empty = job.cost.and(CellWork::ERASE).fits(triggered.cost);
         job
     }
 }

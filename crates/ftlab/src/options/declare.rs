@@ -117,46 +117,46 @@ macro_rules! options {
         }
 
         impl $Name {
-            const DECLARED: &[$crate::config::declare::Declaration] = &[
-                $($crate::config::declare::Declaration {
+            const DECLARED: &[$crate::options::declare::Declaration] = &[
+                $($crate::options::declare::Declaration {
                     path: concat!($at, ".", stringify!($field)),
                     doc: concat!($($field_doc),+).trim_ascii(),
-                    kind: <$Type as $crate::config::value::Value>::KIND,
+                    kind: <$Type as $crate::options::value::Value>::KIND,
                     unit: concat!($($unit)?),
-                    default: $crate::config::declare::options!(@default $default),
-                    range: $crate::config::declare::options!(@range $($low, $high)?),
+                    default: $crate::options::declare::options!(@default $default),
+                    range: $crate::options::declare::options!(@range $($low, $high)?),
                     source: $field_source,
-                    applies_with: &[$($($crate::config::declare::Condition {
+                    applies_with: &[$($($crate::options::declare::Condition {
                         path: $other,
-                        is: $crate::config::declare::options!(@relation $relation),
+                        is: $crate::options::declare::options!(@relation $relation),
                         value: $value,
                     },)+)?],
-                    choices: <$Type as $crate::config::value::Value>::choices,
+                    choices: <$Type as $crate::options::value::Value>::choices,
                 },)*
             ];
         }
 
-        impl $crate::config::declare::Node for $Name {
-            fn describe(catalog: &mut $crate::config::catalog::Builder) {
+        impl $crate::options::declare::Node for $Name {
+            fn describe(catalog: &mut $crate::options::catalog::Builder) {
                 catalog.options($at, concat!($($doc),+).trim_ascii(), Self::DECLARED);
-                $($(<$Node as $crate::config::declare::Node>::describe(catalog);)*)?
+                $($(<$Node as $crate::options::declare::Node>::describe(catalog);)*)?
             }
 
             #[allow(unused_variables, unused_mut, unused_assignments, reason = "empty sections")]
-            fn read(reader: &mut $crate::config::reader::Reader<'_>) -> Self {
+            fn read(reader: &mut $crate::options::reader::Reader<'_>) -> Self {
                 let mut declared = Self::DECLARED.iter();
                 Self {
                     $($field: reader.option::<$Type>(
                         declared.next().expect("one declaration for each field"),
                     ),)*
-                    $($($node: <$Node as $crate::config::declare::Node>::read(reader),)*)?
+                    $($($node: <$Node as $crate::options::declare::Node>::read(reader),)*)?
                 }
             }
 
             #[allow(unused_variables, reason = "empty sections")]
-            fn write(&self, printer: &mut $crate::config::show::Printer<'_>) {
+            fn write(&self, printer: &mut $crate::options::show::Printer<'_>) {
                 $(printer.option(concat!($at, ".", stringify!($field)), &self.$field);)*
-                $($($crate::config::declare::Node::write(&self.$node, printer);)*)?
+                $($($crate::options::declare::Node::write(&self.$node, printer);)*)?
             }
         }
     };
@@ -187,13 +187,13 @@ macro_rules! choices {
             const ALL: &[$Name] = &[$($Name::$Variant),+];
         }
 
-        impl $crate::config::value::Value for $Name {
-            const KIND: $crate::config::value::Kind = $crate::config::value::Kind::Choice;
+        impl $crate::options::value::Value for $Name {
+            const KIND: $crate::options::value::Kind = $crate::options::value::Kind::Choice;
 
-            fn parse(text: &str) -> Result<Self, $crate::config::value::ValueError> {
+            fn parse(text: &str) -> Result<Self, $crate::options::value::ValueError> {
                 match Self::ALL.iter().find(|value| value.print() == text) {
                     Some(value) => Ok(*value),
-                    None => Err($crate::config::value::unknown_choice(text, Self::choices())),
+                    None => Err($crate::options::value::unknown_choice(text, Self::choices())),
                 }
             }
 
@@ -209,9 +209,9 @@ macro_rules! choices {
                 Self::ALL[0]
             }
 
-            fn choices() -> &'static [$crate::config::value::Choice] {
-                const CHOICES: &[$crate::config::value::Choice] =
-                    &[$($crate::config::value::Choice {
+            fn choices() -> &'static [$crate::options::value::Choice] {
+                const CHOICES: &[$crate::options::value::Choice] =
+                    &[$($crate::options::value::Choice {
                         name: $text,
                         doc: concat!($($doc),+).trim_ascii(),
                     },)+];
@@ -224,7 +224,7 @@ pub(crate) use choices;
 
 #[cfg(test)]
 mod tests {
-    use crate::config::value::Value;
+    use crate::options::value::Value;
 
     choices! {
         /// A colour.

@@ -96,7 +96,7 @@ fn by_words<'a>(wanted: &str, known: &[&'a str]) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     #[test]
     fn words_of_others_stand_for_options_that_there_are() {
