@@ -1,13 +1,20 @@
 //! Seams and the policies that fill them.
 //!
-//! A seam is a closed enum over its policies, declared once by `seam!`: one line a policy. The enum is
-//! dispatched by a match, which the compiler can see through, unlike a boxed trait. A policy
-//! says everything else in its own file, by implementing [`Policy`]: its name, its options, and how
-//! it is built from them.
+//! A seam is a closed enum over its policies, declared once by `seam!`: one line a policy. What the core asks of
+//! them is a trait, stated by `contract!`; the enum keeps to it by a match, which the compiler can see through,
+//! unlike a boxed trait. A policy says everything else in its own file, by implementing [`Policy`]: its name, its
+//! options, and how it is built from them.
+//!
+//! With the cargo feature `external-policies` each enum has one more variant, `External`: a boxed policy from outside
+//! the crate (`OutsidePolicy`). What that costs stands there.
 
 mod contract;
+#[cfg(feature = "external-policies")]
+pub(crate) mod external;
 
 pub(crate) use contract::contract;
+#[cfg(feature = "external-policies")]
+pub use external::OutsidePolicy;
 
 use crate::image::{self, Damage, Writer};
 use crate::options::{Node, PolicyInfo, catalog::Builder, reader::Reader, show::Printer};
@@ -86,12 +93,13 @@ impl PolicyInfo {
 
 /// Declares a seam: the enum over its policies, the matching enum over their options for
 /// configurations, and a macro that dispatches a call to whichever policy is there. With `of Trait` after
-/// the name of that second enum, its `options` are the trait's view of whichever options are there.
+/// the name of that second enum, its `options` are the trait's view of whichever options are there. The last name
+/// is that of the trait of policies from outside the crate, which `contract!` declares.
 ///
 /// ```text
 /// seam! {
 ///     /// Decides in which order the commands of a die are served.
-///     pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy {
+///     pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy, or ExternalScheduler {
 ///         Fifo(Fifo),
 ///         ReadFirst(ReadFirst),
 ///     }
@@ -101,14 +109,14 @@ macro_rules! seam {
     (
         $(#[doc = $doc:literal])+
         pub enum $Seam:ident ($key:literal = $default:literal) as $Choice:ident of $Said:ident,
-            with $dispatch:ident
+            with $dispatch:ident, or $External:ident
         {
             $($Variant:ident($Type:ty)),+ $(,)?
         }
     ) => {
         $crate::policy::seam! {
             $(#[doc = $doc])+
-            pub enum $Seam ($key = $default) as $Choice, with $dispatch {
+            pub enum $Seam ($key = $default) as $Choice, with $dispatch, or $External {
                 $($Variant($Type)),+
             }
         }
@@ -132,7 +140,7 @@ macro_rules! seam {
     (
         $(#[doc = $doc:literal])+
         pub enum $Seam:ident ($key:literal = $default:literal) as $Choice:ident,
-            with $dispatch:ident
+            with $dispatch:ident, or $External:ident
         {
             $($Variant:ident($Type:ty)),+ $(,)?
         }
@@ -141,7 +149,9 @@ macro_rules! seam {
         #[derive(Clone, Debug)]
         #[allow(missing_docs, reason = "a variant is its policy, documented in its own file")]
         pub enum $Seam {
-            $($Variant($Type)),+
+            $($Variant($Type),)+
+            #[cfg(feature = "external-policies")]
+            External(Box<dyn $External>),
         }
 
         #[doc = concat!("The policy that `", $key, "` names, with its options.")]
@@ -185,14 +195,18 @@ macro_rules! seam {
             #[must_use]
             pub fn name(&self) -> &'static str {
                 match self {
-                    $(Self::$Variant(_) => <$Type as $crate::policy::Policy>::NAME),+
+                    $(Self::$Variant(_) => <$Type as $crate::policy::Policy>::NAME,)+
+                    #[cfg(feature = "external-policies")]
+                    Self::External(policy) => policy.name(),
                 }
             }
 
             /// Writes what the policy remembers.
             pub(crate) fn save(&self, out: &mut $crate::image::Writer) {
                 match self {
-                    $(Self::$Variant(policy) => $crate::policy::Policy::save(policy, out)),+
+                    $(Self::$Variant(policy) => $crate::policy::Policy::save(policy, out),)+
+                    #[cfg(feature = "external-policies")]
+                    Self::External(policy) => $crate::policy::external::save(&**policy, out),
                 }
             }
 
@@ -202,7 +216,9 @@ macro_rules! seam {
                 from: &mut $crate::image::Reader<'_>,
             ) -> Result<(), $crate::image::Damage> {
                 match self {
-                    $(Self::$Variant(policy) => $crate::policy::Policy::load(policy, from)),+
+                    $(Self::$Variant(policy) => $crate::policy::Policy::load(policy, from),)+
+                    #[cfg(feature = "external-policies")]
+                    Self::External(policy) => $crate::policy::external::load(&mut **policy, from),
                 }
             }
         }
@@ -250,7 +266,9 @@ macro_rules! seam {
             };
             ($d on:expr, $d policy:ident => $d call:expr) => {
                 match $d on {
-                    $($Seam::$Variant($d policy) => $d call),+
+                    $($Seam::$Variant($d policy) => $d call,)+
+                    #[cfg(feature = "external-policies")]
+                    $Seam::External($d policy) => $d call,
                 }
             };
         }

@@ -52,9 +52,11 @@ pub use lru_wsr::LruWsr;
 pub use none::WriteThrough;
 pub use prlru::{Pack, Prlru, PrlruOptions, Rules};
 pub use prlru_adaptive::{AdaptiveRules, PrlruAdaptive, PrlruAdaptiveOptions};
+#[cfg(feature = "external-policies")]
+pub use read::ExternalReadOrder;
 pub use read::{
-    CachePlace, LruReads, LruReadsOptions, NoReads, ReadCache, ReadCacheChoice, ReadCacheCounts,
-    ReadCacheSetup, ReadOrder,
+    CachePlace, FrameId, LruReads, LruReadsOptions, NoReads, ReadCache, ReadCacheChoice,
+    ReadCacheCounts, ReadCacheFacts, ReadCacheSetup, ReadOrder, ReadOrderPolicy,
 };
 pub use two_q::TwoQ;
 pub use two_qw_clock::{ClockShape, TwoQwClock};
@@ -66,7 +68,7 @@ use crate::units::{Bytes, Ratio};
 
 seam! {
     /// Says which page of the buffer is written back next.
-    pub enum WriteBuffer ("cache.policy" = "none") as WriteBufferChoice of OfBuffer, with buffer_policy {
+    pub enum WriteBuffer ("cache.policy" = "none") as WriteBufferChoice of OfBuffer, with buffer_policy, or ExternalWriteBuffer {
         None(WriteThrough),
         Lru(Lru),
         Gating(Gating),
@@ -208,7 +210,7 @@ impl WriteBufferChoice {
 contract! {
     /// What a write buffer decides. It orders slots, holds no data and flushes nothing. It gets a read-only view each
     /// time.
-    pub trait WriteBufferPolicy for WriteBuffer, by buffer_policy {
+    pub trait WriteBufferPolicy for WriteBuffer, by buffer_policy, or ExternalWriteBuffer {
         /// Whether a write is acknowledged when it is in the buffer, rather than when it is on flash.
         #[must_use]
         fn acknowledges_early(&self) -> bool {

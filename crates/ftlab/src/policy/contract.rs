@@ -12,7 +12,7 @@
 /// ```text
 /// contract! {
 ///     /// What a policy decides.
-///     pub trait SchedulerPolicy for Scheduler, by scheduler_policy {
+///     pub trait SchedulerPolicy for Scheduler, by scheduler_policy, or ExternalScheduler {
 ///         /// The rank of an arriving command.
 ///         fn rank(&mut self, arrival: &Arrival, view: &View<'_>) -> u64;
 ///     }
@@ -27,15 +27,39 @@
 /// }
 /// ```
 ///
-/// Facts become functions of the enum over the options, without their first argument.
+/// Facts become functions of the enum over the options, without their first argument. The name after `or` is that
+/// of the trait of policies from outside the crate, which whatever keeps to the contract has by itself, with the
+/// feature `external-policies`.
 macro_rules! contract {
     (
         $(#[$meta:meta])*
-        pub trait $Contract:ident for $Seam:ident, by $dispatch:ident { $($body:tt)* }
+        pub trait $Contract:ident for $Seam:ident, by $dispatch:ident, or $External:ident { $($body:tt)* }
     ) => {
         $(#[$meta])*
         pub trait $Contract {
             $($body)*
+        }
+
+        #[doc = concat!("A policy from outside the crate that keeps to [`", stringify!($Contract), "`], to be boxed.")]
+        #[cfg(feature = "external-policies")]
+        pub trait $External: $Contract + $crate::policy::OutsidePolicy {
+            /// A copy of it, with all that it remembers.
+            #[must_use]
+            fn boxed_clone(&self) -> Box<dyn $External>;
+        }
+
+        #[cfg(feature = "external-policies")]
+        impl<P: $Contract + $crate::policy::OutsidePolicy + Clone + 'static> $External for P {
+            fn boxed_clone(&self) -> Box<dyn $External> {
+                Box::new(self.clone())
+            }
+        }
+
+        #[cfg(feature = "external-policies")]
+        impl Clone for Box<dyn $External> {
+            fn clone(&self) -> Box<dyn $External> {
+                (**self).boxed_clone()
+            }
         }
 
         impl $Contract for $Seam {
@@ -65,7 +89,7 @@ macro_rules! contract {
     ) => {
         #[inline(always)]
         fn $name(&self $(, $arg: $Arg)*) $(-> $Answer)? {
-            $dispatch!(self, policy => $Contract::$name(policy $(, $arg)*))
+            $dispatch!(self, policy => policy.$name($($arg),*))
         }
         $crate::policy::contract!(@answers $Contract $dispatch $($rest)*);
     };
@@ -76,7 +100,7 @@ macro_rules! contract {
     ) => {
         #[inline(always)]
         fn $name(&mut self $(, $arg: $Arg)*) $(-> $Answer)? {
-            $dispatch!(self, policy => $Contract::$name(policy $(, $arg)*))
+            $dispatch!(self, policy => policy.$name($($arg),*))
         }
         $crate::policy::contract!(@answers $Contract $dispatch $($rest)*);
     };

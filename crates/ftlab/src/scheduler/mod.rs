@@ -54,7 +54,7 @@ use crate::units::{DieId, SimTime};
 
 seam! {
     /// Decides in which order the commands of a die are served.
-    pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy {
+    pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy, or ExternalScheduler {
         Fifo(Fifo),
         ReadFirst(ReadFirst),
         Deadline(Deadline),
@@ -90,7 +90,7 @@ pub enum BusOrder {
 
 contract! {
     /// What a scheduler decides.
-    pub trait SchedulerPolicy for Scheduler, by scheduler_policy {
+    pub trait SchedulerPolicy for Scheduler, by scheduler_policy, or ExternalScheduler {
         /// Which command a bus serves first. Asked once.
         #[must_use]
         fn bus_order(&self) -> BusOrder {

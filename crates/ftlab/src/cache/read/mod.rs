@@ -23,7 +23,7 @@ use crate::units::Lpn;
 
 seam! {
     /// Says which flash page of the read cache makes room next.
-    pub enum ReadOrder ("cache.read.policy" = "none") as ReadCacheChoice, with read_policy {
+    pub enum ReadOrder ("cache.read.policy" = "none") as ReadCacheChoice, with read_policy, or ExternalReadOrder {
         None(NoReads),
         Lru(LruReads),
     }
@@ -31,7 +31,7 @@ seam! {
 
 contract! {
     /// What a policy of the read cache decides. It knows every flash page that is there.
-    pub trait ReadOrderPolicy for ReadOrder, by read_policy {
+    pub trait ReadOrderPolicy for ReadOrder, by read_policy, or ExternalReadOrder {
         /// A flash page came in.
         fn inserted(&mut self, frame: FrameId);
 

@@ -27,7 +27,7 @@ use crate::policy::{contract, seam};
 seam! {
     /// Decides at which cost a page is programmed, and with that what reads of it cost. All but the first need
     /// a timing that knows costs (`nand.timing.policy`).
-    pub enum Regulator ("ftl.cost.policy" = "traditional") as RegulatorChoice, with regulator_policy {
+    pub enum Regulator ("ftl.cost.policy" = "traditional") as RegulatorChoice, with regulator_policy, or ExternalRegulator {
         Traditional(Traditional),
         HighWrite(HighWrite),
         LowWrite(LowWrite),
@@ -38,7 +38,7 @@ seam! {
 
 contract! {
     /// What a regulator decides.
-    pub trait RegulatorPolicy for Regulator, by regulator_policy {
+    pub trait RegulatorPolicy for Regulator, by regulator_policy, or ExternalRegulator {
         /// The cost of a page that the host writes.
         #[must_use]
         fn write(&self, past: Past) -> ProgramCost;

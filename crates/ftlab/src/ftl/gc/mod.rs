@@ -45,7 +45,7 @@ seam! {
     /// Picks the block that is collected next. It is told when a block becomes a candidate, when a
     /// candidate loses a valid page, and when one is collected without being chosen; it gives
     /// candidates up by choosing them.
-    pub enum Victim ("ftl.gc.victim" = "greedy") as VictimChoice, with victim_policy {
+    pub enum Victim ("ftl.gc.victim" = "greedy") as VictimChoice, with victim_policy, or ExternalVictim {
         Greedy(Greedy),
         CostBenefit(CostBenefit),
         DChoices(DChoices),
@@ -75,7 +75,7 @@ contract! {
     /// What a victim policy decides. It gives up a candidate by choosing it. No hash order, no clock; random numbers
     /// only from a [`Stream`](crate::engine::Stream) of its own. Constant time matters: `closed` and `choose` are
     /// called once a block, `lost_page` once a page that is overwritten.
-    pub trait VictimPolicy for Victim, by victim_policy {
+    pub trait VictimPolicy for Victim, by victim_policy, or ExternalVictim {
         /// A block is full: it may be collected from now on.
         fn closed(&mut self, view: &VictimView<'_>, block: BlockId);
 

@@ -26,7 +26,7 @@ use crate::units::{Lpn, Ppn};
 
 seam! {
     /// The table from logical to physical pages.
-    pub enum Mapping ("ftl.mapping.policy" = "page") as MappingChoice, with mapping_policy {
+    pub enum Mapping ("ftl.mapping.policy" = "page") as MappingChoice, with mapping_policy, or ExternalMapping {
         Page(PageMap),
         Physical(Physical),
         Dftl(Dftl),
@@ -80,7 +80,7 @@ contract! {
 
 contract! {
     /// What a mapping answers and records.
-    pub trait MappingPolicy for Mapping, by mapping_policy {
+    pub trait MappingPolicy for Mapping, by mapping_policy, or ExternalMapping {
         /// Whether logical pages have places of their own on flash. If not, nothing is placed, committed or
         /// collected: requests carry physical addresses.
         #[must_use]

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use super::PlannerPolicy;
 use super::fold::{Fold, PageCopy};
 use super::{Clocks, Job, MergeCounts, Planner, Reclaims, at_once};
 use crate::engine::Latencies;
@@ -14,7 +15,6 @@ use crate::engine::skills;
 use crate::ftl::FlashContents;
 use crate::ftl::gc::Ground;
 use crate::ftl::mapping::hybrid::{DataBlock, Room};
-use crate::ftl::merge::planner::PlannerPolicy;
 use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
 

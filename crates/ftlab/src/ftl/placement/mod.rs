@@ -18,7 +18,7 @@ use crate::units::{Lpn, PlaneId};
 
 seam! {
     /// Chooses the plane of a flash page.
-    pub enum Placement ("ftl.placement.policy" = "dynamic") as PlacementChoice, with placement_policy {
+    pub enum Placement ("ftl.placement.policy" = "dynamic") as PlacementChoice, with placement_policy, or ExternalPlacement {
         Static(StaticStripe),
         Dynamic(Dynamic),
         PartlyDynamic(PartlyDynamic),
@@ -109,7 +109,7 @@ impl Writable {
 
 contract! {
     /// What placement decides.
-    pub trait PlacementPolicy for Placement, by placement_policy {
+    pub trait PlacementPolicy for Placement, by placement_policy, or ExternalPlacement {
         /// The plane for a flash page whose first logical page is `page`, or none if all that it may
         /// use are full at present.
         fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId>;

@@ -46,7 +46,7 @@ use crate::units::Bytes;
 
 seam! {
     /// How the device finds its map again after a power cut.
-    pub enum Recovery ("ftl.recovery.policy" = "none") as RecoveryChoice, with recovery_policy {
+    pub enum Recovery ("ftl.recovery.policy" = "none") as RecoveryChoice, with recovery_policy, or ExternalRecovery {
         None(Unprotected),
         Scan(Scan),
         Checkpoint(Checkpoint),
@@ -55,7 +55,7 @@ seam! {
 
 contract! {
     /// What a policy of recovery has done while the device runs.
-    pub trait RecoveryPolicy for Recovery, by recovery_policy {
+    pub trait RecoveryPolicy for Recovery, by recovery_policy, or ExternalRecovery {
         /// How it keeps what it needs; none if it does not survive a power cut.
         #[must_use]
         fn upkeep(&self) -> Option<Upkeep>;

@@ -33,7 +33,7 @@ use crate::units::Nanos;
 
 seam! {
     /// Decides which blocks the host's writes may fill with one bit a cell.
-    pub enum SlcCache ("ftl.slc_cache.policy" = "none") as SlcCacheChoice, with slc_cache_policy {
+    pub enum SlcCache ("ftl.slc_cache.policy" = "none") as SlcCacheChoice, with slc_cache_policy, or ExternalSlcCache {
         None(NoCache),
         Static(Static),
         Dynamic(Dynamic),
@@ -122,7 +122,7 @@ pub struct Lent {
 
 contract! {
     /// What an SLC cache decides.
-    pub trait SlcCachePolicy for SlcCache, by slc_cache_policy {
+    pub trait SlcCachePolicy for SlcCache, by slc_cache_policy, or ExternalSlcCache {
         /// Whether it never uses any block.
         #[must_use]
         fn is_off(&self) -> bool {

@@ -136,7 +136,7 @@ options! {
 
 seam! {
     /// Decides which pages share blocks.
-    pub enum Streams ("ftl.streams.policy" = "single") as StreamsChoice, with streams_policy {
+    pub enum Streams ("ftl.streams.policy" = "single") as StreamsChoice, with streams_policy, or ExternalStreams {
         Single(Single),
         ByHostStream(ByHostStream),
         MultiHash(MultiHash),
@@ -160,7 +160,7 @@ contract! {
 
 contract! {
     /// What a policy of streams decides. Streams of the host are numbered from zero, those of copies after them.
-    pub trait StreamsPolicy for Streams, by streams_policy {
+    pub trait StreamsPolicy for Streams, by streams_policy, or ExternalStreams {
         /// How many streams there are. Always the same.
         #[must_use]
         fn counts(&self) -> StreamCounts;

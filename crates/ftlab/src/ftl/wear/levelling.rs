@@ -16,7 +16,7 @@ use crate::units::{BlockId, PlaneId};
 
 seam! {
     /// Moves data that lies still off young blocks, so that these come into use (static wear levelling).
-    pub enum Levelling ("ftl.wear.policy" = "none") as LevellingChoice, with levelling_policy {
+    pub enum Levelling ("ftl.wear.policy" = "none") as LevellingChoice, with levelling_policy, or ExternalLevelling {
         None(NoLevelling),
         Threshold(Threshold),
         Bet(Bet),
@@ -53,7 +53,7 @@ impl WearView<'_> {
 
 contract! {
     /// What a policy of static wear levelling decides.
-    pub trait LevellingPolicy for Levelling, by levelling_policy {
+    pub trait LevellingPolicy for Levelling, by levelling_policy, or ExternalLevelling {
         /// A block of the plane was erased, after it had been collected for a purpose.
         fn erased(&mut self, view: &WearView<'_>, block: BlockId, purpose: Purpose);
 

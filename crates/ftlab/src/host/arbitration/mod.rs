@@ -22,7 +22,7 @@ use crate::units::RequestId;
 
 seam! {
     /// Decides from which submission queue the controller fetches next.
-    pub enum Arbitration ("host.arbitration.policy" = "round-robin") as ArbitrationChoice, with arbitration_policy {
+    pub enum Arbitration ("host.arbitration.policy" = "round-robin") as ArbitrationChoice, with arbitration_policy, or ExternalArbitration {
         RoundRobin(RoundRobin),
         Weighted(WeightedRoundRobin),
         Classes(PriorityClasses),
@@ -73,7 +73,7 @@ impl<'a> Backlog<'a> {
 
 contract! {
     /// What an arbitration policy decides.
-    pub trait ArbitrationPolicy for Arbitration, by arbitration_policy {
+    pub trait ArbitrationPolicy for Arbitration, by arbitration_policy, or ExternalArbitration {
         /// A command has come to a queue that was empty.
         fn woke(&mut self, queue: QueueId);
 

@@ -12,7 +12,7 @@ use crate::policy::{contract, seam};
 
 seam! {
     /// How many program/erase cycles a block bears: the erase after them fails.
-    pub enum Endurance ("nand.endurance.policy" = "unlimited") as EnduranceChoice, with endurance_policy {
+    pub enum Endurance ("nand.endurance.policy" = "unlimited") as EnduranceChoice, with endurance_policy, or ExternalEndurance {
         Unlimited(Unlimited),
         Fixed(Fixed),
         Weibull(Weibull),
@@ -21,7 +21,7 @@ seam! {
 
 contract! {
     /// What a model of endurance says of blocks.
-    pub trait EndurancePolicy for Endurance, by endurance_policy {
+    pub trait EndurancePolicy for Endurance, by endurance_policy, or ExternalEndurance {
         /// The mean of all blocks; none if there is no limit.
         #[must_use]
         fn cycles(&self) -> Option<u32>;

@@ -8,7 +8,7 @@ use crate::units::{Bytes, Nanos, SectorMask};
 
 seam! {
     /// How fast data crosses the bus of a channel.
-    pub enum Transfers ("nand.bus.policy" = "rate") as TransfersChoice, with transfers_policy {
+    pub enum Transfers ("nand.bus.policy" = "rate") as TransfersChoice, with transfers_policy, or ExternalTransfers {
         Rate(Rate),
         Interface(Interface),
         PageTime(PageTime),
@@ -17,7 +17,7 @@ seam! {
 
 contract! {
     /// What a bus says of data.
-    pub trait TransfersPolicy for Transfers, by transfers_policy {
+    pub trait TransfersPolicy for Transfers, by transfers_policy, or ExternalTransfers {
         /// How long `size` takes, where a flash page holds `page`.
         #[must_use]
         fn time_for(&self, size: Bytes, page: Bytes) -> Nanos;

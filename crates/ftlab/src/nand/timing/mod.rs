@@ -10,6 +10,8 @@ mod plain;
 mod prices;
 mod rate;
 
+#[cfg(feature = "external-policies")]
+pub use bus::ExternalTransfers;
 pub use bus::{Bus, Transfers, TransfersChoice, TransfersFacts, TransfersPolicy};
 pub use by_cost::{ByCost, ByCostOptions};
 pub use interface::{Interface, InterfaceOptions};
@@ -29,7 +31,7 @@ use crate::units::{Nanos, Ppn};
 
 seam! {
     /// The time that the cells of a die are busy with an operation.
-    pub enum Timing ("nand.timing.policy" = "plain") as TimingChoice, with timing_policy {
+    pub enum Timing ("nand.timing.policy" = "plain") as TimingChoice, with timing_policy, or ExternalTiming {
         Plain(Plain),
         PageType(PageType),
         ByCost(ByCost),
@@ -85,7 +87,7 @@ contract! {
 
 contract! {
     /// What a model of timing answers.
-    pub trait TimingPolicy for Timing, by timing_policy {
+    pub trait TimingPolicy for Timing, by timing_policy, or ExternalTiming {
         /// Whether all pages cost the same.
         #[must_use]
         fn is_flat(&self) -> bool {

@@ -17,7 +17,7 @@ use crate::units::PlaneId;
 
 seam! {
     /// Decides what the other planes merge while one of them empties a log block.
-    pub enum Planner ("ftl.merge.planner" = "none") as PlannerChoice, with planner_policy {
+    pub enum Planner ("ftl.merge.planner" = "none") as PlannerChoice, with planner_policy, or ExternalPlanner {
         None(Alone),
         Synchronised(Synchronised),
         SuperDataBlock(SuperDataBlock),
@@ -37,7 +37,7 @@ contract! {
 
 contract! {
     /// What a planner decides.
-    pub trait PlannerPolicy for Planner, by planner_policy {
+    pub trait PlannerPolicy for Planner, by planner_policy, or ExternalPlanner {
         /// What `plane` does while another one does the job that `triggered`.
         #[must_use]
         fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job;
