@@ -8,9 +8,10 @@ use std::path::Path;
 use ftlab::config::Config;
 use ftlab::device::Device;
 use ftlab::host::Host;
-use ftlab::image::{Damage, Image, Refusal, differences, file};
+use ftlab::image::Damage;
 use ftlab::options::presets;
 use ftlab::options::value::Value as _;
+use ftlab::saved::{Image, Refusal, differences, file};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -277,7 +278,7 @@ impl Taken {
 mod tests {
     use ftlab::config::Layer;
     use ftlab::device::{DeviceSetup, assemble};
-    use ftlab::image::file::{FORMAT, MAGIC, PREAMBLE};
+    use ftlab::saved::file::{FORMAT, MAGIC, PREAMBLE};
 
     use super::*;
 

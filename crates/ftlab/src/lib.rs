@@ -14,6 +14,7 @@ pub mod image;
 pub mod nand;
 pub mod options;
 pub mod policy;
+pub mod saved;
 pub mod scheduler;
 pub mod shape;
 pub mod stats;

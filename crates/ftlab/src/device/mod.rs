@@ -329,13 +329,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Task::WriteBack => self.write_back_command_done::<S>(id),
             Task::Collect(plane) => {
                 let (collector, mut ground) = self.ground::<S>();
-                if collector.done(plane, id, &mut ground) == Freed::Pages {
+                let freed = collector.done(plane, id, &mut ground);
+                if freed == Freed::Pages {
                     if any(S, RARE) {
                         self.retry_map(plane);
                     }
                     self.retry_stalled::<S>(plane);
                 }
                 self.rewrite_what_is_due::<S>();
+                if freed == Freed::GoesOn {
+                    return;
+                }
             }
             task if any(S, RARE) => return self.task_done(task, id),
             _ => {}
@@ -581,7 +585,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     }
 
     fn expect(&self, request: &Request) {
-        let page = request.lba.0 / u64::from(self.sectors_per_page);
+        let page = request.lba.0 >> self.sectors_per_page.trailing_zeros();
         if let Ok(page) = u32::try_from(page) {
             self.ftl.prefetch(Lpn::new(page));
         }

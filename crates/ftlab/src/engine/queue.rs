@@ -125,7 +125,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Takes the next event.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<(SimTime, E)> {
         let at = self.next?;
         self.now = at;

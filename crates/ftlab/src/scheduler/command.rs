@@ -205,6 +205,16 @@ impl Command {
         }
     }
 
+    /// What it has read is programmed next, elsewhere: so many codewords.
+    #[inline]
+    pub(crate) fn turn_into_program(&mut self, codewords: u32) {
+        self.kind = Kind::Program;
+        self.codewords = codewords;
+        self.mode = CellMode::Native;
+        self.effort = ReadEffort::default();
+        (self.unreadable, self.failed, self.from_before) = (false, false, false);
+    }
+
     /// Says what it is to cost. Where others decide that, it may be dear.
     #[inline]
     pub fn set_cost(&mut self, cost: ProgramCost) {

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use super::super::parity::Below;
 use super::super::{Cargo, Ftl};
 use super::{Purpose, Scope, Wanted};
-use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
+use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, UNITS, any};
 use crate::ftl::FlashContents;
 use crate::nand::CellMode;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
@@ -23,6 +23,8 @@ use crate::verify::Canary;
 pub struct Collector {
     /// By program: where each of its pages is copied from.
     pub(super) sources: Cargo,
+    /// The pages that are copied next.
+    batch: Vec<Ppn>,
     /// By die: commands that let the host go first, with their planes.
     held: Vec<VecDeque<(PlaneId, CommandId)>>,
     /// The host has been idle for long enough.
@@ -34,6 +36,8 @@ pub struct Collector {
 pub enum Freed {
     /// Nothing.
     Nothing,
+    /// Nothing, and the command goes on: what it read is being programmed.
+    GoesOn,
     /// Flash pages that it may take, perhaps.
     Pages,
 }
@@ -67,7 +71,7 @@ impl Collector {
     #[must_use]
     pub fn new(units_per_page: u32, dies: u32) -> Collector {
         let held = vec![VecDeque::new(); dies as usize];
-        Collector { sources: Cargo::new(units_per_page), held, idle: false }
+        Collector { sources: Cargo::new(units_per_page), batch: Vec::new(), held, idle: false }
     }
 
     /// Starts collecting on a plane if it is short of free blocks and not collecting already. Called
@@ -333,7 +337,8 @@ impl Collector {
         }
     }
 
-    /// Starts copying as many valid pages, from place `first` of the victim on, as one flash page holds.
+    /// Starts copying as many valid pages, from place `first` of the victim on, as one flash page holds. What
+    /// lies on one flash page is read and programmed by one command; else the program waits for its reads.
     fn copy_page<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
@@ -342,50 +347,72 @@ impl Collector {
         first: u32,
         on: &mut Ground<'_, P, C, S>,
     ) {
-        let task = Task::Collect(plane);
-        let place = on.ftl.geometry.page_at(victim, 0);
-        let mut program = Command::new(Kind::Program, origin, task, place);
-        program.codewords = on.flash.bus().page_codewords();
-        let program = on.flash.prepare(program);
-        let units_per_page = on.ftl.geometry.units_per_page();
-        let (mut units, mut next) = (0, Some(first));
-        let mut read: Option<(u32, CommandId)> = None;
-        while let Some(unit) = next.filter(|_| units < units_per_page) {
-            let source = on.ftl.geometry.page_at(victim, unit);
-            self.sources.row_mut(program)[units as usize] = source.to_raw();
-            units += 1;
-            if let Some(page) = on.ftl.spare.owner(source) {
-                on.ftl.prefetch(page);
-            }
-            on.ftl.spare.prefetch_after(source);
-            let flash_page = on.ftl.geometry.flash_page_of(source);
-            let id = match read {
-                Some((of, id)) if of == flash_page => id,
-                _ => {
-                    if let Some((_, id)) = read {
-                        self.submit(plane, id, on);
-                    }
-                    let mut command = Command::new(Kind::Read, origin, task, source);
-                    command.then = Some(program);
-                    command.mode = on.ftl.mode_of::<S>(victim);
-                    on.flash.command_mut(program).waits_for += 1;
-                    on.flash.prepare(command)
-                }
-            };
-            let unit_codewords = on.flash.bus().codewords_per_unit();
-            let command = on.flash.command_mut(id);
-            command.units += 1;
-            command.codewords += unit_codewords;
-            read = Some((flash_page, id));
-            next = on.ftl.blocks.next_valid(victim, unit + 1);
-        }
-        on.flash.command_mut(program).units = units;
+        let (next, flash_pages) = self.gather::<S>(victim, first, on.ftl);
         if let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() {
             run.in_flight += 1;
-            run.next_unit = next.unwrap_or(on.ftl.geometry.units_per_block());
+            run.next_unit = next;
         }
-        if let Some((_, id)) = read {
+        let (task, codewords) = (Task::Collect(plane), on.flash.bus().codewords_per_unit());
+        let mode = on.ftl.mode_of::<S>(victim);
+        let sources = self.batch.len() as u32;
+        let mut read = Command::new(Kind::Read, origin, task, self.batch[0]);
+        read.mode = mode;
+        if !any(S, UNITS) || flash_pages == 1 {
+            (read.units, read.codewords) = (sources, sources * codewords);
+            let id = on.flash.prepare(read);
+            self.note_sources(id);
+            return self.submit(plane, id, on);
+        }
+        let mut program = Command::new(Kind::Program, origin, task, self.batch[0]);
+        program.codewords = on.flash.bus().page_codewords();
+        (program.units, program.waits_for) = (sources, flash_pages);
+        let program = on.flash.prepare(program);
+        self.note_sources(program);
+        read.then = Some(program);
+        let mut from = 0;
+        while let Some(&page) = self.batch.get(from) {
+            let flash_page = on.ftl.geometry.flash_page_of(page);
+            let on_it = |page: &&Ppn| on.ftl.geometry.flash_page_of(**page) == flash_page;
+            let units = self.batch[from..].iter().take_while(on_it).count();
+            from += units;
+            let units = units as u32;
+            let mut read = read.clone();
+            (read.page, read.units, read.codewords) = (page, units, units * codewords);
+            let id = on.flash.prepare(read);
             self.submit(plane, id, on);
+        }
+    }
+
+    /// Puts the next valid pages of a victim into the batch, from place `first` on, as many as a flash page
+    /// holds, and brings closer what will be touched. Returns the place behind them, and on how many flash pages
+    /// they lie.
+    #[inline(always)]
+    fn gather<const S: Skills>(&mut self, victim: BlockId, first: u32, ftl: &Ftl) -> (u32, u32) {
+        let units_per_page = if any(S, UNITS) { ftl.geometry.units_per_page() } else { 1 };
+        self.batch.clear();
+        let (mut next, mut flash_pages, mut last) = (Some(first), 0, None);
+        while let Some(unit) = next.filter(|_| (self.batch.len() as u32) < units_per_page) {
+            let source = ftl.geometry.page_at(victim, unit);
+            self.batch.push(source);
+            if let Some(page) = ftl.spare.owner(source) {
+                ftl.prefetch(page);
+            }
+            ftl.spare.prefetch_after(source);
+            if any(S, UNITS) {
+                let flash_page = Some(ftl.geometry.flash_page_of(source));
+                flash_pages += u32::from(flash_page != last);
+                last = flash_page;
+            }
+            next = ftl.blocks.next_valid(victim, unit + 1);
+        }
+        (next.unwrap_or(ftl.geometry.units_per_block()), flash_pages)
+    }
+
+    /// The batch is what a command carries.
+    #[inline(always)]
+    fn note_sources(&mut self, id: CommandId) {
+        for (place, source) in self.sources.row_mut(id).iter_mut().zip(&self.batch) {
+            *place = source.to_raw();
         }
     }
 
@@ -446,14 +473,18 @@ impl Collector {
             return Freed::Nothing;
         }
         match on.flash.command(id).kind {
-            Kind::Read => {
-                self.read_done(plane, id, on);
-                return Freed::Nothing;
-            }
+            Kind::Read => return self.read_done(plane, id, on),
             Kind::Program | Kind::Copyback => {
+                let was_dry = on.ftl.planes[plane.at()].host_credit == 0;
                 let earned = self.copy_done(plane, id, on);
-                if earned == 0 && on.ftl.planes[plane.at()].collection.is_some() {
-                    return Freed::Nothing;
+                if on.ftl.planes[plane.at()].collection.is_some() {
+                    if earned == 0 {
+                        return Freed::Nothing;
+                    }
+                    // More of what the plane had changes nothing.
+                    if !any(S, SLC | RARE) && !was_dry {
+                        return Freed::Pages;
+                    }
                 }
             }
             Kind::Erase => self.erase_done(plane, id, on),
@@ -462,19 +493,26 @@ impl Collector {
         if on.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 
+    #[inline(always)]
     fn read_done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
         on: &mut Ground<'_, P, C, S>,
-    ) {
-        let Some(program) = on.flash.command(id).then else { return };
+    ) -> Freed {
+        let codewords = on.flash.bus().page_codewords();
+        let command = on.flash.command_mut(id);
+        let Some(program) = command.then else {
+            command.turn_into_program(codewords);
+            self.place_copy(plane, id, on);
+            return Freed::GoesOn;
+        };
         let command = on.flash.command_mut(program);
         command.waits_for -= 1;
-        if command.waits_for > 0 {
-            return;
+        if command.waits_for == 0 {
+            self.place_copy(plane, program, on);
         }
-        self.place_copy(plane, program, on);
+        Freed::Nothing
     }
 
     /// Returns the flash pages that the host may take for the copy.

@@ -9,8 +9,6 @@ mod cost_benefit;
 mod d_choices;
 mod failures;
 mod fifo;
-#[cfg(test)]
-mod fragments;
 mod greedy;
 mod lists;
 mod pool;

@@ -1,5 +1,7 @@
 //! Each policy against a naive search of all candidates.
 
+mod fragments;
+
 use super::*;
 use crate::shape::Shape;
 use crate::units::Bytes;

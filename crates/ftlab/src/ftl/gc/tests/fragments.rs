@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::super::streams::WriteStream;
-use super::super::{Fragment, Ftl};
 use crate::config::{Config, Layer};
 use crate::device::DeviceSetup;
 use crate::engine::skills;
 use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::streams::WriteStream;
+use crate::ftl::{Fragment, Ftl};
 use crate::image::{Resume, Snapshot};
 use crate::units::{Lpn, PlaneId, Ppn, SectorMask};
 
