@@ -1,9 +1,20 @@
 //! Seams and the policies that fill them.
 //!
-//! A seam is a closed enum over its policies, declared once by `seam!`: one line a policy. The enum is
-//! dispatched by a match, which the compiler can see through, unlike a boxed trait. A policy
-//! says everything else in its own file, by implementing [`Policy`]: its name, its options, and how
-//! it is built from them.
+//! A seam is a closed enum over its policies, declared once by `seam!`: one line a policy. What the core asks of
+//! them is a trait, stated by `contract!`; the enum keeps to it by a match, which the compiler can see through,
+//! unlike a boxed trait. A policy says everything else in its own file, by implementing [`Policy`]: its name, its
+//! options, and how it is built from them.
+//!
+//! With the cargo feature `external-policies` each enum has one more variant, `External`: a boxed policy from outside
+//! the crate (`OutsidePolicy`). What that costs stands there.
+
+mod contract;
+#[cfg(feature = "external-policies")]
+pub(crate) mod external;
+
+pub(crate) use contract::contract;
+#[cfg(feature = "external-policies")]
+pub use external::OutsidePolicy;
 
 use crate::image::{self, Damage, Writer};
 use crate::options::{Node, PolicyInfo, catalog::Builder, reader::Reader, show::Printer};
@@ -82,12 +93,13 @@ impl PolicyInfo {
 
 /// Declares a seam: the enum over its policies, the matching enum over their options for
 /// configurations, and a macro that dispatches a call to whichever policy is there. With `of Trait` after
-/// the name of that second enum, its `options` are the trait's view of whichever options are there.
+/// the name of that second enum, its `options` are the trait's view of whichever options are there. The last name
+/// is that of the trait of policies from outside the crate, which `contract!` declares.
 ///
 /// ```text
 /// seam! {
 ///     /// Decides in which order the commands of a die are served.
-///     pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy {
+///     pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy, or ExternalScheduler {
 ///         Fifo(Fifo),
 ///         ReadFirst(ReadFirst),
 ///     }
@@ -97,14 +109,14 @@ macro_rules! seam {
     (
         $(#[doc = $doc:literal])+
         pub enum $Seam:ident ($key:literal = $default:literal) as $Choice:ident of $Said:ident,
-            with $dispatch:ident
+            with $dispatch:ident, or $External:ident
         {
             $($Variant:ident($Type:ty)),+ $(,)?
         }
     ) => {
         $crate::policy::seam! {
             $(#[doc = $doc])+
-            pub enum $Seam ($key = $default) as $Choice, with $dispatch {
+            pub enum $Seam ($key = $default) as $Choice, with $dispatch, or $External {
                 $($Variant($Type)),+
             }
         }
@@ -116,12 +128,19 @@ macro_rules! seam {
                     $(Self::$Variant(options) => options),+
                 }
             }
+
+            /// The same, to be changed.
+            fn options_mut(&mut self) -> &mut dyn $Said {
+                match self {
+                    $(Self::$Variant(options) => options),+
+                }
+            }
         }
     };
     (
         $(#[doc = $doc:literal])+
         pub enum $Seam:ident ($key:literal = $default:literal) as $Choice:ident,
-            with $dispatch:ident
+            with $dispatch:ident, or $External:ident
         {
             $($Variant:ident($Type:ty)),+ $(,)?
         }
@@ -130,7 +149,9 @@ macro_rules! seam {
         #[derive(Clone, Debug)]
         #[allow(missing_docs, reason = "a variant is its policy, documented in its own file")]
         pub enum $Seam {
-            $($Variant($Type)),+
+            $($Variant($Type),)+
+            #[cfg(feature = "external-policies")]
+            External(Box<dyn $External>),
         }
 
         #[doc = concat!("The policy that `", $key, "` names, with its options.")]
@@ -170,10 +191,22 @@ macro_rules! seam {
 
         #[allow(dead_code, reason = "some seams are asked while the device is built, and gone then")]
         impl $Seam {
+            /// The name of the policy.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$Variant(_) => <$Type as $crate::policy::Policy>::NAME,)+
+                    #[cfg(feature = "external-policies")]
+                    Self::External(policy) => policy.name(),
+                }
+            }
+
             /// Writes what the policy remembers.
             pub(crate) fn save(&self, out: &mut $crate::image::Writer) {
                 match self {
-                    $(Self::$Variant(policy) => $crate::policy::Policy::save(policy, out)),+
+                    $(Self::$Variant(policy) => $crate::policy::Policy::save(policy, out),)+
+                    #[cfg(feature = "external-policies")]
+                    Self::External(policy) => $crate::policy::external::save(&**policy, out),
                 }
             }
 
@@ -183,7 +216,9 @@ macro_rules! seam {
                 from: &mut $crate::image::Reader<'_>,
             ) -> Result<(), $crate::image::Damage> {
                 match self {
-                    $(Self::$Variant(policy) => $crate::policy::Policy::load(policy, from)),+
+                    $(Self::$Variant(policy) => $crate::policy::Policy::load(policy, from),)+
+                    #[cfg(feature = "external-policies")]
+                    Self::External(policy) => $crate::policy::external::load(&mut **policy, from),
                 }
             }
         }
@@ -216,13 +251,24 @@ macro_rules! seam {
             }
         }
 
-        $crate::policy::seam!(@dispatch ($) $Seam $dispatch $($Variant)+);
+        $crate::policy::seam!(@dispatch ($) $Seam $Choice $dispatch $($Variant($Type))+);
     };
-    (@dispatch ($d:tt) $Seam:ident $dispatch:ident $($Variant:ident)+) => {
+    (@dispatch ($d:tt) $Seam:ident $Choice:ident $dispatch:ident $($Variant:ident($Type:ty))+) => {
+        #[allow(unused_macro_rules, reason = "not every seam has facts")]
         macro_rules! $dispatch {
+            (of $d on:expr, $d Chosen:ident($d options:ident) => $d call:expr) => {
+                match $d on {
+                    $($Choice::$Variant($d options) => {
+                        type $d Chosen = $Type;
+                        $d call
+                    }),+
+                }
+            };
             ($d on:expr, $d policy:ident => $d call:expr) => {
                 match $d on {
-                    $($Seam::$Variant($d policy) => $d call),+
+                    $($Seam::$Variant($d policy) => $d call,)+
+                    #[cfg(feature = "external-policies")]
+                    $Seam::External($d policy) => $d call,
                 }
             };
         }

@@ -5,7 +5,7 @@ use ftlab::config::{Config, Layer, MapUnit, Origin};
 use ftlab::config::{Topic, all_options, all_policies, explain, fuzz};
 use ftlab::device::{DeviceSetup, assemble};
 use ftlab::host::Host;
-use ftlab::nand::timing::TimingChoice;
+use ftlab::nand::timing::{TimingChoice, TimingPolicy};
 use ftlab::nand::{CostClass, ReadEffort, Scheduled};
 use ftlab::options::presets;
 use ftlab::options::value::{Kind, Value};

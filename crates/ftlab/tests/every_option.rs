@@ -13,7 +13,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use ftlab::config::{Config, Layer, all_options};
 use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
 use ftlab::engine::Stream;
-use ftlab::ftl::recovery::RecoveryChoice;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::options::OptionInfo;
 use ftlab::options::value::Kind;
@@ -227,7 +226,7 @@ fn behaviour(config: &Config) -> u64 {
     let erases: Vec<u32> = device.ftl().blocks().all_erases().collect();
     let counts = (device.ftl_counts(), device.buffer_counts(), flash.done(), flash.overlaps());
     format!("{counts:?} {erases:?}").hash(&mut hasher);
-    if !matches!(config.options.ftl.recovery.policy, RecoveryChoice::None(_)) {
+    if config.options.ftl.recovery.policy.survives() {
         format!("{:?}", recovered(config, device)).hash(&mut hasher);
     }
     hasher.finish()

@@ -21,10 +21,10 @@ pub use self::space::Space;
 
 use self::space::Fill;
 use self::versions::Versions;
-use super::WriteBuffer;
 use super::lookup::Lookup;
 use super::order::Order;
 use super::view::{BufferView, Eviction, Leaves, OnFlash, Shape};
+use super::{WriteBuffer, WriteBufferPolicy};
 use crate::engine::{Handle, NumberHasher, Slab};
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{Lpn, Nanos, PageSpan, RequestId, SectorMask};

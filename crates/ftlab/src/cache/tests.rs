@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::buffer::Index;
 use super::view::{OnFlash, Shape};
-use super::{BufferView, Eviction, Leaves, Page, SlotId, WriteBuffer};
+use super::{BufferView, Eviction, Leaves, Page, SlotId, WriteBuffer, WriteBufferPolicy};
 use crate::engine::Slab;
 use crate::units::Lpn;
 use crate::units::SectorMask;

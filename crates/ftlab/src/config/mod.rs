@@ -35,7 +35,7 @@ pub use crate::options::{ConfigError, Layer, Origin, Place, Problem, Problems};
 
 use stack::{NoFiles, Stack, Texts};
 
-use crate::cache::{USUAL_CAPACITY, WriteBufferChoice};
+use crate::cache::UsualCapacity;
 use crate::ftl::placement::{PlacementChoice, StripeOptions};
 use crate::options::Node;
 use crate::options::reader::{self, Reader};
@@ -167,10 +167,10 @@ fn adjust_to_log(options: &mut Options, reader: &mut Reader<'_>) {
         reader.origins.insert(UNIT, Origin::Adjusted("a log maps whole flash pages"));
     }
     const PLACEMENT: &str = "ftl.placement.policy";
-    let is_static = matches!(options.ftl.placement.policy, PlacementChoice::Static(_));
+    let is_static = options.ftl.placement.policy.stripe().is_some();
     if !is_static && !reader.set_by_hand(PLACEMENT) {
         let stripe = StripeOptions { order: StripeOrder::CHANNELS_FIRST };
-        options.ftl.placement.policy = PlacementChoice::Static(stripe);
+        options.ftl.placement.policy = PlacementChoice::striped(stripe);
         const WHY: Origin = Origin::Adjusted("a log needs pages that know their plane");
         reader.origins.insert(PLACEMENT, WHY);
         reader.origins.insert("ftl.placement.order", WHY);
@@ -197,10 +197,10 @@ fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
     const CAPACITY: &str = "cache.capacity";
     // Pages of channels that work as one are as many times larger.
     let page = resolve::shape(options).page_size;
-    if let WriteBufferChoice::Gating(gating) = &mut options.cache.policy
+    if let Some(UsualCapacity { capacity, usual, why }) = options.cache.policy.usual_capacity()
         && !reader.is_set_for(CAPACITY, "cache.policy")
     {
-        gating.dram.capacity = USUAL_CAPACITY.max(page);
-        reader.origins.insert(CAPACITY, Origin::Adjusted("small, for a gating buffer"));
+        *capacity = usual.max(page);
+        reader.origins.insert(CAPACITY, Origin::Adjusted(why));
     }
 }

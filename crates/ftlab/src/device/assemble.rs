@@ -17,10 +17,12 @@ use crate::config::{
     Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
 };
 use crate::engine::skills;
-use crate::ftl::cost::{CostSetup, RegulatorChoice, Rewriter};
+use crate::ftl::cost::{CostSetup, Rewriter};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
+use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
-use crate::ftl::placement::PlacementChoice;
+use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::recovery::RecoveryPolicy;
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
@@ -28,13 +30,13 @@ use crate::host::arbitration::one_each;
 use crate::host::{
     Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, StreamMap,
 };
-use crate::nand::timing::{Bus, OneBit, Prices, TimingChoice};
+use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{
     Abilities, CacheOps, Counting, Faults, Hazards, MultiPlane, PauseCost, Superblocks,
 };
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
-use crate::shape::{Geometry, StripeOrder};
+use crate::shape::Geometry;
 use crate::units::{Bytes, Nanos, SectorMask, SimTime};
 use crate::verify::{self, Plant};
 
@@ -77,7 +79,7 @@ impl DeviceSetup {
             erase: nand.timing.erase,
             logical_pages,
             shares: config.shares(),
-            stripe: stripe(&ftl.placement.policy),
+            stripe: ftl.placement.policy.stripe().map(|stripe| stripe.order),
             queues: options.host.queues,
             seed,
         };
@@ -104,7 +106,7 @@ impl DeviceSetup {
                 },
                 scheduler: options.scheduler.policy.build(&of_flash),
                 prior: ftl.cost.prior(),
-                whole_moments: matches!(ftl.cost.policy, RegulatorChoice::QueueDriven(_)),
+                whole_moments: ftl.cost.policy.looks_at_queues(),
                 data_out_first: options.scheduler.data_out_first.is_on(),
                 hazards: Hazards::new(&nand.faults, counting(options), &geometry, seed),
             },
@@ -147,20 +149,10 @@ impl DeviceSetup {
     }
 }
 
-/// The order of a placement that follows from the address alone.
-fn stripe(placement: &PlacementChoice) -> Option<StripeOrder> {
-    match placement {
-        PlacementChoice::Static(stripe) => Some(stripe.order),
-        PlacementChoice::Dynamic(_) | PlacementChoice::PartlyDynamic(_) => None,
-    }
-}
-
 /// Who wants to know how often blocks are read.
 fn counting(options: &Options) -> Counting {
-    let disturbs = match &options.nand.timing.policy {
-        TimingChoice::Ispp(ispp) => ispp.reliability.disturbed_errors > 0,
-        _ => false,
-    };
+    let errors = options.nand.timing.policy.errors();
+    let disturbs = errors.is_some_and(|errors| errors.disturbed_errors > 0);
     Counting { disturbs, often: options.ftl.refresh.reads }
 }
 

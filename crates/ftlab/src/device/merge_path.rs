@@ -10,6 +10,7 @@ use crate::engine::skills::{self, Skills};
 use crate::ftl::gc::Ground;
 use crate::ftl::mapping::hybrid::Room;
 use crate::ftl::merge::{Merger, Step};
+use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Lpn, PlaneId, Ppn};

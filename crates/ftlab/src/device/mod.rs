@@ -12,6 +12,8 @@ mod dead_dies;
 mod direct_path;
 mod end_of_life;
 mod entry;
+#[cfg(feature = "external-policies")]
+mod external;
 mod fill;
 mod front_path;
 mod idle;
@@ -39,6 +41,8 @@ use std::collections::VecDeque;
 pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
 pub use contents::{Contents, FlashRead, FlashWrite, PageProgram};
 pub use end_of_life::EndOfLife;
+#[cfg(feature = "external-policies")]
+pub use external::Misfit;
 pub use image::LeftInDram;
 pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;

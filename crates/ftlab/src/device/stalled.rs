@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::{Contents, Device};
 use crate::engine::skills::{RARE, Skills, any};
+use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Nanos, PlaneId, SimTime};

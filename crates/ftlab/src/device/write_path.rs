@@ -5,7 +5,7 @@ use super::map_path::Seeker;
 use super::{Contents, Device, Outlet, PREFETCH_DISTANCE};
 use crate::cache::{Beside, Eviction, Page, SlotId, Turn, Waiting};
 use crate::engine::skills::{self, RARE, ROWS, Skills, UNITS, any};
-use crate::ftl::streams::WriteStream;
+use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::{Fragment, Fragments};
 use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};

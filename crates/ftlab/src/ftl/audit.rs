@@ -1,7 +1,9 @@
 //! The FTL's promises, checked from end to end: what tests call, and what a run never needs.
 
+use super::gc::VictimPolicy;
 use super::{BlockState, Ftl};
 use crate::engine::skills;
+use crate::ftl::mapping::MappingPolicy;
 use crate::units::{BlockId, Lpn, PlaneId};
 
 impl Ftl {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use super::{Fragments, Ftl};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::FlashContents;
+use crate::ftl::mapping::MappingPolicy;
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{Lpn, Ppn, SectorMask};
 

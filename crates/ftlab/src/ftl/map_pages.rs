@@ -2,7 +2,7 @@
 //! counted apart.
 
 use super::Ftl;
-use super::mapping::Dftl;
+use super::mapping::{Dftl, MappingPolicy};
 use crate::engine::skills;
 use crate::scheduler::Load;
 use crate::units::{PlaneId, Ppn, Tpn};

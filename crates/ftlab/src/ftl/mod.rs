@@ -35,14 +35,14 @@ pub use spare::Spare;
 
 use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
-use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
+use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimPolicy, VictimView};
 use lost::Lost;
-use mapping::Mapping;
+use mapping::{Mapping, MappingPolicy};
 use parity::Stripes;
-use placement::{Mate, Placement, Writable};
+use placement::{Mate, Placement, PlacementPolicy, Writable};
 use recovery::{Record, Recovery};
 use slc::{CacheState, Count, SlcSetup};
-use streams::Streams;
+use streams::{Streams, StreamsPolicy};
 use wear::{DeadDies, Demand, FreeBlockOrder, Levelling, Life, Refresh, WearSetup};
 
 use crate::engine::skills::{self, RARE, SLC, Skills, any};

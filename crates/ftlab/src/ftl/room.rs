@@ -2,11 +2,12 @@
 //! one is full, and which planes the host may write to.
 
 use super::gc::{Collection, Purpose};
-use super::placement::{PlacementView, Writable};
-use super::streams::WriteStream;
+use super::placement::{PlacementPolicy, PlacementView, Writable};
+use super::streams::{StreamsPolicy, WriteStream};
 use super::wear::Pick;
 use super::{BlockState, Ftl};
 use crate::engine::skills::{self, RARE, SLC, Skills, UNITS, any};
+use crate::ftl::mapping::MappingPolicy;
 use crate::nand::{CellMode, Row};
 use crate::scheduler::Load;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};

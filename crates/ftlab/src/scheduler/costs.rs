@@ -2,6 +2,7 @@
 
 use super::command::{Command, CommandId, Origin};
 use super::flash::{Flash, Probe};
+use crate::nand::timing::TimingPolicy;
 use crate::nand::{CellMode, CostClass, Kind, Place, Programmed, Reliability, Strain};
 use crate::units::{Ppn, SimTime};
 use crate::verify::Canary;

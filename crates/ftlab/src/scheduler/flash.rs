@@ -13,10 +13,11 @@ use super::view::{View, cells_price};
 use super::{Arrival, BusOrder, Load, Scheduler};
 use crate::engine::skills::{self, Skills};
 use crate::engine::{EventQueue, Slab};
-use crate::nand::timing::{Bus, Prices};
+use crate::nand::timing::{Bus, Prices, TimingPolicy};
 use crate::nand::{
     Abilities, CellMode, CostClass, DieStates, Hazards, Kind, Prior, Programmed, ReadEffort,
 };
+use crate::scheduler::SchedulerPolicy;
 use crate::shape::Geometry;
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
 use crate::verify::{self, Canary, Plant};

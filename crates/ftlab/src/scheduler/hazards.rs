@@ -4,6 +4,7 @@
 use super::command::{Command, CommandId, Origin};
 use super::flash::{Flash, Probe};
 use crate::image::{Damage, Reader};
+use crate::nand::timing::TimingPolicy;
 use crate::nand::{Hazards, Kind, Place};
 use crate::units::{BlockId, DieId, SimTime};
 

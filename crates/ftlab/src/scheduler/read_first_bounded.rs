@@ -39,7 +39,7 @@
 use super::last_below::{LastBelow, Place};
 use super::look_ahead::LookAhead;
 use super::view::View;
-use super::{Arrival, BusOrder, Command, CommandId, Kind, Order, Origin};
+use super::{Arrival, BusOrder, Command, CommandId, Kind, Origin, SchedulerPolicy};
 use crate::image::keeps_nothing;
 use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
@@ -284,7 +284,7 @@ impl ReadFirstBounded {
     }
 }
 
-impl Order for ReadFirstBounded {
+impl SchedulerPolicy for ReadFirstBounded {
     fn bus_order(&self) -> BusOrder {
         BusOrder::Arrival
     }

@@ -5,7 +5,7 @@ use ftlab::ftl::cost::{
     Traditional,
 };
 use ftlab::host::Op;
-use ftlab::nand::timing::{ByCost, Ispp, IsppOptions, Timing};
+use ftlab::nand::timing::{ByCost, Ispp, IsppOptions, Timing, TimingPolicy};
 use ftlab::nand::{CostClass, Crowd, Prior, ReliabilityOptions};
 use ftlab::options::Switch;
 use ftlab::shape::Cell;

@@ -9,7 +9,7 @@ use ftlab::ftl::cost::CostSetup;
 use ftlab::ftl::gc::Purpose;
 use ftlab::ftl::wear::RefreshRule;
 use ftlab::host::{Advanced, Host, Op, Outcome, Request};
-use ftlab::nand::timing::{Ispp, IsppOptions, Timing, TimingChoice};
+use ftlab::nand::timing::{Ispp, IsppOptions, Timing, TimingChoice, TimingPolicy};
 use ftlab::nand::{CostClass, Limit, Prior, Reliability};
 use ftlab::scheduler::Probe;
 use ftlab::shape::Cell;

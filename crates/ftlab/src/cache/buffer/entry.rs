@@ -2,7 +2,7 @@
 //! before.
 
 use super::super::view::OnFlash;
-use super::{Buffer, Page, SlotId, Turn, Waiting, view};
+use super::{Buffer, Page, SlotId, Turn, Waiting, WriteBufferPolicy, view};
 use crate::units::Lpn;
 use crate::units::{PageSpan, SectorMask};
 

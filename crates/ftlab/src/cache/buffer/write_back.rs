@@ -1,7 +1,7 @@
 //! Pages on their way to flash: when one is due, what begins and ends with its program, and who is told.
 
-use super::super::Beside;
 use super::super::view::{Eviction, Leaves, OnFlash};
+use super::super::{Beside, WriteBufferPolicy};
 use super::{Buffer, Page, SlotId, Waiter, WaiterId, view};
 use crate::units::Lpn;
 use crate::units::{RequestId, SectorMask};
@@ -227,7 +227,7 @@ impl Buffer {
     /// Whether whole pages may pass through.
     #[inline]
     pub fn passes_through(&self) -> bool {
-        matches!(self.setup.policy, super::super::WriteBuffer::None(_))
+        self.setup.policy.lets_pass()
             && self.dirty + self.clean == 0
             && self.setup.programs_in_flight.is_none()
             && self.setup.row == 1

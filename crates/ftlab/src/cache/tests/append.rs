@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::Flash;
 use crate::cache::buffer::Index;
 use crate::cache::view::Shape;
-use crate::cache::{Append, BufferView, Eviction, Leaves, SlotId};
+use crate::cache::{Append, BufferView, Eviction, Leaves, SlotId, WriteBufferPolicy};
 use crate::engine::Slab;
 use crate::units::SectorMask;
 

@@ -3,6 +3,7 @@
 
 use super::{CommandId, Contents, Device, Kind, Origin, PlaneId, Ppn, Probe, Task, Tpn, Waiting};
 use crate::engine::skills;
+use crate::ftl::placement::PlacementPolicy;
 use crate::scheduler::Command;
 
 impl<P: Probe, C: Contents> Device<P, C> {

@@ -4,6 +4,8 @@ use super::super::Ftl;
 use super::super::streams::WriteStream;
 use super::{History, Past, Regulator};
 use crate::engine::skills;
+use crate::ftl::cost::RegulatorPolicy;
+use crate::ftl::mapping::MappingPolicy;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::{CostClass, ProgramCost};
 use crate::units::{Lpn, PlaneId, Ppn};

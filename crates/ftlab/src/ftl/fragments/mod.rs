@@ -12,8 +12,9 @@ mod room;
 pub(super) use room::PackRoom;
 
 use super::Ftl;
-use super::mapping::{Places, Reconstruction};
+use super::mapping::{MappingPolicy, Places, Reconstruction};
 use crate::engine::skills;
+use crate::ftl::streams::StreamsPolicy;
 use crate::units::SectorMask;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;

@@ -1,10 +1,11 @@
 //! A plane's collection from the FTL's side: when there should be one, of which block, and what its end
 //! is worth. The [`Collector`](super::Collector) does the work.
 
-use super::super::streams::WriteStream;
+use super::super::streams::{StreamsPolicy, WriteStream};
 use super::super::{BlockState, Ftl};
-use super::{Background, Purpose, VictimView};
+use super::{Background, Purpose, VictimPolicy, VictimView};
 use crate::engine::skills::{self, RARE, Skills, any};
+use crate::ftl::mapping::MappingPolicy;
 use crate::units::SectorMask;
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;

@@ -2,7 +2,7 @@
 //! program on them failed, and what happens when there is no room left to copy to.
 
 use super::super::{BlockState, Ftl};
-use super::{Collector, Ground, Purpose, VictimView, Wanted};
+use super::{Collector, Ground, Purpose, VictimPolicy, VictimView, Wanted};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::FlashContents;
 use crate::scheduler::{Command, CommandId, Kind, Probe};

@@ -3,6 +3,7 @@
 //! Entries are zero for "not mapped", so the table comes zeroed from the operating system and takes
 //! memory only where it was touched: a device of many terabytes starts at once.
 
+use super::{MappingFacts, MappingPolicy};
 use crate::engine::prefetch;
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
@@ -27,25 +28,41 @@ impl Policy for PageMap {
     keeps_nothing!(PageMap { table });
 }
 
+impl MappingFacts for PageMap {
+    fn fills_stripes(_options: &Self::Options) -> bool {
+        true
+    }
+
+    fn is_plain_table(_options: &Self::Options) -> bool {
+        true
+    }
+}
+
 impl PageMap {
     /// A map of `logical_pages`, none of them written.
     #[must_use]
     pub fn new(logical_pages: u32) -> PageMap {
         PageMap { table: vec![0; logical_pages as usize] }
     }
+}
+
+impl MappingPolicy for PageMap {
+    fn is_plain(&self) -> bool {
+        true
+    }
 
     #[inline]
-    pub(super) fn look_up(&self, page: Lpn) -> Option<Ppn> {
+    fn look_up(&self, page: Lpn) -> Option<Ppn> {
         Ppn::from_raw(self.table[page.at()])
     }
 
     #[inline]
-    pub(super) fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
+    fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
         Ppn::from_raw(std::mem::replace(&mut self.table[page.at()], at.to_raw()))
     }
 
     #[inline]
-    pub(super) fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
+    fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
         let entry = &mut self.table[page.at()];
         let current = *entry == from.to_raw();
         if current {
@@ -55,7 +72,7 @@ impl PageMap {
     }
 
     #[inline]
-    pub(super) fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+    fn trim(&mut self, page: Lpn) -> Option<Ppn> {
         // Reading first leaves memory alone that was never touched.
         let found = self.look_up(page);
         if found.is_some() {
@@ -65,7 +82,7 @@ impl PageMap {
     }
 
     #[inline]
-    pub(super) fn prefetch(&self, page: Lpn) {
+    fn prefetch(&self, page: Lpn) {
         prefetch(&self.table, page.at());
     }
 }

@@ -4,6 +4,7 @@
 use super::MergeCounts;
 use crate::ftl::Ftl;
 use crate::ftl::gc::Purpose;
+use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::mapping::hybrid::{DataBlock, LogTables, LogView, Page, Room, Spot};
 use crate::ftl::recovery::Role;
 use crate::ftl::streams::WriteStream;

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use super::PlannerPolicy;
 use super::fold::{Fold, PageCopy};
 use super::{Clocks, Job, MergeCounts, Planner, Reclaims, at_once};
 use crate::engine::Latencies;

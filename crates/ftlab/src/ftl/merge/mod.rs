@@ -21,7 +21,12 @@ mod planner;
 pub use counts::{MergeCounts, Reclaims};
 pub use job::Job;
 pub use merger::{Merger, MergerSetup, Step};
-pub use planner::{Alone, CycleStealing, Planner, PlannerChoice, SuperDataBlock, Synchronised};
+#[cfg(feature = "external-policies")]
+pub use planner::ExternalPlanner;
+pub use planner::{
+    Alone, CycleStealing, Planner, PlannerChoice, PlannerFacts, PlannerPolicy, SuperDataBlock,
+    Synchronised,
+};
 
 use crate::options::declare::{choices, options};
 

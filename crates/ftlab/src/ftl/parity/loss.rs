@@ -7,7 +7,7 @@
 //! A stripe that was being filled is closed over what it holds. If the die was to hold its parity, it has none
 //! from then on. A group that has lost all of its dies is a die that died ([`wear`](super::super::wear)).
 
-use super::super::gc::VictimView;
+use super::super::gc::{VictimPolicy, VictimView};
 use super::super::streams::WriteStream;
 use super::super::wear::{Demand, EndReason};
 use super::super::{BlockState, Ftl};

@@ -8,7 +8,7 @@
 
 use super::rows::Rows;
 use super::static_stripe::StripeOptions;
-use super::{Mate, PlacementView, PlaneStride, Writable};
+use super::{Mate, PlacementFacts, PlacementPolicy, PlacementView, PlaneStride, Writable};
 use crate::engine::Divisor;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::Row;
@@ -77,6 +77,8 @@ impl Policy for PartlyDynamic {
     }
 }
 
+impl PlacementFacts for PartlyDynamic {}
+
 impl PartlyDynamic {
     /// The address decides the levels `fixed`, the first of which changes fastest.
     #[must_use]
@@ -116,9 +118,11 @@ impl PartlyDynamic {
             rows: Rows::new(geometry),
         }
     }
+}
 
+impl PlacementPolicy for PartlyDynamic {
     #[inline]
-    pub(super) fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
+    fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
         let place = self.pool(page) as usize;
         let pool = &mut self.pools[place];
         let turn = pool.least_loaded(view.load, view.writable, &self.rows)?;
@@ -127,17 +131,12 @@ impl PartlyDynamic {
     }
 
     #[inline]
-    pub(super) fn group(&self, page: Lpn) -> Option<Lpn> {
+    fn group(&self, page: Lpn) -> Option<Lpn> {
         let units = self.units_per_page.get();
         Some(Lpn::new(self.units_per_page.of(page.get()) * units))
     }
 
-    pub(super) fn choose_beside(
-        &mut self,
-        page: Lpn,
-        row: &Row,
-        writable: &Writable,
-    ) -> Option<PlaneId> {
+    fn choose_beside(&mut self, page: Lpn, row: &Row, writable: &Writable) -> Option<PlaneId> {
         let place = self.pool(page);
         let pool = &self.pools[place as usize];
         let mut planes = pool.indices().map(|index| self.rows.plane(row.die, index));
@@ -150,7 +149,7 @@ impl PartlyDynamic {
 
     /// Those of the same round on other planes; the next ones of the same pool if the load decides the
     /// plane.
-    pub(super) fn mate(&self, page: Lpn, number: u32) -> Mate {
+    fn mate(&self, page: Lpn, number: u32) -> Mate {
         let flash_page = self.units_per_page.of(page.get());
         let mate = match self.planes {
             Some(planes) => planes.other(flash_page, number),
@@ -160,15 +159,15 @@ impl PartlyDynamic {
     }
 
     #[inline]
-    pub(super) fn pool(&self, page: Lpn) -> u32 {
+    fn pool(&self, page: Lpn) -> u32 {
         self.places.split(self.units_per_page.of(page.get())).1
     }
 
-    pub(super) fn pool_of(&self, plane: PlaneId) -> u32 {
+    fn pool_of(&self, plane: PlaneId) -> u32 {
         self.pool_of[plane.at()]
     }
 
-    pub(super) fn pools(&self) -> u32 {
+    fn pools(&self) -> u32 {
         self.places.get()
     }
 }

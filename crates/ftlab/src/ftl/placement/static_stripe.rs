@@ -4,7 +4,7 @@
 //! Source: Hu et al., "Performance Impact and Interplay of SSD Parallelism through Advanced Commands,
 //! Allocation Strategy and Data Granularity", ICS 2011 (orders of allocation).
 
-use super::{Mate, PlacementView, PlaneStride, Writable};
+use super::{Mate, PlacementFacts, PlacementPolicy, PlacementView, PlaneStride, Writable};
 use crate::engine::Divisor;
 use crate::image::keeps_nothing;
 use crate::nand::Row;
@@ -46,6 +46,12 @@ impl Policy for StaticStripe {
     keeps_nothing!(StaticStripe { stripe, places, units_per_page, planes });
 }
 
+impl PlacementFacts for StaticStripe {
+    fn stripe(options: &Self::Options) -> Option<&StripeOptions> {
+        Some(options)
+    }
+}
+
 impl StaticStripe {
     /// The stripe that goes over the levels in this order, the first one fastest.
     #[must_use]
@@ -79,25 +85,22 @@ impl StaticStripe {
         let (_, place) = self.places.split(self.units_per_page.of(page.get()));
         self.stripe[place as usize]
     }
+}
 
+impl PlacementPolicy for StaticStripe {
     #[inline]
-    pub(super) fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
+    fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
         Some(self.plane_of(page)).filter(|plane| view.writable.planes[plane.at()])
     }
 
     #[inline]
-    pub(super) fn group(&self, page: Lpn) -> Option<Lpn> {
+    fn group(&self, page: Lpn) -> Option<Lpn> {
         let units = self.units_per_page.get();
         Some(Lpn::new(self.units_per_page.of(page.get()) * units))
     }
 
     /// The address decides whether a page lies in the row.
-    pub(super) fn choose_beside(
-        &mut self,
-        page: Lpn,
-        row: &Row,
-        writable: &Writable,
-    ) -> Option<PlaneId> {
+    fn choose_beside(&mut self, page: Lpn, row: &Row, writable: &Writable) -> Option<PlaneId> {
         let plane = self.plane_of(page);
         let planes = self.planes.planes;
         let (die, index) = (plane.get() / planes, plane.get() % planes);
@@ -109,20 +112,20 @@ impl StaticStripe {
     }
 
     /// Those of the same round of the stripe on the other planes of the die.
-    pub(super) fn mate(&self, page: Lpn, number: u32) -> Mate {
+    fn mate(&self, page: Lpn, number: u32) -> Mate {
         let flash_page = self.units_per_page.of(page.get());
         Mate::flash_page(self.planes.other(flash_page, number), self.units_per_page.get())
     }
 
-    pub(super) fn pool(&self, page: Lpn) -> u32 {
+    fn pool(&self, page: Lpn) -> u32 {
         self.plane_of(page).get()
     }
 
-    pub(super) fn pool_of(&self, plane: PlaneId) -> u32 {
+    fn pool_of(&self, plane: PlaneId) -> u32 {
         plane.get()
     }
 
-    pub(super) fn pools(&self) -> u32 {
+    fn pools(&self) -> u32 {
         self.places.get()
     }
 }

@@ -6,6 +6,7 @@ use super::super::wear::EndReason;
 use super::super::{BlockState, Blocks, Ftl, Spare};
 use super::Record;
 use crate::ftl::FlashContents;
+use crate::ftl::mapping::MappingPolicy;
 use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn, Tpn};
 

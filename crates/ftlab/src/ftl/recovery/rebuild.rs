@@ -7,11 +7,12 @@
 
 use std::collections::BTreeSet;
 
-use super::super::gc::{Purpose, VictimView, Wanted};
+use super::super::gc::{Purpose, VictimPolicy, VictimView, Wanted};
 use super::super::{BlockState, Blocks, Ftl};
 use super::plan::is_scanned;
 use super::{Left, Plan};
 use crate::engine::skills;
+use crate::ftl::mapping::MappingPolicy;
 use crate::image::{Damage, Resume};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify::Canary;

@@ -4,8 +4,9 @@
 
 use super::Recovery;
 use super::snapshot::Snapshot;
-use crate::ftl::mapping::Mapping;
 use crate::ftl::mapping::hybrid::DataBlock;
+use crate::ftl::mapping::{Mapping, MappingPolicy};
+use crate::ftl::recovery::RecoveryPolicy;
 use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn};
 

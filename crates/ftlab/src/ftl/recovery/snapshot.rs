@@ -2,6 +2,7 @@
 //! to be looked at beside it.
 
 use crate::ftl::Ftl;
+use crate::ftl::mapping::MappingPolicy;
 use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;

@@ -17,12 +17,13 @@
 
 use std::collections::VecDeque;
 
-use super::super::gc::{Purpose, Wanted};
+use super::super::gc::{Purpose, VictimPolicy, Wanted};
 use super::super::placement::Writable;
 use super::super::streams::WriteStream;
 use super::super::{BlockState, Ftl};
 use super::{Lent, SlcCache, SlcSetup, WhenFull};
 use crate::engine::skills::{self, Skills};
+use crate::ftl::slc::SlcCachePolicy;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::CellMode;
 use crate::scheduler::DieSet;
@@ -74,7 +75,7 @@ impl CacheState {
     pub(in crate::ftl) fn new(setup: SlcSetup, geometry: &Geometry) -> Option<Box<CacheState>> {
         // The device has the timer.
         let SlcSetup { policy, when_full, fold_after_idle: _, bits } = setup;
-        if matches!(policy, SlcCache::None(_)) {
+        if policy.is_off() {
             return None;
         }
         let blocks = geometry.shape().blocks_per_plane;

@@ -9,9 +9,10 @@
 //! something that is worth collecting. What was lost counts as nothing until it is written again. The count is made
 //! whenever a block closes.
 
-use super::super::{BlockState, Ftl, VictimView};
+use super::super::{BlockState, Ftl, VictimPolicy, VictimView};
 use super::life::{Demand, EndReason};
 use crate::engine::skills;
+use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 

@@ -21,10 +21,11 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::super::streams::{StreamCounts, WriteStream};
-use super::super::{BlockState, Ftl, Purpose, VictimView};
+use super::super::streams::{StreamCounts, StreamsPolicy, WriteStream};
+use super::super::{BlockState, Ftl, Purpose, VictimPolicy, VictimView};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::FlashContents;
+use crate::ftl::mapping::MappingPolicy;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::Faults;
 use crate::shape::Geometry;

@@ -5,7 +5,7 @@
 //! never empty starves the others, as the specification warns.
 
 use super::rounds::Rounds;
-use super::{Backlog, BurstOptions, QueueId, QueueSet};
+use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, BurstOptions, QueueId, QueueSet};
 use crate::image::{Damage, Reader, Writer};
 use crate::options::declare::{choices, options};
 use crate::options::value::{Item, Kind};
@@ -99,6 +99,12 @@ impl Policy for PriorityClasses {
     }
 }
 
+impl ArbitrationFacts for PriorityClasses {
+    fn classes(options: &Self::Options) -> Option<&[PriorityClass]> {
+        Some(&options.classes)
+    }
+}
+
 impl PriorityClasses {
     /// For queues of these classes; weights are those of high, medium and low.
     #[must_use]
@@ -117,10 +123,12 @@ impl PriorityClasses {
             burst,
         }
     }
+}
 
-    pub(super) fn woke(&mut self, _queue: QueueId) {}
+impl ArbitrationPolicy for PriorityClasses {
+    fn woke(&mut self, _queue: QueueId) {}
 
-    pub(super) fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
+    fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         let (burst, waiting) = (self.burst, backlog.waiting);
         let urgent = waiting.within(self.urgent.members);
         if !urgent.is_empty() {

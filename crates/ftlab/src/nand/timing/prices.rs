@@ -1,7 +1,7 @@
 //! The times of all operations: those of the part by its timing model, and those of blocks whose cells
 //! hold one bit.
 
-use super::Timing;
+use super::{Timing, TimingPolicy};
 use crate::nand::{CellMode, CostClass, ReadEffort};
 use crate::shape::Geometry;
 use crate::units::{Nanos, Ppn};

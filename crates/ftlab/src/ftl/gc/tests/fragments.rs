@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::config::{Config, Layer};
 use crate::device::DeviceSetup;
 use crate::engine::skills;
+use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::{Fragment, Ftl};
 use crate::image::{Resume, Snapshot};

@@ -21,6 +21,7 @@ use std::fmt::Debug;
 pub use stripe::Stripe;
 pub use tables::{DataBlock, LogTables, Spot};
 
+use super::{MappingFacts, MappingPolicy};
 use crate::ftl::placement::StaticStripe;
 use crate::ftl::{Blocks, Spare};
 use crate::image::keeps_nothing;
@@ -128,6 +129,8 @@ pub trait Association: Clone + Debug {
     const SUMMARY: &'static str;
     /// Where it comes from.
     const SOURCE: &'static str;
+    /// The log blocks that a plane needs at the least.
+    const LEAST_LOG_BLOCKS: u32 = 1;
 
     /// Where the page at a place goes.
     fn room(view: &LogView<'_>, spot: Spot) -> Room;
@@ -160,41 +163,60 @@ impl<A: Association> Policy for LogMap<A> {
     keeps_nothing!(LogMap { tables, association });
 }
 
+impl<A: Association> MappingFacts for LogMap<A> {
+    fn log(options: &Self::Options) -> Option<&LogOptions> {
+        Some(options)
+    }
+
+    fn least_log_blocks(_options: &Self::Options) -> u32 {
+        A::LEAST_LOG_BLOCKS
+    }
+}
+
 impl<A: Association> LogMap<A> {
     /// The mapping over these tables.
     #[must_use]
     pub fn new(tables: LogTables) -> LogMap<A> {
         LogMap { tables, association: std::marker::PhantomData }
     }
+}
 
-    pub(super) fn log(&self) -> (&LogTables, RoomOf) {
-        (&self.tables, A::room)
-    }
-
-    pub(super) fn log_mut(&mut self) -> &mut LogTables {
-        &mut self.tables
+impl<A: Association> MappingPolicy for LogMap<A> {
+    #[inline]
+    fn has_log(&self) -> bool {
+        true
     }
 
     #[inline]
-    pub(super) fn look_up(&self, page: Lpn) -> Option<Ppn> {
+    fn log(&self) -> Option<(&LogTables, RoomOf)> {
+        Some((&self.tables, A::room))
+    }
+
+    #[inline]
+    fn log_mut(&mut self) -> Option<&mut LogTables> {
+        Some(&mut self.tables)
+    }
+
+    #[inline]
+    fn look_up(&self, page: Lpn) -> Option<Ppn> {
         self.tables.look_up(page)
     }
 
     #[inline]
-    pub(super) fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
+    fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
         self.tables.commit(page, at)
     }
 
-    pub(super) fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
+    fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
         self.tables.relocate(page, from, to)
     }
 
-    pub(super) fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+    fn trim(&mut self, page: Lpn) -> Option<Ppn> {
         self.tables.trim(page)
     }
 
     #[inline]
-    pub(super) fn prefetch(&self, page: Lpn) {
+    fn prefetch(&self, page: Lpn) {
         self.tables.prefetch(page);
     }
 }
