@@ -16,6 +16,7 @@ use crate::cache::{Buffer, BufferSetup, Gate, ReadCache, ReadCacheSetup, Shape, 
 use crate::config::{
     Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
 };
+use crate::engine::skills;
 use crate::ftl::cost::{CostSetup, RegulatorChoice, Rewriter};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
@@ -418,6 +419,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
     let translator = on_flash.then(|| Box::new(Translator::new(pools)));
     let mut device = Device {
         now: SimTime::ZERO,
+        skills: skills::ALL,
         capacity_sectors: u64::from(setup.ftl.logical_pages) * u64::from(sectors_per_page),
         sectors_per_page,
         units_per_page,
@@ -458,6 +460,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
     };
     device.begin_ages();
     device.plan_patrol();
+    device.choose_skills();
     if verify::ON && device.merger.is_some() {
         // What a device starts with was programmed by nobody.
         device.verify_loaded();

@@ -11,6 +11,7 @@
 //! wear is not modelled; its commands are.
 
 use super::{Contents, Device};
+use crate::engine::skills;
 use crate::ftl::recovery::Upkeep;
 use crate::host::Request;
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
@@ -130,7 +131,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         for (trim, request) in std::mem::take(&mut journal.writing) {
             self.submit_trim(&request);
-            self.outlet().settle(trim, &spent);
+            self.outlet().settle::<{ skills::ALL }>(trim, &spent);
         }
         self.write_journal();
     }

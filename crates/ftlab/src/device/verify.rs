@@ -2,6 +2,7 @@
 //! where the feature `verify` is on.
 
 use super::{Contents, Device};
+use crate::engine::skills;
 use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;
 use crate::ftl::parity::Stripes;
@@ -137,7 +138,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn held(&self, block: BlockId) -> Vec<(BlockId, Held)> {
         let blocks = self.ftl.blocks();
         let pages = blocks.programmed(block) / self.ftl.geometry().units_per_page();
-        let mode = if pages == 0 { CellMode::default() } else { self.ftl.mode_of(block) };
+        let mode = if pages == 0 {
+            CellMode::default()
+        } else {
+            self.ftl.mode_of::<{ skills::ALL }>(block)
+        };
         let held = |pages| Held { pages, mode, erases: blocks.erases(block) };
         match self.ftl.stripes() {
             None => vec![(block, held(pages))],

@@ -7,6 +7,7 @@ mod latencies;
 mod memory;
 mod queue;
 mod random;
+pub mod skills;
 mod slab;
 mod two_bits;
 

@@ -9,6 +9,7 @@ use super::mapping::Dftl;
 use super::plane::Loaded;
 use super::streams::WriteStream;
 use super::{BlockState, Ftl};
+use crate::engine::skills;
 use crate::image::{Damage, Part, Reader, Resume, Snapshot, Writer, take_up};
 use crate::units::{BlockId, PlaneId};
 
@@ -128,7 +129,9 @@ impl Ftl {
         self.recount_losses();
         self.recount_dead();
         self.refresh_pack_room();
-        (0..self.geometry.planes()).map(PlaneId::new).for_each(|at| self.refresh_writable(at));
+        (0..self.geometry.planes())
+            .map(PlaneId::new)
+            .for_each(|at| self.refresh_writable::<{ skills::ALL }>(at));
         self.begin_record();
         Ok(())
     }

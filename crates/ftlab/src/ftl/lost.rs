@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::{Fragments, Ftl};
+use crate::engine::skills::{self, Skills};
 use crate::ftl::FlashContents;
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{Lpn, Ppn, SectorMask};
@@ -17,6 +18,10 @@ pub(super) struct Lost {
 }
 
 impl Lost {
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
     /// These sectors are lost, too.
     fn add(&mut self, at: u32, sectors: SectorMask) {
         if !sectors.is_empty() {
@@ -96,8 +101,16 @@ impl Ftl {
 
     /// The data of a page is copied.
     #[inline]
-    pub(crate) fn carry(&mut self, from: Ppn, to: Ppn, contents: &mut impl FlashContents) {
+    pub(crate) fn carry<const S: Skills>(
+        &mut self,
+        from: Ppn,
+        to: Ppn,
+        contents: &mut impl FlashContents,
+    ) {
         contents.copy(from, to);
+        if !skills::any(S, skills::RARE_ON_FLASH) {
+            return;
+        }
         self.lost.add(to.get(), self.lost_at(from));
     }
 

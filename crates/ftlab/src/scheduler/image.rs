@@ -10,6 +10,7 @@ impl<P: Probe> Flash<P> {
         let Flash {
             geometry: _,
             timing,
+            flat: _,
             bus: _,
             abilities: _,
             settled: _,

@@ -107,8 +107,22 @@ impl Load {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn shift(&mut self, turn: u32, from: usize, to: usize) {
+        if self.words_per_set == 1 {
+            let bit = 1u64 << (turn % u64::BITS);
+            let sets = &mut self.sets[..LEVELS];
+            let left = sets[from % LEVELS] & !bit;
+            sets[from % LEVELS] = left;
+            sets[to % LEVELS] |= bit;
+            self.levels = self.levels & !(u64::from(left == 0) << from) | 1 << to;
+            return;
+        }
+        self.shift_far(turn, from, to);
+    }
+
+    #[inline(never)]
+    fn shift_far(&mut self, turn: u32, from: usize, to: usize) {
         let (word, bit) = ((turn / u64::BITS) as usize, 1 << (turn % u64::BITS));
         let left = &mut self.sets[from * self.words_per_set + word];
         *left &= !bit;

@@ -11,6 +11,7 @@ use std::hash::BuildHasherDefault;
 
 use super::command::CommandId;
 use super::flash::{Flash, Probe};
+use super::lanes::Lanes;
 use crate::engine::NumberHasher;
 use crate::nand::Kind;
 use crate::units::DieId;
@@ -71,6 +72,7 @@ impl<P: Probe> Flash<P> {
     /// programmed in place.
     pub fn keep_page_order(&mut self) {
         self.page_order = Some(Box::default());
+        self.stations.iter_mut().for_each(|station| station.lanes = Lanes::new(false));
         if let Some(laws) = &mut self.laws {
             laws.program_in_place();
         }

@@ -207,6 +207,35 @@ impl Buffer {
         page.page
     }
 
+    /// Where pages only pass through, a whole page comes in and is on its way at once; `request` waits for it.
+    #[inline(always)]
+    pub fn pass_through(&mut self, page: Lpn, tag: u8, request: RequestId) -> SlotId {
+        let whole = self.setup.shape.whole_page;
+        self.counts.write_misses += 1;
+        let waiter = self.waiters.insert(Waiter { request, next: None });
+        let entry = Page { flushing: whole, tag, flushing_waiters: Some(waiter), ..Page::of(page) };
+        let slot = self.pages.insert(entry);
+        let page_entry = &self.pages[slot];
+        self.fill.held += self.setup.space.of_page(page_entry);
+        self.fill.flushing += self.setup.space.of_flushing(page_entry);
+        self.index.insert(page, slot);
+        self.flushing += 1;
+        self.program_begun();
+        slot
+    }
+
+    /// Whether whole pages may pass through.
+    #[inline]
+    pub fn passes_through(&self) -> bool {
+        matches!(self.setup.policy, super::super::WriteBuffer::None(_))
+            && self.dirty + self.clean == 0
+            && self.setup.programs_in_flight.is_none()
+            && self.setup.row == 1
+            && self.setup.gate.is_none()
+            && self.setup.flush_pages.is_none()
+            && self.drain.is_empty()
+    }
+
     /// A page of which nothing is here is read, and written again.
     pub fn pad(&mut self, page: Lpn) -> SlotId {
         debug_assert!(self.find(page).is_none(), "{page:?} is in the buffer");

@@ -11,6 +11,7 @@
 use std::collections::VecDeque;
 
 use super::super::{Cargo, Fragment, Ftl};
+use crate::engine::skills;
 use crate::ftl::FlashContents;
 use crate::ftl::gc::Ground;
 use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
@@ -197,7 +198,7 @@ impl Rewriter {
     fn source_of<P: Probe, C: FlashContents>(page: Lpn, on: &Ground<'_, P, C>) -> Option<Ppn> {
         let past = on.ftl.past_of(page);
         let parts = on.ftl.fragments(page).into_iter().flatten().map(|Fragment { at, .. }| at);
-        let mut low = parts.filter(|&at| on.ftl.mode_at(at) == CellMode::Native);
+        let mut low = parts.filter(|&at| on.ftl.mode_at::<{ skills::ALL }>(at) == CellMode::Native);
         low.find(|&at| on.ftl.wants_rewrite(past, on.flash.class_at(at)))
     }
 
@@ -278,8 +279,8 @@ impl Rewriter {
         let Some(first) = on.ftl.place_rewrite(plane) else { return false };
         for unit in 0..on.flash.command(run.program).units {
             let (from, to) = (self.source(run.program, unit), Ppn::new(first.get() + unit));
-            on.ftl.record_collected(from, to);
-            on.ftl.carry(from, to, on.contents);
+            on.ftl.record_collected::<{ skills::ALL }>(from, to);
+            on.ftl.carry::<{ skills::ALL }>(from, to, on.contents);
         }
         on.flash.command_mut(run.program).page = first;
         let die = on.ftl.geometry.die_of(plane);
@@ -302,7 +303,7 @@ impl Rewriter {
         }
         self.dies[die.at()].run = None;
         let Command { page: first, units, failed, .. } = *on.flash.command(id);
-        if on.ftl.program_fails(first, failed, on.contents) {
+        if on.ftl.program_fails::<{ skills::ALL }>(first, failed, on.contents) {
             // What it carried is where it was.
             self.counts.given_up += 1;
             return;
@@ -311,7 +312,7 @@ impl Rewriter {
         for unit in 0..moves {
             on.ftl.rewritten_page(self.source(id, unit), Ppn::new(first.get() + unit));
         }
-        on.ftl.programmed(first, units);
+        on.ftl.programmed::<{ skills::ALL }>(first, units);
         self.counts.done += 1;
         self.counts.pages += u64::from(units);
     }

@@ -13,6 +13,7 @@ pub(super) use room::PackRoom;
 
 use super::Ftl;
 use super::mapping::{Places, Reconstruction};
+use crate::engine::skills;
 use crate::units::SectorMask;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;
@@ -178,7 +179,7 @@ impl Ftl {
         if !early && owners.any(|(other, _)| other != page && self.lives(other, at)) {
             self.rmap_mut().parted();
         } else {
-            self.invalidate(at);
+            self.invalidate::<{ skills::ALL }>(at);
         }
     }
 

@@ -4,6 +4,7 @@
 use super::super::streams::WriteStream;
 use super::super::{BlockState, Ftl};
 use super::{Background, Purpose, VictimView};
+use crate::engine::skills::{self, RARE, Skills, any};
 use crate::units::SectorMask;
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
@@ -116,8 +117,8 @@ pub struct Wanted {
 impl Ftl {
     /// Records on flash what a placed copy of the page at `from` is programmed with.
     #[inline]
-    pub(in crate::ftl) fn record_collected(&mut self, from: Ppn, to: Ppn) {
-        if self.packs() {
+    pub(in crate::ftl) fn record_collected<const S: Skills>(&mut self, from: Ppn, to: Ppn) {
+        if any(S, RARE) && self.packs() {
             return self.record_copy_of_parts(from, to);
         }
         let page = self.spare.owner(from).expect("a page that was valid has an owner");
@@ -127,7 +128,9 @@ impl Ftl {
         };
         self.spare.record(to, page, sectors);
         let forgets = self.plant.is(Canary::CopyWithoutVersion);
-        if let Some(record) = self.record.as_deref_mut().filter(|_| !forgets) {
+        if any(S, RARE)
+            && let Some(record) = self.record.as_deref_mut().filter(|_| !forgets)
+        {
             record.copied(from, to);
         }
     }
@@ -135,10 +138,10 @@ impl Ftl {
     /// The copy of the page at `from` is programmed at `to`: it is the current one from now on, unless the
     /// page lies elsewhere by now.
     #[inline]
-    pub(super) fn copied_page(&mut self, from: Ppn, to: Ppn) {
+    pub(super) fn copied_page<const S: Skills>(&mut self, from: Ppn, to: Ppn) {
         let forgotten = self.plant.is(Canary::CopyNotMapped);
-        let current = forgotten || self.relocate(from, to);
-        if self.has_map_on_flash() {
+        let current = forgotten || self.relocate::<S>(from, to);
+        if any(S, RARE) && self.has_map_on_flash() {
             self.note_copy(to, current);
         }
         if current {
@@ -153,12 +156,14 @@ impl Ftl {
 
     /// False if the page at `from` lies neither there nor, from now on, at `to`.
     #[inline]
-    pub(in crate::ftl) fn relocate(&mut self, from: Ppn, to: Ppn) -> bool {
-        if self.packs() {
+    pub(in crate::ftl) fn relocate<const S: Skills>(&mut self, from: Ppn, to: Ppn) -> bool {
+        if any(S, RARE) && self.packs() {
             return self.relocate_parts(from, to);
         }
         let page = self.spare.owner(to).expect("a copy has an owner");
-        self.note_change(page);
+        if any(S, RARE) {
+            self.note_change(page);
+        }
         self.mapping.relocate(page, from, to)
     }
 
@@ -201,7 +206,7 @@ impl Ftl {
             copied: 0,
             handed_out: 0,
         });
-        self.refresh_writable(plane);
+        self.refresh_writable::<{ skills::ALL }>(plane);
     }
 
     /// Takes note that a block is to be emptied for a purpose. One that waits for that already takes
@@ -382,7 +387,7 @@ impl Ftl {
             self.blocks.retire(run.victim);
             self.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));
             self.refresh_pack_room();
-            self.refresh_writable(plane);
+            self.refresh_writable::<{ skills::ALL }>(plane);
         }
     }
 }

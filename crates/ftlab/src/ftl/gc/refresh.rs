@@ -1,6 +1,7 @@
 //! Patrols: which blocks are refreshed, by the errors of what lies on them.
 
 use super::{Collector, Ground};
+use crate::engine::skills::Skills;
 use crate::ftl::FlashContents;
 use crate::ftl::Ftl;
 use crate::ftl::wear::RefreshRule;
@@ -75,7 +76,10 @@ impl Patrol<'_> {
 
 impl Collector {
     /// Looks at all blocks, and begins to refresh those that are due.
-    pub fn patrol<P: Probe, C: FlashContents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn patrol<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         let (Some(rule), Some(programmed), Some(model)) =
             (on.ftl.refreshes(), on.flash.programmed(), on.flash.reliability())
         else {
@@ -103,10 +107,10 @@ impl Collector {
     }
 
     /// A block was read so often that it is to be refreshed. One that is being filled, or emptied, is left alone.
-    pub fn read_often<P: Probe, C: FlashContents>(
+    pub fn read_often<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         block: BlockId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         if on.ftl.may_refresh(block) {
             on.ftl.note_read_often(block);
@@ -114,10 +118,10 @@ impl Collector {
         }
     }
 
-    fn refresh_next<P: Probe, C: FlashContents>(
+    fn refresh_next<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         if let Some(wanted) = on.ftl.next_refresh(plane, None) {
             self.collect(wanted, on);

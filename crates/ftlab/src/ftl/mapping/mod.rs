@@ -63,6 +63,12 @@ impl Mapping {
         !matches!(self, Mapping::Physical(_))
     }
 
+    /// Whether it is a table in memory, with a place for each logical page, and no more.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        matches!(self, Mapping::Page(_))
+    }
+
     /// Whether it has a log, whose blocks are merged with data blocks instead of being collected.
     #[inline]
     #[must_use]
@@ -165,7 +171,7 @@ impl Mapping {
     }
 
     /// Brings the entry of a page closer to the processor.
-    #[inline]
+    #[inline(always)]
     pub fn prefetch(&self, page: Lpn) {
         mapping_policy!(self, map => map.prefetch(page));
     }

@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use super::fold::{Fold, PageCopy};
 use super::{Clocks, Job, MergeCounts, Planner, Reclaims, at_once};
 use crate::engine::Latencies;
+use crate::engine::skills;
 use crate::ftl::FlashContents;
 use crate::ftl::gc::Ground;
 use crate::ftl::mapping::hybrid::{DataBlock, Room};
@@ -312,7 +313,11 @@ impl Merger {
             (Kind::Read, _) => {
                 for program in run.read(then.expect("a copy is read to be programmed")) {
                     let Command { page: to, source, .. } = *on.flash.command(program);
-                    on.ftl.carry(source.expect("a copy has a source"), to, on.contents);
+                    on.ftl.carry::<{ skills::ALL }>(
+                        source.expect("a copy has a source"),
+                        to,
+                        on.contents,
+                    );
                     on.flash.submit(on.now, program);
                 }
                 return Step::Goes;
@@ -483,7 +488,7 @@ fn begin_copy<P: Probe, C: FlashContents>(
     program.units = 1;
     let cost = on.ftl.copy_cost(from, on.flash);
     if copyback {
-        on.ftl.carry(from, to, on.contents);
+        on.ftl.carry::<{ skills::ALL }>(from, to, on.contents);
         let id = on.flash.prepare(program);
         cost.into_iter().for_each(|cost| cost.tell(id, on.flash));
         on.flash.submit(on.now, id);

@@ -13,6 +13,7 @@ use super::super::wear::{Demand, EndReason};
 use super::super::{BlockState, Ftl};
 use super::submit::Below;
 use super::{Missing, Narrow, Running, Stripes, members};
+use crate::engine::skills;
 use crate::ftl::FlashContents;
 use crate::nand::Stripe;
 use crate::scheduler::Probe;
@@ -264,7 +265,9 @@ impl Ftl {
         }
         planes.into_iter().for_each(|plane| self.narrow_plane(plane));
         self.keep_more_back();
-        (0..self.geometry.planes()).map(PlaneId::new).for_each(|at| self.refresh_writable(at));
+        (0..self.geometry.planes())
+            .map(PlaneId::new)
+            .for_each(|at| self.refresh_writable::<{ skills::ALL }>(at));
         self.check_room_of_groups();
     }
 
@@ -293,7 +296,7 @@ impl Ftl {
             stripes.is_dead(stripe.block, member)
         });
         if on_dead_die {
-            self.programmed(first, self.geometry.units_per_page());
+            self.programmed::<{ skills::ALL }>(first, self.geometry.units_per_page());
         }
         on_dead_die
     }

@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use super::super::streams::{StreamCounts, WriteStream};
 use super::super::{BlockState, Ftl, Purpose, VictimView};
+use crate::engine::skills::{self, Skills};
 use crate::ftl::FlashContents;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::Faults;
@@ -373,7 +374,7 @@ impl Ftl {
     /// The program of the flash page that begins at `first` is done: whether it failed, by chance or because the
     /// flash says so. If so, its block is filled no further, and given up when nothing of it is in flight.
     #[inline]
-    pub(crate) fn program_fails(
+    pub(crate) fn program_fails<const S: Skills>(
         &mut self,
         first: Ppn,
         failed: bool,
@@ -418,7 +419,7 @@ impl Ftl {
         }
         self.settle_failing(block);
         self.settle_sealing(block);
-        self.refresh_writable(plane);
+        self.refresh_writable::<{ skills::ALL }>(plane);
         true
     }
 
@@ -463,7 +464,7 @@ impl Ftl {
             BlockState::Open => {
                 self.begin_to_fail(block);
                 self.settle_failing(block);
-                self.refresh_writable(plane);
+                self.refresh_writable::<{ skills::ALL }>(plane);
             }
             BlockState::Closed => {
                 life.lose(plane);
@@ -565,7 +566,7 @@ impl Ftl {
         }
         (0..self.geometry.planes())
             .map(PlaneId::new)
-            .for_each(|plane| self.refresh_writable(plane));
+            .for_each(|plane| self.refresh_writable::<{ skills::ALL }>(plane));
     }
 
     /// Where the device still writes at the end of its life: to wherever there is room, the planes in
@@ -582,7 +583,7 @@ impl Ftl {
         });
         let unused = || turns().find(|&plane| self.free_blocks(plane) > 0);
         let (plane, stream) = begun.or_else(|| Some((unused()?, stream)))?;
-        self.take_page(plane, stream, 0)
+        self.take_page::<{ skills::ALL }>(plane, stream, 0)
     }
 
     /// Whether the device takes no writes any more.

@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 
 use super::super::gc::{Purpose, Wanted};
 use super::super::{BlockState, Ftl};
+use crate::engine::skills;
 use crate::nand::Limit;
 use crate::options::declare::{choices, options};
 use crate::shape::Geometry;
@@ -173,7 +174,7 @@ impl Ftl {
         if let Some(writable) = self.writable_mut(stream) {
             writable.next_unit[plane.at()] = 0;
         }
-        self.refresh_writable(plane);
+        self.refresh_writable::<{ skills::ALL }>(plane);
         if let Some(refresh) = &mut self.refresh {
             refresh.sealing.push(Sealing { block, taken });
         }
