@@ -62,17 +62,11 @@ impl Tree {
         &self.modules[module].0
     }
 
-    /// Who of these modules are in circles, each circle once.
+    /// Who of these modules are in circles, each circle once. A module and those inside it are one thing, told in
+    /// several files: what they take from each other is no circle.
     pub fn circles(&self) -> Vec<BTreeSet<&Module>> {
-        let arrows: BTreeMap<&Module, BTreeSet<&Module>> = self
-            .modules
-            .keys()
-            .map(|module| {
-                let taken =
-                    self.taken(module).filter(|(_, to, handed_on)| !handed_on && *to != module);
-                (module, taken.map(|(_, to, _)| to).collect())
-            })
-            .collect();
+        let arrows: BTreeMap<&Module, BTreeSet<&Module>> =
+            self.modules.keys().map(|module| (module, self.arrows(module))).collect();
         let reached = arrows.keys().map(|&from| (from, reach(&arrows, from)));
         let reached: BTreeMap<&Module, BTreeSet<&Module>> = reached.collect();
         let circle = |module: &&Module| -> BTreeSet<&Module> {
@@ -81,6 +75,13 @@ impl Tree {
         };
         let circles: BTreeSet<BTreeSet<&Module>> = reached.keys().map(circle).collect();
         circles.into_iter().filter(|circle| !circle.is_empty()).collect()
+    }
+
+    /// The modules that one takes something of, but for those around it and inside it.
+    fn arrows<'a>(&'a self, module: &'a Module) -> BTreeSet<&'a Module> {
+        let apart = |to: &Module| !to.starts_with(module) && !module.starts_with(to);
+        let taken = self.taken(module).filter(|(_, to, handed_on)| !handed_on && apart(to));
+        taken.map(|(_, to, _)| to).collect()
     }
 
     /// The path from the root of what a module takes; nothing for what is of another crate.

@@ -14,6 +14,7 @@ mod end_of_life;
 mod entry;
 mod fill;
 mod front_path;
+mod gathering;
 mod idle;
 mod image;
 mod instance;
