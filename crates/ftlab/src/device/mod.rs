@@ -582,7 +582,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     }
 
     fn expect(&self, request: &Request) {
-        let page = request.lba.0 / u64::from(self.sectors_per_page);
+        let page = request.lba.0 >> self.sectors_per_page.trailing_zeros();
         if let Ok(page) = u32::try_from(page) {
             self.ftl.prefetch(Lpn::new(page));
         }

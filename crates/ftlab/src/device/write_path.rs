@@ -37,10 +37,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A write of one whole page that nothing holds up on its way to flash.
     #[inline(always)]
     fn pass_through<const S: Skills>(&mut self, id: RequestId, request: &Request) -> bool {
-        let sectors = u64::from(self.sectors_per_page);
-        let page = request.lba.0 / sectors;
-        if any(S, RARE | UNITS) || page * sectors != request.lba.0 || !self.buffer.passes_through()
-        {
+        let shift = self.sectors_per_page.trailing_zeros();
+        let page = request.lba.0 >> shift;
+        if any(S, RARE | UNITS) || page << shift != request.lba.0 || !self.buffer.passes_through() {
             return false;
         }
         let page = Lpn::new(page as u32);
@@ -57,12 +56,27 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.intake.wait_for_one(id);
         self.contents.begin_write_back(slot, whole);
         self.prepare_tables(page);
-        let mut program = Command::new(Kind::Program, Origin::Host, Task::WriteBack, Ppn::new(0));
+        let stream = self.ftl.streams().host_stream(page, tag);
+        let first = match self.stalled.is_empty() {
+            true => self.ftl.place::<S>(page, stream, self.flash.load()),
+            false => None,
+        };
+        let (kind, at) = (Kind::Program, first.unwrap_or(Ppn::new(0)));
+        let mut program = Command::new(kind, Origin::Host, Task::WriteBack, at);
         program.codewords = self.flash.bus().page_codewords();
         program.units = 1;
         let program = self.flash.prepare(program);
         self.loads.row_mut(program)[0] = slot.get();
-        self.issue::<S>(program);
+        match first {
+            Some(at) => {
+                self.fill_page::<S>(slot, at);
+                self.hand_over::<S>(program, at);
+            }
+            None if self.place_behind::<S>(program, stream) => {
+                self.hand_over::<S>(program, self.flash.command(program).page);
+            }
+            None => {}
+        }
         true
     }
 
@@ -388,7 +402,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn issue_now<const S: Skills>(&mut self, program: CommandId) {
         let stream = self.stream_of_program::<S>(program);
         if self.place_or_stall::<S>(program, stream) {
-            self.hand_over::<S>(program);
+            self.hand_over::<S>(program, self.flash.command(program).page);
         }
     }
 
@@ -411,6 +425,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.stalled.is_empty() && self.place::<S>(program, stream) {
             return true;
         }
+        self.place_behind::<S>(program, stream)
+    }
+
+    /// The same behind those that wait already.
+    fn place_behind<const S: Skills>(&mut self, program: CommandId, stream: WriteStream) -> bool {
         let pool = self.ftl.pool(self.first_page_of(program));
         if !self.stalled.has_waiting(pool, stream) && self.place::<S>(program, stream) {
             return true;
@@ -439,8 +458,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return false;
         }
         // Who waits for room waits for collection.
-        self.flash.command_mut(program).spent.gc += waited;
-        self.hand_over::<S>(program);
+        let command = self.flash.command_mut(program);
+        command.spent.gc += waited;
+        let at = command.page;
+        self.hand_over::<S>(program, at);
         true
     }
 
@@ -459,10 +480,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Hands a program that is placed to the flash.
-    #[inline]
-    fn hand_over<const S: Skills>(&mut self, program: CommandId) {
+    #[inline(always)]
+    fn hand_over<const S: Skills>(&mut self, program: CommandId, at: Ppn) {
         self.submit_command::<S>(program);
-        self.consider_collecting_at::<S>(self.flash.command(program).page);
+        self.consider_collecting_at::<S>(at);
     }
 
     /// A page was taken: its plane may have to collect.
@@ -567,7 +588,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// A version of a page has left the staging area: the write that waited for that comes in.
+    #[inline]
     pub(super) fn admit_next_version<const S: Skills>(&mut self, page: Lpn) {
+        if self.buffer.any_behind() {
+            self.admit_what_is_behind::<S>(page);
+        }
+    }
+
+    fn admit_what_is_behind<const S: Skills>(&mut self, page: Lpn) {
         if self.buffer.find(page).is_some() {
             return;
         }

@@ -407,6 +407,9 @@ impl<P: Probe> Flash<P> {
     #[inline]
     pub fn submit_with<const S: Skills>(&mut self, now: SimTime, id: CommandId) {
         let (die, host_read) = self.enqueue::<S>(now, id);
+        if skills::in_turn(S) {
+            return self.arrived_in_turn::<S>(now, die, id);
+        }
         self.arrived::<S>(now, die);
         if skills::any(S, skills::OVERTAKING) && host_read {
             self.pause_for_read(now, die);
@@ -479,7 +482,9 @@ impl<P: Probe> Flash<P> {
             laws.submitted(id, now, command, self.load.of(die));
         }
         self.load.add(die);
-        station.lanes.push::<S>(&mut self.commands, id);
+        if !skills::in_turn(S) {
+            station.lanes.push::<S>(&mut self.commands, id);
+        }
         if skills::any(S, skills::RARE_ON_FLASH) && self.abilities.one_die_at_a_time {
             self.commands[id].gc_mark = self.chip_held_by_gc(now, die);
         }

@@ -5,11 +5,12 @@ use super::command::CommandId;
 use super::flash::{Event, Flash, Probe};
 use super::laws::{BusUse, OnBus};
 use super::station::Operation;
+use crate::engine::EventQueue;
 use crate::engine::skills::{self, Skills};
 use crate::nand::Kind;
 use crate::nand::{Accepts, Cells, Channel, Register};
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
-use crate::verify::Canary;
+use crate::verify::{Canary, Plant};
 
 /// A bus, and the dies that want it.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,26 @@ pub(super) struct Line {
     pub wanted_by: Vec<DieId>,
     /// When it was last put off to the end of the moment whom it serves.
     put_off: Option<SimTime>,
+}
+
+impl Line {
+    /// Whether a die that wants the bus gets it at once: it is free, nobody waits for it, and nothing else ends at
+    /// this moment that may bring another die.
+    #[inline(always)]
+    pub fn is_free_at_once(&self, now: SimTime, events: &EventQueue<Event>) -> bool {
+        self.wanted_by.is_empty() && self.channel.is_free(now) && events.next_time() != Some(now)
+    }
+
+    /// Keeps the bus busy for a transfer; returns when that ends.
+    #[inline(always)]
+    pub fn occupy(&mut self, plant: Plant, now: SimTime, span: Nanos, for_gc: bool) -> SimTime {
+        match plant.is(Canary::BusFreeEarly) {
+            true => {
+                self.channel.transfer(now, Nanos(span.0 / 2), for_gc) + Nanos(span.0 - span.0 / 2)
+            }
+            false => self.channel.transfer(now, span, for_gc),
+        }
+    }
 }
 
 /// What a die wants the bus for.
@@ -179,11 +200,7 @@ impl<P: Probe> Flash<P> {
     /// Keeps a bus busy for a transfer; returns when that ends.
     #[inline]
     fn occupy(&mut self, now: SimTime, channel: ChannelId, span: Nanos, for_gc: bool) -> SimTime {
-        let bus = &mut self.lines[channel.at()].channel;
-        match self.plant.is(Canary::BusFreeEarly) {
-            true => bus.transfer(now, Nanos(span.0 / 2), for_gc) + Nanos(span.0 - span.0 / 2),
-            false => bus.transfer(now, span, for_gc),
-        }
+        self.lines[channel.at()].occupy(self.plant, now, span, for_gc)
     }
 
     /// Moves what the register holds for a command out.
@@ -207,7 +224,13 @@ impl<P: Probe> Flash<P> {
         station.die.send();
         station.sent_at = arrived;
         self.events.schedule(now, arrived, Event::Die(die));
-        self.report_bus(id, now, arrived, |flash| OnBus {
+        self.report_sending(id, now, arrived);
+    }
+
+    /// Reports that the bus moves out what a die holds for a command.
+    #[inline(always)]
+    pub(super) fn report_sending(&mut self, id: CommandId, from: SimTime, until: SimTime) {
+        self.report_bus(id, from, until, |flash| OnBus {
             what: BusUse::Send,
             price: flash.bus.transfer(flash.commands[id].codewords),
             first: true,
@@ -266,7 +289,7 @@ impl<P: Probe> Flash<P> {
     }
 
     #[inline]
-    fn report_move_in<const S: Skills>(
+    pub(super) fn report_move_in<const S: Skills>(
         &mut self,
         id: CommandId,
         from: SimTime,

@@ -109,16 +109,15 @@ impl Load {
 
     #[inline(always)]
     fn shift(&mut self, turn: u32, from: usize, to: usize) {
-        if self.words_per_set == 1 {
-            let bit = 1u64 << (turn % u64::BITS);
-            let sets = &mut self.sets[..LEVELS];
-            let left = sets[from % LEVELS] & !bit;
-            sets[from % LEVELS] = left;
-            sets[to % LEVELS] |= bit;
-            self.levels = self.levels & !(u64::from(left == 0) << from) | 1 << to;
-            return;
-        }
-        self.shift_far(turn, from, to);
+        // One word a set is the usual case.
+        let Ok(sets) = <&mut [u64; LEVELS]>::try_from(self.sets.as_mut_slice()) else {
+            return self.shift_far(turn, from, to);
+        };
+        let bit = 1u64 << (turn % u64::BITS);
+        let left = sets[from % LEVELS] & !bit;
+        sets[from % LEVELS] = left;
+        sets[to % LEVELS] |= bit;
+        self.levels = self.levels & !(u64::from(left == 0) << from) | 1 << to;
     }
 
     #[inline(never)]
@@ -147,6 +146,17 @@ impl Load {
     pub fn least_loaded(&self, among: &DieSet, start: u32) -> Option<u32> {
         let members = &among.words[..];
         let mut levels = self.levels;
+        if let (Ok(sets), &[members]) = (<&[u64; LEVELS]>::try_from(&self.sets[..]), members) {
+            while levels != 0 {
+                let set = sets[levels.trailing_zeros() as usize % LEVELS] & members;
+                if set != 0 {
+                    let ahead = set.rotate_right(start).trailing_zeros();
+                    return Some((start + ahead) % u64::BITS);
+                }
+                levels &= levels - 1;
+            }
+            return None;
+        }
         while levels != 0 {
             let first = levels.trailing_zeros() as usize * self.words_per_set;
             let set = &self.sets[first..][..self.words_per_set];

@@ -19,6 +19,7 @@ mod fifo;
 mod flash;
 mod hazards;
 mod image;
+mod in_turn;
 mod lanes;
 mod last_below;
 mod laws;

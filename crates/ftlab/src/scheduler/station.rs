@@ -118,11 +118,11 @@ impl<P: Probe> Flash<P> {
     #[inline]
     pub(super) fn start<const S: Skills>(&mut self, now: SimTime, die: DieId) {
         let station = &self.stations[die.at()];
-        let may_begin = match skills::in_turn(S) {
-            true => station.die.is_idle() && !station.wants_bus,
-            false => !self.settled.hold(&station.die),
-        };
-        if may_begin {
+        if skills::in_turn(S) {
+            if station.die.is_idle() && !station.wants_bus {
+                self.next_in_turn::<S>(now, die);
+            }
+        } else if !self.settled.hold(&station.die) {
             self.start_next::<S>(now, die);
         }
     }
@@ -155,7 +155,7 @@ impl<P: Probe> Flash<P> {
             die = turn;
         }
         let station = &self.stations[die.at()];
-        let next = if skills::in_turn(S) || station.die.is_idle() {
+        let next = if station.die.is_idle() {
             station.lanes.first()
         } else {
             self.pass_on::<S>(now, die);
@@ -173,17 +173,12 @@ impl<P: Probe> Flash<P> {
             next = self.companion::<S>(command);
         }
         self.begin_in_cells::<S>(Operation { now, die, first: id, cells_from: now });
-        if !skills::in_turn(S) {
-            self.leave_line_unless_wanted::<S>(die);
-        }
+        self.leave_line_unless_wanted::<S>(die);
     }
 
     /// A die has no command that it may begin. What it left for reads goes on.
     #[inline]
     fn nothing_next<const S: Skills>(&mut self, now: SimTime, die: DieId) {
-        if skills::in_turn(S) {
-            return;
-        }
         // A read may have come that goes before the page which was to be taken in.
         self.leave_line_unless_wanted::<S>(die);
         if !skills::any(S, skills::OVERTAKING) {
@@ -464,28 +459,6 @@ impl<P: Probe> Flash<P> {
         }
     }
 
-    /// The same for a die that does one thing at a time: each event ends just that.
-    #[inline(always)]
-    fn advance_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId) -> Option<CommandId> {
-        let station = &mut self.stations[die.at()];
-        if station.die.register() == Register::Sending {
-            let id = station.in_register.take();
-            station.die.sent(now, false);
-            return id.inspect(|&id| self.count_done::<S>(now, die, id));
-        }
-        if station.die.cells() != Cells::Sensing {
-            let id = station.in_cells.take();
-            station.die.finish(now);
-            return id.inspect(|&id| self.count_done::<S>(now, die, id));
-        }
-        let id = station.in_cells.take()?;
-        station.in_register = Some(id);
-        station.die.hold(now);
-        self.commands[id].waiting_since = now;
-        self.want_bus::<S>(now, die, Wish::Send(id));
-        None
-    }
-
     /// What the cells sensed moves to the register, and waits for the bus.
     #[inline]
     fn hold<const S: Skills>(&mut self, now: SimTime, die: DieId) {
@@ -533,7 +506,7 @@ impl<P: Probe> Flash<P> {
     }
 
     #[inline]
-    fn count_done<const S: Skills>(&mut self, now: SimTime, die: DieId, id: CommandId) {
+    pub(super) fn count_done<const S: Skills>(&mut self, now: SimTime, die: DieId, id: CommandId) {
         if skills::any(S, skills::RARE_ON_FLASH) {
             if self.hazards.is_some() {
                 self.meet_hazards(now, die, id);

@@ -126,6 +126,12 @@ impl Buffer {
         }
     }
 
+    /// Whether any write waits for the version before.
+    #[inline]
+    pub fn any_behind(&self) -> bool {
+        !self.behind.is_empty()
+    }
+
     /// The write that waited for the version of a page which has just left, if one did.
     #[inline]
     pub fn next_version(&mut self, page: Lpn) -> Option<Waiting> {

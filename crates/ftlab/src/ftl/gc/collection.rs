@@ -92,8 +92,12 @@ impl Collection {
     pub(super) fn earn(&mut self) -> u32 {
         self.copied += 1;
         self.earned += self.gain;
-        let pages = self.earned / self.copies;
-        self.earned %= self.copies;
+        // A copy earns a page or two, or a part of one: a division would cost more.
+        let mut pages = 0;
+        while self.earned >= self.copies {
+            self.earned -= self.copies;
+            pages += 1;
+        }
         self.handed_out += pages;
         pages
     }
