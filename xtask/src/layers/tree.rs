@@ -31,7 +31,7 @@ impl Tree {
             modules.insert(module, (file.path.clone(), source::read(&file.text)));
         }
         let tests = modules.iter().flat_map(|(module, (_, source))| {
-            source.tests.iter().map(move |name| [&module[..], &[name.clone()]].concat())
+            source.tests.iter().map(move |name| [&module[..], std::slice::from_ref(name)].concat())
         });
         let tests: Vec<Module> = tests.collect();
         modules.retain(|module: &Module, _| !tests.iter().any(|test| module.starts_with(test)));
@@ -51,7 +51,7 @@ impl Tree {
     ) -> impl Iterator<Item = (Module, &'a Module, bool)> {
         let (_, source) = &self.modules[module];
         source.taken.iter().filter_map(|taken| {
-            let path = self.from_root(module, taken)?;
+            let path = self.path_from_root(module, taken)?;
             let stands = self.find(&path, MOST_STEPS)?;
             Some((path, stands, taken.handed_on))
         })
@@ -85,7 +85,7 @@ impl Tree {
     }
 
     /// The path from the root of what a module takes; nothing for what is of another crate.
-    fn from_root(&self, module: &Module, taken: &Taken) -> Option<Module> {
+    fn path_from_root(&self, module: &Module, taken: &Taken) -> Option<Module> {
         let mut base = module.clone();
         let mut rest = &taken.path[..];
         match rest.first()?.as_str() {
@@ -115,7 +115,7 @@ impl Tree {
         let (module, (_, source)) = self.modules.get_key_value(&path[..length])?;
         let Some(name) = path.get(length).filter(|name| *name != "*") else { return Some(module) };
         let mut known = source.taken.iter().filter(|taken| taken.called.as_ref() == Some(name));
-        let further = known.find_map(|taken| self.from_root(module, taken));
+        let further = known.find_map(|taken| self.path_from_root(module, taken));
         match further.filter(|further| steps > 0 && further[..] != path[..=length]) {
             Some(further) => self.find(&[&further[..], &path[length + 1..]].concat(), steps - 1),
             None => Some(module),
