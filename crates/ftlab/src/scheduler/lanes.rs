@@ -115,6 +115,18 @@ impl Lanes {
         self.lanes[Self::lane(origin, kind)].head
     }
 
+    /// Whether another command of the origin and kind of `command` waits.
+    #[inline]
+    pub fn has_more_like(&self, command: &Command) -> bool {
+        self.occupied & (1 << Self::lane_of(command)) != 0
+    }
+
+    /// The number of the read that came first, of those that wait; beyond all numbers if none does.
+    pub fn oldest_read(&self, commands: &Slab<Command>) -> u64 {
+        let reads = Origin::ALL.into_iter().filter_map(|origin| self.first_of(origin, Kind::Read));
+        reads.map(|id| commands[id].arrival).min().unwrap_or(u64::MAX)
+    }
+
     /// The host read that goes next.
     #[inline]
     pub fn first_host_read(&self) -> Option<CommandId> {

@@ -1,7 +1,7 @@
 //! A die at work: which of its commands it begins next, alone or together with others on its other
 //! planes, and what happens when its cells or its register are done with something.
 
-use super::command::{Command, CommandId, Origin};
+use super::command::{Command, CommandId};
 use super::flash::{Event, Flash};
 use super::lanes::{Choice, Lanes};
 use super::line::{WaitedFor, Wish, cells_for};
@@ -261,29 +261,34 @@ impl<P: Probe> Flash<P> {
         let Flash { geometry, abilities, commands, stations, overlaps, plant, page_order, .. } =
             self;
         let Station { lanes, paused, .. } = &mut stations[die.at()];
+        if !lanes.has_more_like(&commands[first]) {
+            return;
+        }
         let planes = geometry.planes_per_die();
         let Command { kind, page, mode, .. } = commands[first];
         // An erase goes before no read that arrived earlier.
-        let reads = Origin::ALL.into_iter().filter_map(|origin| lanes.first_of(origin, Kind::Read));
-        let oldest_read = reads.map(|id| commands[id].arrival).min().unwrap_or(u64::MAX);
-        let plane_of = |page| geometry.plane_of(geometry.block_of(page));
-        let mut taken = 1_u32 << (plane_of(page).get() % planes);
+        let oldest_read = match kind {
+            Kind::Erase => lanes.oldest_read(commands),
+            _ => u64::MAX,
+        };
+        let bit_of = |page| 1_u32 << geometry.plane_in_die(page);
+        let mut taken = bit_of(page);
         if page_order.is_some() {
             // A program that was left may be of the very page that a read is for.
             let paused = paused.as_ref().map(Paused::first);
             let left = std::iter::successors(paused, |&id| commands[id].next);
-            taken |=
-                left.fold(0, |all, id| all | 1 << (plane_of(commands[id].page).get() % planes));
+            taken |= left.fold(0, |all, id| all | bit_of(commands[id].page));
         }
         let mut last = first;
         let collides = plant.is(Canary::PlaneServesTwo);
+        let address = abilities.multi_plane.address_of(geometry, kind, page);
         let looks = abilities.multi_plane.looks;
         for _ in 1..planes {
             let fits = |other: &Command| {
-                (collides || taken & (1 << (plane_of(other.page).get() % planes)) == 0)
-                    && other.mode == mode
+                other.mode == mode
                     && (kind != Kind::Erase || other.arrival < oldest_read)
-                    && abilities.multi_plane.fits(geometry, kind, page, other.page)
+                    && (collides || taken & bit_of(other.page) == 0)
+                    && abilities.multi_plane.address_of(geometry, kind, other.page) == address
                     && page_order.as_ref().is_none_or(|order| {
                         order.is_first(geometry.flash_page_of(other.page), other.arrival)
                     })
@@ -297,7 +302,7 @@ impl<P: Probe> Flash<P> {
             let Some(id) = found else { break };
             commands[id].next = None;
             commands[last].next = Some(id);
-            taken |= 1 << (plane_of(commands[id].page).get() % planes);
+            taken |= bit_of(commands[id].page);
             overlaps.multi_plane[kind as usize] += 1;
             last = id;
         }

@@ -34,6 +34,9 @@ impl Thresholds {
     }
 }
 
+/// Owners that are asked for when a collection begins: a cache line, more or less.
+const OWNERS_AT_ONCE: u32 = 16;
+
 /// A collection that runs on a plane.
 #[derive(Clone, Debug)]
 pub struct Collection {
@@ -176,6 +179,7 @@ impl Ftl {
         let Wanted { block: victim, purpose } = wanted;
         let returns_block = self.returns_block(&wanted);
         let valid = self.blocks.valid(victim);
+        self.spare.prefetch_row(self.geometry.page_at(victim, 0), OWNERS_AT_ONCE);
         let copies = valid.div_ceil(self.geometry.units_per_page());
         let gain = match returns_block {
             true => self.pages_to_fill(plane).saturating_sub(copies),

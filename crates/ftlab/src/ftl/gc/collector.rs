@@ -355,20 +355,20 @@ impl Collector {
         let (task, codewords) = (Task::Collect(plane), on.flash.bus().codewords_per_unit());
         let mode = on.ftl.mode_of::<S>(victim);
         let sources = self.batch.len() as u32;
-        let mut read = Command::new(Kind::Read, origin, task, self.batch[0]);
-        read.mode = mode;
+        let first = self.batch[0];
         if !any(S, UNITS) || flash_pages == 1 {
-            (read.units, read.codewords) = (sources, sources * codewords);
-            let id = on.flash.prepare(read);
+            let id = on.flash.prepare(Command::new(Kind::Read, origin, task, first));
+            let read = on.flash.command_mut(id);
+            (read.mode, read.units, read.codewords) = (mode, sources, sources * codewords);
             self.note_sources(id);
             return self.submit(plane, id, on);
         }
-        let mut program = Command::new(Kind::Program, origin, task, self.batch[0]);
-        program.codewords = on.flash.bus().page_codewords();
-        (program.units, program.waits_for) = (sources, flash_pages);
-        let program = on.flash.prepare(program);
+        let page_codewords = on.flash.bus().page_codewords();
+        let program = on.flash.prepare(Command::new(Kind::Program, origin, task, first));
+        let command = on.flash.command_mut(program);
+        (command.units, command.codewords) = (sources, page_codewords);
+        command.waits_for = flash_pages;
         self.note_sources(program);
-        read.then = Some(program);
         let mut from = 0;
         while let Some(&page) = self.batch.get(from) {
             let flash_page = on.ftl.geometry.flash_page_of(page);
@@ -376,9 +376,10 @@ impl Collector {
             let units = self.batch[from..].iter().take_while(on_it).count();
             from += units;
             let units = units as u32;
-            let mut read = read.clone();
-            (read.page, read.units, read.codewords) = (page, units, units * codewords);
-            let id = on.flash.prepare(read);
+            let id = on.flash.prepare(Command::new(Kind::Read, origin, task, page));
+            let read = on.flash.command_mut(id);
+            (read.mode, read.units, read.codewords) = (mode, units, units * codewords);
+            read.then = Some(program);
             self.submit(plane, id, on);
         }
     }
