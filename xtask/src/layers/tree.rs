@@ -31,7 +31,7 @@ impl Tree {
             modules.insert(module, (file.path.clone(), source::read(&file.text)));
         }
         let tests = modules.iter().flat_map(|(module, (_, source))| {
-            source.tests.iter().map(move |name| [&module[..], &[name.clone()]].concat())
+            source.tests.iter().map(move |name| [&module[..], std::slice::from_ref(name)].concat())
         });
         let tests: Vec<Module> = tests.collect();
         modules.retain(|module: &Module, _| !tests.iter().any(|test| module.starts_with(test)));
@@ -51,7 +51,7 @@ impl Tree {
     ) -> impl Iterator<Item = (Module, &'a Module, bool)> {
         let (_, source) = &self.modules[module];
         source.taken.iter().filter_map(|taken| {
-            let path = self.from_root(module, taken)?;
+            let path = self.path_from_root(module, taken)?;
             let stands = self.find(&path, MOST_STEPS)?;
             Some((path, stands, taken.handed_on))
         })
@@ -62,17 +62,11 @@ impl Tree {
         &self.modules[module].0
     }
 
-    /// Who of these modules are in circles, each circle once.
+    /// Who of these modules are in circles, each circle once. A module and those inside it are one thing, told in
+    /// several files: what they take from each other is no circle.
     pub fn circles(&self) -> Vec<BTreeSet<&Module>> {
-        let arrows: BTreeMap<&Module, BTreeSet<&Module>> = self
-            .modules
-            .keys()
-            .map(|module| {
-                let taken =
-                    self.taken(module).filter(|(_, to, handed_on)| !handed_on && *to != module);
-                (module, taken.map(|(_, to, _)| to).collect())
-            })
-            .collect();
+        let arrows: BTreeMap<&Module, BTreeSet<&Module>> =
+            self.modules.keys().map(|module| (module, self.arrows(module))).collect();
         let reached = arrows.keys().map(|&from| (from, reach(&arrows, from)));
         let reached: BTreeMap<&Module, BTreeSet<&Module>> = reached.collect();
         let circle = |module: &&Module| -> BTreeSet<&Module> {
@@ -83,8 +77,15 @@ impl Tree {
         circles.into_iter().filter(|circle| !circle.is_empty()).collect()
     }
 
+    /// The modules that one takes something of, but for those around it and inside it.
+    fn arrows<'a>(&'a self, module: &'a Module) -> BTreeSet<&'a Module> {
+        let apart = |to: &Module| !to.starts_with(module) && !module.starts_with(to);
+        let taken = self.taken(module).filter(|(_, to, handed_on)| !handed_on && apart(to));
+        taken.map(|(_, to, _)| to).collect()
+    }
+
     /// The path from the root of what a module takes; nothing for what is of another crate.
-    fn from_root(&self, module: &Module, taken: &Taken) -> Option<Module> {
+    fn path_from_root(&self, module: &Module, taken: &Taken) -> Option<Module> {
         let mut base = module.clone();
         let mut rest = &taken.path[..];
         match rest.first()?.as_str() {
@@ -114,7 +115,7 @@ impl Tree {
         let (module, (_, source)) = self.modules.get_key_value(&path[..length])?;
         let Some(name) = path.get(length).filter(|name| *name != "*") else { return Some(module) };
         let mut known = source.taken.iter().filter(|taken| taken.called.as_ref() == Some(name));
-        let further = known.find_map(|taken| self.from_root(module, taken));
+        let further = known.find_map(|taken| self.path_from_root(module, taken));
         match further.filter(|further| steps > 0 && further[..] != path[..=length]) {
             Some(further) => self.find(&[&further[..], &path[length + 1..]].concat(), steps - 1),
             None => Some(module),

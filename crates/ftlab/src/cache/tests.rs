@@ -11,7 +11,7 @@ mod queues;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::buffer::Index;
+use super::page::Index;
 use super::view::{OnFlash, Shape};
 use super::{BufferView, Eviction, Leaves, Page, SlotId, WriteBuffer, WriteBufferPolicy};
 use crate::engine::Slab;

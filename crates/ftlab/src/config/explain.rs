@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use super::options::Options;
-use crate::options::catalog::{Builder, Catalog, MEANT};
+use crate::options::catalog::{Builder, Catalog};
 use crate::options::text::{nearest, quoted, shown};
-use crate::options::{Node, OptionInfo, PolicyInfo, SeamInfo, SectionInfo};
+use crate::options::{MEANT, Node, OptionInfo, PolicyInfo, SeamInfo, SectionInfo};
 
 /// The catalog of this build.
 pub fn catalog() -> &'static Catalog {

@@ -19,7 +19,7 @@ mod room;
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
-use super::read_path::Gathering;
+use super::gathering::Gathering;
 use super::stalled::Waiting;
 use super::{Contents, Device};
 use crate::cache::SlotId;

@@ -16,6 +16,7 @@ mod entry;
 mod external;
 mod fill;
 mod front_path;
+mod gathering;
 mod idle;
 mod image;
 mod instance;

@@ -1,5 +1,6 @@
 //! A read on its way down: the buffer, then the mapping, then flash.
 
+use super::gathering::Gathering;
 use super::map_path::Seeker;
 use super::{Contents, Device, FlashRead};
 use crate::cache::Turn;
@@ -9,12 +10,6 @@ use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
 use crate::units::{PageSpan, Ppn, RequestId, SectorMask};
 use crate::verify::Canary;
-
-/// A flash read that is being put together: neighbours on one flash page are sensed once.
-pub(super) struct Gathering {
-    pub(super) command: CommandId,
-    flash_page: u32,
-}
 
 /// What flash commands in flight read, where that stays in the buffer.
 #[derive(Clone, Debug, Default)]

@@ -4,14 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::declare::{Condition, Declaration, any_of};
-use super::meant::meant;
+use super::declaration::{Condition, Declaration, any_of};
 use super::seam::SeamInfo;
 use super::text::quoted;
 use super::value::{Choice, Kind};
-
-/// How a remedy begins that knows better.
-pub(crate) const MEANT: &str = "did you mean";
 
 /// Which policies an option belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,26 +201,6 @@ impl Catalog {
     pub(super) fn paths(&self) -> impl Iterator<Item = &'static str> + use<'_> {
         let options = self.options.iter().map(|option| option.path);
         options.chain(self.sections.iter().map(|section| section.path))
-    }
-
-    /// What to write instead of the unknown `path`, and what is known around there.
-    pub(crate) fn remedy_for(&self, path: &str) -> String {
-        let mut parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
-        while !self.holds(parent) {
-            parent = parent.rsplit_once('.').map_or("", |(parent, _)| parent);
-        }
-        let children = self.children(parent);
-        let meant = meant(self, path, parent);
-        let place = if parent.is_empty() { "at the top" } else { parent };
-        let known = format!(
-            "known {}: {}",
-            if parent.is_empty() { place.to_owned() } else { format!("in {place}") },
-            children.join(", ")
-        );
-        match meant {
-            Some(meant) => format!("{MEANT} {meant}? ({known})"),
-            None => format!("remove it, or write one that is {known}"),
-        }
     }
 }
 

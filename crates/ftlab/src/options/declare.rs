@@ -5,64 +5,9 @@
 //! of names. (Seams and their policies are declared in [`policy`](crate::policy).) Everything else
 //! (`explain`, the reference, the errors) is derived from these declarations.
 
-use std::fmt;
-
 use super::catalog::Builder;
 use super::reader::Reader;
 use super::show::Printer;
-use super::text::quoted;
-use super::value::{Choice, Kind};
-
-/// One option, as it is declared.
-#[derive(Clone, Copy, Debug)]
-pub struct Declaration {
-    /// The full path, such as `ftl.gc.start`.
-    pub path: &'static str,
-    /// What it means.
-    pub doc: &'static str,
-    /// What kind of value it takes.
-    pub kind: Kind,
-    /// What a count counts; empty where the value carries its unit itself.
-    pub unit: &'static str,
-    /// The value it has when nothing sets it; `None` if it must be set.
-    pub default: Option<&'static str>,
-    /// The least and the most, both allowed.
-    pub range: Option<(&'static str, &'static str)>,
-    /// Where the default and the range come from.
-    pub source: &'static str,
-    /// Under which of other options' values it does something: any of these is enough. Always if there
-    /// is none.
-    pub applies_with: &'static [Condition],
-    /// The names it takes, if it is a choice.
-    pub choices: fn() -> &'static [Choice],
-}
-
-/// What another option has to be for an option to do anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Condition {
-    /// The path of the other option.
-    pub path: &'static str,
-    /// Whether it has to be `value`, or anything else.
-    pub is: bool,
-    /// The value, as it is printed.
-    pub value: &'static str,
-}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let relation = if self.is { "=" } else { "other than" };
-        let number = self.value.bytes().all(|byte| byte.is_ascii_digit());
-        let value = if number { self.value.to_owned() } else { quoted(self.value) };
-        write!(f, "{} {relation} {value}", self.path)
-    }
-}
-
-/// Any of several conditions, in words.
-#[must_use]
-pub fn any_of(conditions: &[Condition]) -> String {
-    let told: Vec<String> = conditions.iter().map(Condition::to_string).collect();
-    told.join(" or ")
-}
 
 /// A part of the config: a section with its options, or a seam with those of its policies.
 pub trait Node: Sized {
@@ -117,8 +62,8 @@ macro_rules! options {
         }
 
         impl $Name {
-            const DECLARED: &[$crate::options::declare::Declaration] = &[
-                $($crate::options::declare::Declaration {
+            const DECLARED: &[$crate::options::declaration::Declaration] = &[
+                $($crate::options::declaration::Declaration {
                     path: concat!($at, ".", stringify!($field)),
                     doc: concat!($($field_doc),+).trim_ascii(),
                     kind: <$Type as $crate::options::value::Value>::KIND,
@@ -126,7 +71,7 @@ macro_rules! options {
                     default: $crate::options::declare::options!(@default $default),
                     range: $crate::options::declare::options!(@range $($low, $high)?),
                     source: $field_source,
-                    applies_with: &[$($($crate::options::declare::Condition {
+                    applies_with: &[$($($crate::options::declaration::Condition {
                         path: $other,
                         is: $crate::options::declare::options!(@relation $relation),
                         value: $value,

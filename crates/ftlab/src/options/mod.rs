@@ -6,6 +6,7 @@
 //! above.
 
 pub mod catalog;
+pub mod declaration;
 pub mod declare;
 mod layer;
 mod meant;
@@ -20,9 +21,11 @@ pub mod text;
 pub mod value;
 
 pub use catalog::{AppliesTo, OptionInfo, SectionInfo};
-pub use declare::{Node, any_of};
+pub use declaration::any_of;
+pub use declare::Node;
 pub use layer::Layer;
 pub(crate) use layer::{Base, Parsed, parse};
+pub(crate) use meant::MEANT;
 pub use problem::{ConfigError, Place, Problem, Problems};
 pub use reader::Origin;
 pub use seam::{PolicyInfo, SeamInfo};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::catalog::{Catalog, OptionInfo};
-use super::declare::{Condition, Declaration, any_of};
+use super::declaration::{Condition, Declaration, any_of};
 use super::layer::{BASE_HINT, Entry, Layer, LayerKind, Parsed};
 use super::problem::{Place, Problem};
 use super::seam::SeamInfo;

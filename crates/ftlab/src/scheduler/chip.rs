@@ -6,7 +6,8 @@
 //! that was left for reads is at work.
 
 use super::command::CommandId;
-use super::flash::{Flash, Probe};
+use super::flash::Flash;
+use super::probe::Probe;
 use crate::engine::skills;
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::Canary;

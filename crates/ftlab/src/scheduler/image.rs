@@ -1,6 +1,7 @@
 //! The flash's part of an image: see [`image`](crate::image).
 
-use super::flash::{Flash, Probe};
+use super::flash::Flash;
+use super::probe::Probe;
 use crate::image::{Damage, Reader, Resume, Writer, take_up};
 
 impl<P: Probe> Flash<P> {

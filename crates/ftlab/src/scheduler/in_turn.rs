@@ -6,8 +6,9 @@
 //! the same state, so that either may go on where the other stopped; a test compares them.
 
 use super::command::CommandId;
-use super::flash::{Event, Flash, Probe};
+use super::flash::{Event, Flash};
 use super::line::{Wish, cells_for};
+use super::probe::Probe;
 use crate::engine::skills::Skills;
 use crate::nand::{Cells, Kind, Register};
 use crate::units::{DieId, Nanos, SimTime};

@@ -10,7 +10,7 @@ mod classes;
 use classes::Classes;
 
 use super::command::{Command, CommandId, Origin};
-use super::flash::Activity;
+use super::probe::Activity;
 use crate::nand::timing;
 use crate::nand::{Abilities, CacheOps, CellMode, Kind, MultiPlane, PauseCost, Programmed};
 use crate::shape::Geometry;

@@ -2,8 +2,9 @@
 
 use super::BusOrder;
 use super::command::CommandId;
-use super::flash::{Event, Flash, Probe};
+use super::flash::{Event, Flash};
 use super::laws::{BusUse, OnBus};
+use super::probe::Probe;
 use super::station::Operation;
 use crate::engine::EventQueue;
 use crate::engine::skills::{self, Skills};

@@ -28,6 +28,7 @@ mod load;
 mod look_ahead;
 mod page_order;
 mod pause;
+mod probe;
 mod read_first;
 mod read_first_bounded;
 mod station;
@@ -40,12 +41,11 @@ pub use costs::{CostCounts, EFFORTS};
 pub(crate) use cut::CellsLeft;
 pub use deadline::{Deadline, DeadlineOptions};
 pub use fifo::Fifo;
-pub use flash::{
-    Activity, CommandCounts, Flash, FlashSetup, Overlaps, Probe, flash_pages_programmed,
-};
+pub use flash::{CommandCounts, Flash, FlashSetup, Overlaps, flash_pages_programmed};
 pub(crate) use laws::{FlashLaws, Held};
 pub use load::{DieSet, Load};
 pub use pause::{Pausable, PauseRule};
+pub use probe::{Activity, Probe};
 pub use read_first::ReadFirst;
 pub use read_first_bounded::{Estimate, ReadFirstBounded, ReadFirstBoundedOptions, Scope};
 pub use view::View;

@@ -10,8 +10,9 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use super::command::CommandId;
-use super::flash::{Flash, Probe};
+use super::flash::Flash;
 use super::lanes::Lanes;
+use super::probe::Probe;
 use crate::engine::NumberHasher;
 use crate::nand::Kind;
 use crate::units::DieId;

@@ -13,7 +13,8 @@
 //! fixed cost for leaving and for going on.
 
 use super::command::CommandId;
-use super::flash::{Event, Flash, Probe};
+use super::flash::{Event, Flash};
+use super::probe::Probe;
 use crate::engine::skills;
 use crate::nand::{Cells, Register};
 use crate::options::declare::choices;

@@ -2,10 +2,11 @@
 //! planes, and what happens when its cells or its register are done with something.
 
 use super::command::{Command, CommandId};
-use super::flash::{Event, Flash, Probe};
+use super::flash::{Event, Flash};
 use super::lanes::{Choice, Lanes};
 use super::line::{WaitedFor, Wish, cells_for};
 use super::pause::{PauseRule, Paused};
+use super::probe::Probe;
 use super::view::cells_price;
 use crate::engine::skills::{self, Skills};
 use crate::nand::Kind;

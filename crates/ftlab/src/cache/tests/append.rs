@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 
 use super::Flash;
-use crate::cache::buffer::Index;
+use crate::cache::page::Index;
 use crate::cache::view::Shape;
 use crate::cache::{Append, BufferView, Eviction, Leaves, SlotId, WriteBufferPolicy};
 use crate::engine::Slab;

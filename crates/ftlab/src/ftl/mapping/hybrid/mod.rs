@@ -13,13 +13,15 @@
 
 mod bits;
 mod image;
+mod spot;
 mod stripe;
 mod tables;
 
 use std::fmt::Debug;
 
+pub use spot::{DataBlock, Spot};
 pub use stripe::Stripe;
-pub use tables::{DataBlock, LogTables, Spot};
+pub use tables::LogTables;
 
 use super::{MappingFacts, MappingPolicy};
 use crate::ftl::placement::StaticStripe;

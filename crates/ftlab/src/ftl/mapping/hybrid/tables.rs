@@ -5,6 +5,7 @@
 //! for "nothing", so it takes memory only where it was touched.
 
 use super::bits::Bits;
+use super::spot::{DataBlock, Spot};
 use super::stripe::Stripe;
 use crate::engine::{Divisor, prefetch};
 use crate::ftl::Blocks;
@@ -12,40 +13,6 @@ use crate::ftl::gc::Lists;
 use crate::ftl::recovery::Role;
 use crate::shape::{Geometry, Shares};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
-
-/// A data block: as many neighbouring logical pages of a plane as a block holds. Numbered plane by plane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DataBlock(u32);
-
-impl DataBlock {
-    pub(super) const fn new(number: u32) -> DataBlock {
-        DataBlock(number)
-    }
-
-    /// The data block of a number.
-    pub(in crate::ftl) const fn numbered(number: u32) -> DataBlock {
-        DataBlock(number)
-    }
-
-    /// Its number.
-    #[must_use]
-    pub const fn get(self) -> u32 {
-        self.0
-    }
-
-    pub(super) fn at(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// A logical page as a place in a data block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
-    /// The data block.
-    pub data: DataBlock,
-    /// The page in it.
-    pub offset: u32,
-}
 
 /// What is known of a block in use.
 #[derive(Clone, Copy, Debug, Default)]
