@@ -56,6 +56,13 @@ impl MultiPlane {
         of(Kind::Read, self.read) | of(Kind::Program, self.program) | of(Kind::Erase, self.erase)
     }
 
+    /// Whether commands of any kind may share an operation.
+    #[inline]
+    #[must_use]
+    pub fn allows_any(&self) -> bool {
+        self.read | self.program | self.erase
+    }
+
     /// Whether two pages on different planes of a die may be served together.
     #[must_use]
     pub fn fits(&self, geometry: &Geometry, kind: Kind, one: Ppn, other: Ppn) -> bool {

@@ -161,6 +161,8 @@ pub struct Command {
     /// Where its time went.
     pub spent: Spent,
     pub(super) die: DieId,
+    /// What decides whether it may share an operation with others, where several planes work at once.
+    pub(super) seat: Seat,
     /// Its rank among what waits for the die, from the policy: smaller goes first.
     pub(super) key: u64,
     /// How many commands arrived before it, over the whole device.
@@ -171,6 +173,17 @@ pub struct Command {
     pub(super) waiting_since: SimTime,
     /// The die's account of collection when it arrived. (The channel's is kept with the die.)
     pub(super) gc_mark: Nanos,
+}
+
+/// Where a command works in its die, as far as that decides which others its operation may serve too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seat {
+    /// A bit for its plane.
+    pub plane: u32,
+    /// Its block, and its flash page in that, as far as they have to be the same for all.
+    pub address: (u32, u32),
+    /// Its block.
+    pub block: u32,
 }
 
 impl Command {
@@ -197,6 +210,7 @@ impl Command {
             waits_for: 0,
             spent: Spent::default(),
             die: DieId::new(0),
+            seat: Seat::default(),
             key: 0,
             arrival: 0,
             next: None,

@@ -2,7 +2,7 @@
 //! does next is in [`station`](super::station), the buses in [`line`](super::line).
 
 use super::cell_work::CellWork;
-use super::command::{Command, CommandId, Origin, Task};
+use super::command::{Command, CommandId, Origin, Seat, Task};
 use super::costs::CostCounts;
 use super::laws::{FlashLaws, OnBus};
 use super::line::Line;
@@ -432,6 +432,13 @@ impl<P: Probe> Flash<P> {
         }
         command.arrival = arrival.sequence;
         command.die = die;
+        if skills::any(S, skills::MULTI_PLANE) && self.abilities.multi_plane.allows_any() {
+            command.seat = Seat {
+                plane: 1 << self.geometry.plane_in_die(page),
+                address: self.abilities.multi_plane.address_of(&self.geometry, kind, page),
+                block: self.geometry.block_of(page).get(),
+            };
+        }
         command.waiting_since = now;
         if command.keeps_account::<S>() {
             command.gc_mark = station.die.gc_until(now);

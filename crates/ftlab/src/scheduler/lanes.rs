@@ -200,16 +200,16 @@ impl Lanes {
         id: CommandId,
         may_pass: impl Fn(&Command, &Command) -> bool,
     ) -> bool {
-        let all = std::iter::successors(self.lanes[lane].head, |&earlier| commands[earlier].next);
-        let mut earlier = all.take_while(|&earlier| earlier != id);
         // Copybacks and programs of one block wait in two lanes.
         let command = &commands[id];
         let sibling = match command.kind {
-            Kind::Program => Some(Kind::Copyback),
-            Kind::Copyback => Some(Kind::Program),
-            Kind::Read | Kind::Erase => None,
+            Kind::Program => Kind::Copyback,
+            Kind::Copyback => Kind::Program,
+            Kind::Read | Kind::Erase => return true,
         };
-        let head = sibling.and_then(|kind| self.lanes[Self::lane(command.origin, kind)].head);
+        let all = std::iter::successors(self.lanes[lane].head, |&earlier| commands[earlier].next);
+        let mut earlier = all.take_while(|&earlier| earlier != id);
+        let head = self.lanes[Self::lane(command.origin, sibling)].head;
         let others = std::iter::successors(head, |&other| commands[other].next);
         let mut others = others.take_while(|&other| commands[other].arrival < command.arrival);
         earlier.all(|earlier| may_pass(command, &commands[earlier]))
@@ -223,6 +223,6 @@ pub struct Choice<F, P> {
     pub looks: usize,
     /// Whether one is wanted.
     pub fits: F,
-    /// Whether one may pass another that came earlier.
+    /// Whether one that programs may pass another that came earlier. Others may.
     pub may_pass: P,
 }

@@ -265,44 +265,41 @@ impl<P: Probe> Flash<P> {
             return;
         }
         let planes = geometry.planes_per_die();
-        let Command { kind, page, mode, .. } = commands[first];
+        let Command { kind, mode, seat, .. } = commands[first];
         // An erase goes before no read that arrived earlier.
         let oldest_read = match kind {
             Kind::Erase => lanes.oldest_read(commands),
             _ => u64::MAX,
         };
-        let bit_of = |page| 1_u32 << geometry.plane_in_die(page);
-        let mut taken = bit_of(page);
+        let mut taken = seat.plane;
         if page_order.is_some() {
             // A program that was left may be of the very page that a read is for.
             let paused = paused.as_ref().map(Paused::first);
             let left = std::iter::successors(paused, |&id| commands[id].next);
-            taken |= left.fold(0, |all, id| all | bit_of(commands[id].page));
+            taken |= left.fold(0, |all, id| all | commands[id].seat.plane);
         }
         let mut last = first;
         let collides = plant.is(Canary::PlaneServesTwo);
-        let address = abilities.multi_plane.address_of(geometry, kind, page);
         let looks = abilities.multi_plane.looks;
+        let looks = looks.map_or(usize::MAX, |looks| planes as usize * looks as usize);
         for _ in 1..planes {
             let fits = |other: &Command| {
-                other.mode == mode
+                (collides || taken & other.seat.plane == 0)
+                    && other.seat.address == seat.address
+                    && other.mode == mode
                     && (kind != Kind::Erase || other.arrival < oldest_read)
-                    && (collides || taken & bit_of(other.page) == 0)
-                    && abilities.multi_plane.address_of(geometry, kind, other.page) == address
                     && page_order.as_ref().is_none_or(|order| {
                         order.is_first(geometry.flash_page_of(other.page), other.arrival)
                     })
             };
             // The pages of a block are programmed in order.
-            let may_pass = |other: &Command, earlier: &Command| {
-                !kind.programs() || geometry.block_of(other.page) != geometry.block_of(earlier.page)
-            };
-            let looks = looks.map_or(usize::MAX, |looks| planes as usize * looks as usize);
+            let may_pass =
+                |other: &Command, earlier: &Command| other.seat.block != earlier.seat.block;
             let found = lanes.take_fitting(commands, first, Choice { looks, fits, may_pass });
             let Some(id) = found else { break };
             commands[id].next = None;
             commands[last].next = Some(id);
-            taken |= bit_of(commands[id].page);
+            taken |= commands[id].seat.plane;
             overlaps.multi_plane[kind as usize] += 1;
             last = id;
         }
