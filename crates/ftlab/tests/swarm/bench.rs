@@ -8,6 +8,7 @@ use ftlab::cache::Space;
 use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, assemble_with};
 use ftlab::ftl::cost::Past;
+use ftlab::ftl::mapping::MappingPolicy;
 use ftlab::ftl::mapping::dftl::Cause;
 use ftlab::host::{Advanced, Completion, Host, Op, Outcome};
 use ftlab::image::{Damage, Resume};
