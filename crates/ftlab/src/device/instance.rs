@@ -16,9 +16,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.skills = fitting.unwrap_or(skills::ALL);
     }
 
-    /// Runs on the set of all skills from now on. Nothing changes but the time that it takes to simulate.
-    pub fn use_all_skills(&mut self) {
-        self.skills = skills::ALL;
+    /// Runs on a set from now on that holds its own. Nothing changes but the time that it takes to simulate.
+    pub fn use_skills(&mut self, set: Skills) {
+        debug_assert_eq!(self.skills & !set, 0, "the device has skills that the set lacks");
+        self.skills |= set;
     }
 
     /// The set on which it runs.

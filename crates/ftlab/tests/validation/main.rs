@@ -31,6 +31,7 @@ mod queueing;
 mod regulating;
 mod retention;
 mod rows;
+mod sets_of_skills;
 mod slc;
 mod standstill;
 mod streams;
