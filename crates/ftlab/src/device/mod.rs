@@ -25,6 +25,8 @@ mod ledger;
 mod lock_step;
 mod map_path;
 mod merge_path;
+mod outlet;
+mod pass_through;
 mod patrol;
 mod power;
 mod read_ahead;
@@ -55,6 +57,7 @@ use self::journal::Journal;
 use self::ledger::Ledger;
 use self::lock_step::Standstill;
 use self::map_path::Translator;
+use self::outlet::Outlet;
 use self::read_ahead::ReadingAhead;
 use self::read_path::Fetched;
 use self::stalled::Stalled;
@@ -64,11 +67,9 @@ use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
 use crate::ftl::merge::Merger;
 use crate::ftl::{Cargo, Ftl, FtlCounts};
-use crate::host::{
-    Advanced, Breakdown, Completion, FrontEnd, Host, Intake, QueueId, Queues, Request,
-};
-use crate::scheduler::{CommandId, Flash, Origin, Probe, Spent, Task};
-use crate::units::{DieId, Lpn, Nanos, PlaneId, RequestId, SimTime};
+use crate::host::{Advanced, Completion, FrontEnd, Host, Intake, QueueId, Queues, Request};
+use crate::scheduler::{CommandId, Flash, Origin, Probe, Task};
+use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
 use crate::verify::{self as laws, Canary, Plant};
 
 /// A solid-state drive.
@@ -464,92 +465,6 @@ enum Part {
     Flash,
     /// What waits for the host to be idle.
     Idle,
-}
-
-/// Where finished requests leave the device.
-struct Outlet<'a, C> {
-    now: SimTime,
-    front: &'a mut Option<Box<FrontEnd>>,
-    intake: &'a mut Intake,
-    contents: &'a mut C,
-    finished: &'a mut Vec<Completion>,
-}
-
-impl<C: Contents> Outlet<'_, C> {
-    /// Something that a request waited for is done; `spent` is its account of time. If it was the
-    /// last thing, the request is done.
-    #[inline]
-    fn settle<const S: Skills>(&mut self, id: RequestId, spent: &Spent) {
-        if self.intake.settle(id) {
-            let elapsed = self.now - self.intake.get(id).started();
-            let breakdown = self.intake.breakdown_mut(id);
-            // The time in which the device stood still is on the request's account already.
-            let Breakdown { submission, front_end, link, admission, gc, .. } = *breakdown;
-            let account = account(spent, elapsed);
-            *breakdown = Breakdown {
-                submission,
-                front_end,
-                link,
-                admission: account.admission + admission,
-                gc: account.gc + gc,
-                ..account
-            };
-            self.finish::<S>(id);
-        }
-    }
-
-    /// A request is done but for its way to the host.
-    #[inline]
-    fn finish<const S: Skills>(&mut self, id: RequestId) {
-        if !any(S, RARE) {
-            return self.complete::<S>(id);
-        }
-        if let Some(front) = self.front {
-            let answer = self.intake.get(id);
-            let from_flash = answer.breakdown().cell > Nanos::ZERO;
-            if from_flash && front.answer(self.now, id, answer.request()) {
-                return;
-            }
-        }
-        self.deliver(id);
-    }
-
-    /// A request is answered: its data goes to the host.
-    #[inline]
-    fn deliver(&mut self, id: RequestId) {
-        if let Some(front) = self.front
-            && let Some(at) = front.deliver(self.now, id, self.intake.get(id).request())
-        {
-            self.intake.breakdown_mut(id).link += at - self.now;
-            return;
-        }
-        self.complete::<{ skills::ALL }>(id);
-    }
-
-    /// The host is told.
-    #[inline(always)]
-    fn complete<const S: Skills>(&mut self, id: RequestId) {
-        let completion = self.intake.finish(id, self.now);
-        if any(S, RARE)
-            && let Some(front) = self.front
-        {
-            front.completed(completion.queue);
-        }
-        self.contents.finish(id, completion);
-        self.finished.push(*completion);
-    }
-}
-
-/// Splits a request's time according to the flash command that ended it. What passed before that
-/// command began was waiting to be admitted. A request that came while the command was under way
-/// (a flush may) only waited.
-fn account(spent: &Spent, elapsed: Nanos) -> Breakdown {
-    let Some(before) = elapsed.0.checked_sub(spent.total().0) else {
-        return Breakdown { queue: elapsed, ..Breakdown::default() };
-    };
-    let Spent { translation, queue, gc, bus, cell } = *spent;
-    let admission = Nanos(before);
-    Breakdown { admission, translation, queue, gc, bus, cell, ..Breakdown::default() }
 }
 
 impl<P: Probe, C: Contents> Host for Device<P, C> {

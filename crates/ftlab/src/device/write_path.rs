@@ -34,52 +34,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.write_back::<S>();
     }
 
-    /// A write of one whole page that nothing holds up on its way to flash.
-    #[inline(always)]
-    fn pass_through<const S: Skills>(&mut self, id: RequestId, request: &Request) -> bool {
-        let shift = self.sectors_per_page.trailing_zeros();
-        let page = request.lba.0 >> shift;
-        if any(S, RARE | UNITS) || page << shift != request.lba.0 || !self.buffer.passes_through() {
-            return false;
-        }
-        let page = Lpn::new(page as u32);
-        if self.buffer.find(page).is_some() {
-            return false;
-        }
-        let tag = self.ftl.streams().tag_of(request.stream);
-        let slot = self.buffer.pass_through(page, tag, id);
-        let whole = self.ftl.full_page();
-        self.contents.write(request, page, whole, slot);
-        if laws::ON {
-            self.ledger.written(page);
-        }
-        self.intake.wait_for_one(id);
-        self.contents.begin_write_back(slot, whole);
-        self.prepare_tables(page);
-        let stream = self.ftl.streams().host_stream(page, tag);
-        let first = match self.stalled.is_empty() {
-            true => self.ftl.place::<S>(page, stream, self.flash.load()),
-            false => None,
-        };
-        let (kind, at) = (Kind::Program, first.unwrap_or(Ppn::new(0)));
-        let mut program = Command::new(kind, Origin::Host, Task::WriteBack, at);
-        program.codewords = self.flash.bus().page_codewords();
-        program.units = 1;
-        let program = self.flash.prepare(program);
-        self.loads.row_mut(program)[0] = slot.get();
-        match first {
-            Some(at) => {
-                self.fill_page::<S>(slot, at);
-                self.hand_over::<S>(program, at);
-            }
-            None if self.place_behind::<S>(program, stream) => {
-                self.hand_over::<S>(program, self.flash.command(program).page);
-            }
-            None => {}
-        }
-        true
-    }
-
     /// Puts a page of a write into the buffer, if there is room.
     pub(super) fn write_page<const S: Skills>(
         &mut self,
@@ -338,7 +292,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Brings what a write-back will touch closer to the processor.
     #[inline]
-    fn prepare_tables(&mut self, page: Lpn) {
+    pub(super) fn prepare_tables(&mut self, page: Lpn) {
         self.ftl.prefetch(page);
         self.recent.push_back(page);
         if self.recent.len() > PREFETCH_DISTANCE
@@ -429,7 +383,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// The same behind those that wait already.
-    fn place_behind<const S: Skills>(&mut self, program: CommandId, stream: WriteStream) -> bool {
+    pub(super) fn place_behind<const S: Skills>(
+        &mut self,
+        program: CommandId,
+        stream: WriteStream,
+    ) -> bool {
         let pool = self.ftl.pool(self.first_page_of(program));
         if !self.stalled.has_waiting(pool, stream) && self.place::<S>(program, stream) {
             return true;
@@ -481,7 +439,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Hands a program that is placed to the flash.
     #[inline(always)]
-    fn hand_over<const S: Skills>(&mut self, program: CommandId, at: Ppn) {
+    pub(super) fn hand_over<const S: Skills>(&mut self, program: CommandId, at: Ppn) {
         self.submit_command::<S>(program);
         self.consider_collecting_at::<S>(at);
     }

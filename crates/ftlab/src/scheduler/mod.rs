@@ -9,6 +9,7 @@
 //! a read of its die that arrived earlier: that is what keeps data readable until it is gone, and
 //! every policy must see to it.
 
+mod adding_up;
 mod cell_work;
 mod chip;
 mod command;
