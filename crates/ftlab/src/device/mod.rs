@@ -29,6 +29,7 @@ mod row;
 mod stalled;
 mod stripe_path;
 mod tables;
+mod untimed;
 mod verify;
 mod write_path;
 
@@ -40,6 +41,7 @@ pub use end_of_life::EndOfLife;
 pub use image::LeftInDram;
 pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;
+pub use untimed::{NeedsTime, Untimed};
 
 use self::cycle::Cycles;
 use self::direct_path::Direct;

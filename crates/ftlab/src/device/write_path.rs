@@ -46,7 +46,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Puts a page of a write into the buffer. Clean pages make room, where it is for them to go.
     #[inline]
-    fn let_page_in(&mut self, span: PageSpan, tag: u8, turn: Turn) -> Option<SlotId> {
+    pub(super) fn let_page_in(&mut self, span: PageSpan, tag: u8, turn: Turn) -> Option<SlotId> {
         loop {
             let entered = self.buffer.write(span, tag, turn, &self.ftl);
             if entered.is_some() || !self.buffer.keeps_reads() {
@@ -170,7 +170,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Fills the batch with `first` and companions, and begins the write-back of each.
-    fn take_together(&mut self, first: Eviction) {
+    pub(super) fn take_together(&mut self, first: Eviction) {
         self.batch.clear();
         if self.units_per_page == 1 {
             self.take(first);

@@ -289,6 +289,12 @@ impl Ftl {
         self.mapping.has_log()
     }
 
+    /// Whether anything is kept on flash for recovery.
+    #[must_use]
+    pub fn keeps_records(&self) -> bool {
+        self.record.is_some()
+    }
+
     /// What it did so far.
     #[must_use]
     pub fn counts(&self) -> &FtlCounts {

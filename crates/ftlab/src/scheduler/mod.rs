@@ -28,6 +28,7 @@ mod pause;
 mod read_first;
 mod read_first_bounded;
 mod station;
+mod turns;
 mod view;
 
 pub use crate::nand::Kind;
@@ -43,6 +44,7 @@ pub use load::{DieSet, Load};
 pub use pause::{Pausable, PauseRule};
 pub use read_first::ReadFirst;
 pub use read_first_bounded::{Estimate, ReadFirstBounded, ReadFirstBoundedOptions, Scope};
+pub(crate) use turns::{Turns, Work};
 pub use view::View;
 
 use crate::policy::seam;

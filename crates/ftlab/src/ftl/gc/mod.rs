@@ -21,6 +21,7 @@ mod refresh;
 #[cfg(test)]
 mod tests;
 mod triggers;
+mod untimed;
 mod windowed_greedy;
 
 pub use collection::{Collection, Thresholds, Wanted};
@@ -34,6 +35,7 @@ pub use purpose::{Purpose, PurposeCounts};
 pub use random::Random;
 pub use random_greedy::RandomGreedy;
 pub use triggers::{Background, Scope, Triggers};
+pub(crate) use untimed::Bench;
 pub use windowed_greedy::WindowedGreedy;
 
 use super::Blocks;

@@ -1,0 +1,241 @@
+//! Collection without flash commands: what the [`Collector`](super::Collector) does, decided by the same
+//! functions of the FTL, where no time passes that anybody would see.
+//!
+//! A copy is one piece of work of its die: its pages are read, placed, programmed and committed as it is begun, and
+//! what it earns the host is paid when the die is done with it. A page that is overwritten while it is being
+//! copied costs its copy either way. So much is left out that only what decides the state remains.
+
+use super::super::Ftl;
+use super::{Freed, Scope};
+use crate::device::Contents;
+use crate::nand::CellMode;
+use crate::scheduler::{Flash, Kind, Origin, Turns, Work};
+use crate::units::{BlockId, Nanos, PlaneId, Ppn};
+
+/// What collection works on where time does not count.
+pub struct Bench<'a, P, C> {
+    /// The FTL whose blocks it cleans.
+    pub ftl: &'a mut Ftl,
+    /// The flash, which counts and tells prices.
+    pub flash: &'a mut Flash<P>,
+    /// The bytes, if the device carries them.
+    pub contents: &'a mut C,
+    /// The dies that do the work.
+    pub turns: &'a mut Turns,
+    /// Nothing else is left to do, and the host asks for nothing more.
+    pub at_end: bool,
+}
+
+impl<P, C: Contents> Bench<'_, P, C> {
+    /// As [`Collector::start`](super::Collector::start).
+    #[inline]
+    pub fn start(&mut self, plane: PlaneId) {
+        if self.ftl.free_blocks(plane) > self.ftl.thresholds.start
+            || self.ftl.planes[plane.at()].collection.is_some()
+        {
+            self.spur(plane);
+        } else {
+            self.ftl.planes[plane.at()].host_credit = self.ftl.thresholds.host_lead;
+            let was_hungry = self.ftl.is_hungry(plane);
+            self.next(plane);
+            if self.ftl.triggers.scope != Scope::Plane && !(was_hungry && self.ftl.is_hungry(plane))
+            {
+                self.start_others(plane);
+            }
+        }
+        if self.ftl.slc().is_some() {
+            self.consider_folding(plane);
+        }
+    }
+
+    /// The host wrote a flash page to a plane: its collection may make copies for that.
+    #[inline]
+    fn spur(&mut self, plane: PlaneId) {
+        if let Some(copies) = self.ftl.triggers.copies_per_write {
+            let state = &mut self.ftl.planes[plane.at()];
+            let most = state.collection.as_ref().map_or(0, |run| run.copies);
+            state.copy_credit = state.copy_credit.saturating_add(copies).min(most);
+            self.proceed(plane);
+        }
+    }
+
+    #[cold]
+    fn start_others(&mut self, plane: PlaneId) {
+        for other in self.ftl.triggers.scope.planes(&self.ftl.geometry, plane) {
+            let few = self.ftl.free_blocks(other) <= self.ftl.thresholds.stop;
+            if few && self.ftl.planes[other.at()].collection.is_none() {
+                self.ftl.planes[other.at()].host_credit = self.ftl.thresholds.host_lead;
+                self.next(other);
+            }
+        }
+    }
+
+    /// Planes that had nothing worth collecting may have something now.
+    #[inline]
+    pub fn feed_hungry(&mut self) {
+        while let Some(plane) = self.ftl.fed.pop() {
+            self.start(plane);
+        }
+    }
+
+    /// What waits for the host's writes goes on without them.
+    pub fn finish(&mut self) {
+        if self.ftl.triggers.copies_per_write.is_some() {
+            let before = std::mem::replace(&mut self.at_end, true);
+            (0..self.ftl.geometry.planes()).for_each(|plane| self.proceed(PlaneId::new(plane)));
+            self.at_end = before;
+        }
+    }
+
+    /// The host is idle: every plane folds its SLC cache.
+    pub fn fold_all(&mut self) {
+        self.ftl.set_idle_for_cache(true);
+        (0..self.ftl.geometry.planes()).for_each(|plane| self.consider_folding(PlaneId::new(plane)));
+    }
+
+    fn consider_folding(&mut self, plane: PlaneId) {
+        let Some(wanted) = self.ftl.fold_due(plane) else { return };
+        self.ftl.want(wanted);
+        let state = &mut self.ftl.planes[plane.at()];
+        if state.collection.is_none() && !state.wanted.is_empty() {
+            state.host_credit = self.ftl.thresholds.host_lead;
+            self.next(plane);
+        }
+    }
+
+    fn next(&mut self, plane: PlaneId) {
+        let Some(wanted) = self.ftl.next_to_collect(plane) else {
+            return self.ftl.mark_hungry(plane);
+        };
+        self.ftl.begin_collection(plane, wanted);
+        self.proceed(plane);
+    }
+
+    /// Keeps the allowed number of copies at work; erases the victim when nothing is left on it.
+    fn proceed(&mut self, plane: PlaneId) {
+        loop {
+            let limit = self.ftl.thresholds.copies_in_flight;
+            let Some(run) = &self.ftl.planes[plane.at()].collection else { return };
+            if run.in_flight >= limit || run.erasing {
+                return;
+            }
+            let (victim, from, in_flight, purpose) =
+                (run.victim, run.next_unit, run.in_flight, run.purpose);
+            match self.ftl.blocks.next_valid(victim, from) {
+                Some(first) => {
+                    if !self.ftl.may_go_on(plane, true, self.at_end) {
+                        return;
+                    }
+                    self.copy(plane, purpose.origin(), victim, first);
+                }
+                None if in_flight > 0 || !self.ftl.may_go_on(plane, false, self.at_end) => return,
+                None => {
+                    self.ftl.erasing(plane);
+                    let page = self.ftl.geometry.page_at(victim, 0);
+                    let takes = self.flash.price_of(Kind::Erase, page, self.ftl.mode_of(victim));
+                    self.flash.count_untimed(purpose.origin(), Kind::Erase, 1);
+                    return self.turns.push(self.ftl.geometry.die_of(plane), Work::Erase(plane), takes);
+                }
+            }
+        }
+    }
+
+    /// Copies as many valid pages, from place `first` of the victim on, as one flash page holds.
+    fn copy(&mut self, plane: PlaneId, origin: Origin, victim: BlockId, first: u32) {
+        let mode = self.ftl.mode_of(victim);
+        let units_per_page = self.ftl.geometry.units_per_page();
+        let together = self.copies_back(first, victim, mode);
+        let source = self.ftl.geometry.page_at(victim, first);
+        let to = self.ftl.place_copy(plane, source).expect("the reserve leaves a free block");
+        let (mut units, mut takes, mut read) = (0, Nanos::ZERO, None);
+        let mut next = Some(first);
+        while let Some(unit) = next.filter(|_| units < units_per_page) {
+            let from = self.ftl.geometry.page_at(victim, unit);
+            let at = Ppn::new(to.get() + units);
+            self.ftl.record_collected(from, at);
+            self.ftl.carry(from, at, self.contents);
+            self.ftl.copied_page(from, at);
+            let flash_page = self.ftl.geometry.flash_page_of(from);
+            if !together && read.replace(flash_page) != Some(flash_page) {
+                takes += self.flash.price_of(Kind::Read, from, mode);
+                self.flash.count_untimed(origin, Kind::Read, 1);
+            }
+            units += 1;
+            next = self.ftl.blocks.next_valid(victim, unit + 1);
+        }
+        self.ftl.counts.gc_pages += u64::from(units);
+        self.ftl.programmed(to, units);
+        let kind = if together { Kind::Copyback } else { Kind::Program };
+        self.flash.count_untimed(origin, kind, 1);
+        takes += self.flash.price_of(kind, to, CellMode::Native);
+        if let Some(run) = self.ftl.planes[plane.at()].collection.as_mut() {
+            run.in_flight += 1;
+            run.next_unit = next.unwrap_or(self.ftl.geometry.units_per_block());
+            self.ftl.counts.by_purpose[run.purpose as usize].pages += u64::from(units);
+        }
+        self.prefetch_copies(victim, next);
+        self.turns.push(self.ftl.geometry.die_of(plane), Work::Copy(plane), takes);
+    }
+
+    /// Whether the flash page that begins at place `first` is copied within the plane, without crossing the bus.
+    fn copies_back(&self, first: u32, victim: BlockId, mode: CellMode) -> bool {
+        let units = self.ftl.geometry.units_per_page();
+        self.ftl.triggers.copyback
+            && mode == CellMode::Native
+            && first.is_multiple_of(units)
+            && (first..first + units).all(|unit| self.ftl.blocks.is_valid(victim, unit))
+    }
+
+    /// Brings the map entries of the pages that are copied next closer to the processor.
+    #[inline]
+    fn prefetch_copies(&self, victim: BlockId, next: Option<u32>) {
+        let mut next = next;
+        for _ in 0..self.ftl.geometry.units_per_page() {
+            let Some(unit) = next else { return };
+            let from = self.ftl.geometry.page_at(victim, unit);
+            if let Some(page) = self.ftl.spare.owner(from) {
+                self.ftl.prefetch(page);
+            }
+            self.ftl.spare.prefetch_after(from);
+            next = self.ftl.blocks.next_valid(victim, unit + 1);
+        }
+    }
+
+    /// A die is done with a copy. Says whether the host may take pages by it.
+    #[inline]
+    pub fn copied(&mut self, plane: PlaneId) -> Freed {
+        let state = &mut self.ftl.planes[plane.at()];
+        let mut earned = 0;
+        if let Some(run) = state.collection.as_mut() {
+            run.in_flight -= 1;
+            earned = run.earn();
+            state.host_credit += earned;
+        }
+        self.proceed(plane);
+        if earned == 0 && self.ftl.planes[plane.at()].collection.is_some() {
+            return Freed::Nothing;
+        }
+        self.freed(plane)
+    }
+
+    /// A die is done with the erase of a victim. Says whether the host may take pages by it.
+    pub fn erased(&mut self, plane: PlaneId) -> Freed {
+        if let Some(run) = self.ftl.planes[plane.at()].collection.take() {
+            let first = self.ftl.geometry.page_at(run.victim, 0);
+            self.ftl.clear(first, self.ftl.geometry.units_per_block(), self.contents);
+            self.ftl.end_collection(plane, &run);
+            if let Some(wanted) = self.ftl.fold_due(plane) {
+                self.ftl.want(wanted);
+            }
+            if self.ftl.free_blocks(plane) < self.ftl.thresholds.stop || self.ftl.has_wanted(plane) {
+                self.next(plane);
+            }
+        }
+        self.freed(plane)
+    }
+
+    fn freed(&mut self, plane: PlaneId) -> Freed {
+        self.ftl.refresh_writable(plane);
+        if self.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
+    }
+}
