@@ -8,6 +8,7 @@
 //! Nothing else is known of time, the clock of the device stands still, and nothing that needs it can be told.
 
 
+mod fill;
 mod host;
 mod needs_time;
 mod programs;

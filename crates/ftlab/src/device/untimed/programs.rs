@@ -56,14 +56,14 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
 
     /// Begins the write-back of `first` and of as many further flash pages as fit into its row.
     fn begin_row(&mut self, first: Eviction) {
-        let leader = self.fill(first);
+        let leader = self.put_together(first);
         let mut row = std::mem::take(&mut self.programs.row);
         row.push(leader);
         if self.device.buffer.row() > 1 {
             let (home, stream) = (self.first_page_of(leader), self.stream_of(leader));
             for number in 1..self.device.buffer.row() {
                 if let Some(next) = self.device.next_of_row(home, stream, number) {
-                    row.push(self.fill(next));
+                    row.push(self.put_together(next));
                 }
             }
         }
@@ -79,7 +79,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     /// Makes a program of `first` and the pages that may share a flash page with it.
-    fn fill(&mut self, first: Eviction) -> u32 {
+    fn put_together(&mut self, first: Eviction) -> u32 {
         let number = self.programs.free.pop().unwrap_or_else(|| {
             self.programs.all.push(Program::default());
             self.programs.all.len() as u32 - 1
