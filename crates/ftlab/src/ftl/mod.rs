@@ -19,6 +19,7 @@ pub mod parity;
 pub mod placement;
 mod plane;
 pub mod recovery;
+mod relocations;
 mod room;
 pub mod slc;
 mod spare;
@@ -29,6 +30,7 @@ pub use blocks::{BlockState, Blocks};
 pub use cargo::Cargo;
 pub use fragments::{Fragment, Fragments, OwnerPart};
 pub use plane::Plane;
+pub(crate) use relocations::Relocations;
 pub use spare::Spare;
 
 use cost::{CostSetup, Regulation};

@@ -19,6 +19,7 @@ use self::programs::Programs;
 use super::idle::Chore;
 use super::stalled::Stalled;
 use super::{Contents, Device};
+use crate::ftl::Relocations;
 use crate::ftl::gc::{Bench, Freed};
 use crate::host::{Host, Request, RequestId};
 use crate::scheduler::{Kind, Origin, Probe, Turns, Work};
@@ -29,6 +30,8 @@ use crate::verify;
 pub struct Untimed<'a, P: Probe = (), C: Contents = ()> {
     device: &'a mut Device<P, C>,
     turns: Turns,
+    /// What collection owes the map.
+    later: Relocations,
     programs: Programs,
     /// Programs that wait for a free page.
     stalled: Stalled,
@@ -75,6 +78,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let streams = self.ftl.streams().host_streams();
         Ok(Untimed {
             turns: Turns::new(geometry),
+            later: Relocations::new(self.ftl.logical_pages()),
             programs: Programs::default(),
             stalled: Stalled::new(self.ftl.placement().pools(), streams),
             waits: 0,
@@ -86,7 +90,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 }
 
 impl<P: Probe, C: Contents> Untimed<'_, P, C> {
-    /// The device as it is at present.
+    /// The device as it is at present, but that its map may name places which pages have left.
     pub fn device(&self) -> &Device<P, C> {
         self.device
     }
@@ -119,7 +123,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
 
     fn bench(&mut self) -> Bench<'_, P, C> {
         let Device { ftl, flash, contents, .. } = &mut *self.device;
-        Bench { ftl, flash, contents, turns: &mut self.turns, at_end: false }
+        let (turns, later) = (&mut self.turns, &mut self.later);
+        Bench { ftl, flash, contents, turns, later, at_end: false }
     }
 
     /// Something is done by a die. False if nothing is under way.
@@ -172,6 +177,7 @@ impl<P: Probe, C: Contents> Drop for Untimed<'_, P, C> {
     fn drop(&mut self) {
         self.finish();
         let device = &mut *self.device;
+        device.ftl.settle_all(&mut self.later);
         device.idle.begins(device.now);
         if verify::ON {
             device.verify_loaded();

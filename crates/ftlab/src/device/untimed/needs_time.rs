@@ -28,6 +28,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             (self.ftl.packs(), "pages lie in fragments"),
             (self.ftl.stripes().is_some(), "its dies carry parity"),
             (self.ftl.life().is_some() || self.flash.hazards().is_some(), "its flash fails"),
+            (self.ftl.lost_pages() > 0, "some of its data is lost"),
             (self.ftl.may_have_due(), "its data is refreshed as it ages"),
             (self.flash.programmed().is_some(), "its programs have costs, and its data has an age"),
             (self.journal.is_some() || self.ftl.keeps_records(), "what recovery needs is written beside"),

@@ -91,6 +91,10 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         program.slots.extend_from_slice(&self.device.batch);
         program.reads = Nanos::ZERO;
         for &slot in &program.slots {
+            let &Page { page, flushing, .. } = self.device.buffer.page(slot);
+            if flushing != self.device.ftl.full_page() {
+                self.device.ftl.settle(page, &mut self.later);
+            }
             for part in self.device.older_parts_of(slot).into_iter().flatten() {
                 let mode = self.device.ftl.mode_at(part.at);
                 program.reads += self.device.flash.price_of(Kind::Read, part.at, mode);
@@ -149,6 +153,10 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let program = &mut self.programs.all[number as usize];
         program.at = Some(at);
         for (unit, &slot) in (0..).zip(&program.slots) {
+            let &Page { page, flushing, .. } = self.device.buffer.page(slot);
+            if flushing != self.device.ftl.full_page() {
+                self.device.ftl.settle(page, &mut self.later);
+            }
             self.device.fill_page(slot, Ppn::new(at.get() + unit));
         }
         let geometry = self.device.ftl.geometry();
@@ -184,6 +192,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         for (unit, &slot) in (0..).zip(&slots) {
             let &Page { page, discard, .. } = self.device.buffer.page(slot);
             if !discard {
+                self.device.ftl.settle(page, &mut self.later);
                 self.device.ftl.commit(page, Ppn::new(first.get() + unit));
             }
             let Device { buffer, ftl, contents, .. } = &mut *self.device;

@@ -6,11 +6,15 @@
 //! copied costs its copy either way. So much is left out that only what decides the state remains.
 
 use super::super::Ftl;
+use super::super::relocations::Relocations;
 use super::{Freed, Scope};
 use crate::device::Contents;
 use crate::nand::CellMode;
 use crate::scheduler::{Flash, Kind, Origin, Turns, Work};
 use crate::units::{BlockId, Nanos, PlaneId, Ppn};
+
+/// How many owners of a victim are asked for when its collection begins: those of its first copies.
+const FIRST_OWNERS: u32 = 96;
 
 /// What collection works on where time does not count.
 pub struct Bench<'a, P, C> {
@@ -22,8 +26,19 @@ pub struct Bench<'a, P, C> {
     pub contents: &'a mut C,
     /// The dies that do the work.
     pub turns: &'a mut Turns,
+    /// What the map does not say yet of pages that were copied.
+    pub later: &'a mut Relocations,
     /// Nothing else is left to do, and the host asks for nothing more.
     pub at_end: bool,
+}
+
+/// What a copy has moved.
+struct Moved {
+    units: u32,
+    /// Flash pages that were read for it.
+    flash_pages: u32,
+    /// Where to look for the next one.
+    next: u32,
 }
 
 impl<P, C: Contents> Bench<'_, P, C> {
@@ -108,6 +123,7 @@ impl<P, C: Contents> Bench<'_, P, C> {
             return self.ftl.mark_hungry(plane);
         };
         self.ftl.begin_collection(plane, wanted);
+        self.ftl.spare.prefetch_row(self.ftl.geometry.page_at(wanted.block, 0), FIRST_OWNERS);
         self.proceed(plane);
     }
 
@@ -143,38 +159,49 @@ impl<P, C: Contents> Bench<'_, P, C> {
     /// Copies as many valid pages, from place `first` of the victim on, as one flash page holds.
     fn copy(&mut self, plane: PlaneId, origin: Origin, victim: BlockId, first: u32) {
         let mode = self.ftl.mode_of(victim);
-        let units_per_page = self.ftl.geometry.units_per_page();
         let together = self.copies_back(first, victim, mode);
         let source = self.ftl.geometry.page_at(victim, first);
         let to = self.ftl.place_copy(plane, source).expect("the reserve leaves a free block");
-        let (mut units, mut takes, mut read) = (0, Nanos::ZERO, None);
-        let mut next = Some(first);
-        while let Some(unit) = next.filter(|_| units < units_per_page) {
-            let from = self.ftl.geometry.page_at(victim, unit);
-            let at = Ppn::new(to.get() + units);
-            self.ftl.record_collected(from, at);
-            self.ftl.carry(from, at, self.contents);
-            self.ftl.copied_page(from, at);
-            let flash_page = self.ftl.geometry.flash_page_of(from);
-            if !together && read.replace(flash_page) != Some(flash_page) {
-                takes += self.flash.price_of(Kind::Read, from, mode);
-                self.flash.count_untimed(origin, Kind::Read, 1);
-            }
-            units += 1;
-            next = self.ftl.blocks.next_valid(victim, unit + 1);
+        let Moved { units, flash_pages, next } = self.move_pages(victim, first, to);
+        let kind = if together { Kind::Copyback } else { Kind::Program };
+        self.flash.count_untimed(origin, kind, 1);
+        let mut takes = self.flash.price_of(kind, to, CellMode::Native);
+        if !together {
+            self.flash.count_untimed(origin, Kind::Read, flash_pages.into());
+            let each = self.flash.price_of(Kind::Read, source, mode);
+            takes += Nanos(each.0 * u64::from(flash_pages));
         }
         self.ftl.counts.gc_pages += u64::from(units);
         self.ftl.programmed(to, units);
-        let kind = if together { Kind::Copyback } else { Kind::Program };
-        self.flash.count_untimed(origin, kind, 1);
-        takes += self.flash.price_of(kind, to, CellMode::Native);
         if let Some(run) = self.ftl.planes[plane.at()].collection.as_mut() {
             run.in_flight += 1;
-            run.next_unit = next.unwrap_or(self.ftl.geometry.units_per_block());
+            run.next_unit = next;
             self.ftl.counts.by_purpose[run.purpose as usize].pages += u64::from(units);
         }
-        self.prefetch_copies(victim, next);
         self.turns.push(self.ftl.geometry.die_of(plane), Work::Copy(plane), takes);
+    }
+
+    /// Moves the valid pages of a victim from place `first` on to the flash page that begins at `to`.
+    #[inline]
+    fn move_pages(&mut self, victim: BlockId, first: u32, to: Ppn) -> Moved {
+        let Bench { ftl, contents, later, .. } = self;
+        let Ftl { blocks, spare, geometry, .. } = &mut **ftl;
+        let units_per_page = geometry.units_per_page();
+        let (mut at, mut flash_pages, mut read) = (to, 0, None);
+        let (units, next) = blocks.take_valid(victim, first, units_per_page, |unit| {
+            let from = geometry.page_at(victim, unit);
+            let page = spare.copy(from, at);
+            later.put(page, at);
+            if C::MOVES {
+                contents.copy(from, at);
+            }
+            at = Ppn::new(at.get() + 1);
+            flash_pages += u32::from(read.replace(geometry.flash_page_of(from)) != read);
+        });
+        spare.prefetch_after(geometry.page_at(victim, next - 1));
+        let (block, unit) = geometry.place_of(to);
+        blocks.set_valid_row(block, unit, units);
+        Moved { units, flash_pages, next }
     }
 
     /// Whether the flash page that begins at place `first` is copied within the plane, without crossing the bus.
@@ -184,21 +211,6 @@ impl<P, C: Contents> Bench<'_, P, C> {
             && mode == CellMode::Native
             && first.is_multiple_of(units)
             && (first..first + units).all(|unit| self.ftl.blocks.is_valid(victim, unit))
-    }
-
-    /// Brings the map entries of the pages that are copied next closer to the processor.
-    #[inline]
-    fn prefetch_copies(&self, victim: BlockId, next: Option<u32>) {
-        let mut next = next;
-        for _ in 0..self.ftl.geometry.units_per_page() {
-            let Some(unit) = next else { return };
-            let from = self.ftl.geometry.page_at(victim, unit);
-            if let Some(page) = self.ftl.spare.owner(from) {
-                self.ftl.prefetch(page);
-            }
-            self.ftl.spare.prefetch_after(from);
-            next = self.ftl.blocks.next_valid(victim, unit + 1);
-        }
     }
 
     /// A die is done with a copy. Says whether the host may take pages by it.
