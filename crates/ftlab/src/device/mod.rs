@@ -41,7 +41,7 @@ pub use end_of_life::EndOfLife;
 pub use image::LeftInDram;
 pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;
-pub use untimed::{NeedsTime, Untimed};
+pub use untimed::{NeedsTime, Stuck, Untimed};
 
 use self::cycle::Cycles;
 use self::direct_path::Direct;

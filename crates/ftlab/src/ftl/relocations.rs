@@ -64,9 +64,7 @@ fn mark(page: Lpn) -> (usize, u64) {
 impl Part {
     #[inline(never)]
     fn settle(&mut self, ftl: &mut Ftl) {
-        for &(page, at) in &self.moved {
-            ftl.mapping.commit(page, at);
-        }
+        ftl.mapping.put_all(&self.moved);
         self.moved.clear();
         self.marks = [0; MARK_WORDS];
         self.is_full = false;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Standstill, Untimed};
+use super::{Stuck, Untimed};
 use crate::device::Contents;
 use crate::host::{Op, Request};
 use crate::scheduler::Probe;
@@ -16,7 +16,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     ///
     /// # Errors
     /// The device can't take it.
-    pub fn fill(&mut self, sectors: Range<u64>) -> Result<(), Standstill> {
+    pub fn fill(&mut self, sectors: Range<u64>) -> Result<(), Stuck> {
         let mut next = sectors.start;
         while next < sectors.end {
             let count = AT_ONCE.min(sectors.end - next) as u32;

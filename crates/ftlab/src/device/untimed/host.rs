@@ -1,6 +1,6 @@
 //! Writes that come in where no time counts: into the buffer, in line if there is no room, and out of it again.
 
-use super::{Outstanding, Standstill, Untimed};
+use super::{Outstanding, Stuck, Untimed};
 use crate::cache::{Turn, Waiting};
 use crate::device::Contents;
 use crate::host::{Host, Op, PageSpan, Pages, Request, RequestId};
@@ -20,7 +20,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     ///
     /// # Panics
     /// If the request is no write, or reaches beyond the device.
-    pub fn write(&mut self, request: &Request) -> Result<(), Standstill> {
+    pub fn write(&mut self, request: &Request) -> Result<(), Stuck> {
         let end = request.lba.0.checked_add(u64::from(request.sectors));
         let fits = end.is_some_and(|end| end <= self.device.capacity_sectors());
         assert!(request.op == Op::Write && request.sectors > 0 && fits, "{request:?}");
@@ -38,7 +38,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     /// A number for a request, which waits for the end of its own splitting.
-    fn take_in(&mut self, request: Request) -> Result<RequestId, Standstill> {
+    fn take_in(&mut self, request: Request) -> Result<RequestId, Stuck> {
         let number = loop {
             match self.free.pop() {
                 Some(number) => break number,
@@ -46,7 +46,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 None => {
                     self.bench().finish();
                     if self.turns.is_empty() {
-                        return Err(Standstill);
+                        return Err(Stuck);
                     }
                 }
             }

@@ -52,7 +52,7 @@ struct Outstanding {
 
 /// No write can go on: the device has no room that collection could make, and nothing is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standstill;
+pub struct Stuck;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Writes this device without a clock from now on, by a host that keeps `depth` requests outstanding. What

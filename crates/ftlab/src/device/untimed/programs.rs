@@ -44,7 +44,10 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                     Eviction::Page(slot) if self.device.buffer.page(slot).dirty.is_empty() => {
                         self.device.drop_clean(slot);
                     }
-                    _ => self.begin_row(first),
+                    _ => {
+                        self.begin_row(first);
+                        self.look_ahead();
+                    }
                 }
             }
             if !self.device.buffer.made_room() {
@@ -52,6 +55,16 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             }
             self.admit_waiting();
         }
+    }
+
+    /// Brings the map entries of what goes next closer to the processor, all at once: each is a miss of its own, which
+    /// the others need not wait for.
+    #[inline]
+    fn look_ahead(&self) {
+        let Device { buffer, ftl, .. } = &*self.device;
+        let pages = buffer.row() * self.device.units_per_page;
+        let next = buffer.candidates().take(pages as usize);
+        next.for_each(|slot| ftl.prefetch(buffer.page(slot).page));
     }
 
     /// Begins the write-back of `first` and of as many further flash pages as fit into its row.

@@ -158,6 +158,16 @@ impl Mapping {
         mapping_policy!(self, map => map.relocate(page, from, to))
     }
 
+    /// Pages lie there from now on, one after the other, wherever they lay before.
+    pub(super) fn put_all(&mut self, moved: &[(Lpn, Ppn)]) {
+        match self {
+            Mapping::Page(map) => map.put_all(moved),
+            other => moved.iter().for_each(|&(page, at)| {
+                other.commit(page, at);
+            }),
+        }
+    }
+
     /// Forgets the page. Returns where it, or its newer part, lay.
     #[inline]
     pub fn trim(&mut self, page: Lpn) -> Option<Ppn> {
