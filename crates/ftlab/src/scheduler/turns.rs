@@ -19,8 +19,8 @@ use crate::units::{DieId, Nanos, PlaneId, Ppn};
 pub enum Work {
     /// The program of this number, of a write-back.
     Program(u32),
-    /// A copy of this plane's collection.
-    Copy(PlaneId),
+    /// The copies of this plane's collection that are made at once.
+    Copies(PlaneId),
     /// The erase that ends this plane's collection.
     Erase(PlaneId),
 }
@@ -29,6 +29,8 @@ pub enum Work {
 #[derive(Clone, Copy, Debug)]
 struct Job {
     work: Work,
+    /// How many commands that is, for those who look at how much there is to do.
+    commands: u32,
     takes: Nanos,
 }
 
@@ -76,15 +78,15 @@ impl Turns {
         self.jobs.iter().all(VecDeque::is_empty)
     }
 
-    /// Gives a die something more to do, which keeps its cells busy for so long.
+    /// Gives a die something more to do: so many commands, which keep its cells busy for so long.
     #[inline]
-    pub fn push(&mut self, die: DieId, work: Work, takes: Nanos) {
-        self.load.add(die);
+    pub fn push(&mut self, die: DieId, work: Work, commands: u32, takes: Nanos) {
+        self.load.add_many(die, commands);
         let turn = self.geometry.turn_of(die) as usize;
         if self.jobs[turn].is_empty() {
             self.done_at[turn] = self.now + takes.0;
         }
-        self.jobs[turn].push_back(Job { work, takes });
+        self.jobs[turn].push_back(Job { work, commands, takes });
     }
 
     /// The next thing that is done: that of the die which is done first, among equals of the one whose turn is
@@ -100,7 +102,7 @@ impl Turns {
         let done = self.jobs[turn].pop_front()?;
         self.now = first;
         self.done_at[turn] = self.jobs[turn].front().map_or(IDLE, |next| first + next.takes.0);
-        self.load.remove(self.geometry.die_at_turn(turn as u32));
+        self.load.remove_many(self.geometry.die_at_turn(turn as u32), done.commands);
         Some(done.work)
     }
 }

@@ -19,18 +19,19 @@ pub enum Clock {
     Untimed,
 }
 
-/// Two channels with two dies of two planes: small enough for many runs, large enough that single victims do not
-/// decide what comes out.
-const SMALL: [&str; 9] = [
+/// Two dies of two planes: small enough for many runs, with so much spare capacity in a plane that what is on its way
+/// at a time, a few flash pages, is a thousandth of it. A flash page is a mapping unit: where several share one, the last copy of a victim is
+/// padded, and in blocks as small as these a victim's number of valid pages modulo that of a flash page decides
+/// between steady states a few percent apart.
+const SMALL: [&str; 8] = [
     "nand.channels=2",
-    "nand.chips_per_channel=2",
+    "nand.chips_per_channel=1",
     "nand.planes_per_die=2",
-    "nand.blocks_per_plane=160",
-    "nand.pages_per_block=32",
-    "nand.page_size=16KiB",
-    "ftl.over_provisioning=12%",
+    "nand.blocks_per_plane=192",
+    "nand.pages_per_block=64",
+    "ftl.over_provisioning=25%",
     "cache.policy=lru",
-    "cache.capacity=512KiB",
+    "cache.capacity=256KiB",
 ];
 
 /// A small device with these options beside.
@@ -109,18 +110,22 @@ pub struct Aged {
     pub amplification: f64,
 }
 
-/// Fills a device, and ages it: so many tenths of a drive write that do not count, then as many that do.
-pub fn age(config: &Config, clock: Clock, seed: u64, tenths: u64) -> Aged {
+/// Tenths of a drive write until a device counts as steady, and over which it is measured then.
+const BEFORE: u64 = 15;
+const MEASURED: u64 = 15;
+
+/// Fills a device, and ages it.
+pub fn age(config: &Config, clock: Clock, seed: u64) -> Aged {
     let mut device = device(config, seed);
     let fill = in_order(&device);
     play(&mut device, clock, fill);
-    let before = uniform(&device, seed, tenths);
+    let before = uniform(&device, seed, BEFORE);
     play(&mut device, clock, before);
     let programs = flash_pages_programmed(device.flash().done());
-    let counted = uniform(&device, seed ^ u64::MAX, tenths);
+    let counted = uniform(&device, seed ^ u64::MAX, MEASURED);
     play(&mut device, clock, counted);
     let programs = flash_pages_programmed(device.flash().done()) - programs;
-    let written = device.capacity_sectors() / SECTORS * tenths / 10;
+    let written = device.capacity_sectors() / SECTORS * MEASURED / 10;
     let per_page = f64::from(device.ftl().geometry().units_per_page());
     let unit = f64::from(device.ftl().geometry().sectors_per_unit()) / SECTORS as f64;
     rest(&mut device, clock);

@@ -174,7 +174,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         }
         let geometry = self.device.ftl.geometry();
         let plane = geometry.plane_of_page(at);
-        self.turns.push(geometry.die_of(plane), Work::Program(number), takes + program.reads);
+        self.turns.push(geometry.die_of(plane), Work::Program(number), 1, takes + program.reads);
         self.programs.placed.push(plane);
         plane
     }

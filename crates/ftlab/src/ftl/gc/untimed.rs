@@ -1,9 +1,9 @@
 //! Collection without flash commands: what the [`Collector`](super::Collector) does, decided by the same
 //! functions of the FTL, where no time passes that anybody would see.
 //!
-//! A copy is one piece of work of its die: its pages are read, placed, programmed and committed as it is begun, and
-//! what it earns the host is paid when the die is done with it. A page that is overwritten while it is being
-//! copied costs its copy either way. So much is left out that only what decides the state remains.
+//! The copies that may be under way at once are one piece of work of their die: their pages are read, placed,
+//! programmed and committed as it is begun, and what they earn the host is paid when the die is done with it. A page
+//! that is overwritten while it is being copied costs its copy either way.
 
 use super::super::Ftl;
 use super::super::relocations::Relocations;
@@ -39,6 +39,8 @@ struct Moved {
     flash_pages: u32,
     /// Where to look for the next one.
     next: u32,
+    /// How long the cells are busy with it.
+    takes: Nanos,
 }
 
 impl<P, C: Contents> Bench<'_, P, C> {
@@ -127,58 +129,70 @@ impl<P, C: Contents> Bench<'_, P, C> {
         self.proceed(plane);
     }
 
-    /// Keeps the allowed number of copies at work; erases the victim when nothing is left on it.
+    /// Makes as many copies as may be under way at once, when those before are done; erases the victim when nothing is
+    /// left on it.
     fn proceed(&mut self, plane: PlaneId) {
-        loop {
-            let limit = self.ftl.thresholds.copies_in_flight;
-            let Some(run) = &self.ftl.planes[plane.at()].collection else { return };
-            if run.in_flight >= limit || run.erasing {
-                return;
+        let Some(run) = &self.ftl.planes[plane.at()].collection else { return };
+        if run.in_flight > 0 || run.erasing {
+            return;
+        }
+        let (victim, origin) = (run.victim, run.purpose.origin());
+        let die = self.ftl.geometry.die_of(plane);
+        if self.ftl.blocks.next_valid(victim, run.next_unit).is_some() {
+            let (copies, takes) = self.copy_together(plane, origin, victim);
+            if copies > 0 {
+                self.turns.push(die, Work::Copies(plane), copies, takes);
             }
-            let (victim, from, in_flight, purpose) =
-                (run.victim, run.next_unit, run.in_flight, run.purpose);
-            match self.ftl.blocks.next_valid(victim, from) {
-                Some(first) => {
-                    if !self.ftl.may_go_on(plane, true, self.at_end) {
-                        return;
-                    }
-                    self.copy(plane, purpose.origin(), victim, first);
-                }
-                None if in_flight > 0 || !self.ftl.may_go_on(plane, false, self.at_end) => return,
-                None => {
-                    self.ftl.erasing(plane);
-                    let page = self.ftl.geometry.page_at(victim, 0);
-                    let takes = self.flash.price_of(Kind::Erase, page, self.ftl.mode_of(victim));
-                    self.flash.count_untimed(purpose.origin(), Kind::Erase, 1);
-                    return self.turns.push(self.ftl.geometry.die_of(plane), Work::Erase(plane), takes);
-                }
-            }
+        } else if self.ftl.may_go_on(plane, false, self.at_end) {
+            self.ftl.erasing(plane);
+            let page = self.ftl.geometry.page_at(victim, 0);
+            let takes = self.flash.price_of(Kind::Erase, page, self.ftl.mode_of(victim));
+            self.flash.count_untimed(origin, Kind::Erase, 1);
+            self.turns.push(die, Work::Erase(plane), 1, takes);
         }
     }
 
+    /// Copies as much as may be under way at once. Returns how many copies that takes, and how long.
+    fn copy_together(&mut self, plane: PlaneId, origin: Origin, victim: BlockId) -> (u32, Nanos) {
+        let (mut copies, mut takes, mut pages) = (0, Nanos::ZERO, 0);
+        let Some(run) = &self.ftl.planes[plane.at()].collection else { return (copies, takes) };
+        let (mut next_unit, purpose) = (run.next_unit, run.purpose);
+        while copies < self.ftl.thresholds.copies_in_flight
+            && let Some(first) = self.ftl.blocks.next_valid(victim, next_unit)
+            && self.ftl.may_go_on(plane, true, self.at_end)
+        {
+            let moved = self.copy(plane, origin, victim, first);
+            copies += 1;
+            takes += moved.takes;
+            pages += u64::from(moved.units);
+            next_unit = moved.next;
+        }
+        self.ftl.counts.gc_pages += pages;
+        self.ftl.counts.by_purpose[purpose as usize].pages += pages;
+        if let Some(run) = self.ftl.planes[plane.at()].collection.as_mut() {
+            (run.in_flight, run.next_unit) = (copies, next_unit);
+        }
+        (copies, takes)
+    }
+
     /// Copies as many valid pages, from place `first` of the victim on, as one flash page holds.
-    fn copy(&mut self, plane: PlaneId, origin: Origin, victim: BlockId, first: u32) {
+    #[inline]
+    fn copy(&mut self, plane: PlaneId, origin: Origin, victim: BlockId, first: u32) -> Moved {
         let mode = self.ftl.mode_of(victim);
         let together = self.copies_back(first, victim, mode);
         let source = self.ftl.geometry.page_at(victim, first);
         let to = self.ftl.place_copy(plane, source).expect("the reserve leaves a free block");
-        let Moved { units, flash_pages, next } = self.move_pages(victim, first, to);
+        let mut moved = self.move_pages(victim, first, to);
         let kind = if together { Kind::Copyback } else { Kind::Program };
         self.flash.count_untimed(origin, kind, 1);
-        let mut takes = self.flash.price_of(kind, to, CellMode::Native);
+        moved.takes = self.flash.price_of(kind, to, CellMode::Native);
         if !together {
-            self.flash.count_untimed(origin, Kind::Read, flash_pages.into());
+            self.flash.count_untimed(origin, Kind::Read, moved.flash_pages.into());
             let each = self.flash.price_of(Kind::Read, source, mode);
-            takes += Nanos(each.0 * u64::from(flash_pages));
+            moved.takes += Nanos(each.0 * u64::from(moved.flash_pages));
         }
-        self.ftl.counts.gc_pages += u64::from(units);
-        self.ftl.programmed(to, units);
-        if let Some(run) = self.ftl.planes[plane.at()].collection.as_mut() {
-            run.in_flight += 1;
-            run.next_unit = next;
-            self.ftl.counts.by_purpose[run.purpose as usize].pages += u64::from(units);
-        }
-        self.turns.push(self.ftl.geometry.die_of(plane), Work::Copy(plane), takes);
+        self.ftl.programmed(to, moved.units);
+        moved
     }
 
     /// Moves the valid pages of a victim from place `first` on to the flash page that begins at `to`.
@@ -201,7 +215,7 @@ impl<P, C: Contents> Bench<'_, P, C> {
         spare.prefetch_after(geometry.page_at(victim, next - 1));
         let (block, unit) = geometry.place_of(to);
         blocks.set_valid_row(block, unit, units);
-        Moved { units, flash_pages, next }
+        Moved { units, flash_pages, next, takes: Nanos::ZERO }
     }
 
     /// Whether the flash page that begins at place `first` is copied within the plane, without crossing the bus.
@@ -213,14 +227,14 @@ impl<P, C: Contents> Bench<'_, P, C> {
             && (first..first + units).all(|unit| self.ftl.blocks.is_valid(victim, unit))
     }
 
-    /// A die is done with a copy. Says whether the host may take pages by it.
+    /// A die is done with copies. Says whether the host may take pages by it.
     #[inline]
     pub fn copied(&mut self, plane: PlaneId) -> Freed {
         let state = &mut self.ftl.planes[plane.at()];
         let mut earned = 0;
         if let Some(run) = state.collection.as_mut() {
-            run.in_flight -= 1;
-            earned = run.earn();
+            let copies = std::mem::take(&mut run.in_flight);
+            earned = (0..copies).map(|_| run.earn()).sum();
             state.host_credit += earned;
         }
         self.proceed(plane);
