@@ -19,7 +19,9 @@ use crate::units::{DieId, Nanos, PlaneId, Ppn};
 pub enum Work {
     /// The program of this number, of a write-back.
     Program(u32),
-    /// The copies of this plane's collection that are made at once.
+    /// What this plane's collection reads at once.
+    Reads(PlaneId),
+    /// The copies of it that are programmed at once.
     Copies(PlaneId),
     /// The erase that ends this plane's collection.
     Erase(PlaneId),

@@ -133,6 +133,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let Some(work) = self.turns.next_done() else { return false };
         match work {
             Work::Program(number) => self.programmed(number),
+            Work::Reads(plane) => self.bench().read(plane),
             Work::Copies(plane) => {
                 let freed = self.bench().copied(plane);
                 self.freed(plane, freed);

@@ -1,9 +1,10 @@
 //! Collection without flash commands: what the [`Collector`](super::Collector) does, decided by the same
 //! functions of the FTL, where no time passes that anybody would see.
 //!
-//! The copies that may be under way at once are one piece of work of their die: their pages are read, placed,
-//! programmed and committed as it is begun, and what they earn the host is paid when the die is done with it. A page
-//! that is overwritten while it is being copied costs its copy either way.
+//! The copies that may be under way at once are made together, in two pieces of work of their die: first all is read,
+//! then all is placed, committed and programmed, and what that earns the host is paid when the die is done. So they
+//! stand in line twice, and get as much of their die beside the host's programs as copies one by one would. A page
+//! that is overwritten while it is being programmed costs its copy either way.
 
 use super::super::Ftl;
 use super::super::relocations::Relocations;
@@ -129,39 +130,65 @@ impl<P, C: Contents> Bench<'_, P, C> {
         self.proceed(plane);
     }
 
-    /// Makes as many copies as may be under way at once, when those before are done; erases the victim when nothing is
-    /// left on it.
+    /// Begins as many copies as may be under way at once, when those before are done; erases the victim when nothing
+    /// is left on it.
     fn proceed(&mut self, plane: PlaneId) {
         let Some(run) = &self.ftl.planes[plane.at()].collection else { return };
         if run.in_flight > 0 || run.erasing {
             return;
         }
-        let (victim, origin) = (run.victim, run.purpose.origin());
-        let die = self.ftl.geometry.die_of(plane);
-        if self.ftl.blocks.next_valid(victim, run.next_unit).is_some() {
-            let (copies, takes) = self.copy_together(plane, origin, victim);
-            if copies > 0 {
-                self.turns.push(die, Work::Copies(plane), copies, takes);
-            }
-        } else if self.ftl.may_go_on(plane, false, self.at_end) {
+        let (victim, next_unit, origin) = (run.victim, run.next_unit, run.purpose.origin());
+        if let Some(first) = self.ftl.blocks.next_valid(victim, next_unit) {
+            return self.begin_copies(plane, victim, first);
+        }
+        if self.ftl.may_go_on(plane, false, self.at_end) {
             self.ftl.erasing(plane);
             let page = self.ftl.geometry.page_at(victim, 0);
             let takes = self.flash.price_of(Kind::Erase, page, self.ftl.mode_of(victim));
             self.flash.count_untimed(origin, Kind::Erase, 1);
-            self.turns.push(die, Work::Erase(plane), 1, takes);
+            self.turns.push(self.ftl.geometry.die_of(plane), Work::Erase(plane), 1, takes);
         }
     }
 
-    /// Copies as much as may be under way at once. Returns how many copies that takes, and how long.
-    fn copy_together(&mut self, plane: PlaneId, origin: Origin, victim: BlockId) -> (u32, Nanos) {
-        let (mut copies, mut takes, mut pages) = (0, Nanos::ZERO, 0);
-        let Some(run) = &self.ftl.planes[plane.at()].collection else { return (copies, takes) };
-        let (mut next_unit, purpose) = (run.next_unit, run.purpose);
-        while copies < self.ftl.thresholds.copies_in_flight
-            && let Some(first) = self.ftl.blocks.next_valid(victim, next_unit)
+    /// Reads what is copied at once, from place `first` of the victim on.
+    fn begin_copies(&mut self, plane: PlaneId, victim: BlockId, first: u32) {
+        let units_per_page = self.ftl.geometry.units_per_page();
+        let valid = self.ftl.blocks.valid(victim).div_ceil(units_per_page);
+        let mut copies = 0;
+        while copies < valid.min(self.ftl.thresholds.copies_in_flight)
             && self.ftl.may_go_on(plane, true, self.at_end)
         {
-            let moved = self.copy(plane, origin, victim, first);
+            copies += 1;
+        }
+        if copies == 0 {
+            return;
+        }
+        let next = |&unit: &u32| self.ftl.blocks.next_valid(victim, unit + 1);
+        let units = std::iter::successors(Some(first), next);
+        let (mut flash_pages, mut before) = (0, None);
+        for unit in units.take((copies * units_per_page) as usize) {
+            let flash_page = unit / units_per_page;
+            flash_pages += u32::from(before.replace(flash_page) != Some(flash_page));
+        }
+        let page = self.ftl.geometry.page_at(victim, first);
+        let each = self.flash.price_of(Kind::Read, page, self.ftl.mode_of(victim));
+        let takes = Nanos(each.0 * u64::from(flash_pages));
+        if let Some(run) = self.ftl.planes[plane.at()].collection.as_mut() {
+            run.in_flight = copies;
+        }
+        self.turns.push(self.ftl.geometry.die_of(plane), Work::Reads(plane), copies, takes);
+    }
+
+    /// A die has read what is copied at once: it is placed, and programmed.
+    pub fn read(&mut self, plane: PlaneId) {
+        let Some(run) = &self.ftl.planes[plane.at()].collection else { return };
+        let (victim, purpose, most) = (run.victim, run.purpose, run.in_flight);
+        let (mut copies, mut takes, mut pages) = (0, Nanos::ZERO, 0);
+        let mut next_unit = run.next_unit;
+        while copies < most
+            && let Some(first) = self.ftl.blocks.next_valid(victim, next_unit)
+        {
+            let moved = self.copy(plane, purpose.origin(), victim, first);
             copies += 1;
             takes += moved.takes;
             pages += u64::from(moved.units);
@@ -172,7 +199,11 @@ impl<P, C: Contents> Bench<'_, P, C> {
         if let Some(run) = self.ftl.planes[plane.at()].collection.as_mut() {
             (run.in_flight, run.next_unit) = (copies, next_unit);
         }
-        (copies, takes)
+        match copies {
+            // The host has overwritten all of it.
+            0 => self.proceed(plane),
+            _ => self.turns.push(self.ftl.geometry.die_of(plane), Work::Copies(plane), copies, takes),
+        }
     }
 
     /// Copies as many valid pages, from place `first` of the victim on, as one flash page holds.
@@ -185,11 +216,9 @@ impl<P, C: Contents> Bench<'_, P, C> {
         let mut moved = self.move_pages(victim, first, to);
         let kind = if together { Kind::Copyback } else { Kind::Program };
         self.flash.count_untimed(origin, kind, 1);
-        moved.takes = self.flash.price_of(kind, to, CellMode::Native);
+        moved.takes = self.flash.price_of(Kind::Program, to, CellMode::Native);
         if !together {
             self.flash.count_untimed(origin, Kind::Read, moved.flash_pages.into());
-            let each = self.flash.price_of(Kind::Read, source, mode);
-            moved.takes += Nanos(each.0 * u64::from(moved.flash_pages));
         }
         self.ftl.programmed(to, moved.units);
         moved
