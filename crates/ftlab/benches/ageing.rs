@@ -65,7 +65,11 @@ fn compare(preset: &str) {
     );
 }
 
-fn measure(device: &mut Device, amplification: &mut f64, play: impl FnOnce(&mut Device)) -> Duration {
+fn measure(
+    device: &mut Device,
+    amplification: &mut f64,
+    play: impl FnOnce(&mut Device),
+) -> Duration {
     let pages = |device: &Device| {
         let counts = device.ftl_counts();
         [counts.host_pages, counts.host_pages + counts.gc_pages + counts.padding]

@@ -164,7 +164,8 @@ fn fill<'a>(part: &str, words: impl Iterator<Item = &'a str>) -> Result<Fill, Fa
             "timed" => fill.timed = true,
             share if share.ends_with('%') => fill.share = percent(part, share, 100)?,
             other => {
-                let why = format!("a fill takes a share, random or sequential, and timed, not {other}");
+                let why =
+                    format!("a fill takes a share, random or sequential, and timed, not {other}");
                 return Err(refused(part, &why));
             }
         }
@@ -198,8 +199,9 @@ fn age<'a>(
             "window" => age.rule.window = number(2, MOST_ROUNDS, "rounds")?,
             "limit" => age.rule.limit_drive_writes = number(1, MOST_DRIVE_WRITES, "drive writes")?,
             other => {
-                let why =
-                    format!("ageing takes self, timed, round, tolerance, window and limit, not {other}");
+                let why = format!(
+                    "ageing takes self, timed, round, tolerance, window and limit, not {other}"
+                );
                 return Err(refused(part, &why));
             }
         }

@@ -39,7 +39,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// The first page of another flash page of a row.
-    pub(super) fn next_of_row(&mut self, home: Lpn, stream: WriteStream, number: u32) -> Option<Eviction> {
+    pub(super) fn next_of_row(
+        &mut self,
+        home: Lpn,
+        stream: WriteStream,
+        number: u32,
+    ) -> Option<Eviction> {
         match self.ftl.mate(home, number) {
             Mate::Any => self.companion(stream, Beside::InRow),
             Mate::Group(first) => {

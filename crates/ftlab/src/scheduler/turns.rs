@@ -17,6 +17,8 @@ use crate::units::{DieId, Nanos, PlaneId, Ppn};
 /// What a die is given to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
+    /// The read of what pages of a write-back lack, for the row of programs that this number leads.
+    Merge(u32),
     /// The program of this number, of a write-back.
     Program(u32),
     /// What this plane's collection reads at once.

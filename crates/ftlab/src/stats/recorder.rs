@@ -121,8 +121,7 @@ impl Recorder {
             }
             let device = DeviceCounters::of(device).since(&at_start);
             let has_clock = true;
-            let phase =
-                PhaseStats { name, measured, host, unmeasured, queues, device, has_clock };
+            let phase = PhaseStats { name, measured, host, unmeasured, queues, device, has_clock };
             self.phases.push(phase);
         }
         self.timeline.observe(device);

@@ -20,8 +20,14 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let mut next = sectors.start;
         while next < sectors.end {
             let count = AT_ONCE.min(sectors.end - next) as u32;
-            let request =
-                Request { op: Op::Write, lba: Lba(next), sectors: count, stream: 0, tag: 0, fua: false };
+            let request = Request {
+                op: Op::Write,
+                lba: Lba(next),
+                sectors: count,
+                stream: 0,
+                tag: 0,
+                fua: false,
+            };
             self.write(&request)?;
             next += u64::from(count);
         }

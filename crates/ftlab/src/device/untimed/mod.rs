@@ -7,7 +7,6 @@
 //! as the device takes keeps them busy, so each die takes the next write when it is done with what it has.
 //! Nothing else is known of time, the clock of the device stands still, and nothing that needs it can be told.
 
-
 mod fill;
 mod host;
 mod needs_time;
@@ -132,6 +131,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     fn step(&mut self) -> bool {
         let Some(work) = self.turns.next_done() else { return false };
         match work {
+            Work::Merge(leader) => self.merged(leader),
             Work::Program(number) => self.programmed(number),
             Work::Reads(plane) => self.bench().read(plane),
             Work::Copies(plane) => {

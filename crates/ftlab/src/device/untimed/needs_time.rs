@@ -31,12 +31,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
             (self.ftl.lost_pages() > 0, "some of its data is lost"),
             (self.ftl.may_have_due(), "its data is refreshed as it ages"),
             (self.flash.programmed().is_some(), "its programs have costs, and its data has an age"),
-            (self.journal.is_some() || self.ftl.keeps_records(), "what recovery needs is written beside"),
+            (
+                self.journal.is_some() || self.ftl.keeps_records(),
+                "what recovery needs is written beside",
+            ),
             (self.cycles.gate().is_some(), "its write-backs begin by planes"),
             (triggers.background.is_some(), "it collects while the host is idle"),
             (triggers.preemptible, "its collection waits for dies that have nothing else to do"),
             (self.flash.has_deadlines(), "its commands have deadlines"),
-            (self.front.as_ref().is_some_and(|front| front.spends_time()), "its processor spends time"),
+            (
+                self.front.as_ref().is_some_and(|front| front.spends_time()),
+                "its processor spends time",
+            ),
             (self.end_of_life.is_some(), "it has come to the end of its life"),
         ];
         reasons.into_iter().find(|&(holds, _)| holds).map(|(_, why)| NeedsTime(why))

@@ -13,8 +13,7 @@ use crate::units::{Lpn, Nanos, PlaneId, Ppn, SimTime};
 pub(super) struct Programs {
     all: Vec<Program>,
     free: Vec<u32>,
-    /// Those of the row that is being put together, and on which planes they were placed.
-    row: Vec<u32>,
+    /// On which planes those were placed that have just been.
     placed: Vec<PlaneId>,
 }
 
@@ -24,8 +23,9 @@ struct Program {
     slots: Vec<SlotId>,
     /// Where it was placed.
     at: Option<Ppn>,
-    /// How long the reads of what its pages lack keep the cells busy.
-    reads: Nanos,
+    /// Of the first of a row: what the row consists of, itself included, and for how many reads it waits.
+    row: Vec<u32>,
+    waits_for: u32,
 }
 
 /// A row of which the first page is placed.
@@ -67,10 +67,11 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         next.for_each(|slot| ftl.prefetch(buffer.page(slot).page));
     }
 
-    /// Begins the write-back of `first` and of as many further flash pages as fit into its row.
+    /// Begins the write-back of `first` and of as many further flash pages as fit into its row. All of them wait until
+    /// what is only partly here has been read.
     fn begin_row(&mut self, first: Eviction) {
         let leader = self.put_together(first);
-        let mut row = std::mem::take(&mut self.programs.row);
+        let mut row = std::mem::take(&mut self.programs.all[leader as usize].row);
         row.push(leader);
         if self.device.buffer.row() > 1 {
             let (home, stream) = (self.first_page_of(leader), self.stream_of(leader));
@@ -80,12 +81,36 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 }
             }
         }
+        let reads = row.iter().map(|&member| self.read_older_parts(leader, member)).sum();
+        let program = &mut self.programs.all[leader as usize];
+        (program.row, program.waits_for) = (row, reads);
+        if reads == 0 {
+            self.place_row(leader);
+        }
+    }
+
+    /// Something that a row has waited for has been read.
+    pub(super) fn merged(&mut self, leader: u32) {
+        let left = &mut self.programs.all[leader as usize].waits_for;
+        *left -= 1;
+        if *left == 0 {
+            self.place_row(leader);
+        }
+    }
+
+    fn place_row(&mut self, leader: u32) {
+        let mut row = std::mem::take(&mut self.programs.all[leader as usize].row);
         let mut begun = None;
         for &number in &row {
             self.place_in_row(number, &mut begun);
         }
         row.clear();
-        self.programs.row = row;
+        self.programs.all[leader as usize].row = row;
+        self.consider_collecting();
+    }
+
+    /// Pages were taken: their planes may have to collect.
+    fn consider_collecting(&mut self) {
         let mut placed = std::mem::take(&mut self.programs.placed);
         placed.drain(..).for_each(|plane| self.bench().start(plane));
         self.programs.placed = placed;
@@ -97,24 +122,34 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             self.programs.all.push(Program::default());
             self.programs.all.len() as u32 - 1
         });
-        let Device { buffer, .. } = &mut *self.device;
-        buffer.program_begun();
+        self.device.buffer.program_begun();
         self.device.take_together(first);
-        let program = &mut self.programs.all[number as usize];
-        program.slots.extend_from_slice(&self.device.batch);
-        program.reads = Nanos::ZERO;
-        for &slot in &program.slots {
-            let &Page { page, flushing, .. } = self.device.buffer.page(slot);
-            if flushing != self.device.ftl.full_page() {
-                self.device.ftl.settle(page, &mut self.later);
+        self.programs.all[number as usize].slots.extend_from_slice(&self.device.batch);
+        number
+    }
+
+    /// Reads what pages of a program lack, for the row of `leader`. Returns how many reads that takes.
+    fn read_older_parts(&mut self, leader: u32, number: u32) -> u32 {
+        let Device { buffer, ftl, flash, .. } = &mut *self.device;
+        let slots = &self.programs.all[number as usize].slots;
+        let mut reads = 0;
+        for &slot in slots {
+            let &Page { page, flushing, padding, .. } = buffer.page(slot);
+            if flushing == ftl.full_page() && !padding {
+                continue;
             }
-            for part in self.device.older_parts_of(slot).into_iter().flatten() {
-                let mode = self.device.ftl.mode_at(part.at);
-                program.reads += self.device.flash.price_of(Kind::Read, part.at, mode);
-                self.device.flash.count_untimed(Origin::Merge, Kind::Read, 1);
+            ftl.settle(page, &mut self.later);
+            for part in ftl.fragments(page).into_iter().flatten() {
+                if !flushing.covers(part.sectors) || padding {
+                    let takes = flash.price_of(Kind::Read, part.at, ftl.mode_at(part.at));
+                    let die = ftl.geometry().die_of_page(part.at);
+                    self.turns.push(die, Work::Merge(leader), 1, takes);
+                    flash.count_untimed(Origin::Merge, Kind::Read, 1);
+                    reads += 1;
+                }
             }
         }
-        number
+        reads
     }
 
     fn first_page_of(&self, number: u32) -> Lpn {
@@ -160,21 +195,20 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         true
     }
 
-    /// Records what a program puts where it was placed, and hands it to its die, which it keeps busy for so long
-    /// beside its reads.
+    /// Records what a program puts where it was placed, and hands it to its die, which it keeps busy for so long.
     fn give_to_die(&mut self, number: u32, at: Ppn, takes: Nanos) -> PlaneId {
         let program = &mut self.programs.all[number as usize];
         program.at = Some(at);
         for (unit, &slot) in (0..).zip(&program.slots) {
-            let &Page { page, flushing, .. } = self.device.buffer.page(slot);
-            if flushing != self.device.ftl.full_page() {
+            let &Page { page, flushing, padding, .. } = self.device.buffer.page(slot);
+            if flushing != self.device.ftl.full_page() || padding {
                 self.device.ftl.settle(page, &mut self.later);
             }
             self.device.fill_page(slot, Ppn::new(at.get() + unit));
         }
         let geometry = self.device.ftl.geometry();
         let plane = geometry.plane_of_page(at);
-        self.turns.push(geometry.die_of(plane), Work::Program(number), 1, takes + program.reads);
+        self.turns.push(geometry.die_of(plane), Work::Program(number), 1, takes);
         self.programs.placed.push(plane);
         plane
     }
@@ -191,9 +225,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 return;
             }
             self.stalled.forget_oldest(SimTime(self.waits), pool, stream);
-            let mut placed = std::mem::take(&mut self.programs.placed);
-            placed.drain(..).for_each(|plane| self.bench().start(plane));
-            self.programs.placed = placed;
+            self.consider_collecting();
         }
     }
 

@@ -108,7 +108,8 @@ impl<P, C: Contents> Bench<'_, P, C> {
     /// The host is idle: every plane folds its SLC cache.
     pub fn fold_all(&mut self) {
         self.ftl.set_idle_for_cache(true);
-        (0..self.ftl.geometry.planes()).for_each(|plane| self.consider_folding(PlaneId::new(plane)));
+        (0..self.ftl.geometry.planes())
+            .for_each(|plane| self.consider_folding(PlaneId::new(plane)));
     }
 
     fn consider_folding(&mut self, plane: PlaneId) {
@@ -170,6 +171,13 @@ impl<P, C: Contents> Bench<'_, P, C> {
             let flash_page = unit / units_per_page;
             flash_pages += u32::from(before.replace(flash_page) != Some(flash_page));
         }
+        if self.ftl.triggers.copyback {
+            // What stays within its plane is one command.
+            if let Some(run) = self.ftl.planes[plane.at()].collection.as_mut() {
+                run.in_flight = copies;
+            }
+            return self.read(plane);
+        }
         let page = self.ftl.geometry.page_at(victim, first);
         let each = self.flash.price_of(Kind::Read, page, self.ftl.mode_of(victim));
         let takes = Nanos(each.0 * u64::from(flash_pages));
@@ -202,7 +210,9 @@ impl<P, C: Contents> Bench<'_, P, C> {
         match copies {
             // The host has overwritten all of it.
             0 => self.proceed(plane),
-            _ => self.turns.push(self.ftl.geometry.die_of(plane), Work::Copies(plane), copies, takes),
+            _ => {
+                self.turns.push(self.ftl.geometry.die_of(plane), Work::Copies(plane), copies, takes)
+            }
         }
     }
 
@@ -216,7 +226,7 @@ impl<P, C: Contents> Bench<'_, P, C> {
         let mut moved = self.move_pages(victim, first, to);
         let kind = if together { Kind::Copyback } else { Kind::Program };
         self.flash.count_untimed(origin, kind, 1);
-        moved.takes = self.flash.price_of(Kind::Program, to, CellMode::Native);
+        moved.takes = self.flash.price_of(kind, to, CellMode::Native);
         if !together {
             self.flash.count_untimed(origin, Kind::Read, moved.flash_pages.into());
         }
@@ -282,7 +292,8 @@ impl<P, C: Contents> Bench<'_, P, C> {
             if let Some(wanted) = self.ftl.fold_due(plane) {
                 self.ftl.want(wanted);
             }
-            if self.ftl.free_blocks(plane) < self.ftl.thresholds.stop || self.ftl.has_wanted(plane) {
+            if self.ftl.free_blocks(plane) < self.ftl.thresholds.stop || self.ftl.has_wanted(plane)
+            {
                 self.next(plane);
             }
         }
