@@ -1,4 +1,4 @@
 //! Images of devices, behind their compression: `cargo +nightly fuzz run image fuzz/corpus/image`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| ftlab::image::fuzz::load_any(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| ftlab::saved::fuzz::load_any(data));

@@ -5,6 +5,7 @@
 //! everything is tidy, and exits with 1 if not.
 
 mod files;
+mod layers;
 mod reference;
 mod tidy;
 
@@ -55,6 +56,7 @@ fn write(root: &Path) -> Result<Vec<String>, String> {
 fn check(root: &Path) -> Result<Vec<String>, String> {
     let files = files::all(root)?;
     let mut problems = tidy::check(&files);
+    problems.extend(layers::check(&files));
     for page in reference::pages(&files) {
         match files.iter().find(|file| file.path == page.path) {
             Some(file) if file.text == page.text => {}

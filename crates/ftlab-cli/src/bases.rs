@@ -4,9 +4,9 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use ftlab::config::text::shown;
-use ftlab::config::value::ValueError;
 use ftlab::config::{Files, Layer, circle};
+use ftlab::options::text::shown;
+use ftlab::options::value::ValueError;
 
 use crate::failure::remedy;
 use crate::image;

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use ftlab::config::{Config, ConfigError, Layer, Origin, all_options, presets};
+use ftlab::config::{Config, ConfigError, Layer, Origin, all_options};
+use ftlab::options::presets;
 
 use crate::args::DeviceArg;
 use crate::bases::{Bases, means_file};

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{DeviceSetup, Tables, assemble};
-use ftlab::image::{Image, differences, file};
+use ftlab::saved::{Image, differences, file};
 use tempfile::TempDir;
 
 use crate::args::LoadArgs;

@@ -1,7 +1,7 @@
 //! Quantities as people read them: three or four digits and a unit.
 
-use ftlab::config::text::legible;
-use ftlab::config::value::Value;
+use ftlab::options::text::legible;
+use ftlab::options::value::Value;
 use ftlab::units::Bytes;
 
 /// A size with its unit, in bytes, as configurations write it; never nothing.

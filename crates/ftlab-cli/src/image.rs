@@ -5,11 +5,13 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use ftlab::config::value::Value as _;
-use ftlab::config::{Config, presets};
+use ftlab::config::Config;
 use ftlab::device::Device;
 use ftlab::host::Host;
-use ftlab::image::{Damage, Image, Refusal, differences, file};
+use ftlab::image::Damage;
+use ftlab::options::presets;
+use ftlab::options::value::Value as _;
+use ftlab::saved::{Image, Refusal, differences, file};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -276,7 +278,7 @@ impl Taken {
 mod tests {
     use ftlab::config::Layer;
     use ftlab::device::{DeviceSetup, assemble};
-    use ftlab::image::file::{FORMAT, MAGIC, PREAMBLE};
+    use ftlab::saved::file::{FORMAT, MAGIC, PREAMBLE};
 
     use super::*;
 

@@ -2,10 +2,8 @@
 
 use std::io::{self, Write};
 
-use ftlab::config::{
-    Config, Layer, OptionInfo, all_options, all_policies, any_of, explain as look_up, presets,
-};
-use ftlab::policy::SeamInfo;
+use ftlab::config::{Config, Layer, all_options, all_policies, explain as look_up};
+use ftlab::options::{OptionInfo, SeamInfo, any_of, presets};
 use ftlab::units::SECTOR_BYTES;
 use ftlab_workload::generate::PRESETS;
 use ftlab_workload::trace::FORMATS;

@@ -1,6 +1,6 @@
 //! What is played: a trace, decoded and fingerprinted on a thread of its own, or a workload.
 
-use ftlab::config::text::nearest;
+use ftlab::options::text::nearest;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};

@@ -6,7 +6,8 @@ use ftlab::config::Config;
 use ftlab::device::Device;
 use ftlab::ftl::BlockState;
 use ftlab::host::Host;
-use ftlab::image::{Image, Resume};
+use ftlab::image::Resume;
+use ftlab::saved::Image;
 use ftlab::units::{BlockId, DieId, SECTOR_BYTES};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -274,7 +275,7 @@ pub fn tell_all(taken: &Taken, json: bool, out: &mut dyn Write) -> Result<(), Fa
     if json {
         let document = json!({
             "ftlab_version": taken.image.ftlab_version,
-            "format": ftlab::image::file::FORMAT,
+            "format": ftlab::saved::file::FORMAT,
             "seed": taken.image.seed,
             "device": taken.config.options.device.name,
             "capacity_bytes": capacity,

@@ -108,8 +108,9 @@ fn shortened(name: &str) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use ftlab::config::{Config, Layer, StreamMap};
+    use ftlab::config::{Config, Layer};
     use ftlab::device::{DeviceSetup, assemble};
+    use ftlab::host::StreamMap;
     use ftlab::stats::{Circumstances, Recorder};
     use ftlab_workload::generate::Generator;
     use ftlab_workload::replay::{Next, Source};

@@ -74,7 +74,7 @@ pub static TARGETS: [Target; 9] = [
         name: "image",
         reads: "images of devices, uncompressed, and changes behind their checksums",
         folders: &["corpus/image"],
-        run: ftlab::image::fuzz::load_any,
+        run: ftlab::saved::fuzz::load_any,
         bound: Bound { fixed: 64 * MIB, per_byte: 1024 },
         rounds: 2_000,
     },

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ftlab::config::Config;
-use ftlab::nand::timing::TimingChoice;
 use ftlab::nand::{Fault, FaultOptions, Spot, Stripe, Superblocks};
 use ftlab::units::{DieId, Ppn};
 
@@ -13,7 +12,7 @@ use crate::stripes::stripe_at;
 
 /// Whether data may be lost on flash: with age, or because more can't be read than parity covers.
 pub fn may_lose(config: &Config, superblocks: Option<&Superblocks>) -> bool {
-    let ages = matches!(config.options.nand.timing.policy, TimingChoice::Ispp(_));
+    let ages = config.options.nand.timing.policy.errors().is_some();
     let covers = |superblocks| covers(superblocks, &config.options.nand.faults);
     ages || (reads_fail(config) && !superblocks.is_some_and(covers))
 }
@@ -73,7 +72,8 @@ impl Missing {
 mod tests {
     use super::*;
     use ftlab::config::Layer;
-    use ftlab::nand::{Area, Geometry, Scheduled};
+    use ftlab::nand::{Area, Scheduled};
+    use ftlab::shape::Geometry;
     use ftlab::units::Nanos;
 
     /// Four dies of two planes with 32 blocks of 32 pages, in two groups.

@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use ftlab::config::value::Kind;
-use ftlab::config::{Config, Layer, OptionInfo, Problem, all_options};
+use ftlab::config::{Config, Layer, Problem, all_options};
 use ftlab::engine::Stream;
+use ftlab::options::OptionInfo;
+use ftlab::options::value::Kind;
 use ftlab::units::SECTOR_BYTES;
 
 /// Options with their values as TOML, by path.

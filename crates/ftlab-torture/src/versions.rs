@@ -8,12 +8,12 @@ use std::rc::Rc;
 
 use ftlab::cache::{CachePlace, SlotId};
 use ftlab::device::{Contents, FlashRead, FlashWrite, PageProgram};
-use ftlab::ftl::Fragments;
 use ftlab::ftl::parity::Rest;
-use ftlab::host::{Completion, Request, RequestId, SectorMask};
+use ftlab::ftl::{FlashContents, Fragments};
+use ftlab::host::{Completion, Request};
 use ftlab::nand::{Stripe, Superblocks};
 use ftlab::scheduler::CommandId;
-use ftlab::units::{Lpn, Ppn};
+use ftlab::units::{Lpn, Ppn, RequestId, SectorMask};
 
 use crate::stripes::{Parity, Words};
 
@@ -250,6 +250,99 @@ fn part_of(parts: &[Programmed], page: Lpn) -> Option<&Vec<Version>> {
     parts.iter().find(|part| part.page == page).map(|part| &part.sectors)
 }
 
+impl<O: Onlooker> FlashContents for Versions<O> {
+    fn copy(&mut self, from: Ppn, to: Ppn) {
+        let mut parts = self.flash[from.at()].clone();
+        assert!(!parts.is_empty(), "collection copies what is on flash");
+        self.copies += 1;
+        if let Some(Fault::LoseCopies(each)) = self.fault
+            && self.copies.is_multiple_of(each)
+        {
+            parts.iter_mut().for_each(|part| part.sectors.fill(0));
+        }
+        assert!(self.flash[to.at()].is_empty(), "{to:?} is programmed twice without an erase");
+        self.flash[to.at()] = parts;
+        self.onlooker.issued(to);
+    }
+
+    fn lose(&mut self, first: Ppn, units: u32) {
+        let pages = first.at()..first.at() + units as usize;
+        for planned in self.planned.iter_mut().flatten() {
+            let at = planned.read.at.at();
+            if pages.contains(&at) && planned.before.is_none() {
+                planned.before = Some(self.flash[at].clone());
+            }
+        }
+        for place in &mut self.flash[pages] {
+            place.iter_mut().for_each(|part| part.sectors.fill(GARBAGE));
+        }
+    }
+
+    fn erase(&mut self, first: Ppn, units: u32) {
+        self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
+        self.programmed_last = None;
+        if let Some(parity) = &mut self.parity {
+            let block = parity.superblocks().volume().block_of(first);
+            parity.erase(block);
+        }
+    }
+
+    fn tear(&mut self, first: Ppn, units: u32) {
+        self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
+    }
+
+    fn program_map(&mut self, page: Lpn, to: Ppn) {
+        self.program_at(to, page, vec![0; self.per_page as usize]);
+        self.onlooker.issued(to);
+    }
+
+    fn cover(&mut self, stripe: Stripe, first: Ppn) {
+        let words = self.words(first);
+        self.parity.as_mut().expect("dies are used together").cover(stripe, first, &words);
+    }
+
+    fn uncover(&mut self, stripe: Stripe, first: Ppn) {
+        let words = self.words(first);
+        self.parity.as_mut().expect("dies are used together").uncover(stripe, first, &words);
+    }
+
+    fn program_failed(&mut self, first: Ppn, units: u32) {
+        for place in &mut self.flash[first.at()..first.at() + units as usize] {
+            place.iter_mut().for_each(|part| part.sectors.fill(NOISE));
+        }
+    }
+
+    fn drop_parity(&mut self, at: Ppn) {
+        self.parity.as_mut().expect("dies are used together").drop_program(at);
+    }
+
+    fn program_parity(&mut self, stripe: Stripe, at: Ppn) {
+        self.parity.as_mut().expect("dies are used together").program(stripe, at);
+    }
+
+    fn forget_parity(&mut self, stripe: Stripe) {
+        self.parity.as_mut().expect("dies are used together").forget(stripe);
+    }
+
+    fn reconstruct(&mut self, page: Ppn, rest: &Rest) {
+        let mut parity = self.parity.take().expect("dies are used together");
+        let units = parity.superblocks().volume().units_per_page();
+        let is_lost = |words: &Words| words.contains(&u64::from(GARBAGE));
+        let some_lost = Cell::new(false);
+        let words = parity.compute(rest, |first| {
+            let words = self.words_of(first, units);
+            some_lost.set(some_lost.get() || is_lost(&words));
+            words
+        });
+        self.parity = Some(parity);
+        // What lay there is still known here, if not to the device, unless it was lost before, with another die.
+        let lay = self.words(page);
+        let ends_unreadable = some_lost.get() || is_lost(&lay);
+        let right = ends_unreadable || words == lay;
+        assert!(right, "the page at {page:?} is computed wrong, from {rest:?}");
+    }
+}
+
 impl<O: Onlooker> Contents for Versions<O> {
     fn write(&mut self, request: &Request, page: Lpn, sectors: SectorMask, slot: SlotId) {
         let slot = entry(&mut self.slots, slot.at());
@@ -363,42 +456,6 @@ impl<O: Onlooker> Contents for Versions<O> {
         }
     }
 
-    fn copy(&mut self, from: Ppn, to: Ppn) {
-        let mut parts = self.flash[from.at()].clone();
-        assert!(!parts.is_empty(), "collection copies what is on flash");
-        self.copies += 1;
-        if let Some(Fault::LoseCopies(each)) = self.fault
-            && self.copies.is_multiple_of(each)
-        {
-            parts.iter_mut().for_each(|part| part.sectors.fill(0));
-        }
-        assert!(self.flash[to.at()].is_empty(), "{to:?} is programmed twice without an erase");
-        self.flash[to.at()] = parts;
-        self.onlooker.issued(to);
-    }
-
-    fn lose(&mut self, first: Ppn, units: u32) {
-        let pages = first.at()..first.at() + units as usize;
-        for planned in self.planned.iter_mut().flatten() {
-            let at = planned.read.at.at();
-            if pages.contains(&at) && planned.before.is_none() {
-                planned.before = Some(self.flash[at].clone());
-            }
-        }
-        for place in &mut self.flash[pages] {
-            place.iter_mut().for_each(|part| part.sectors.fill(GARBAGE));
-        }
-    }
-
-    fn erase(&mut self, first: Ppn, units: u32) {
-        self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
-        self.programmed_last = None;
-        if let Some(parity) = &mut self.parity {
-            let block = parity.superblocks().volume().block_of(first);
-            parity.erase(block);
-        }
-    }
-
     fn lose_power(&mut self) {
         self.slots.clear();
         self.programmed_last = None;
@@ -410,10 +467,6 @@ impl<O: Onlooker> Contents for Versions<O> {
         self.written_last.clear();
     }
 
-    fn tear(&mut self, first: Ppn, units: u32) {
-        self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
-    }
-
     fn plan_read(&mut self, command: CommandId, read: FlashRead) {
         self.onlooker.read_planned(read.at, command);
         self.written_last.insert(read.page, false);
@@ -423,11 +476,6 @@ impl<O: Onlooker> Contents for Versions<O> {
     fn plan_map_read(&mut self, command: CommandId, at: Ppn) {
         assert!(!self.flash[at.at()].is_empty(), "a page of the map is read, and not there");
         self.onlooker.read_planned(at, command);
-    }
-
-    fn program_map(&mut self, page: Lpn, to: Ppn) {
-        self.program_at(to, page, vec![0; self.per_page as usize]);
-        self.onlooker.issued(to);
     }
 
     fn join_read(&mut self, command: CommandId, read: FlashRead) {
@@ -468,52 +516,6 @@ impl<O: Onlooker> Contents for Versions<O> {
             self.planned_writes[command.at()].take().expect("what is programmed was planned");
         let page = self.flash[at.at()].first_mut().expect("every page is there");
         sectors.sectors().for_each(|sector| page.sectors[sector as usize] = request.tag);
-    }
-
-    fn cover(&mut self, stripe: Stripe, first: Ppn) {
-        let words = self.words(first);
-        self.parity.as_mut().expect("dies are used together").cover(stripe, first, &words);
-    }
-
-    fn uncover(&mut self, stripe: Stripe, first: Ppn) {
-        let words = self.words(first);
-        self.parity.as_mut().expect("dies are used together").uncover(stripe, first, &words);
-    }
-
-    fn program_failed(&mut self, first: Ppn, units: u32) {
-        for place in &mut self.flash[first.at()..first.at() + units as usize] {
-            place.iter_mut().for_each(|part| part.sectors.fill(NOISE));
-        }
-    }
-
-    fn drop_parity(&mut self, at: Ppn) {
-        self.parity.as_mut().expect("dies are used together").drop_program(at);
-    }
-
-    fn program_parity(&mut self, stripe: Stripe, at: Ppn) {
-        self.parity.as_mut().expect("dies are used together").program(stripe, at);
-    }
-
-    fn forget_parity(&mut self, stripe: Stripe) {
-        self.parity.as_mut().expect("dies are used together").forget(stripe);
-    }
-
-    fn reconstruct(&mut self, page: Ppn, rest: &Rest) {
-        let mut parity = self.parity.take().expect("dies are used together");
-        let units = parity.superblocks().volume().units_per_page();
-        let is_lost = |words: &Words| words.contains(&u64::from(GARBAGE));
-        let some_lost = Cell::new(false);
-        let words = parity.compute(rest, |first| {
-            let words = self.words_of(first, units);
-            some_lost.set(some_lost.get() || is_lost(&words));
-            words
-        });
-        self.parity = Some(parity);
-        // What lay there is still known here, if not to the device, unless it was lost before, with another die.
-        let lay = self.words(page);
-        let ends_unreadable = some_lost.get() || is_lost(&lay);
-        let right = ends_unreadable || words == lay;
-        assert!(right, "the page at {page:?} is computed wrong, from {rest:?}");
     }
 
     fn finish(&mut self, request: RequestId, completion: &Completion) {

@@ -20,11 +20,12 @@ use ftlab::ftl::recovery::{Recovery, Unprotected};
 use ftlab::ftl::slc::SlcSetup;
 use ftlab::ftl::streams::{Single, Streams};
 use ftlab::ftl::wear::WearSetup;
-use ftlab::host::{Host, Op, Request, SectorMask};
+use ftlab::host::{Host, Op, Request};
 use ftlab::nand::timing::{Bus, OneBit, Plain, Prices, Rate, Timing, Transfers};
-use ftlab::nand::{Abilities, Geometry, Prior, Shape};
+use ftlab::nand::{Abilities, Prior};
 use ftlab::scheduler::{Fifo, FlashSetup, PauseRule, Scheduler};
-use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SimTime};
+use ftlab::shape::{Geometry, Shape};
+use ftlab::units::{Bytes, BytesPerSec, Lba, Nanos, SectorMask, SimTime};
 
 use common::cpu_time;
 
@@ -45,7 +46,31 @@ fn resident() -> Option<u64> {
     Some(pages * 4096)
 }
 
-fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
+/// What a device is changed to before it is put together.
+type Change = fn(DeviceSetup) -> DeviceSetup;
+
+fn as_it_is(setup: DeviceSetup) -> DeviceSetup {
+    setup
+}
+
+/// The same victims, behind a pointer.
+#[cfg(feature = "external-policies")]
+fn boxed_victim(setup: DeviceSetup) -> DeviceSetup {
+    let victim = Greedy::new(&setup.ftl.geometry);
+    setup.with_victim(victim)
+}
+
+/// Whatever a write asks, behind a pointer each.
+#[cfg(feature = "external-policies")]
+fn boxed(setup: DeviceSetup) -> DeviceSetup {
+    let placement = Dynamic::new(&setup.ftl.geometry);
+    let mapping = PageMap::new(setup.ftl.logical_pages);
+    let setup = boxed_victim(setup).with_scheduler(Fifo).with_placement(placement);
+    let setup = setup.and_then(|setup| setup.with_streams(Single::new(1)));
+    setup.and_then(|setup| setup.with_mapping(mapping)).unwrap_or_else(|why| panic!("{why}"))
+}
+
+fn device(logical: u32, buffer_pages: Option<u32>, change: Change) -> Device {
     let blocks = u64::from(logical) * PHYSICAL_PERCENT / 100;
     let shape = Shape {
         channels: 8,
@@ -103,7 +128,7 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
         program: Nanos::from_micros(200),
         erase: Nanos::from_micros(3_000),
     };
-    assemble(DeviceSetup {
+    let setup = DeviceSetup {
         host: HostSetup::one_queue(65_536),
         merger: None,
         flash: FlashSetup {
@@ -142,7 +167,8 @@ fn device(logical: u32, buffer_pages: Option<u32>) -> Device {
         },
         buffer,
         reads: ReadCacheSetup::none(),
-    })
+    };
+    assemble(change(setup))
 }
 
 /// A load of one kind.
@@ -304,10 +330,10 @@ fn floor(tables: &mut BareTables, load: Load, amplification: f64, overlapped: bo
     taken.as_nanos() as f64 / load.requests as f64
 }
 
-fn steady_gc(gib: u32, requests: u64, buffer_pages: Option<u32>) {
+fn steady_gc(gib: u32, requests: u64, buffer_pages: Option<u32>, change: Change) {
     let logical = gib << 18;
     let before = resident();
-    let mut device = device(logical, buffer_pages);
+    let mut device = device(logical, buffer_pages, change);
     let mut addresses = Stream::new(1, "bench");
     let fill = Load {
         op: Op::Write,
@@ -344,7 +370,7 @@ fn steady_gc(gib: u32, requests: u64, buffer_pages: Option<u32>) {
 }
 
 fn cache_resident(requests: u64) {
-    let mut device = device(1 << 18, Some(1 << 16));
+    let mut device = device(1 << 18, Some(1 << 16), as_it_is);
     let mut addresses = Stream::new(1, "bench");
     let write = Load { op: Op::Write, requests, span: 1 << 15, sequential: false, pages: 1 };
     measure(&mut device, "1 GiB, random writes within the buffer", write, &mut addresses);
@@ -355,11 +381,15 @@ fn cache_resident(requests: u64) {
 /// A scenario: its name, what it runs, and whether it fits into a test.
 type Scenario = (&'static str, fn(u64), bool);
 
-const SCENARIOS: [Scenario; 4] = [
+const SCENARIOS: &[Scenario] = &[
     ("cache-resident", cache_resident, true),
-    ("1gib", |requests| steady_gc(1, requests, None), true),
-    ("64gib", |requests| steady_gc(64, requests, None), false),
-    ("64gib-buffer", |requests| steady_gc(64, requests, Some(1 << 14)), false),
+    ("1gib", |requests| steady_gc(1, requests, None, as_it_is), true),
+    #[cfg(feature = "external-policies")]
+    ("1gib-boxed-victim", |requests| steady_gc(1, requests, None, boxed_victim), true),
+    #[cfg(feature = "external-policies")]
+    ("1gib-boxed", |requests| steady_gc(1, requests, None, boxed), true),
+    ("64gib", |requests| steady_gc(64, requests, None, as_it_is), false),
+    ("64gib-buffer", |requests| steady_gc(64, requests, Some(1 << 14), as_it_is), false),
 ];
 
 /// Runs the scenarios named on the command line, or all. `cargo test` runs benches too, with
@@ -369,7 +399,7 @@ fn main() {
     let small = cfg!(debug_assertions) || arguments.iter().any(|argument| argument == "--test");
     let named: Vec<&String> = arguments.iter().filter(|a| !a.starts_with("--")).collect();
     let requests = if small { 100_000 } else { 8_000_000 };
-    for (name, run, fits_a_test) in SCENARIOS {
+    for &(name, run, fits_a_test) in SCENARIOS {
         let wanted = named.is_empty() || named.iter().any(|wanted| *wanted == name);
         if wanted && (fits_a_test || !small) {
             run(requests);

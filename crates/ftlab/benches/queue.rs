@@ -9,11 +9,12 @@ mod common;
 
 use ftlab::engine::Stream;
 use ftlab::nand::timing::{Bus, OneBit, PageTime, Plain, Prices, Timing, Transfers};
-use ftlab::nand::{Abilities, Geometry, Prior, Shape};
+use ftlab::nand::{Abilities, Prior};
 use ftlab::scheduler::{
     Command, Deadline, DeadlineOptions, Estimate, Fifo, Flash, FlashSetup, Kind, Origin, PauseRule,
     ReadFirst, ReadFirstBounded, ReadFirstBoundedOptions, Scheduler, Scope, Task,
 };
+use ftlab::shape::{Geometry, Shape};
 use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
 
 use common::cpu_time;

@@ -1,15 +1,25 @@
 //! Seams and the policies that fill them.
 //!
-//! A seam is a closed enum over its policies, declared once by `seam!`: one line a policy. The enum is
-//! dispatched by a match, which the compiler can see through, unlike a boxed trait. A policy
-//! says everything else in its own file, by implementing [`Policy`]: its name, its options, and how
-//! it is built from them.
+//! A seam is a closed enum over its policies, declared once by `seam!`: one line a policy. What the core asks of
+//! them is a trait, stated by `contract!`; the enum keeps to it by a match, which the compiler can see through,
+//! unlike a boxed trait. A policy says everything else in its own file, by implementing [`Policy`]: its name, its
+//! options, and how it is built from them.
+//!
+//! With the cargo feature `external-policies` each enum has one more variant, `External`: a boxed policy from outside
+//! the crate (`OutsidePolicy`). What that costs stands there.
 
-use crate::config::declare::Node;
-use crate::config::{Options, catalog::Builder, reader::Reader, show::Printer};
-use crate::ftl::mapping::hybrid::Shares;
+mod contract;
+#[cfg(feature = "external-policies")]
+pub(crate) mod external;
+
+pub(crate) use contract::contract;
+#[cfg(feature = "external-policies")]
+pub use external::OutsidePolicy;
+
 use crate::image::{self, Damage, Writer};
-use crate::nand::Geometry;
+use crate::options::{Node, PolicyInfo, catalog::Builder, reader::Reader, show::Printer};
+use crate::shape::{Cell, Geometry, Shares, StripeOrder};
+use crate::units::Nanos;
 
 /// What a policy says of itself; the option reference and `ftlab list policies` print it.
 pub trait Policy: Sized {
@@ -41,14 +51,20 @@ pub trait Policy: Sized {
 /// What a policy may be built from, besides its own options.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts<'a> {
-    /// The whole configuration.
-    pub config: &'a Options,
     /// The shape of the device.
     pub geometry: &'a Geometry,
+    /// What its cells store.
+    pub cell: Cell,
+    /// How long erasing a block takes.
+    pub erase: Nanos,
     /// Logical pages (mapping units) that the host sees.
     pub logical_pages: u32,
     /// How a plane's blocks are shared out, if the mapping has a log.
     pub shares: Option<Shares>,
+    /// The order in which addresses are striped, if placement follows from them alone.
+    pub stripe: Option<StripeOrder>,
+    /// Submission queues.
+    pub queues: u32,
     /// The seed of the run, for policies that draw random numbers.
     pub seed: u64,
 }
@@ -67,17 +83,6 @@ impl Node for NoOptions {
     fn write(&self, _printer: &mut Printer<'_>) {}
 }
 
-/// A policy as a row of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PolicyInfo {
-    /// Its name.
-    pub name: &'static str,
-    /// One line.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-}
-
 impl PolicyInfo {
     /// The row of policy `P`.
     #[must_use]
@@ -86,27 +91,15 @@ impl PolicyInfo {
     }
 }
 
-/// A seam: an option whose value names a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SeamInfo {
-    /// The path of the option that names the policy.
-    pub path: &'static str,
-    /// What the policies of the seam decide.
-    pub doc: &'static str,
-    /// The policy in force when nothing is set.
-    pub default: &'static str,
-    /// All policies, in the order of their registry.
-    pub policies: &'static [PolicyInfo],
-}
-
 /// Declares a seam: the enum over its policies, the matching enum over their options for
 /// configurations, and a macro that dispatches a call to whichever policy is there. With `of Trait` after
-/// the name of that second enum, its `options` are the trait's view of whichever options are there.
+/// the name of that second enum, its `options` are the trait's view of whichever options are there. The last name
+/// is that of the trait of policies from outside the crate, which `contract!` declares.
 ///
 /// ```text
 /// seam! {
 ///     /// Decides in which order the commands of a die are served.
-///     pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy {
+///     pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy, or ExternalScheduler {
 ///         Fifo(Fifo),
 ///         ReadFirst(ReadFirst),
 ///     }
@@ -116,14 +109,14 @@ macro_rules! seam {
     (
         $(#[doc = $doc:literal])+
         pub enum $Seam:ident ($key:literal = $default:literal) as $Choice:ident of $Said:ident,
-            with $dispatch:ident
+            with $dispatch:ident, or $External:ident
         {
             $($Variant:ident($Type:ty)),+ $(,)?
         }
     ) => {
         $crate::policy::seam! {
             $(#[doc = $doc])+
-            pub enum $Seam ($key = $default) as $Choice, with $dispatch {
+            pub enum $Seam ($key = $default) as $Choice, with $dispatch, or $External {
                 $($Variant($Type)),+
             }
         }
@@ -135,12 +128,19 @@ macro_rules! seam {
                     $(Self::$Variant(options) => options),+
                 }
             }
+
+            /// The same, to be changed.
+            fn options_mut(&mut self) -> &mut dyn $Said {
+                match self {
+                    $(Self::$Variant(options) => options),+
+                }
+            }
         }
     };
     (
         $(#[doc = $doc:literal])+
         pub enum $Seam:ident ($key:literal = $default:literal) as $Choice:ident,
-            with $dispatch:ident
+            with $dispatch:ident, or $External:ident
         {
             $($Variant:ident($Type:ty)),+ $(,)?
         }
@@ -149,7 +149,9 @@ macro_rules! seam {
         #[derive(Clone, Debug)]
         #[allow(missing_docs, reason = "a variant is its policy, documented in its own file")]
         pub enum $Seam {
-            $($Variant($Type)),+
+            $($Variant($Type),)+
+            #[cfg(feature = "external-policies")]
+            External(Box<dyn $External>),
         }
 
         #[doc = concat!("The policy that `", $key, "` names, with its options.")]
@@ -161,11 +163,11 @@ macro_rules! seam {
 
         impl $Choice {
             /// The seam, with all its policies.
-            pub const SEAM: $crate::policy::SeamInfo = $crate::policy::SeamInfo {
+            pub const SEAM: $crate::options::SeamInfo = $crate::options::SeamInfo {
                 path: $key,
                 doc: concat!($($doc),+).trim_ascii(),
                 default: $default,
-                policies: &[$($crate::policy::PolicyInfo::of::<$Type>()),+],
+                policies: &[$($crate::options::PolicyInfo::of::<$Type>()),+],
             };
 
             /// The name of the policy that is chosen.
@@ -189,10 +191,22 @@ macro_rules! seam {
 
         #[allow(dead_code, reason = "some seams are asked while the device is built, and gone then")]
         impl $Seam {
+            /// The name of the policy.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$Variant(_) => <$Type as $crate::policy::Policy>::NAME,)+
+                    #[cfg(feature = "external-policies")]
+                    Self::External(policy) => policy.name(),
+                }
+            }
+
             /// Writes what the policy remembers.
             pub(crate) fn save(&self, out: &mut $crate::image::Writer) {
                 match self {
-                    $(Self::$Variant(policy) => $crate::policy::Policy::save(policy, out)),+
+                    $(Self::$Variant(policy) => $crate::policy::Policy::save(policy, out),)+
+                    #[cfg(feature = "external-policies")]
+                    Self::External(policy) => $crate::policy::external::save(&**policy, out),
                 }
             }
 
@@ -202,13 +216,15 @@ macro_rules! seam {
                 from: &mut $crate::image::Reader<'_>,
             ) -> Result<(), $crate::image::Damage> {
                 match self {
-                    $(Self::$Variant(policy) => $crate::policy::Policy::load(policy, from)),+
+                    $(Self::$Variant(policy) => $crate::policy::Policy::load(policy, from),)+
+                    #[cfg(feature = "external-policies")]
+                    Self::External(policy) => $crate::policy::external::load(&mut **policy, from),
                 }
             }
         }
 
-        impl $crate::config::declare::Node for $Choice {
-            fn describe(catalog: &mut $crate::config::catalog::Builder) {
+        impl $crate::options::declare::Node for $Choice {
+            fn describe(catalog: &mut $crate::options::catalog::Builder) {
                 catalog.seam(Self::SEAM);
                 $(catalog.policy(
                     Self::SEAM,
@@ -217,31 +233,42 @@ macro_rules! seam {
                 );)+
             }
 
-            fn read(reader: &mut $crate::config::reader::Reader<'_>) -> Self {
-                type Read<'a> = fn(&mut $crate::config::reader::Reader<'a>) -> $Choice;
+            fn read(reader: &mut $crate::options::reader::Reader<'_>) -> Self {
+                type Read<'a> = fn(&mut $crate::options::reader::Reader<'a>) -> $Choice;
                 let chosen = reader.choose(Self::SEAM);
                 let readers: &[Read<'_>] =
-                    &[$(|reader| $Choice::$Variant($crate::config::declare::Node::read(reader))),+];
+                    &[$(|reader| $Choice::$Variant($crate::options::declare::Node::read(reader))),+];
                 reader.of_policy(chosen, readers[chosen.index])
             }
 
-            fn write(&self, printer: &mut $crate::config::show::Printer<'_>) {
+            fn write(&self, printer: &mut $crate::options::show::Printer<'_>) {
                 printer.policy($key, self.name());
                 match self {
                     $(Self::$Variant(options) => {
-                        $crate::config::declare::Node::write(options, printer);
+                        $crate::options::declare::Node::write(options, printer);
                     })+
                 }
             }
         }
 
-        $crate::policy::seam!(@dispatch ($) $Seam $dispatch $($Variant)+);
+        $crate::policy::seam!(@dispatch ($) $Seam $Choice $dispatch $($Variant($Type))+);
     };
-    (@dispatch ($d:tt) $Seam:ident $dispatch:ident $($Variant:ident)+) => {
+    (@dispatch ($d:tt) $Seam:ident $Choice:ident $dispatch:ident $($Variant:ident($Type:ty))+) => {
+        #[allow(unused_macro_rules, reason = "not every seam has facts")]
         macro_rules! $dispatch {
+            (of $d on:expr, $d Chosen:ident($d options:ident) => $d call:expr) => {
+                match $d on {
+                    $($Choice::$Variant($d options) => {
+                        type $d Chosen = $Type;
+                        $d call
+                    }),+
+                }
+            };
             ($d on:expr, $d policy:ident => $d call:expr) => {
                 match $d on {
-                    $($Seam::$Variant($d policy) => $d call),+
+                    $($Seam::$Variant($d policy) => $d call,)+
+                    #[cfg(feature = "external-policies")]
+                    $Seam::External($d policy) => $d call,
                 }
             };
         }

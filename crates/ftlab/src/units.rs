@@ -1,5 +1,5 @@
 //! The units that cross seams, as types: moments and spans of time, sizes, rates, and the 32-bit
-//! indices of pages, blocks, planes, dies and channels.
+//! indices of requests, pages, blocks, planes, dies and channels.
 //!
 //! A moment minus a moment is a span; moments do not add. An index is stored as its value plus one
 //! in a `NonZeroU32`, so `Option<Ppn>` takes four bytes and a zeroed table is a table of `None`:
@@ -10,6 +10,10 @@ use std::num::NonZeroU32;
 use std::ops::{Add, AddAssign, Sub};
 
 use serde::Serialize;
+
+mod sectors;
+
+pub use sectors::{PageSpan, SectorMask};
 
 /// Bytes in one sector, the unit in which hosts address a device.
 pub const SECTOR_BYTES: u64 = 512;
@@ -321,6 +325,11 @@ macro_rules! index {
     };
 }
 
+index! {
+    /// A request in the device: its place in the table of those. Whatever waits or works for it carries that,
+    /// and hands it back.
+    RequestId
+}
 index! {
     /// A logical page: the unit of mapping, as the host side numbers it.
     Lpn

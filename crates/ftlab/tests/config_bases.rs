@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ftlab::config::value::ValueError;
 use ftlab::config::{Config, ConfigError, Files, Layer, Origin, circle};
+use ftlab::options::value::ValueError;
 
 /// Files by name, all in one folder.
 struct Shelf(BTreeMap<String, String>);

@@ -275,7 +275,7 @@ fn what_is_set_and_does_nothing_is_noted() {
     assert_eq!(notes(&[Layer::preset("tiny"), saved]), [""; 0]);
     let printed = Config::load(&[Layer::preset("tiny")]).unwrap().show();
     assert_eq!(notes(&[Layer::file("shown.toml", &printed)]), [""; 0]);
-    for preset in ftlab::config::presets::devices() {
+    for preset in ftlab::options::presets::devices() {
         assert_eq!(notes(&[Layer::preset(preset.name)]), [""; 0], "{}", preset.name);
     }
 }

@@ -1,14 +1,16 @@
 //! Layers, origins, round trips and random configs.
 
 use ftlab::cache::WriteBufferChoice;
-use ftlab::config::value::{Kind, Value};
-use ftlab::config::{Config, Layer, MapUnit, Origin, StripeOrder};
-use ftlab::config::{Topic, all_options, all_policies, explain, fuzz, presets};
+use ftlab::config::{Config, Layer, MapUnit, Origin};
+use ftlab::config::{Topic, all_options, all_policies, explain, fuzz};
 use ftlab::device::{DeviceSetup, assemble};
 use ftlab::host::Host;
-use ftlab::nand::timing::TimingChoice;
-use ftlab::nand::{CostClass, Geometry, ReadEffort, Scheduled};
+use ftlab::nand::timing::{TimingChoice, TimingPolicy};
+use ftlab::nand::{CostClass, ReadEffort, Scheduled};
+use ftlab::options::presets;
+use ftlab::options::value::{Kind, Value};
 use ftlab::scheduler::SchedulerChoice;
+use ftlab::shape::{Geometry, StripeOrder};
 use ftlab::units::{Amount, BlockId, Bytes, BytesPerSec, Nanos, Ratio, RequestRate, TransferRate};
 use proptest::prelude::*;
 

@@ -1,6 +1,7 @@
 //! The built-in presets: valid, sourced, named after their files, of the capacity they promise.
 
-use ftlab::config::{Config, Layer, presets};
+use ftlab::config::{Config, Layer};
+use ftlab::options::presets;
 
 fn load(name: &str) -> Config {
     Config::load(&[Layer::preset(name)]).unwrap_or_else(|error| panic!("{name}:\n{error}"))

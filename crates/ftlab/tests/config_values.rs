@@ -1,7 +1,8 @@
 //! Values with units: what they accept, what they say otherwise, and that printing and parsing agree.
 
-use ftlab::config::value::Value;
-use ftlab::config::{MapUnit, StripeOrder};
+use ftlab::config::MapUnit;
+use ftlab::options::value::Value;
+use ftlab::shape::StripeOrder;
 use ftlab::units::{Amount, Bytes, BytesPerSec, Nanos, Ratio, RequestRate};
 use proptest::prelude::*;
 

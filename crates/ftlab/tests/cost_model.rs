@@ -1,12 +1,13 @@
 //! The model behind the costs: its defaults are the table, more wear, age or step never makes a read cheaper, and how
 //! long data lasts is where its errors pass a limit.
 
-use ftlab::config::{Cell, Config, Layer};
+use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Host, Op, Request};
 use ftlab::nand::timing::{IsppOptions, TimingChoice};
 use ftlab::nand::{CostClass, Limit, ReadEffort, Reliability, ReliabilityOptions, Strain};
+use ftlab::shape::Cell;
 use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 use proptest::prelude::*;
 

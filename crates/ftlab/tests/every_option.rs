@@ -10,12 +10,12 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use ftlab::config::value::Kind;
-use ftlab::config::{Config, Layer, OptionInfo, all_options};
+use ftlab::config::{Config, Layer, all_options};
 use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
 use ftlab::engine::Stream;
-use ftlab::ftl::recovery::RecoveryChoice;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::options::OptionInfo;
+use ftlab::options::value::Kind;
 use ftlab::units::{Lba, Nanos, SimTime};
 
 /// What all devices have in common: small, and full enough to collect.
@@ -226,7 +226,7 @@ fn behaviour(config: &Config) -> u64 {
     let erases: Vec<u32> = device.ftl().blocks().all_erases().collect();
     let counts = (device.ftl_counts(), device.buffer_counts(), flash.done(), flash.overlaps());
     format!("{counts:?} {erases:?}").hash(&mut hasher);
-    if !matches!(config.options.ftl.recovery.policy, RecoveryChoice::None(_)) {
+    if config.options.ftl.recovery.policy.survives() {
         format!("{:?}", recovered(config, device)).hash(&mut hasher);
     }
     hasher.finish()

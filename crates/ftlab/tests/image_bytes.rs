@@ -1,8 +1,9 @@
 //! The bytes of images: what is said of those that are refused.
 
 use ftlab::config::{Config, Layer};
-use ftlab::image::file::{FORMAT, MAGIC, check_preamble, preamble};
-use ftlab::image::{Image, Refusal, Snapshot, differences};
+use ftlab::image::Snapshot;
+use ftlab::saved::file::{FORMAT, MAGIC, check_preamble, preamble};
+use ftlab::saved::{Image, Refusal, differences};
 
 fn image() -> Image {
     Image {

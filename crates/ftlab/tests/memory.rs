@@ -9,7 +9,7 @@ use ftlab::config::{Config, Layer};
 use ftlab::device::{DeviceSetup, Tables, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Host, Op};
-use ftlab::nand::Shape;
+use ftlab::shape::Shape;
 use ftlab::units::Bytes;
 
 use common::{Spec, closed_loop, request};

@@ -1,8 +1,8 @@
 //! The device presets in a table.
 
-use ftlab::config::presets::{self, Preset};
 use ftlab::config::{BusOptions, Config, Layer};
 use ftlab::nand::timing::{TimingChoice, TransfersChoice};
+use ftlab::options::presets::{self, Preset};
 use ftlab::units::Nanos;
 
 use super::{Table, code, head};

@@ -1,7 +1,7 @@
 //! Every option of a device, section by section.
 
-use ftlab::config::OptionInfo;
-use ftlab::config::catalog::catalog;
+use ftlab::config::catalog;
+use ftlab::options::OptionInfo;
 
 use super::{Table, code, head};
 

@@ -1,6 +1,6 @@
 //! Every policy, seam by seam.
 
-use ftlab::config::catalog::catalog;
+use ftlab::config::catalog;
 
 use super::{Table, code, head};
 

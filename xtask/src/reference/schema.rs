@@ -1,8 +1,8 @@
 //! The options of a device as a JSON schema, for editors that complete and check TOML by one.
 
-use ftlab::config::catalog::catalog;
-use ftlab::config::value::Kind;
-use ftlab::config::{OptionInfo, presets};
+use ftlab::config::catalog;
+use ftlab::options::value::Kind;
+use ftlab::options::{OptionInfo, presets};
 use serde_json::{Map, Value, json};
 
 /// The schema.

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::{Args, Parser, ValueEnum};
-use ftlab::config::value::Value;
+use ftlab::options::value::Value;
 use ftlab::units::{Nanos, Ratio};
 
 use super::ReadingArgs;

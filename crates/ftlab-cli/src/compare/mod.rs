@@ -19,7 +19,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
-use ftlab::config::presets;
+use ftlab::options::presets;
 
 use self::build::Series;
 use self::document::Comparison;

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use ftlab::config::{Config, Topic, explain, presets};
+use ftlab::config::{Config, Topic, explain};
+use ftlab::options::presets;
 
 use crate::args::{CompareArgs, LoadArgs};
 use crate::device::{Setting, settings};

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use ftlab::config::Config;
 use ftlab::device::Device;
-use ftlab::ftl::mapping::MappingChoice;
 use ftlab::host::Host;
 use ftlab::image::Resume;
 use ftlab::units::Ratio;
@@ -133,7 +132,7 @@ impl Preparation {
 
 /// Whether requests carry physical addresses.
 pub fn is_physical(config: &Config) -> bool {
-    matches!(config.options.ftl.mapping.policy, MappingChoice::Physical(_))
+    !config.options.ftl.mapping.policy.translates()
 }
 
 /// What helps a device that does not live long enough to be prepared.

@@ -7,7 +7,6 @@ use std::sync::atomic::Ordering;
 
 use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, power_up};
-use ftlab::ftl::recovery::RecoveryChoice;
 use ftlab::host::{Advanced, Completion, Host, QueueId, Request};
 use ftlab::units::{Nanos, SimTime};
 
@@ -25,7 +24,7 @@ const MOST_CUTS: usize = 10_000;
 /// # Errors
 /// It is such a device.
 pub fn refuse_without_recovery(config: &Config) -> Result<(), Failure> {
-    if !matches!(config.options.ftl.recovery.policy, RecoveryChoice::None(_)) {
+    if config.options.ftl.recovery.policy.survives() {
         return Ok(());
     }
     Err(Failure::usage(

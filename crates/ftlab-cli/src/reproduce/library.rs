@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ftlab::config::text::nearest;
+use ftlab::options::text::nearest;
 use include_dir::{Dir, include_dir};
 use tempfile::TempDir;
 

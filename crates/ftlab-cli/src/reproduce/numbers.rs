@@ -1,6 +1,6 @@
 //! Numbers of papers as a declaration writes them, and how near is near enough.
 
-use ftlab::config::text::legible;
+use ftlab::options::text::legible;
 use serde::Serialize;
 
 /// The unit of quantities in per cent.

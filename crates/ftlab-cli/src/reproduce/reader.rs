@@ -4,9 +4,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ftlab::config::text::{clip, nearest, shown};
-use ftlab::config::value::{Raw, unknown_name};
 use ftlab::config::{Place, Problem};
+use ftlab::options::text::{clip, nearest, shown};
+use ftlab::options::value::{Raw, unknown_name};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

@@ -3,8 +3,9 @@
 
 use std::fs::File;
 
+use ftlab::engine::Latencies;
 use ftlab::host::Op;
-use ftlab::stats::{Latencies, Recorder};
+use ftlab::stats::Recorder;
 use parquet::errors::ParquetError;
 
 use super::columns::{Column, Table};

@@ -1,10 +1,10 @@
 //! What strikes devices with parity, on which power is never cut: dies that die, programs that fail, and pages and
 //! blocks that nothing reads, at moments of the load. On most devices no stripe misses more than its parity covers.
 
-use ftlab::config::value::Value;
 use ftlab::device::DeviceSetup;
 use ftlab::engine::Stream;
 use ftlab::nand::{Area, Fault, FaultOptions, Scheduled, Spot, Superblocks};
+use ftlab::options::value::Value;
 use ftlab::units::Nanos;
 
 use super::bench::SEED;

@@ -8,8 +8,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ftlab::config::text::clip;
 use ftlab::config::{Place, Problem};
+use ftlab::options::text::clip;
 
 use super::parse::MOST_PROBLEMS;
 

@@ -1,7 +1,7 @@
 //! Values of fio's options: numbers with suffixes, times, ranges, lists for reads, writes and trims.
 //! Errors are a message and a remedy.
 
-use ftlab::config::text::clip;
+use ftlab::options::text::clip;
 use ftlab::units::{Nanos, SECTOR_BYTES};
 
 /// What is wrong with a value, and what to do.

@@ -10,8 +10,8 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use ftlab::config::text::quoted;
 use ftlab::host::Op;
+use ftlab::options::text::quoted;
 use ftlab::units::SECTOR_BYTES;
 
 use crate::trace::{Pages, Record};

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use ftlab::config::text::{clip, shown};
-use ftlab::config::value::unknown_name;
 use ftlab::config::{Place, Problem, Problems};
+use ftlab::options::text::{clip, shown};
+use ftlab::options::value::unknown_name;
 use ftlab::units::{Amount, Bytes, Ratio};
 use toml::de::{DeTable, DeValue};
 

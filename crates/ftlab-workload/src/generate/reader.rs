@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ftlab::config::text::{clip, nearest};
-use ftlab::config::value::{Raw, Value, read_within};
 use ftlab::config::{Place, Problem};
+use ftlab::options::text::{clip, nearest};
+use ftlab::options::value::{Raw, Value, read_within};
 use ftlab::units::{Amount, Bytes, Nanos, Ratio, RequestRate};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -1,7 +1,7 @@
 //! What a workload must satisfy beyond the form of its values, wherever it came from.
 
 use ftlab::config::Problem;
-use ftlab::config::text::legible;
+use ftlab::options::text::legible;
 use ftlab::units::{Amount, Bytes, Nanos, Ratio, SECTOR_BYTES};
 
 use super::workload::{Addresses, Arrivals, Bucket, Duration, Mix, Phase, Sizes, Workload};

@@ -3,7 +3,7 @@
 //! A text format is one file in `formats/` with a [`LineFormat`] and a `FORMAT`, and one line in
 //! [`FORMATS`].
 
-use ftlab::config::text::nearest;
+use ftlab::options::text::nearest;
 use ftlab::units::Nanos;
 
 use super::error::{Bad, ErrorKind, Place, TraceError};

@@ -1,6 +1,9 @@
-//! What benchmarks share: the time that they take.
+//! What benchmarks share: the time that they take, and the allocator of the program.
 
 use std::time::Duration;
+
+#[global_allocator]
+static MEMORY: ftlab_memory::Tables = ftlab_memory::Tables::new();
 
 /// CPU time of this process, from the kernel's scheduler, or wall time where there is none.
 pub fn cpu_time() -> Duration {

@@ -14,10 +14,12 @@
 
 use super::marks::Marks;
 use super::queues::Queues;
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId};
-use crate::config::BufferOptions;
-use crate::config::declare::options;
+use super::{
+    BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts,
+    WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 
@@ -67,6 +69,8 @@ impl Policy for AdLru {
     keeps_nothing!(AdLru { min_cold, pages, clean, used });
 }
 
+impl WriteBufferFacts for AdLru {}
+
 impl AdLru {
     /// Which leaves cold pages such a share.
     #[must_use]
@@ -85,8 +89,10 @@ impl AdLru {
         let least = self.min_cold.of(u64::from(cold + hot));
         if u64::from(cold) > least || hot == 0 { COLD } else { HOT }
     }
+}
 
-    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+impl WriteBufferPolicy for AdLru {
+    fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
         self.pages.push_newest(COLD, slot);
         if view.is_clean(slot) {
             self.clean.push_newest(COLD, slot);
@@ -94,13 +100,13 @@ impl AdLru {
         self.used.set(slot, true);
     }
 
-    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.clean.remove(slot);
         self.pages.renew(HOT, slot);
         self.used.set(slot, true);
     }
 
-    pub(super) fn read(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn read(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         if self.clean.queue_of(slot).is_some() {
             self.clean.renew(HOT, slot);
         }
@@ -108,12 +114,12 @@ impl AdLru {
         self.used.set(slot, true);
     }
 
-    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+    fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
         self.pages.remove(slot);
         self.clean.remove(slot);
     }
 
-    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
         let list = self.giver();
         if let Some(clean) = self.clean.oldest(list) {
             return Some(Eviction::Page(clean));
@@ -128,15 +134,11 @@ impl AdLru {
         }
     }
 
-    pub(super) fn unfinished(&self) -> bool {
-        false
-    }
-
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         self.pages.first_of(&ORDER)
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         self.pages.next_of(&ORDER, slot)
     }
 }

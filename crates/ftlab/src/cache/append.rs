@@ -14,10 +14,12 @@
 
 use std::collections::VecDeque;
 
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, Space};
-use crate::config::DramOptions;
-use crate::config::declare::options;
+use super::{
+    BufferView, Dram, DramOptions, Eviction, Leaves, OfBuffer, SlotId, Space, WriteBufferFacts,
+    WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 
@@ -96,6 +98,12 @@ impl Policy for Append {
     keeps_nothing!(Append { units_per_page, places, before, place_of, taken, holes, left, within });
 }
 
+impl WriteBufferFacts for Append {
+    fn appends(_options: &Self::Options) -> bool {
+        true
+    }
+}
+
 impl Append {
     /// An empty buffer, of whose places so many lie together on a flash page.
     #[must_use]
@@ -110,74 +118,6 @@ impl Append {
             left: 0,
             within: false,
         }
-    }
-
-    /// Places that hold nothing any more and are not free yet.
-    #[inline]
-    pub(super) fn holes(&self) -> u32 {
-        self.holes as u32
-    }
-
-    /// A flush of so many flash pages begins.
-    pub(super) fn begin_flush(&mut self, pages: u32) {
-        self.left = pages;
-    }
-
-    /// Whether what comes next belongs on another flash page.
-    pub(super) fn begins_page(&self) -> bool {
-        !self.within
-    }
-
-    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
-        self.append(slot);
-    }
-
-    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
-        self.leave(slot, Place::Hole);
-        self.append(slot);
-        if self.within && self.first_of_page().is_none() {
-            self.pass();
-        }
-    }
-
-    pub(super) fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
-
-    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, why: Leaves) {
-        let flushed = why == Leaves::WrittenBack;
-        let place = self.leave(slot, if flushed { Place::Empty } else { Place::Hole });
-        if self.taken == 0 {
-            self.clear();
-        } else if place < self.units_per_page && (flushed || self.within) {
-            // What comes later goes onto another flash page.
-            let whole = self.units_per_page.max(self.places.len());
-            self.places.resize(whole, Place::Empty);
-            self.within = self.first_of_page().is_some();
-            if !self.within {
-                self.pass();
-            }
-        }
-    }
-
-    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
-        while self.left > 0 && self.taken > 0 {
-            if let Some(slot) = self.first_of_page() {
-                return Some(Eviction::Page(slot));
-            }
-            self.pass();
-        }
-        None
-    }
-
-    pub(super) fn unfinished(&self) -> bool {
-        false
-    }
-
-    pub(super) fn first(&self) -> Option<SlotId> {
-        self.places.iter().find_map(|place| place.slot())
-    }
-
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
-        self.places.range(self.index_of(slot) + 1..).find_map(|place| place.slot())
     }
 
     fn append(&mut self, slot: SlotId) {
@@ -222,5 +162,76 @@ impl Append {
         self.before += self.places.len() as u64;
         self.places.clear();
         (self.holes, self.left, self.within) = (0, 0, false);
+    }
+}
+
+impl WriteBufferPolicy for Append {
+    /// Places that hold nothing any more and are not free yet.
+    #[inline]
+    fn holes(&self) -> u32 {
+        self.holes as u32
+    }
+
+    /// A flush of so many flash pages begins.
+    fn begin_flush(&mut self, pages: u32) {
+        self.left = pages;
+    }
+
+    /// Whether what comes next belongs on another flash page.
+    fn begins_page(&self) -> bool {
+        !self.within
+    }
+
+    fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+        self.append(slot);
+    }
+
+    fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+        self.leave(slot, Place::Hole);
+        self.append(slot);
+        if self.within && self.first_of_page().is_none() {
+            self.pass();
+        }
+    }
+
+    fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
+
+    fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, why: Leaves) {
+        let flushed = why == Leaves::WrittenBack;
+        let place = self.leave(slot, if flushed { Place::Empty } else { Place::Hole });
+        if self.taken == 0 {
+            self.clear();
+        } else if place < self.units_per_page && (flushed || self.within) {
+            // What comes later goes onto another flash page.
+            let whole = self.units_per_page.max(self.places.len());
+            self.places.resize(whole, Place::Empty);
+            self.within = self.first_of_page().is_some();
+            if !self.within {
+                self.pass();
+            }
+        }
+    }
+
+    fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+        while self.left > 0 && self.taken > 0 {
+            if let Some(slot) = self.first_of_page() {
+                return Some(Eviction::Page(slot));
+            }
+            self.pass();
+        }
+        None
+    }
+
+    fn first(&self) -> Option<SlotId> {
+        self.places.iter().find_map(|place| place.slot())
+    }
+
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
+        self.places.range(self.index_of(slot) + 1..).find_map(|place| place.slot())
+    }
+
+    #[inline]
+    fn appends(&self) -> bool {
+        true
     }
 }

@@ -1,8 +1,7 @@
 //! The options of policies that evict whole logical blocks.
 
-use super::{Dram, OfBuffer};
-use crate::config::BufferOptions;
-use crate::config::declare::options;
+use super::{BufferOptions, Dram, OfBuffer};
+use crate::options::declare::options;
 use crate::policy::Parts;
 use crate::units::Bytes;
 

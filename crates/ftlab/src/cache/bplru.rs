@@ -18,10 +18,12 @@
 use super::block_options::BlockOptions;
 use super::blocks::{Blocks, Group, GroupId, Sweep};
 use super::queues::Queues;
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId};
-use crate::config::Switch;
-use crate::config::declare::options;
+use super::{
+    BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts, WriteBufferPolicy,
+};
 use crate::image::{Damage, Reader, Writer};
+use crate::options::Switch;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 options! {
@@ -77,6 +79,8 @@ impl Policy for Bplru {
     }
 }
 
+impl WriteBufferFacts for Bplru {}
+
 impl Bplru {
     /// For logical blocks of so many pages, with or without padding and compensation.
     #[must_use]
@@ -126,8 +130,10 @@ impl Bplru {
         let next = if swept == Some(group) { oldest() } else { self.order.after(group) };
         if next.is_some() && next == swept { self.order.after(next?) } else { next }
     }
+}
 
-    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+impl WriteBufferPolicy for Bplru {
+    fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
         let group = self.blocks.insert(slot, view.page(slot).page);
         if self.blocks.listed(group) == 1 {
             *self.run(group) = 0;
@@ -138,15 +144,15 @@ impl Bplru {
         }
     }
 
-    pub(super) fn written(&mut self, slot: SlotId, view: &BufferView<'_>) {
+    fn written(&mut self, slot: SlotId, view: &BufferView<'_>) {
         if let Some(group) = self.blocks.group_of(slot) {
             self.renew(group, slot, view);
         }
     }
 
-    pub(super) fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
+    fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
-    pub(super) fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
+    fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
         if let Some((group, 0)) = self.blocks.remove(slot) {
             self.order.remove(group);
         }
@@ -156,7 +162,7 @@ impl Bplru {
         }
     }
 
-    pub(super) fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
         let step = |sweep| self.blocks.step(sweep, view);
         let begin = || {
             let group = self.order.oldest(ALL)?;
@@ -171,17 +177,22 @@ impl Bplru {
     }
 
     /// Whether a block is on its way of which something is still to be written.
-    pub(super) fn unfinished(&self) -> bool {
+    fn unfinished(&self) -> bool {
         self.sweep.is_some()
     }
 
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         let group = self.blocks.swept(self.sweep).or_else(|| self.order.oldest(ALL))?;
         self.blocks.first(group)
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         let next = || self.blocks.first(self.next_block(self.blocks.group_of(slot)?)?);
         self.blocks.after(slot).or_else(next)
+    }
+
+    #[inline]
+    fn evicts_blocks(&self) -> bool {
+        true
     }
 }

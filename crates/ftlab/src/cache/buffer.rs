@@ -21,20 +21,13 @@ pub use self::space::Space;
 
 use self::space::Fill;
 use self::versions::Versions;
-use super::WriteBuffer;
-use super::lookup::Lookup;
 use super::order::Order;
+use super::page::{Index, Page, SlotId, Waiter, WaiterId};
 use super::view::{BufferView, Eviction, Leaves, OnFlash, Shape};
-use crate::engine::{Handle, NumberHasher, Slab};
-use crate::host::{PageSpan, RequestId, SectorMask};
+use super::{WriteBuffer, WriteBufferPolicy};
+use crate::engine::{NumberHasher, Slab};
 use crate::image::{Damage, Reader, Writer};
-use crate::units::{Lpn, Nanos};
-
-/// A handle to a page in the buffer.
-pub type SlotId = Handle<Page>;
-
-/// Slots by logical page.
-pub(super) type Index = Lookup<Page>;
+use crate::units::{Lpn, Nanos, PageSpan, RequestId, SectorMask};
 
 /// What a buffer is made of.
 #[derive(Clone, Debug)]
@@ -76,32 +69,6 @@ pub struct Gate {
     pub prefix: bool,
 }
 
-/// A page in the buffer.
-#[derive(Clone, Debug)]
-pub struct Page {
-    /// Which logical page.
-    pub page: Lpn,
-    /// Sectors that are newer than flash and not on their way.
-    pub dirty: SectorMask,
-    /// Sectors on their way to flash.
-    pub flushing: SectorMask,
-    /// Sectors that are the same on flash: kept from a read.
-    pub clean: SectorMask,
-    /// The page that goes to flash with it, on the same physical page; of the two only the one that had to go
-    /// knows the other.
-    pub packed_with: Option<SlotId>,
-    /// What is on its way comes from flash, to fill up a block: there is nothing of it here.
-    pub padding: bool,
-    /// What is on its way was deallocated meanwhile and must not become current.
-    pub discard: bool,
-    /// What the host said of the write that came last, as far as streams go by that.
-    pub tag: u8,
-    /// Requests that wait until what is dirty now is on flash.
-    dirty_waiters: Option<WaiterId>,
-    /// Requests that wait for what is on its way.
-    flushing_waiters: Option<WaiterId>,
-}
-
 /// Whether a write has waited for its turn to come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
@@ -109,41 +76,6 @@ pub enum Turn {
     New,
     /// It waited, and is the first to do so.
     Waited,
-}
-
-impl Page {
-    /// Nothing of a page.
-    pub(super) fn of(page: Lpn) -> Page {
-        Page {
-            page,
-            dirty: SectorMask::EMPTY,
-            flushing: SectorMask::EMPTY,
-            clean: SectorMask::EMPTY,
-            packed_with: None,
-            padding: false,
-            discard: false,
-            tag: 0,
-            dirty_waiters: None,
-            flushing_waiters: None,
-        }
-    }
-
-    /// The sectors that can be read from the buffer.
-    #[inline]
-    #[must_use]
-    pub fn readable(&self) -> SectorMask {
-        let here = self.dirty.and_also(self.clean);
-        if self.discard || self.padding { here } else { here.and_also(self.flushing) }
-    }
-}
-
-type WaiterId = Handle<Waiter>;
-
-/// A request that waits for a page, and the next one that does.
-#[derive(Clone, Debug)]
-struct Waiter {
-    request: RequestId,
-    next: Option<WaiterId>,
 }
 
 /// A page of a write that waits for room.

@@ -10,10 +10,12 @@
 //! page at most with each step, so every operation takes constant time.
 
 use super::queues::Queues;
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId};
-use crate::config::BufferOptions;
-use crate::config::declare::options;
+use super::{
+    BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts,
+    WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 
@@ -62,6 +64,8 @@ impl Policy for Cflru {
     keeps_nothing!(Cflru { share, pages, clean });
 }
 
+impl WriteBufferFacts for Cflru {}
+
 impl Cflru {
     /// With a window of such a share of the pages.
     #[must_use]
@@ -84,8 +88,10 @@ impl Cflru {
             self.pages.push_oldest(RECENT, newest);
         }
     }
+}
 
-    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+impl WriteBufferPolicy for Cflru {
+    fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
         self.pages.push_newest(RECENT, slot);
         if view.is_clean(slot) {
             self.clean.push_newest(CLEAN, slot);
@@ -93,13 +99,13 @@ impl Cflru {
         self.level();
     }
 
-    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.pages.renew(RECENT, slot);
         self.clean.remove(slot);
         self.level();
     }
 
-    pub(super) fn read(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn read(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.pages.renew(RECENT, slot);
         if self.clean.queue_of(slot).is_some() {
             self.clean.renew(CLEAN, slot);
@@ -107,27 +113,23 @@ impl Cflru {
         self.level();
     }
 
-    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+    fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
         self.pages.remove(slot);
         self.clean.remove(slot);
         self.level();
     }
 
-    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
         let clean = self.clean.oldest(CLEAN);
         let near = clean.filter(|&slot| self.pages.queue_of(slot) == Some(WINDOW));
         near.or_else(|| self.first()).map(Eviction::Page)
     }
 
-    pub(super) fn unfinished(&self) -> bool {
-        false
-    }
-
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         self.pages.first_of(&ORDER)
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         self.pages.next_of(&ORDER, slot)
     }
 }

@@ -16,8 +16,9 @@
 
 use super::marks::Marks;
 use super::queues::Queues;
-use super::{BufferView, Eviction, Leaves, Page, SlotId};
-use crate::config::BufferOptions;
+use super::{
+    BufferOptions, BufferView, Eviction, Leaves, Page, SlotId, WriteBufferFacts, WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 
@@ -47,6 +48,8 @@ impl Policy for ExLru {
     keeps_nothing!(ExLru { pages, last, requests });
 }
 
+impl WriteBufferFacts for ExLru {}
+
 impl Default for ExLru {
     fn default() -> ExLru {
         ExLru { pages: Queues::new(MOST_USES), last: Marks::default(), requests: 0 }
@@ -60,24 +63,37 @@ impl ExLru {
         self.pages.renew(list, slot);
     }
 
-    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    /// Lists from few uses to many.
+    const ORDER: [usize; MOST_USES] = {
+        let mut order = [0; MOST_USES];
+        let mut at = 0;
+        while at < MOST_USES {
+            order[at] = at;
+            at += 1;
+        }
+        order
+    };
+}
+
+impl WriteBufferPolicy for ExLru {
+    fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.used(slot, 0);
     }
 
-    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         let list = self.pages.queue_of(slot).map_or(0, |list| list + 1);
         self.used(slot, list.min(MOST_USES - 1));
     }
 
-    pub(super) fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
+    fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
         self.written(slot, view);
     }
 
-    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+    fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
         self.pages.remove(slot);
     }
 
-    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
         let mut least: Option<(u64, u64, SlotId)> = None;
         for (list, uses) in (1..=MOST_USES as u64).enumerate() {
             let Some(slot) = self.pages.oldest(list) else { continue };
@@ -91,26 +107,11 @@ impl ExLru {
         least.map(|(_, _, slot)| Eviction::Page(slot))
     }
 
-    pub(super) fn unfinished(&self) -> bool {
-        false
-    }
-
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         self.pages.first_of(&Self::ORDER)
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         self.pages.next_of(&Self::ORDER, slot)
     }
-
-    /// Lists from few uses to many.
-    const ORDER: [usize; MOST_USES] = {
-        let mut order = [0; MOST_USES];
-        let mut at = 0;
-        while at < MOST_USES {
-            order[at] = at;
-            at += 1;
-        }
-        order
-    };
 }

@@ -13,7 +13,7 @@
 use super::block_options::BlockOptions;
 use super::blocks::{Blocks, Group, GroupId, SmallSet, Sweep};
 use super::queues::Queues;
-use super::{BufferView, Eviction, Leaves, SlotId};
+use super::{BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy};
 use crate::image::{Damage, Reader, Writer};
 use crate::policy::{Parts, Policy};
 
@@ -48,6 +48,8 @@ impl Policy for Fab {
         Ok(())
     }
 }
+
+impl WriteBufferFacts for Fab {}
 
 impl Fab {
     /// For logical blocks of so many pages.
@@ -101,21 +103,23 @@ impl Fab {
         let next = if swept == Some(group) { self.fullest(0) } else { follows(group) };
         if next.is_some() && next == swept { next.and_then(follows) } else { next }
     }
+}
 
-    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+impl WriteBufferPolicy for Fab {
+    fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
         let group = self.blocks.insert(slot, view.page(slot).page);
         self.renew(group);
     }
 
-    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.used(slot);
     }
 
-    pub(super) fn read(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn read(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.used(slot);
     }
 
-    pub(super) fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
+    fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
         match self.blocks.remove(slot) {
             Some((group, 0)) => self.take_off(group),
             Some((group, _)) => self.renew(group),
@@ -126,7 +130,7 @@ impl Fab {
         }
     }
 
-    pub(super) fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
         let step = |sweep| self.blocks.step(sweep, view);
         let begin = || step(self.blocks.sweep(self.fullest(0)?));
         let next = self.sweep.and_then(step).or_else(begin);
@@ -135,17 +139,22 @@ impl Fab {
     }
 
     /// Whether a block is on its way of which pages are still here.
-    pub(super) fn unfinished(&self) -> bool {
+    fn unfinished(&self) -> bool {
         self.sweep.is_some()
     }
 
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         let group = self.blocks.swept(self.sweep).or_else(|| self.fullest(0))?;
         self.blocks.first(group)
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         let next = || self.blocks.first(self.next_block(self.blocks.group_of(slot)?)?);
         self.blocks.after(slot).or_else(next)
+    }
+
+    #[inline]
+    fn evicts_blocks(&self) -> bool {
+        true
     }
 }

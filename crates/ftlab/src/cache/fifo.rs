@@ -4,8 +4,9 @@
 //! takes constant time.
 
 use super::order::Order;
-use super::{BufferView, Eviction, Leaves, SlotId};
-use crate::config::BufferOptions;
+use super::{
+    BufferOptions, BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 
@@ -28,32 +29,34 @@ impl Policy for Fifo {
     keeps_nothing!(Fifo { order });
 }
 
-impl Fifo {
-    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+impl WriteBufferFacts for Fifo {
+    fn keeps_order(_options: &Self::Options) -> bool {
+        true
+    }
+}
+
+impl WriteBufferPolicy for Fifo {
+    fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.push_newest(slot);
     }
 
-    pub(super) fn written(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
+    fn written(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
-    pub(super) fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
+    fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
-    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+    fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
         self.order.remove(slot);
     }
 
-    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
         self.first().map(Eviction::Page)
     }
 
-    pub(super) fn unfinished(&self) -> bool {
-        false
-    }
-
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         self.order.oldest()
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         self.order.after(slot)
     }
 }

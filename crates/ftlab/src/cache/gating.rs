@@ -16,16 +16,19 @@
 //! together in `device/cycle.rs`.
 
 use super::order::Order;
-use super::{BufferView, Dram, Eviction, Gate, Leaves, OfBuffer, SlotId, Space};
-use crate::config::declare::options;
-use crate::config::{DramOptions, Switch};
+use super::{
+    BufferView, Dram, DramOptions, Eviction, Gate, Leaves, OfBuffer, SlotId, Space, UsualCapacity,
+    WriteBufferFacts, WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
+use crate::options::Switch;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Bytes, Ratio};
 
 /// What it holds if nobody says otherwise: eight pages of the thesis's flash. The thesis finds little
 /// beyond as many pages as there are channels.
-pub const USUAL_CAPACITY: Bytes = Bytes::from_kib(32);
+const USUAL_CAPACITY: Bytes = Bytes::from_kib(32);
 
 options! {
     /// A gating buffer.
@@ -57,6 +60,12 @@ impl Policy for Gating {
     keeps_nothing!(Gating { order });
 }
 
+impl WriteBufferFacts for Gating {
+    fn keeps_order(_options: &Self::Options) -> bool {
+        true
+    }
+}
+
 impl OfBuffer for GatingOptions {
     fn dram(&self) -> Option<Dram<'_>> {
         Some(Dram {
@@ -73,35 +82,41 @@ impl OfBuffer for GatingOptions {
         let in_order = self.in_order.is_on();
         Some(Gate { barrier: in_order, prefix: in_order })
     }
+
+    fn usual_capacity(&mut self) -> Option<UsualCapacity<'_>> {
+        let capacity = &mut self.dram.capacity;
+        Some(UsualCapacity { capacity, usual: USUAL_CAPACITY, why: "small, for a gating buffer" })
+    }
 }
 
-impl Gating {
-    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+impl WriteBufferPolicy for Gating {
+    fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.push_newest(slot);
     }
 
     /// A page is never written again: that makes a further version.
-    pub(super) fn written(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
+    fn written(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
-    pub(super) fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
+    fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
-    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+    fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
         self.order.remove(slot);
     }
 
-    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
         self.order.oldest().map(Eviction::Page)
     }
 
-    pub(super) fn unfinished(&self) -> bool {
-        false
-    }
-
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         self.order.oldest()
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         self.order.after(slot)
+    }
+
+    #[inline]
+    fn gathers(&self) -> bool {
+        true
     }
 }

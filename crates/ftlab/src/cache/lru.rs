@@ -1,8 +1,9 @@
 //! LRU: the page that was read or written longest ago goes first.
 
 use super::order::Order;
-use super::{BufferView, Eviction, Leaves, SlotId};
-use crate::config::BufferOptions;
+use super::{
+    BufferOptions, BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 
@@ -25,39 +26,41 @@ impl Policy for Lru {
     keeps_nothing!(Lru { order });
 }
 
-impl Lru {
-    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+impl WriteBufferFacts for Lru {
+    fn keeps_order(_options: &Self::Options) -> bool {
+        true
+    }
+}
+
+impl WriteBufferPolicy for Lru {
+    fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.push_newest(slot);
     }
 
     #[inline]
-    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.remove(slot);
         self.order.push_newest(slot);
     }
 
     #[inline]
-    pub(super) fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
+    fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
         self.written(slot, view);
     }
 
-    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+    fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
         self.order.remove(slot);
     }
 
-    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
         self.order.oldest().map(Eviction::Page)
     }
 
-    pub(super) fn unfinished(&self) -> bool {
-        false
-    }
-
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         self.order.oldest()
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         self.order.after(slot)
     }
 }

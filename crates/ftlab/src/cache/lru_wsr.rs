@@ -11,8 +11,9 @@
 
 use super::marks::Marks;
 use super::order::Order;
-use super::{BufferView, Eviction, Leaves, SlotId};
-use crate::config::BufferOptions;
+use super::{
+    BufferOptions, BufferView, Eviction, Leaves, SlotId, WriteBufferFacts, WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 
@@ -36,31 +37,35 @@ impl Policy for LruWsr {
     keeps_nothing!(LruWsr { order, cold });
 }
 
+impl WriteBufferFacts for LruWsr {}
+
 impl LruWsr {
     fn renew(&mut self, slot: SlotId, cold: bool) {
         self.order.remove(slot);
         self.order.push_newest(slot);
         self.cold.set(slot, cold);
     }
+}
 
-    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+impl WriteBufferPolicy for LruWsr {
+    fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.push_newest(slot);
         self.cold.set(slot, true);
     }
 
-    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.renew(slot, false);
     }
 
-    pub(super) fn read(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn read(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.renew(slot, false);
     }
 
-    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+    fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
         self.order.remove(slot);
     }
 
-    pub(super) fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
         loop {
             let oldest = self.first()?;
             if self.cold.get(oldest) || view.is_clean(oldest) {
@@ -70,15 +75,11 @@ impl LruWsr {
         }
     }
 
-    pub(super) fn unfinished(&self) -> bool {
-        false
-    }
-
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         self.order.oldest()
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         self.order.after(slot)
     }
 }

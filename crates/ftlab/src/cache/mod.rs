@@ -13,6 +13,7 @@ mod blocks;
 mod bplru;
 mod buffer;
 mod cflru;
+mod dram_options;
 mod ex_lru;
 mod fab;
 mod fifo;
@@ -25,6 +26,7 @@ mod lru_wsr;
 mod marks;
 mod none;
 mod order;
+mod page;
 mod prlru;
 mod prlru_adaptive;
 mod queues;
@@ -39,32 +41,36 @@ pub use ad_lru::AdLru;
 pub use append::{Append, AppendOptions};
 pub use block_options::BlockOptions;
 pub use bplru::Bplru;
-pub use buffer::{Buffer, BufferCounts, BufferSetup, Gate, Page, SlotId, Space, Turn, Waiting};
+pub use buffer::{Buffer, BufferCounts, BufferSetup, Gate, Space, Turn, Waiting};
 pub use cflru::Cflru;
+pub use dram_options::{BufferOptions, DramOptions};
 pub use ex_lru::ExLru;
 pub use fab::Fab;
 pub use fifo::Fifo;
-pub use gating::{Gating, GatingOptions, USUAL_CAPACITY};
+pub use gating::{Gating, GatingOptions};
 pub use lru::Lru;
 pub use lru_wsr::LruWsr;
 pub use none::WriteThrough;
+pub use page::{Page, SlotId};
 pub use prlru::{Pack, Prlru, PrlruOptions, Rules};
 pub use prlru_adaptive::{AdaptiveRules, PrlruAdaptive, PrlruAdaptiveOptions};
+#[cfg(feature = "external-policies")]
+pub use read::ExternalReadOrder;
 pub use read::{
-    CachePlace, LruReads, LruReadsOptions, NoReads, ReadCache, ReadCacheChoice, ReadCacheCounts,
-    ReadCacheSetup, ReadOrder,
+    CachePlace, FrameId, LruReads, LruReadsOptions, NoReads, ReadCache, ReadCacheChoice,
+    ReadCacheCounts, ReadCacheFacts, ReadCacheSetup, ReadOrder, ReadOrderPolicy,
 };
 pub use two_q::TwoQ;
 pub use two_qw_clock::{ClockShape, TwoQwClock};
 pub use view::{BufferView, Eviction, Leaves, OnFlash, Shape};
 
-use crate::config::{BufferOptions, DramOptions, Switch};
-use crate::policy::seam;
-use crate::units::Ratio;
+use crate::options::Switch;
+use crate::policy::{contract, seam};
+use crate::units::{Bytes, Ratio};
 
 seam! {
     /// Says which page of the buffer is written back next.
-    pub enum WriteBuffer ("cache.policy" = "none") as WriteBufferChoice of OfBuffer, with buffer_policy {
+    pub enum WriteBuffer ("cache.policy" = "none") as WriteBufferChoice of OfBuffer, with buffer_policy, or ExternalWriteBuffer {
         None(WriteThrough),
         Lru(Lru),
         Gating(Gating),
@@ -136,6 +142,27 @@ pub trait OfBuffer {
     fn packs(&self) -> bool {
         false
     }
+
+    /// The path of the option that says whether it packs.
+    fn pack_path(&self) -> &'static str {
+        "cache.pack"
+    }
+
+    /// The size of the DRAM and what it usually is, if that is not what buffers have in general.
+    fn usual_capacity(&mut self) -> Option<UsualCapacity<'_>> {
+        None
+    }
+}
+
+/// The size of a buffer that has one of its own if nobody sets it.
+#[derive(Debug)]
+pub struct UsualCapacity<'a> {
+    /// What is configured.
+    pub capacity: &'a mut Bytes,
+    /// What it is unless it is set.
+    pub usual: Bytes,
+    /// Why, in a few words.
+    pub why: &'static str,
 }
 
 impl OfBuffer for BufferOptions {
@@ -169,122 +196,133 @@ impl WriteBufferChoice {
     pub fn packs(&self) -> bool {
         self.options().packs()
     }
+
+    /// The path of the option that says so.
+    #[must_use]
+    pub fn pack_path(&self) -> &'static str {
+        self.options().pack_path()
+    }
+
+    /// The size of the DRAM, if it has a usual one of its own.
+    pub fn usual_capacity(&mut self) -> Option<UsualCapacity<'_>> {
+        self.options_mut().usual_capacity()
+    }
+}
+
+contract! {
+    /// What a write buffer decides. It orders slots, holds no data and flushes nothing. It gets a read-only view each
+    /// time.
+    pub trait WriteBufferPolicy for WriteBuffer, by buffer_policy, or ExternalWriteBuffer {
+        /// Whether a write is acknowledged when it is in the buffer, rather than when it is on flash.
+        #[must_use]
+        fn acknowledges_early(&self) -> bool {
+            true
+        }
+
+        /// Whether a page that fills a flash page, while the buffer is empty, may go to flash without that the policy
+        /// hears of it.
+        #[must_use]
+        #[inline]
+        fn lets_pass(&self) -> bool {
+            false
+        }
+
+        /// Whether each write of a page is a version of its own, and requests come in as a whole.
+        #[must_use]
+        #[inline]
+        fn gathers(&self) -> bool {
+            false
+        }
+
+        /// Whether what is written again takes another place, and leaves a hole in its own.
+        #[must_use]
+        #[inline]
+        fn appends(&self) -> bool {
+            false
+        }
+
+        /// Places of the buffer that are holes.
+        #[must_use]
+        #[inline]
+        fn holes(&self) -> u32 {
+            0
+        }
+
+        /// A flush of so many flash pages begins.
+        fn begin_flush(&mut self, _pages: u32) {}
+
+        /// Whether what is evicted next must not share a flash page with what was before.
+        #[must_use]
+        #[inline]
+        fn begins_page(&self) -> bool {
+            false
+        }
+
+        /// Whether what is evicted is a block of pages at a time.
+        #[must_use]
+        #[inline]
+        fn evicts_blocks(&self) -> bool {
+            false
+        }
+
+        /// A page may be evicted from now on: it came in, has new data after a write-back, or was read and
+        /// stays.
+        fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>);
+
+        /// A page that may be evicted was written: again, or for the first time since it was read.
+        fn written(&mut self, slot: SlotId, view: &BufferView<'_>);
+
+        /// A page that may be evicted was read.
+        fn read(&mut self, slot: SlotId, view: &BufferView<'_>);
+
+        /// A page may no longer be evicted. What is known of it is still as it was.
+        fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves);
+
+        /// What is evicted next. It is, unless it is used or leaves in another way before: then the policy is asked
+        /// again, and what it did for the choice stays done.
+        #[must_use]
+        fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction>;
+
+        /// The device came to rest, and may be switched off: what is not saved is forgotten.
+        fn rest(&mut self) {}
+
+        /// Whether an eviction that was begun consists of more: it goes on though there be room.
+        #[must_use]
+        #[inline]
+        fn unfinished(&self) -> bool {
+            false
+        }
+
+        /// The first of all pages that may be evicted, about in the order in which they would be.
+        #[must_use]
+        fn first(&self) -> Option<SlotId>;
+
+        /// The page after `slot` in that order.
+        #[must_use]
+        fn after(&self, slot: SlotId) -> Option<SlotId>;
+    }
+}
+
+contract! {
+    /// What is known of a write buffer before it is built, whatever its options ([`OfBuffer`] has what those say).
+    pub trait WriteBufferFacts of WriteBufferChoice, by buffer_policy {
+        /// Whether pages leave in an order that is fixed when they come or are used, rather than decided anew for each.
+        fn keeps_order(_options: &Self::Options) -> bool {
+            false
+        }
+
+        /// Whether what is written again takes another place ([`WriteBufferPolicy::appends`]).
+        fn appends(_options: &Self::Options) -> bool {
+            false
+        }
+    }
 }
 
 impl WriteBuffer {
-    /// Whether a write is acknowledged when it is in the buffer, rather than when it is on flash.
-    #[must_use]
-    pub fn acknowledges_early(&self) -> bool {
-        !matches!(self, WriteBuffer::None(_))
-    }
-
-    /// Whether each write of a page is a version of its own, and requests come in as a whole.
-    #[inline]
-    #[must_use]
-    pub fn gathers(&self) -> bool {
-        matches!(self, WriteBuffer::Gating(_))
-    }
-
-    /// Whether what is written again takes another place, and leaves a hole in its own.
-    #[inline]
-    #[must_use]
-    pub fn appends(&self) -> bool {
-        matches!(self, WriteBuffer::Append(_))
-    }
-
-    /// Places of the buffer that are holes.
-    #[inline]
-    #[must_use]
-    pub fn holes(&self) -> u32 {
-        if let WriteBuffer::Append(policy) = self { policy.holes() } else { 0 }
-    }
-
-    /// A flush of so many flash pages begins.
-    pub fn begin_flush(&mut self, pages: u32) {
-        if let WriteBuffer::Append(policy) = self {
-            policy.begin_flush(pages);
-        }
-    }
-
-    /// Whether what is evicted next must not share a flash page with what was before.
-    #[inline]
-    #[must_use]
-    pub fn begins_page(&self) -> bool {
-        if let WriteBuffer::Append(policy) = self { policy.begins_page() } else { false }
-    }
-
     /// Whether what is evicted next begins another block.
     #[inline]
     #[must_use]
     pub fn begins_block(&self) -> bool {
         self.evicts_blocks() && !self.unfinished()
-    }
-
-    /// A page may be evicted from now on: it came in, has new data after a write-back, or was read and
-    /// stays.
-    #[inline]
-    pub fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
-        buffer_policy!(self, policy => policy.inserted(slot, view));
-    }
-
-    /// A page that may be evicted was written: again, or for the first time since it was read.
-    #[inline]
-    pub fn written(&mut self, slot: SlotId, view: &BufferView<'_>) {
-        buffer_policy!(self, policy => policy.written(slot, view));
-    }
-
-    /// A page that may be evicted was read.
-    #[inline]
-    pub fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
-        buffer_policy!(self, policy => policy.read(slot, view));
-    }
-
-    /// A page may no longer be evicted. What is known of it is still as it was.
-    #[inline]
-    pub fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
-        buffer_policy!(self, policy => policy.removed(slot, view, why));
-    }
-
-    /// What is evicted next. It is, unless it is used or leaves in another way before: then the policy is asked
-    /// again, and what it did for the choice stays done.
-    #[inline]
-    #[must_use]
-    pub fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
-        buffer_policy!(self, policy => policy.choose(view))
-    }
-
-    /// The device came to rest, and may be switched off: what is not saved is forgotten.
-    pub fn rest(&mut self) {
-        if let WriteBuffer::PrlruAdaptive(policy) = self {
-            policy.rest();
-        }
-    }
-
-    /// Whether what is evicted is a block of pages at a time.
-    #[inline]
-    #[must_use]
-    pub fn evicts_blocks(&self) -> bool {
-        matches!(self, WriteBuffer::Fab(_) | WriteBuffer::Bplru(_))
-    }
-
-    /// Whether an eviction that was begun consists of more: it goes on though there be room.
-    #[inline]
-    #[must_use]
-    pub fn unfinished(&self) -> bool {
-        buffer_policy!(self, policy => policy.unfinished())
-    }
-
-    /// The first of all pages that may be evicted, about in the order in which they would be.
-    #[inline]
-    #[must_use]
-    pub fn first(&self) -> Option<SlotId> {
-        buffer_policy!(self, policy => policy.first())
-    }
-
-    /// The page after `slot` in that order.
-    #[inline]
-    #[must_use]
-    pub fn after(&self, slot: SlotId) -> Option<SlotId> {
-        buffer_policy!(self, policy => policy.after(slot))
     }
 }

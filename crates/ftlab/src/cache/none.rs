@@ -2,7 +2,9 @@
 //! flash.
 
 use super::order::Order;
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId};
+use super::{
+    BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts, WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -25,38 +27,49 @@ impl Policy for WriteThrough {
     keeps_nothing!(WriteThrough { order });
 }
 
+impl WriteBufferFacts for WriteThrough {
+    fn keeps_order(_options: &Self::Options) -> bool {
+        true
+    }
+}
+
 impl OfBuffer for NoOptions {
     fn dram(&self) -> Option<Dram<'_>> {
         None
     }
 }
 
-impl WriteThrough {
-    pub(super) fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+impl WriteBufferPolicy for WriteThrough {
+    fn inserted(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.order.push_newest(slot);
     }
 
-    pub(super) fn written(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
+    fn written(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
-    pub(super) fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
+    fn read(&mut self, _slot: SlotId, _view: &BufferView<'_>) {}
 
-    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+    fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
         self.order.remove(slot);
     }
 
-    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
         self.order.oldest().map(Eviction::Page)
     }
 
-    pub(super) fn unfinished(&self) -> bool {
-        false
-    }
-
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         self.order.oldest()
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         self.order.after(slot)
+    }
+
+    fn acknowledges_early(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn lets_pass(&self) -> bool {
+        true
     }
 }

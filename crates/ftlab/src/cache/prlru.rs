@@ -22,10 +22,13 @@
 //! packed that add none.
 
 use super::line::{Among, COLD, Fragment, HOT, Line, Temperature, WARM};
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId};
-use crate::config::declare::{choices, options};
-use crate::config::{BufferOptions, Switch};
+use super::{
+    BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts,
+    WriteBufferPolicy,
+};
 use crate::image::keeps_nothing;
+use crate::options::Switch;
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 
@@ -88,6 +91,8 @@ impl Policy for Prlru {
     keeps_nothing!(Prlru { line, pack, temperature, search_region });
 }
 
+impl WriteBufferFacts for Prlru {}
+
 /// What a PRLRU buffer does.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -107,28 +112,44 @@ impl Prlru {
         Prlru { line: Line::new(sectors_per_page), pack, temperature, search_region }
     }
 
-    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+    /// The page that goes in place of the one at the tail.
+    fn colder_than(&self, tail: SlotId) -> Option<SlotId> {
+        if !self.temperature {
+            return None;
+        }
+        let temperature = self.line.temperature(tail);
+        (COLD..temperature).find_map(|colder| self.line.first_in_region(colder))
+    }
+
+    fn resize_region(&mut self) {
+        let pages = self.search_region.of(u64::from(self.line.pages()));
+        self.line.set_region(pages as u32);
+    }
+}
+
+impl WriteBufferPolicy for Prlru {
+    fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
         self.line.join(slot, COLD, fragment(slot, view));
         self.resize_region();
     }
 
-    pub(super) fn written(&mut self, slot: SlotId, view: &BufferView<'_>) {
+    fn written(&mut self, slot: SlotId, view: &BufferView<'_>) {
         let temperature = warmer(self.line.temperature(slot));
         self.line.leave(slot);
         self.line.join(slot, temperature, fragment(slot, view));
         self.resize_region();
     }
 
-    pub(super) fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
+    fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
         self.written(slot, view);
     }
 
-    pub(super) fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
+    fn removed(&mut self, slot: SlotId, _view: &BufferView<'_>, _why: Leaves) {
         self.line.leave(slot);
         self.resize_region();
     }
 
-    pub(super) fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
         let tail = self.line.tail()?;
         if self.pack != Pack::Off
             && let Some(pack) = pack(&self.line, tail, view)
@@ -144,29 +165,11 @@ impl Prlru {
         Some(packed.unwrap_or(Eviction::Page(colder)))
     }
 
-    /// The page that goes in place of the one at the tail.
-    fn colder_than(&self, tail: SlotId) -> Option<SlotId> {
-        if !self.temperature {
-            return None;
-        }
-        let temperature = self.line.temperature(tail);
-        (COLD..temperature).find_map(|colder| self.line.first_in_region(colder))
-    }
-
-    fn resize_region(&mut self) {
-        let pages = self.search_region.of(u64::from(self.line.pages()));
-        self.line.set_region(pages as u32);
-    }
-
-    pub(super) fn unfinished(&self) -> bool {
-        false
-    }
-
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         self.line.tail()
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         self.line.after(slot)
     }
 }

@@ -19,10 +19,13 @@ use super::aged::AgedLine;
 use super::line::Fragment;
 use super::prlru::{fragment, pack};
 use super::shadows::{REGIONS, Shadows};
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId};
-use crate::config::declare::options;
-use crate::config::{BufferOptions, Switch};
+use super::{
+    BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, SlotId, WriteBufferFacts,
+    WriteBufferPolicy,
+};
 use crate::image::{Damage, Reader, Writer};
+use crate::options::Switch;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 options! {
@@ -45,6 +48,10 @@ impl OfBuffer for PrlruAdaptiveOptions {
 
     fn packs(&self) -> bool {
         self.packing.is_on()
+    }
+
+    fn pack_path(&self) -> &'static str {
+        "cache.packing"
     }
 }
 
@@ -83,6 +90,8 @@ impl Policy for PrlruAdaptive {
     }
 }
 
+impl WriteBufferFacts for PrlruAdaptive {}
+
 /// What an adaptive buffer does.
 #[derive(Clone, Copy, Debug)]
 pub struct AdaptiveRules {
@@ -104,44 +113,6 @@ impl PrlruAdaptive {
         }
     }
 
-    /// Forgets what a device that was at rest does not know any more.
-    pub(super) fn rest(&mut self) {
-        self.shadows.rest();
-    }
-
-    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
-        self.aged.enter(slot, self.fragment(slot, view));
-        self.follow(slot, !view.is_clean(slot), view);
-    }
-
-    pub(super) fn written(&mut self, slot: SlotId, view: &BufferView<'_>) {
-        self.aged.hit(slot, self.fragment(slot, view));
-        self.follow(slot, true, view);
-    }
-
-    pub(super) fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
-        self.aged.hit(slot, self.fragment(slot, view));
-        self.follow(slot, false, view);
-    }
-
-    pub(super) fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
-        self.aged.leave(slot);
-        if why == Leaves::Deallocated {
-            self.shadows.forget(view.page(slot).page);
-        }
-    }
-
-    pub(super) fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
-        let tail = self.aged.line().tail()?;
-        self.aged.pass_time();
-        if let Some(pack) = self.pack(tail, view) {
-            return Some(pack);
-        }
-        let region = REGIONS[self.shadows.best()];
-        let Some(colder) = self.aged.take_colder(region) else { return Some(Eviction::Page(tail)) };
-        Some(self.pack(colder, view).unwrap_or(Eviction::Page(colder)))
-    }
-
     fn follow(&mut self, slot: SlotId, written: bool, view: &BufferView<'_>) {
         self.shadows.used(view.page(slot).page, written, self.aged.line().pages());
     }
@@ -153,16 +124,52 @@ impl PrlruAdaptive {
     fn fragment(&self, slot: SlotId, view: &BufferView<'_>) -> Option<Fragment> {
         self.packing.then(|| fragment(slot, view)).flatten()
     }
+}
 
-    pub(super) fn unfinished(&self) -> bool {
-        false
+impl WriteBufferPolicy for PrlruAdaptive {
+    /// Forgets what a device that was at rest does not know any more.
+    fn rest(&mut self) {
+        self.shadows.rest();
     }
 
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        self.aged.enter(slot, self.fragment(slot, view));
+        self.follow(slot, !view.is_clean(slot), view);
+    }
+
+    fn written(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        self.aged.hit(slot, self.fragment(slot, view));
+        self.follow(slot, true, view);
+    }
+
+    fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
+        self.aged.hit(slot, self.fragment(slot, view));
+        self.follow(slot, false, view);
+    }
+
+    fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
+        self.aged.leave(slot);
+        if why == Leaves::Deallocated {
+            self.shadows.forget(view.page(slot).page);
+        }
+    }
+
+    fn choose(&mut self, view: &BufferView<'_>) -> Option<Eviction> {
+        let tail = self.aged.line().tail()?;
+        self.aged.pass_time();
+        if let Some(pack) = self.pack(tail, view) {
+            return Some(pack);
+        }
+        let region = REGIONS[self.shadows.best()];
+        let Some(colder) = self.aged.take_colder(region) else { return Some(Eviction::Page(tail)) };
+        Some(self.pack(colder, view).unwrap_or(Eviction::Page(colder)))
+    }
+
+    fn first(&self) -> Option<SlotId> {
         self.aged.line().tail()
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         self.aged.line().after(slot)
     }
 }

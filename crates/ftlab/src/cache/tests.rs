@@ -11,12 +11,12 @@ mod queues;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::buffer::Index;
+use super::page::Index;
 use super::view::{OnFlash, Shape};
-use super::{BufferView, Eviction, Leaves, Page, SlotId, WriteBuffer};
+use super::{BufferView, Eviction, Leaves, Page, SlotId, WriteBuffer, WriteBufferPolicy};
 use crate::engine::Slab;
-use crate::host::SectorMask;
 use crate::units::Lpn;
+use crate::units::SectorMask;
 
 /// Logical pages: the last block of `BLOCK` is a short one.
 pub const LOGICAL_PAGES: u32 = 30;

@@ -13,10 +13,12 @@
 
 use super::ghosts::Ghosts;
 use super::queues::Queues;
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId};
-use crate::config::BufferOptions;
-use crate::config::declare::options;
+use super::{
+    BufferOptions, BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts,
+    WriteBufferPolicy,
+};
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 
@@ -76,6 +78,8 @@ impl Policy for TwoQ {
     }
 }
 
+impl WriteBufferFacts for TwoQ {}
+
 impl TwoQ {
     /// With such shares, for so many logical pages.
     #[must_use]
@@ -86,23 +90,25 @@ impl TwoQ {
     fn order(&self) -> [usize; 2] {
         giving_order(&self.pages, self.kin)
     }
+}
 
-    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+impl WriteBufferPolicy for TwoQ {
+    fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
         let again = self.ghosts.forget(view.page(slot).page);
         self.pages.push_newest(if again { MAIN } else { IN }, slot);
     }
 
-    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         if self.pages.queue_of(slot) == Some(MAIN) {
             self.pages.renew(MAIN, slot);
         }
     }
 
-    pub(super) fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
+    fn read(&mut self, slot: SlotId, view: &BufferView<'_>) {
         self.written(slot, view);
     }
 
-    pub(super) fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
+    fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
         let from = self.pages.remove(slot);
         if from == Some(IN) && why != Leaves::Deallocated {
             let most = self.kout.of(u64::from(view.capacity()));
@@ -110,19 +116,15 @@ impl TwoQ {
         }
     }
 
-    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
         self.first().map(Eviction::Page)
     }
 
-    pub(super) fn unfinished(&self) -> bool {
-        false
-    }
-
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         self.pages.first_of(&self.order())
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         self.pages.next_of(&self.order(), slot)
     }
 }

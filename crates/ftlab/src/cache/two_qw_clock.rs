@@ -21,9 +21,11 @@ use super::ghosts::Ghosts;
 use super::marks::Marks;
 use super::queues::Queues;
 use super::two_q::{IN, MAIN, TwoQueueOptions, giving_order};
-use super::{BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId};
-use crate::config::declare::options;
+use super::{
+    BufferView, Dram, Eviction, Leaves, OfBuffer, Page, SlotId, WriteBufferFacts, WriteBufferPolicy,
+};
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Ratio;
 
@@ -99,6 +101,8 @@ impl Policy for TwoQwClock {
     }
 }
 
+impl WriteBufferFacts for TwoQwClock {}
+
 impl TwoQwClock {
     /// Of such a shape, for so many logical pages.
     #[must_use]
@@ -128,8 +132,10 @@ impl TwoQwClock {
         let weight = Weight { value: self.shape.write_weight, since: fades.then_some(self.rounds) };
         self.weights.set(slot, weight);
     }
+}
 
-    pub(super) fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
+impl WriteBufferPolicy for TwoQwClock {
+    fn inserted(&mut self, slot: SlotId, view: &BufferView<'_>) {
         let again = self.ghosts.forget(view.page(slot).page);
         self.pages.push_newest(if again { MAIN } else { IN }, slot);
         if view.is_clean(slot) {
@@ -139,17 +145,17 @@ impl TwoQwClock {
         }
     }
 
-    pub(super) fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn written(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         self.weigh_written(slot);
     }
 
-    pub(super) fn read(&mut self, slot: SlotId, _view: &BufferView<'_>) {
+    fn read(&mut self, slot: SlotId, _view: &BufferView<'_>) {
         if self.weight(slot) < HIT_WEIGHT {
             self.weights.set(slot, Weight { value: HIT_WEIGHT, since: None });
         }
     }
 
-    pub(super) fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
+    fn removed(&mut self, slot: SlotId, view: &BufferView<'_>, why: Leaves) {
         let from = self.pages.remove(slot);
         if from == Some(IN) && why != Leaves::Deallocated {
             let most = self.shape.kout.of(u64::from(view.capacity()));
@@ -157,7 +163,7 @@ impl TwoQwClock {
         }
     }
 
-    pub(super) fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
+    fn choose(&mut self, _view: &BufferView<'_>) -> Option<Eviction> {
         self.rounds += u64::from(self.order()[0] == IN);
         loop {
             let list = self.order()[0];
@@ -173,15 +179,11 @@ impl TwoQwClock {
         }
     }
 
-    pub(super) fn unfinished(&self) -> bool {
-        false
-    }
-
-    pub(super) fn first(&self) -> Option<SlotId> {
+    fn first(&self) -> Option<SlotId> {
         self.pages.first_of(&self.order())
     }
 
-    pub(super) fn after(&self, slot: SlotId) -> Option<SlotId> {
+    fn after(&self, slot: SlotId) -> Option<SlotId> {
         self.pages.next_of(&self.order(), slot)
     }
 }

@@ -1,12 +1,11 @@
 //! What a policy of the write buffer may look at: pages and what is known of them, in the buffer and on
 //! flash. It is read-only; a policy answers with an [`Eviction`], and the core carries it out.
 
-use super::buffer::Index;
-use super::{Page, SlotId};
+use super::page::{Index, Page, SlotId};
 use crate::engine::Slab;
 use crate::ftl::Ftl;
-use crate::host::SectorMask;
 use crate::units::Lpn;
+use crate::units::SectorMask;
 
 /// What a policy may ask about flash.
 pub trait OnFlash {

@@ -1,8 +1,8 @@
 //! What the dies can do beyond one operation on one plane at a time, and what that costs.
 
-use super::declare::options;
-use super::options::Switch;
 use crate::nand::AddressRule;
+use crate::options::Switch;
+use crate::options::declare::options;
 use crate::units::Nanos;
 
 options! {

@@ -16,17 +16,16 @@ mod recovery;
 mod refresh;
 mod slc;
 
-use super::options::{Cell, MOST_COPIES, Options};
-use super::problem::Problem;
-use super::reader::Reader;
+use super::options::{MOST_COPIES, Options};
 use super::resolve::{Counts, shape, volume};
-use super::text::quoted;
-use super::usual::{times, transfer_time, usual_times};
-use super::value::Value;
-use crate::ftl::mapping::MappingChoice;
-use crate::host::arbitration::ArbitrationChoice;
-use crate::nand::timing::{TimingChoice, TransfersChoice};
+use super::usual::{times, usual_times};
+use crate::nand::timing::TellsApart;
+use crate::options::Problem;
+use crate::options::reader::Reader;
+use crate::options::text::quoted;
+use crate::options::value::Value;
 use crate::scheduler::Pausable;
+use crate::shape::Cell;
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 
 /// Mapping units that a device can have: 32-bit indices, with room for marks.
@@ -121,14 +120,10 @@ impl Checker<'_, '_> {
     fn queues(&mut self) {
         let host = &self.options.host;
         let weights = ("host.arbitration.weights", host.arbitration.policy.weights());
-        let classes = match &host.arbitration.policy {
-            ArbitrationChoice::Classes(options) => Some(options.classes.len()),
-            _ => None,
-        };
         let lists = [
             ("host.queue_depth", Some(host.queue_depth.len())),
             (weights.0, weights.1.map(<[u32]>::len)),
-            ("host.arbitration.classes", classes),
+            ("host.arbitration.classes", host.arbitration.policy.classes().map(<[_]>::len)),
         ];
         let queues = host.queues;
         for (path, length) in lists {
@@ -184,12 +179,14 @@ impl Checker<'_, '_> {
     }
 
     fn lists(&mut self) {
-        let TimingChoice::PageType(by_type) = &self.options.nand.timing.policy else { return };
+        let timing = &self.options.nand.timing.policy;
+        if timing.tells_apart() != TellsApart::PageTypes {
+            return;
+        }
         let cell = self.options.nand.cell;
-        let lists = [
-            ("nand.timing.read_by_type", by_type.read_by_type.len()),
-            ("nand.timing.program_by_type", by_type.program_by_type.len()),
-        ];
+        let [read, program] = timing.paths();
+        let times = timing.times(cell);
+        let lists = [(read, times.read.len()), (program, times.program.len())];
         for (path, length) in lists {
             if length != cell.bits() as usize {
                 let entries =
@@ -260,7 +257,7 @@ impl Checker<'_, '_> {
         let Some(counts) = Counts::of(&shape) else {
             return; // Reported with the pages; there is nothing to count.
         };
-        let packs = matches!(self.options.ftl.mapping.policy, MappingChoice::Reconstruction(_));
+        let packs = self.options.ftl.mapping.policy.packs();
         let most = if packs { MOST_UNITS_PACKED } else { MOST_UNITS };
         if counts.units > most {
             let message = format!(
@@ -436,14 +433,7 @@ impl Checker<'_, '_> {
     fn cell_times(&mut self) {
         let cell = self.options.nand.cell;
         let times = times(self.options);
-        let [read, program] = match &self.options.nand.timing.policy {
-            TimingChoice::Plain(_) => ["nand.timing.read", "nand.timing.program"],
-            TimingChoice::PageType(_) => {
-                ["nand.timing.read_by_type", "nand.timing.program_by_type"]
-            }
-            TimingChoice::ByCost(_) => ["nand.timing.read_by_cost", "nand.timing.program_by_cost"],
-            TimingChoice::Ispp(_) => ["nand.timing.sense", "nand.timing.program_volt"],
-        };
+        let [read, program] = self.options.nand.timing.policy.paths();
         let mean = |list: &[Nanos]| {
             let sum: u128 = list.iter().map(|time| u128::from(time.0)).sum();
             Nanos(u64::try_from(sum / list.len().max(1) as u128).unwrap_or(u64::MAX))
@@ -455,9 +445,7 @@ impl Checker<'_, '_> {
             let mean = mean(list);
             // Times by cost hold the transfer, and others do without a time of their own for it.
             let by_cost = self.options.nand.timing.policy.knows_costs();
-            let whole = by_cost
-                || matches!(&self.options.nand.bus.policy,
-                TransfersChoice::PageTime(time) if time.page == Nanos::ZERO);
+            let whole = by_cost || self.options.nand.bus.policy.takes_no_time();
             if !whole && !list.is_empty() && !(usual.0..=usual.1).contains(&mean) {
                 let message = format!(
                     "{} is unusual for {}: parts take {} to {}",
@@ -534,16 +522,11 @@ impl Checker<'_, '_> {
             return;
         };
         let transfers = &nand.bus.policy;
-        let path = match transfers {
-            TransfersChoice::Rate(_) => "nand.bus.rate",
-            TransfersChoice::Interface(_) => "nand.bus.transfers",
-            TransfersChoice::PageTime(_) => "nand.bus.page",
-        };
-        let paths = [path, "nand.page_size", "nand.timing.policy"];
+        let paths = [transfers.path(), "nand.page_size", "nand.timing.policy"];
         if !self.reader.sound(&paths) {
             return;
         }
-        let transfer = transfer_time(transfers, nand.page_size);
+        let transfer = transfers.time_of_page(nand.page_size);
         let dies = u64::from(nand.chips_per_channel) * u64::from(nand.dies_per_chip);
         if transfer.0.saturating_mul(dies) > program.0 {
             let message = format!(

@@ -1,10 +1,9 @@
 //! The options of what programs cost, where the timing of the cells leaves a choice.
 
-use super::declare::{choices, options};
 use super::options::Options;
 use crate::ftl::cost::RegulatorChoice;
-use crate::ftl::mapping::MappingChoice;
 use crate::nand::{CostClass, Prior};
+use crate::options::declare::{choices, options};
 
 options! {
     /// What programs cost, and reads after them, where the timing of the cells leaves a choice
@@ -56,7 +55,7 @@ impl Options {
     #[must_use]
     pub fn rewrites(&self) -> Option<u32> {
         let mapping = &self.ftl.mapping.policy;
-        let free = mapping.log().is_none() && !matches!(mapping, MappingChoice::Physical(_));
+        let free = mapping.log().is_none() && mapping.translates();
         let agcr = self.ftl.cost.policy.agcr()?;
         let on = agcr.rewrite.is_on() && self.nand.timing.policy.knows_costs() && free;
         on.then_some(agcr.rewrite_queue)

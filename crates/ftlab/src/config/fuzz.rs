@@ -1,8 +1,9 @@
 //! The way in for fuzzing: any bytes, as a file, as an override, and as files that build on each other.
 
-use super::value::ValueError;
-use super::{Config, Files, Layer};
-use crate::nand::Geometry;
+use super::{Config, Files};
+use crate::options::Layer;
+use crate::options::value::ValueError;
+use crate::shape::Geometry;
 
 /// What parts the files of a text.
 const NEXT_FILE: &str = "\n===\n";

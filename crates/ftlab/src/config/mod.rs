@@ -4,57 +4,44 @@
 //! A config is a stack of [`Layer`]s: built-in defaults, a preset, the user's file, each `--set`.
 //! [`Config::load`] takes them together and either yields a config that a device can be built from,
 //! or all that is wrong with it at once, each problem with its place and its remedy. Options are
-//! declared once ([`declare`]); [`explain`], [`all_options`] and [`all_policies`] read the
+//! declared once ([`declare`](crate::options::declare)); [`explain()`], [`all_options`] and [`all_policies`] read the
 //! declarations. Nothing here touches a file or the environment: text in, values out.
 
 mod abilities;
-pub mod catalog;
 mod check;
 mod cost;
-pub mod declare;
 mod dram;
+mod explain;
 #[doc(hidden)]
 pub mod fuzz;
-mod layer;
-mod meant;
 mod options;
 mod power;
-pub mod presets;
-mod problem;
-mod quantity;
-pub mod reader;
 mod resolve;
-pub mod show;
 mod stack;
-pub mod text;
 mod usual;
-pub mod value;
 
 use std::collections::BTreeMap;
 
 pub use abilities::*;
-pub use catalog::{AppliesTo, OptionInfo, PolicyTopic, SectionInfo, Topic, UnknownPath};
-pub use catalog::{all_options, all_policies, explain};
 pub use cost::*;
-pub use declare::any_of;
 pub use dram::*;
-pub use layer::Layer;
+pub use explain::{PolicyTopic, Topic, UnknownPath, all_options, all_policies, catalog, explain};
 pub use options::*;
 pub use power::*;
-pub use problem::{ConfigError, Place, Problem, Problems};
-pub use reader::Origin;
 pub use stack::{Files, circle};
 
-use catalog::catalog;
-use declare::Node;
-use reader::Reader;
-use show::Printer;
+// Who loads a config deals with these, too.
+pub use crate::options::{ConfigError, Layer, Origin, Place, Problem, Problems};
+
 use stack::{NoFiles, Stack, Texts};
 
-use crate::cache::{USUAL_CAPACITY, WriteBufferChoice};
-use crate::ftl::mapping::hybrid::Shares;
+use crate::cache::UsualCapacity;
 use crate::ftl::placement::{PlacementChoice, StripeOptions};
-use crate::nand::Shape;
+use crate::options::Node;
+use crate::options::reader::{self, Reader};
+use crate::options::show::Printer;
+use crate::shape::Shape;
+use crate::shape::{Shares, StripeOrder};
 
 /// A checked config.
 #[derive(Clone, Debug)]
@@ -180,10 +167,10 @@ fn adjust_to_log(options: &mut Options, reader: &mut Reader<'_>) {
         reader.origins.insert(UNIT, Origin::Adjusted("a log maps whole flash pages"));
     }
     const PLACEMENT: &str = "ftl.placement.policy";
-    let is_static = matches!(options.ftl.placement.policy, PlacementChoice::Static(_));
+    let is_static = options.ftl.placement.policy.stripe().is_some();
     if !is_static && !reader.set_by_hand(PLACEMENT) {
         let stripe = StripeOptions { order: StripeOrder::CHANNELS_FIRST };
-        options.ftl.placement.policy = PlacementChoice::Static(stripe);
+        options.ftl.placement.policy = PlacementChoice::striped(stripe);
         const WHY: Origin = Origin::Adjusted("a log needs pages that know their plane");
         reader.origins.insert(PLACEMENT, WHY);
         reader.origins.insert("ftl.placement.order", WHY);
@@ -210,10 +197,10 @@ fn adjust(options: &mut Options, reader: &mut Reader<'_>) {
     const CAPACITY: &str = "cache.capacity";
     // Pages of channels that work as one are as many times larger.
     let page = resolve::shape(options).page_size;
-    if let WriteBufferChoice::Gating(gating) = &mut options.cache.policy
+    if let Some(UsualCapacity { capacity, usual, why }) = options.cache.policy.usual_capacity()
         && !reader.is_set_for(CAPACITY, "cache.policy")
     {
-        gating.dram.capacity = USUAL_CAPACITY.max(page);
-        reader.origins.insert(CAPACITY, Origin::Adjusted("small, for a gating buffer"));
+        *capacity = usual.max(page);
+        reader.origins.insert(CAPACITY, Origin::Adjusted(why));
     }
 }

@@ -1,9 +1,6 @@
 //! The options of a device, section by section along the path of an I/O. What belongs to one policy
 //! is declared with the policy.
 
-use super::declare::{choices, options};
-use super::text::{nearest, quoted, shown};
-use super::value::{Kind, Value, ValueError};
 use super::{
     CacheOpsOptions, CacheOptions, CostOptions, MultiPlaneOptions, PowerOptions, RecoveryOptions,
     SuspendOptions,
@@ -12,16 +9,21 @@ use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::merge::MergeOptions;
 use crate::ftl::parity::ParityOptions;
-use crate::ftl::placement::{Level, PlacementChoice};
+use crate::ftl::placement::PlacementChoice;
 use crate::ftl::slc::SlcCacheChoice;
 use crate::ftl::streams::StreamsChoice;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
-use crate::host::Copies;
 use crate::host::arbitration::ArbitrationChoice;
+use crate::host::{Copies, StreamMap};
 use crate::nand::FaultOptions;
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
+use crate::options::Switch;
+use crate::options::declare::{choices, options};
+use crate::options::text::{nearest, quoted, shown};
+use crate::options::value::{Kind, Value, ValueError};
 use crate::scheduler::{Pausable, SchedulerChoice};
+use crate::shape::Cell;
 use crate::units::{Bytes, BytesPerSec, Nanos, Ratio};
 
 options! {
@@ -139,16 +141,6 @@ choices! {
     }
 }
 
-choices! {
-    /// How streams are spread over submission queues.
-    pub enum StreamMap {
-        /// The number of the stream modulo the number of queues.
-        Modulo = "modulo",
-        /// Stream i to queue i, all that are left to the last queue.
-        Saturate = "saturate",
-    }
-}
-
 options! {
     /// The flash: its geometry and its cells.
     pub struct NandOptions at "nand" with {
@@ -197,33 +189,6 @@ options! {
     }
 }
 
-choices! {
-    /// How many bits a cell stores.
-    pub enum Cell {
-        /// One bit per cell.
-        Slc = "slc",
-        /// Two bits per cell.
-        Mlc = "mlc",
-        /// Three bits per cell.
-        Tlc = "tlc",
-        /// Four bits per cell.
-        Qlc = "qlc",
-    }
-}
-
-impl Cell {
-    /// Bits per cell: how many flash pages share a word line.
-    #[must_use]
-    pub const fn bits(self) -> u32 {
-        match self {
-            Cell::Slc => 1,
-            Cell::Mlc => 2,
-            Cell::Tlc => 3,
-            Cell::Qlc => 4,
-        }
-    }
-}
-
 options! {
     /// How long the operations of a die take.
     pub struct TimingOptions at "nand.timing" with { policy: TimingChoice } {
@@ -259,24 +224,6 @@ options! {
         /// only when it is free.
         command: Option<Nanos> = "none", in "0ns"..="100us",
             source "default: not counted; seven cycles of 25 to 100 ns in asynchronous ONFI";
-    }
-}
-
-choices! {
-    /// Whether something is done.
-    pub enum Switch {
-        /// It is done.
-        On = "on",
-        /// It is not done.
-        Off = "off",
-    }
-}
-
-impl Switch {
-    /// Whether it is on.
-    #[must_use]
-    pub const fn is_on(self) -> bool {
-        matches!(self, Switch::On)
     }
 }
 
@@ -493,61 +440,5 @@ impl Value for MapUnit {
 
     fn placeholder() -> MapUnit {
         MapUnit::FlashPage
-    }
-}
-
-/// The levels in the order in which consecutive pages move on: the first changes fastest. Each
-/// occurs once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StripeOrder([Level; 4]);
-
-impl StripeOrder {
-    /// Over channels first.
-    pub const CHANNELS_FIRST: StripeOrder =
-        StripeOrder([Level::Channel, Level::Chip, Level::Die, Level::Plane]);
-
-    /// The levels, the one that changes fastest first.
-    #[must_use]
-    pub const fn levels(self) -> [Level; 4] {
-        self.0
-    }
-}
-
-const fn level_name(level: Level) -> &'static str {
-    match level {
-        Level::Channel => "channel",
-        Level::Chip => "chip",
-        Level::Die => "die",
-        Level::Plane => "plane",
-    }
-}
-
-impl Value for StripeOrder {
-    const KIND: Kind = Kind::Order;
-
-    fn parse(text: &str) -> Result<StripeOrder, ValueError> {
-        let level = |name: &str| Level::ALL.into_iter().find(|level| level_name(*level) == name);
-        let levels: Option<Vec<Level>> = text.split('-').map(level).collect();
-        let order = levels.and_then(|levels| <[Level; 4]>::try_from(levels).ok());
-        let once = |order: &[Level; 4]| Level::ALL.iter().all(|level| order.contains(level));
-        order.filter(once).map(StripeOrder).ok_or_else(|| {
-            ValueError::new(
-                format!("{} is not an order of the four levels", shown(text)),
-                "write channel, chip, die and plane once each, fastest first, joined by hyphens: \
-                 \"channel-chip-die-plane\"",
-            )
-        })
-    }
-
-    fn print(&self) -> String {
-        self.0.map(level_name).join("-")
-    }
-
-    fn within(&self, _low: &str, _high: &str) -> bool {
-        true
-    }
-
-    fn placeholder() -> StripeOrder {
-        StripeOrder(Level::ALL)
     }
 }

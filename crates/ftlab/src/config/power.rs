@@ -1,8 +1,8 @@
 //! What the device has to live on when power is cut, and how it comes up again.
 
-use super::declare::options;
-use super::options::Switch;
 use crate::ftl::recovery::RecoveryChoice;
+use crate::options::Switch;
+use crate::options::declare::options;
 
 options! {
     /// What happens when power is cut.

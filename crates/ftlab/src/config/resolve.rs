@@ -2,8 +2,8 @@
 
 use super::options::Options;
 use crate::ftl::mapping::dftl::translation_pages;
-use crate::ftl::mapping::hybrid::Shares;
-use crate::nand::{Shape, volume_of};
+use crate::nand::volume_of;
+use crate::shape::{Shape, Shares};
 use crate::units::{Bytes, Ratio};
 
 /// Channels that work as one.

@@ -1,12 +1,10 @@
 //! The texts that a config is made of, in the order in which they lie on each other: beneath each file what it
 //! builds on (`base`), a preset or another file, which may build on one in its turn.
 
-use super::catalog::catalog;
-use super::layer::{Base, Layer, Parsed, parse};
-use super::presets;
-use super::problem::Problem;
-use super::text::{clip, shown};
-use super::value::{ValueError, unknown_name};
+use super::explain::catalog;
+use crate::options::text::{clip, shown};
+use crate::options::value::{ValueError, unknown_name};
+use crate::options::{Base, Layer, Parsed, Problem, parse, presets};
 
 /// So many files may build on each other: more than anybody can follow, and an end to circles.
 pub const MOST_FILES: usize = 8;

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::cycle::Cycles;
 use super::idle::{Chore, Idle};
 use super::journal::Journal;
+use super::ledger::Ledger;
 use super::lock_step::Standstill;
 use super::map_path::Translator;
 use super::read_ahead::ReadingAhead;
@@ -13,26 +14,31 @@ use super::stalled::Stalled;
 use super::{Contents, Device};
 use crate::cache::{Buffer, BufferSetup, Gate, ReadCache, ReadCacheSetup, Shape, Space};
 use crate::config::{
-    Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options, StreamMap,
+    Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
 };
-use crate::ftl::cost::{CostSetup, RegulatorChoice, Rewriter};
+use crate::engine::skills;
+use crate::ftl::cost::{CostSetup, Rewriter};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
+use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
+use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::recovery::RecoveryPolicy;
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup};
 use crate::host::arbitration::one_each;
 use crate::host::{
-    Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, SectorMask,
+    Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, StreamMap,
 };
-use crate::nand::timing::{Bus, OneBit, Prices, TimingChoice};
+use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{
-    Abilities, CacheOps, Counting, Faults, Geometry, Hazards, MultiPlane, PauseCost, Superblocks,
+    Abilities, CacheOps, Counting, Faults, Hazards, MultiPlane, PauseCost, Superblocks,
 };
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
-use crate::units::{Bytes, Nanos, SimTime};
-use crate::verify::{self, Ledger, Plant};
+use crate::shape::Geometry;
+use crate::units::{Bytes, Nanos, SectorMask, SimTime};
+use crate::verify::{self, Plant};
 
 /// Everything that a device is made of.
 #[derive(Clone, Debug)]
@@ -67,12 +73,20 @@ impl DeviceSetup {
         // What lies above superblocks knows nothing else.
         let volume = superblocks.as_ref().map_or(&geometry, Superblocks::volume).clone();
         let logical_pages = config.logical_pages();
-        let shares = config.shares();
-        let of_flash = Parts { config: options, geometry: &geometry, logical_pages, shares, seed };
+        let of_flash = Parts {
+            geometry: &geometry,
+            cell: nand.cell,
+            erase: nand.timing.erase,
+            logical_pages,
+            shares: config.shares(),
+            stripe: ftl.placement.policy.stripe().map(|stripe| stripe.order),
+            queues: options.host.queues,
+            seed,
+        };
         let parts = Parts { geometry: &volume, ..of_flash };
-        let buffer = buffer(&parts, &geometry);
+        let buffer = buffer(options, &parts, &geometry);
         DeviceSetup {
-            host: host(&parts),
+            host: host(options, &parts),
             flash: FlashSetup {
                 geometry: geometry.clone(),
                 timing: Prices {
@@ -92,7 +106,7 @@ impl DeviceSetup {
                 },
                 scheduler: options.scheduler.policy.build(&of_flash),
                 prior: ftl.cost.prior(),
-                whole_moments: matches!(ftl.cost.policy, RegulatorChoice::QueueDriven(_)),
+                whole_moments: ftl.cost.policy.looks_at_queues(),
                 data_out_first: options.scheduler.data_out_first.is_on(),
                 hazards: Hazards::new(&nand.faults, counting(options), &geometry, seed),
             },
@@ -119,7 +133,7 @@ impl DeviceSetup {
                     drain_pages: drain_pages(&buffer, &volume),
                 },
                 triggers: triggers(&ftl.gc),
-                slc: slc(&parts),
+                slc: slc(options, &parts),
                 superblocks,
                 cost: nand.timing.policy.knows_costs().then(|| CostSetup {
                     regulator: ftl.cost.policy.build(&parts),
@@ -127,9 +141,9 @@ impl DeviceSetup {
                 }),
                 recovery: ftl.recovery.policy.build(&parts),
             },
-            merger: merger(&parts),
+            merger: merger(options, &parts),
             buffer,
-            reads: reads(&parts),
+            reads: reads(options, &parts),
             has_capacitors: options.power.capacitors.is_on(),
         }
     }
@@ -137,10 +151,8 @@ impl DeviceSetup {
 
 /// Who wants to know how often blocks are read.
 fn counting(options: &Options) -> Counting {
-    let disturbs = match &options.nand.timing.policy {
-        TimingChoice::Ispp(ispp) => ispp.reliability.disturbed_errors > 0,
-        _ => false,
-    };
+    let errors = options.nand.timing.policy.errors();
+    let disturbs = errors.is_some_and(|errors| errors.disturbed_errors > 0);
     Counting { disturbs, often: options.ftl.refresh.reads }
 }
 
@@ -153,8 +165,8 @@ fn bus(config: &Config, parts: &Parts<'_>) -> Bus {
     Bus::new(&transfers, nand.bus.command, nand.codeword, &shape).ganged(gang)
 }
 
-fn merger(parts: &Parts<'_>) -> Option<MergerSetup> {
-    let ftl = &parts.config.ftl;
+fn merger(options: &Options, parts: &Parts<'_>) -> Option<MergerSetup> {
+    let ftl = &options.ftl;
     ftl.mapping.policy.log()?;
     Some(MergerSetup {
         planner: ftl.merge.planner.build(parts),
@@ -166,26 +178,26 @@ fn merger(parts: &Parts<'_>) -> Option<MergerSetup> {
     })
 }
 
-fn reads(parts: &Parts<'_>) -> ReadCacheSetup {
-    let choice = &parts.config.cache.read.policy;
-    let Some(options) = choice.holds() else { return ReadCacheSetup::none() };
-    let pages = options.capacity.0 / parts.geometry.shape().page_size.0;
+fn reads(options: &Options, parts: &Parts<'_>) -> ReadCacheSetup {
+    let choice = &options.cache.read.policy;
+    let Some(held) = choice.holds() else { return ReadCacheSetup::none() };
+    let pages = held.capacity.0 / parts.geometry.shape().page_size.0;
     ReadCacheSetup {
         policy: choice.build(parts),
         capacity: u32::try_from(pages).unwrap_or(u32::MAX),
-        ahead: options.ahead,
+        ahead: held.ahead,
         units_per_page: parts.geometry.units_per_page(),
     }
 }
 
-fn slc(parts: &Parts<'_>) -> SlcSetup {
-    let choice = &parts.config.ftl.slc_cache.policy;
+fn slc(options: &Options, parts: &Parts<'_>) -> SlcSetup {
+    let choice = &options.ftl.slc_cache.policy;
     let Some(rules) = choice.rules() else { return SlcSetup::none() };
     SlcSetup {
         policy: choice.build(parts),
         when_full: rules.when_full,
         fold_after_idle: rules.fold_when_idle.is_on().then_some(rules.fold_after_idle),
-        bits: parts.config.nand.cell.bits(),
+        bits: options.nand.cell.bits(),
     }
 }
 
@@ -228,8 +240,8 @@ impl HostSetup {
     }
 }
 
-fn host(parts: &Parts<'_>) -> HostSetup {
-    let host = &parts.config.host;
+fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
+    let host = &options.host;
     let weights = host.arbitration.policy.weights().unwrap_or(&[1]);
     let queues = Queues {
         depths: one_each(&host.queue_depth, host.queues),
@@ -237,7 +249,7 @@ fn host(parts: &Parts<'_>) -> HostSetup {
         map: host.queue_of,
     };
     let always_fetched = host.queues == 1 && host.outstanding >= queues.depths[0];
-    let processor = processor(parts);
+    let processor = processor(options, parts);
     let LinkOptions { rate, setup } = host.link;
     let link = (rate.is_some() || setup > Nanos::ZERO).then_some(LinkSetup { rate, setup });
     let plain = always_fetched && processor.is_free() && link.is_none();
@@ -251,8 +263,8 @@ fn host(parts: &Parts<'_>) -> HostSetup {
     HostSetup { queues, front_end }
 }
 
-fn processor(parts: &Parts<'_>) -> ProcessorSetup {
-    let Options { host, firmware, .. } = parts.config;
+fn processor(options: &Options, parts: &Parts<'_>) -> ProcessorSetup {
+    let Options { host, firmware, .. } = options;
     let copies = Some(firmware.copies).filter(|&copies| copies != Copies::Nothing);
     ProcessorSetup {
         command: host.command_time,
@@ -282,8 +294,8 @@ fn triggers(gc: &GcOptions) -> Triggers {
 }
 
 /// In lock-step, write-back goes by cycles whatever the buffer.
-fn gate(parts: &Parts<'_>) -> Option<Gate> {
-    let (ftl, gate) = (&parts.config.ftl, parts.config.cache.policy.gate());
+fn gate(options: &Options) -> Option<Gate> {
+    let (ftl, gate) = (&options.ftl, options.cache.policy.gate());
     let lock_step = ftl.mapping.policy.log().is_some() && ftl.merge.clocks == Clocks::LockStep;
     match lock_step {
         true => Some(Gate { barrier: true, prefix: gate.is_some_and(|gate| gate.prefix) }),
@@ -291,12 +303,12 @@ fn gate(parts: &Parts<'_>) -> Option<Gate> {
     }
 }
 
-fn buffer(parts: &Parts<'_>, flash: &Geometry) -> BufferSetup {
-    let cache = &parts.config.cache;
+fn buffer(options: &Options, parts: &Parts<'_>, flash: &Geometry) -> BufferSetup {
+    let cache = &options.cache;
     let policy = cache.policy.build(parts);
     let latency = cache.latency;
-    let row = parts.config.pages_in_row();
-    let gate = gate(parts);
+    let row = options.pages_in_row();
+    let gate = gate(options);
     let whole_page = parts.geometry.sectors_per_unit();
     let shape = |capacity| Shape {
         whole_page: SectorMask::range(0, whole_page),
@@ -399,6 +411,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
     let translator = on_flash.then(|| Box::new(Translator::new(pools)));
     let mut device = Device {
         now: SimTime::ZERO,
+        skills: skills::ALL,
         capacity_sectors: u64::from(setup.ftl.logical_pages) * u64::from(sectors_per_page),
         sectors_per_page,
         units_per_page,
@@ -439,6 +452,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
     };
     device.begin_ages();
     device.plan_patrol();
+    device.choose_skills();
     if verify::ON && device.merger.is_some() {
         // What a device starts with was programmed by nobody.
         device.verify_loaded();

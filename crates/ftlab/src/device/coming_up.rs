@@ -8,8 +8,9 @@
 use std::collections::VecDeque;
 
 use crate::ftl::recovery::{Plan, Reading};
-use crate::nand::{Geometry, Kind};
+use crate::nand::Kind;
 use crate::scheduler::{Command, Flash, FlashSetup, Origin, Task};
+use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 
 /// Commands of recovery that wait or run on each plane of a die.

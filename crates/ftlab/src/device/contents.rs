@@ -1,15 +1,13 @@
 //! The bytes that a device carries, if it carries any.
 //!
 //! A simulation moves no data; a verification or a block device does. [`Contents`] is told of every
-//! movement of data at the moment at which it happens. The default does nothing and costs nothing.
+//! movement of data at the moment at which it happens, [`FlashContents`] of those that are the FTL's own. The default does nothing and costs nothing.
 
 use crate::cache::{CachePlace, SlotId};
-use crate::ftl::Fragments;
-use crate::ftl::parity::Rest;
-use crate::host::{Completion, Request, RequestId, SectorMask};
-use crate::nand::Stripe;
+use crate::ftl::{FlashContents, Fragments};
+use crate::host::{Completion, Request};
 use crate::scheduler::CommandId;
-use crate::units::{Lpn, Ppn};
+use crate::units::{Lpn, Ppn, RequestId, SectorMask};
 
 /// A page that is read from flash for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,10 +52,7 @@ pub struct FlashWrite {
 }
 
 /// Moves data when the device does.
-pub trait Contents {
-    /// Whether anything is moved at all.
-    const MOVES: bool = true;
-
+pub trait Contents: FlashContents {
     /// A write's sectors of a page arrive in the buffer.
     fn write(&mut self, _request: &Request, _page: Lpn, _sectors: SectorMask, _slot: SlotId) {}
     /// A read takes sectors of a page from the buffer.
@@ -84,18 +79,10 @@ pub trait Contents {
     fn end_write_back(&mut self, _slot: SlotId, _left: bool) {}
     /// What is in a page of the buffer and not on its way is forgotten.
     fn trim(&mut self, _slot: SlotId) {}
-    /// Collection copies a page.
-    fn copy(&mut self, _from: Ppn, _to: Ppn) {}
-    /// Nothing reads so many pages from `first` on any more: what they hold is to be taken for garbage.
-    fn lose(&mut self, _first: Ppn, _units: u32) {}
-    /// A block of `units` pages is erased.
-    fn erase(&mut self, _first: Ppn, _units: u32) {}
     /// A flash command will read this page.
     fn plan_read(&mut self, _command: CommandId, _read: FlashRead) {}
     /// A flash command will read pages of the map at `at`, for a read of the host.
     fn plan_map_read(&mut self, _command: CommandId, _at: Ppn) {}
-    /// A page of the map is programmed.
-    fn program_map(&mut self, _page: Lpn, _to: Ppn) {}
     /// A flash command that is under way reads this page, too.
     fn join_read(&mut self, _command: CommandId, _read: FlashRead) {}
     /// The pages that a flash command was to read have been read.
@@ -106,29 +93,8 @@ pub trait Contents {
     fn write_flash(&mut self, _command: CommandId) {}
     /// Power is cut: what is in DRAM is forgotten, and whatever was planned.
     fn lose_power(&mut self) {}
-    /// What was to be programmed at these pages, or the erase of them, did not come to its end: nothing that may be read
-    /// is there.
-    fn tear(&mut self, _first: Ppn, _units: u32) {}
-    /// The flash page of this page of the volume comes into the parity of its stripe, which is in DRAM.
-    fn cover(&mut self, _stripe: Stripe, _first: Ppn) {}
-    /// The same flash page is taken out of that parity again: its program has failed.
-    fn uncover(&mut self, _stripe: Stripe, _first: Ppn) {}
-    /// The program of the flash page that begins at `first` has failed: what it holds is garbage.
-    fn program_failed(&mut self, _first: Ppn, _units: u32) {}
-    /// The parity of a stripe is programmed, at this flash page of the device.
-    fn program_parity(&mut self, _stripe: Stripe, _at: Ppn) {}
-    /// What was programmed at this flash page of the device is not the parity of its stripe: its program has failed, or
-    /// that of a page which it counts.
-    fn drop_parity(&mut self, _at: Ppn) {}
-    /// The parity of a stripe in DRAM is forgotten: its die is dead, and the stripe does without.
-    fn forget_parity(&mut self, _stripe: Stripe) {}
-    /// The flash page of this page can't be read, and is computed from the rest of its stripe, as that is now: what has to be
-    /// read for it comes later, and may turn out to be unreadable, too.
-    fn reconstruct(&mut self, _page: Ppn, _rest: &Rest) {}
     /// A request is done.
     fn finish(&mut self, _request: RequestId, _completion: &Completion) {}
 }
 
-impl Contents for () {
-    const MOVES: bool = false;
-}
+impl Contents for () {}

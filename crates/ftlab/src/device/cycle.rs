@@ -13,6 +13,7 @@
 use super::lock_step::Motion;
 use super::{Contents, Device};
 use crate::cache::{Eviction, Gate, SlotId};
+use crate::engine::skills;
 use crate::scheduler::{Command, CommandId, Probe, Spent};
 use crate::units::{Lpn, Ppn, SimTime};
 
@@ -154,7 +155,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.buffer.cycle_begun();
         let mut leader = None;
         for &slot in chosen {
-            let program = self.fill_program(Eviction::Page(slot), leader);
+            let program = self.fill_program::<{ skills::ALL }>(Eviction::Page(slot), leader);
             leader = leader.or(Some(program));
             self.cycles.members.push(Member { slot, program, landed: None });
         }
@@ -168,7 +169,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn cycle_is_complete(&mut self, leader: CommandId) {
         let spent = self.flash.command(leader).spent;
         self.issue_cycle(spent);
-        self.write_back();
+        self.write_back::<{ skills::ALL }>();
     }
 
     fn issue_cycle(&mut self, spent: Spent) {
@@ -176,7 +177,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for number in 0..self.cycles.members.len() {
             let program = self.cycles.members[number].program;
             self.flash.command_mut(program).spent = spent;
-            self.issue(program);
+            self.issue::<{ skills::ALL }>(program);
         }
     }
 
@@ -188,7 +189,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let chosen = self.choose_by_planes(gate);
         let before = self.cycles.under_way;
-        chosen.iter().for_each(|&slot| self.begin_write_back(Eviction::Page(slot)));
+        chosen
+            .iter()
+            .for_each(|&slot| self.begin_write_back::<{ skills::ALL }>(Eviction::Page(slot)));
         self.cycles.chosen = chosen;
         self.cycles.under_way < before
     }
@@ -203,9 +206,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         } else {
             for unit in 0..units {
                 let slot = SlotId::new(self.loads.get(id, unit));
-                self.make_current(slot, Ppn::new(at.get() + unit), &spent);
+                self.make_current::<{ skills::ALL }>(slot, Ppn::new(at.get() + unit), &spent);
             }
-            self.programmed_for_host(at, units);
+            self.programmed_for_host::<{ skills::ALL }>(at, units);
         }
         self.buffer.program_ended();
         self.plane_is_free(pool);
@@ -245,8 +248,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let Some(Landed { at, mut spent, since }) = landed else { continue };
             // It stood behind the others.
             spent.queue += self.now - since;
-            self.make_current(slot, at, &spent);
-            self.programmed_for_host(at, 1);
+            self.make_current::<{ skills::ALL }>(slot, at, &spent);
+            self.programmed_for_host::<{ skills::ALL }>(at, 1);
         }
         self.cycles.members = members;
         if self.standstill.is(Motion::Writes) {

@@ -7,6 +7,7 @@
 
 use super::{Contents, Device};
 use crate::cache::Waiting;
+use crate::engine::skills;
 use crate::ftl::parity::Stripes;
 use crate::host::{Op, Pages, Request};
 use crate::scheduler::{CommandId, Probe};
@@ -29,15 +30,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[cold]
     pub(super) fn go_on_without_die(&mut self) {
         self.close_stripes();
-        self.consider_end();
+        self.consider_end::<{ skills::ALL }>();
         // What waits for room may find that there is none, or another place; planes keep more back.
         self.place_homeless();
         for plane in (0..self.ftl.geometry().planes()).map(PlaneId::new) {
-            self.consider_collecting(plane);
+            self.consider_collecting::<{ skills::ALL }>(plane);
         }
-        self.relieve();
-        self.admit_waiting();
-        self.write_back();
+        self.relieve::<{ skills::ALL }>();
+        self.admit_waiting::<{ skills::ALL }>();
+        self.write_back::<{ skills::ALL }>();
     }
 
     /// Whether a write would go where no die is left.
@@ -74,7 +75,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
             while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
                 if !self.buffer.has_acknowledged() {
                     self.give_up_stalled(pool, stream, waiting);
-                } else if self.try_issue(waiting.program, stream, self.now - waiting.since) {
+                } else if self.try_issue::<{ skills::ALL }>(
+                    waiting.program,
+                    stream,
+                    self.now - waiting.since,
+                ) {
                     self.stalled.forget_oldest(self.now, pool, stream);
                 } else {
                     break;

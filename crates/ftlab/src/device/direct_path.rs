@@ -13,9 +13,10 @@
 use std::collections::VecDeque;
 
 use super::{Contents, Device, FlashRead, FlashWrite};
-use crate::host::{Op, PageSpan, Pages, Request, RequestId};
+use crate::engine::skills;
+use crate::host::{Op, Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
-use crate::units::Ppn;
+use crate::units::{PageSpan, Ppn, RequestId};
 
 /// What flushes wait for.
 #[derive(Clone, Debug, Default)]
@@ -133,11 +134,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.contents.write_flash(program);
         self.ftl.programmed_in_place();
         let spent = self.flash.command(program).spent;
-        self.outlet().settle(id, &spent);
+        self.outlet().settle::<{ skills::ALL }>(id, &spent);
         let Some(direct) = &mut self.direct else { return };
         direct.program_ended(program);
         while let Some(flush) = self.direct.as_mut().and_then(|direct| direct.next_flushed()) {
-            self.outlet().settle(flush, &spent);
+            self.outlet().settle::<{ skills::ALL }>(flush, &spent);
         }
     }
 }

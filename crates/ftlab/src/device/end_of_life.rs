@@ -13,11 +13,12 @@
 use super::stalled::Waiting as Stall;
 use super::{Contents, Device, Outlet};
 use crate::cache::{SlotId, Waiting};
+use crate::engine::skills::{self, Skills};
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::EndReason;
-use crate::host::{Op, Request, RequestId};
+use crate::host::{Op, Request};
 use crate::scheduler::{Command, CommandId, Probe, Spent};
-use crate::units::{Bytes, Nanos, SimTime};
+use crate::units::{Bytes, Nanos, RequestId, SimTime};
 
 /// When and why a device stopped taking writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Ends the life of the device if it is time to.
     #[inline]
-    pub(super) fn consider_end(&mut self) {
+    pub(super) fn consider_end<const S: Skills>(&mut self) {
         if let Some(reason) = self.ftl.must_end() {
             self.end_life(reason);
         }
@@ -93,7 +94,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.give_up_all_stalled();
         }
         self.keep_stalled_map();
-        self.write_back();
+        self.write_back::<{ skills::ALL }>();
     }
 
     /// Something that programs waited for has come. On a device at its end they may have been given up, and
@@ -101,7 +102,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline]
     pub(super) fn begin_after_given_up(&mut self) {
         if self.ftl.is_read_only() {
-            self.write_back();
+            self.write_back::<{ skills::ALL }>();
         }
     }
 
@@ -109,7 +110,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn place_stalled(&mut self) {
         for pool in 0..self.stalled.pools() {
             while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
-                if !self.try_issue(waiting.program, stream, self.now - waiting.since) {
+                if !self.try_issue::<{ skills::ALL }>(
+                    waiting.program,
+                    stream,
+                    self.now - waiting.since,
+                ) {
                     return;
                 }
                 self.stalled.forget_oldest(self.now, pool, stream);
@@ -164,7 +169,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             contents.end_write_back(slot, true);
             let mut outlet = Outlet { now: *now, front, intake, contents, finished };
             buffer.give_up(slot, ftl, |waiter| outlet.refuse(waiter, &spent));
-            self.admit_next_version(page);
+            self.admit_next_version::<{ skills::ALL }>(page);
         }
         self.buffer.program_ended();
         self.flash.release(program);
@@ -181,7 +186,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         (program.units, program.codewords, program.spent) = (units, codewords, spent);
         let program = self.flash.prepare(program);
         self.loads.copy_row(failed, program);
-        self.issue(program);
+        self.issue::<{ skills::ALL }>(program);
     }
 
     /// Flushes wait for pages that will never be on flash.
@@ -196,6 +201,6 @@ impl<C: Contents> Outlet<'_, C> {
     /// Something that a request waited for will not be done.
     fn refuse(&mut self, id: RequestId, spent: &Spent) {
         self.intake.refuse(id);
-        self.settle(id, spent);
+        self.settle::<{ skills::ALL }>(id, spent);
     }
 }

@@ -3,9 +3,10 @@
 
 use super::{Contents, Device};
 use crate::cache::{SlotId, Turn, Waiting};
-use crate::host::{Host, Op, Pages, Request, RequestId};
+use crate::engine::skills;
+use crate::host::{Host, Op, Pages, Request};
 use crate::scheduler::Probe;
-use crate::units::SimTime;
+use crate::units::{RequestId, SimTime};
 use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {
@@ -48,7 +49,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return false;
         }
         for span in pages {
-            let entered = self.write_page(id, span, Turn::Waited);
+            let entered = self.write_page::<{ skills::ALL }>(id, span, Turn::Waited);
             debug_assert!(entered, "there was room for all of them");
         }
         true
@@ -83,7 +84,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for _ in 0..pages {
             self.intake.wait_for_one(id);
         }
-        self.write_back();
+        self.write_back::<{ skills::ALL }>();
     }
 
     pub(super) fn pages_of(&self, request: &Request) -> Pages {

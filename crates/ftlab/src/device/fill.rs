@@ -3,36 +3,36 @@
 
 use super::{Contents, Device, PageProgram};
 use crate::cache::{Page, SlotId};
-use crate::host::SectorMask;
+use crate::engine::skills::{self, Skills};
 use crate::scheduler::{CommandId, Probe};
-use crate::units::Ppn;
+use crate::units::{Ppn, SectorMask};
 use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Records what a program puts where it was placed.
     #[inline(always)]
-    pub(super) fn fill_place(&mut self, program: CommandId, first: Ppn) {
+    pub(super) fn fill_place<const S: Skills>(&mut self, program: CommandId, first: Ppn) {
         for unit in 0..self.flash.command(program).units {
             let slot = SlotId::new(self.loads.get(program, unit));
             let at = Ppn::new(first.get() + unit);
             match self.buffer.page(slot).packed_with {
-                None => self.fill_page(slot, at),
+                None => self.fill_page::<S>(slot, at),
                 Some(second) => self.fill_pack([slot, second], at),
             }
         }
-        let mode = self.ftl.mode_at(first);
+        let mode = self.ftl.mode_at::<S>(first);
         let command = self.flash.command_mut(program);
         (command.page, command.mode) = (first, mode);
     }
 
     /// Records what is programmed at `to`: a page of the buffer, and what it lacks of the older copy.
     #[inline(always)]
-    pub(super) fn fill_page(&mut self, slot: SlotId, to: Ppn) {
+    pub(super) fn fill_page<const S: Skills>(&mut self, slot: SlotId, to: Ppn) {
         let page = self.buffer.page(slot);
         let whole = page.flushing == self.ftl.full_page() && !page.padding;
         if whole || page.discard {
             let &Page { page, flushing: sectors, padding, discard, .. } = page;
-            self.ftl.record(to, page, sectors);
+            self.ftl.record::<S>(to, page, sectors);
             if discard {
                 self.ftl.never_counts(to, false);
             }
@@ -51,7 +51,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let sectors = if padding { SectorMask::EMPTY } else { flushing };
         let older = base.into_iter().flatten().map(|part| part.sectors);
         let all = older.fold(sectors, SectorMask::and_also);
-        self.ftl.record(to, page, all);
+        self.ftl.record::<{ skills::ALL }>(to, page, all);
         self.ftl.complete_from(base, sectors, to);
         self.contents.program(&PageProgram { slot, page, sectors, base, to });
     }

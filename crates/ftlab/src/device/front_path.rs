@@ -3,9 +3,10 @@
 //! pages for which the processor needs its time.
 
 use super::{Contents, Device};
-use crate::host::{FrontEvent, Job, Op, QueueId, Request, RequestId};
+use crate::engine::skills::{self, RARE, Skills, any};
+use crate::host::{FrontEvent, Job, Op, QueueId, Request};
 use crate::scheduler::{CommandId, Probe};
-use crate::units::Nanos;
+use crate::units::{Nanos, RequestId};
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Commands of a queue that were submitted and are not completed.
@@ -65,37 +66,41 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn start_late(&mut self, id: RequestId) {
         self.intake.start(id, self.now);
         let request = *self.intake.get(id).request();
-        self.start(id, &request);
+        self.start::<{ skills::ALL }>(id, &request);
     }
 
     /// Takes a command up.
     #[inline(always)]
-    pub(super) fn start(&mut self, id: RequestId, request: &Request) {
-        if self.direct.is_some() {
-            return self.start_direct(id, request);
+    pub(super) fn start<const S: Skills>(&mut self, id: RequestId, request: &Request) {
+        if any(S, RARE) {
+            if self.direct.is_some() {
+                return self.start_direct(id, request);
+            }
+            if self.merger.is_some() && self.hold(id, request.op) {
+                return;
+            }
+            self.consider_end::<S>();
         }
-        if self.merger.is_some() && self.hold(id, request.op) {
-            return;
-        }
-        self.consider_end();
         match request.op {
-            _ if self.refuses(request) => self.intake.refuse(id),
-            Op::Read => self.submit_read(id, request),
-            Op::Write => self.submit_write(id, request),
+            _ if any(S, RARE) && self.refuses(request) => self.intake.refuse(id),
+            Op::Read => self.submit_read::<S>(id, request),
+            Op::Write => self.submit_write::<S>(id, request),
             Op::Trim => self.trim_in_turn(id, request),
             Op::Flush => self.submit_flush(id),
         }
         if self.intake.settle(id) {
             self.finish_from_buffer(id);
         }
-        self.consider_end();
+        if any(S, RARE) {
+            self.consider_end::<S>();
+        }
     }
 
     /// Something of the front end is done now.
     pub(super) fn step_front(&mut self) {
         let event = self.front.as_mut().and_then(|front| front.step(self.now));
         match event {
-            Some(FrontEvent::Delivered(id)) => self.outlet().complete(id),
+            Some(FrontEvent::Delivered(id)) => self.outlet().complete::<{ skills::ALL }>(id),
             Some(FrontEvent::Brought(id)) => self.take_in(id),
             Some(FrontEvent::Processed(job, took)) => self.processed(job, took),
             None => {}
@@ -132,7 +137,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The processor has handed over a flash page, or a row of them.
     fn scheduled(&mut self, program: CommandId) {
         match self.buffer.row() {
-            1 => self.issue_now(program),
+            1 => self.issue_now::<{ skills::ALL }>(program),
             _ => self.issue_row_now(program),
         }
     }

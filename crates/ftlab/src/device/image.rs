@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Contents, Device, EndOfLife};
+use crate::engine::skills;
 use crate::ftl::mapping::Dftl;
 use crate::host::{Advanced, Completion, Host, Op, Request};
 use crate::image::{Damage, Part, Resume, Snapshot, take_up};
@@ -94,6 +95,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub fn save(&self) -> Snapshot {
         let Device {
             now,
+            // It follows from what the device is.
+            skills: _,
             capacity_sectors: _,
             sectors_per_page: _,
             units_per_page: _,
@@ -185,12 +188,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.flash.know_dead(die);
         }
         self.begin_ages();
-        self.consider_end();
+        self.choose_skills();
+        self.consider_end::<{ skills::ALL }>();
         if verify::ON {
             self.verify_loaded();
         }
         if self.ftl.wake_planes() || !resume.collection {
-            self.relieve();
+            self.relieve::<{ skills::ALL }>();
         }
         Ok(())
     }

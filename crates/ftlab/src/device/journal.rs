@@ -11,10 +11,12 @@
 //! wear is not modelled; its commands are.
 
 use super::{Contents, Device};
+use crate::engine::skills;
 use crate::ftl::recovery::Upkeep;
-use crate::host::{Request, RequestId};
-use crate::nand::Geometry;
+use crate::host::Request;
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::shape::Geometry;
+use crate::units::RequestId;
 
 /// What is on its way to the system area, and what waits for it.
 #[derive(Clone, Debug)]
@@ -129,7 +131,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         for (trim, request) in std::mem::take(&mut journal.writing) {
             self.submit_trim(&request);
-            self.outlet().settle(trim, &spent);
+            self.outlet().settle::<{ skills::ALL }>(trim, &spent);
         }
         self.write_journal();
     }

@@ -8,9 +8,10 @@
 
 use super::{Contents, Device};
 use crate::cache::SlotId;
-use crate::host::{Op, RequestId};
+use crate::engine::skills;
+use crate::host::Op;
 use crate::scheduler::{Probe, Spent};
-use crate::units::{Nanos, Ppn, SimTime};
+use crate::units::{Nanos, Ppn, RequestId, SimTime};
 
 /// What a device in lock-step does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,11 +108,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Nothing is under way on flash any more: a device that waited for that goes on.
     pub(super) fn flash_is_quiet(&mut self) {
-        self.write_back();
+        self.write_back::<{ skills::ALL }>();
         // What should have been written has gone.
         if self.is_stopping() {
             self.go_on();
-            self.write_back();
+            self.write_back::<{ skills::ALL }>();
         }
     }
 
@@ -150,7 +151,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             breakdown.admission += Nanos(waited.0 - merging.0);
             self.intake.start(id, self.now);
             let request = *self.intake.get(id).request();
-            self.start(id, &request);
+            self.start::<{ skills::ALL }>(id, &request);
         }
         self.standstill.releases = false;
     }
@@ -173,7 +174,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.contents.begin_write_back(slot, self.buffer.page(slot).flushing);
             let is_partial = self.older_parts_of(slot).iter().any(Option::is_some);
             let at = self.ftl.place_in_log(page).expect("the cycle has room");
-            self.fill_page(slot, at);
+            self.fill_page::<{ skills::ALL }>(slot, at);
             self.buffer.program_begun();
             cycle.push(Written { slot, at, is_partial });
         }
@@ -192,15 +193,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let spent = self.standstill.spent;
         for Written { slot, at, is_partial } in cycle.drain(..) {
             self.flash.account_write_at_once(at, is_partial);
-            self.make_current(slot, at, &spent);
-            self.ftl.programmed_for_host(at, 1);
+            self.make_current::<{ skills::ALL }>(slot, at, &spent);
+            self.ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
             self.buffer.program_ended();
         }
         self.standstill.cycle = cycle;
         self.cycle_is_over();
         self.go_on();
-        self.admit_waiting();
-        self.write_back();
+        self.admit_waiting::<{ skills::ALL }>();
+        self.write_back::<{ skills::ALL }>();
     }
 
     /// What was done at once has taken its time.

@@ -19,15 +19,15 @@ mod room;
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
-use super::read_path::Gathering;
+use super::gathering::Gathering;
 use super::stalled::Waiting;
 use super::{Contents, Device};
 use crate::cache::SlotId;
+use crate::engine::skills::{self, Skills};
 use crate::engine::{Handle, NumberHasher, Slab};
 use crate::ftl::mapping::dftl::{Cause, DemandCounts, Found};
-use crate::host::{PageSpan, RequestId, SectorMask};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
-use crate::units::{Lpn, Nanos, PlaneId, Ppn, SimTime, Tpn};
+use crate::units::{Lpn, Nanos, PageSpan, PlaneId, Ppn, RequestId, SectorMask, SimTime, Tpn};
 use crate::verify::Canary;
 
 /// Who looks for the entry of a page.
@@ -433,7 +433,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A translation page is on flash.
     fn map_rewritten(&mut self, of: Tpn, id: CommandId) {
         let Command { page: first, failed, .. } = *self.flash.command(id);
-        if self.ftl.program_fails(first, failed, &mut self.contents) {
+        if self.ftl.program_fails::<{ skills::ALL }>(first, failed, &mut self.contents) {
             return self.program_map_again(of, id);
         }
         let Some(rewrite) = self.translator().rewrites.remove(&of) else { return };
@@ -443,9 +443,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.begin_rewrite(of, cause, room);
         }
         self.there_is_room(rewrite.room);
-        self.empty_failed();
-        self.rewrite_what_is_due();
-        self.relieve();
+        self.empty_failed::<{ skills::ALL }>();
+        self.rewrite_what_is_due::<{ skills::ALL }>();
+        self.relieve::<{ skills::ALL }>();
         self.begin_after_given_up();
     }
 
@@ -460,8 +460,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Rewrites the translation pages that collection, trims and writes have made stale.
     #[inline]
-    pub(super) fn rewrite_what_is_due(&mut self) {
-        if self.translator.is_some() {
+    pub(super) fn rewrite_what_is_due<const S: Skills>(&mut self) {
+        if skills::any(S, skills::RARE) && self.translator.is_some() {
             self.rewrite_due();
         }
     }
@@ -511,20 +511,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let (id, sectors) = match who {
             Seeker::WriteBack(program, slot) => {
                 self.end_gathering(open);
-                self.merge_if_partial(slot, program, waited);
-                return self.input_came(program, Spent::on_translation(waited));
+                self.merge_if_partial::<{ skills::ALL }>(slot, program, waited);
+                return self.input_came::<{ skills::ALL }>(program, Spent::on_translation(waited));
             }
             Seeker::Read(id, sectors) => (id, sectors),
         };
-        let Some(at) = self.ftl.look_up_for_host(page) else {
-            return self.outlet().settle(id, &Spent::on_translation(waited));
+        let Some(at) = self.ftl.look_up_for_host::<{ skills::ALL }>(page) else {
+            return self.outlet().settle::<{ skills::ALL }>(id, &Spent::on_translation(waited));
         };
         // Others may have brought it meanwhile.
         if self.reads.is_on()
             && let Some(place) = self.reads.read(page)
         {
             self.contents.read_cached(id, page, sectors, place);
-            return self.outlet().settle(id, &Spent::on_translation(waited));
+            return self.outlet().settle::<{ skills::ALL }>(id, &Spent::on_translation(waited));
         }
         if self.ftl.regulation().is_some() {
             self.note_flash_read(page, sectors);
@@ -533,7 +533,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.end_gathering(open);
         }
         let mut gathering = open.take().map(|(_, gathering)| gathering);
-        self.read_from(id, at, PageSpan { page, sectors }, &mut gathering);
+        self.read_from::<{ skills::ALL }>(id, at, PageSpan { page, sectors }, &mut gathering);
         if let Some(gathering) = gathering {
             self.flash.command_mut(gathering.command).spent.translation = waited;
             *open = Some((id, gathering));

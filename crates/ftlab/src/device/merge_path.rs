@@ -6,9 +6,11 @@
 use super::lock_step::Motion;
 use super::{Contents, Device};
 use crate::cache::SlotId;
+use crate::engine::skills::{self, Skills};
 use crate::ftl::gc::Ground;
 use crate::ftl::mapping::hybrid::Room;
 use crate::ftl::merge::{Merger, Step};
+use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Lpn, PlaneId, Ppn};
@@ -44,7 +46,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let Some(at) = self.ftl.place_in_log(page) else { return false };
         merger.program_begins(plane);
-        self.fill_place(program, at);
+        self.fill_place::<{ skills::ALL }>(program, at);
         true
     }
 
@@ -66,8 +68,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A flash page of the host is programmed and current. Its plane may have waited for that to merge.
     #[inline]
-    pub(super) fn programmed_for_host(&mut self, first: Ppn, units: u32) {
-        self.ftl.programmed_for_host(first, units);
+    pub(super) fn programmed_for_host<const S: Skills>(&mut self, first: Ppn, units: u32) {
+        self.ftl.programmed_for_host::<S>(first, units);
+        if !skills::any(S, skills::RARE) {
+            return;
+        }
         self.consider_checkpoint();
         let Some(merger) = self.merger.as_deref_mut() else { return };
         let geometry = self.flash.geometry();
@@ -97,7 +102,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let stream = WriteStream::new(0);
         while let Some((waiting, _)) = self.stalled.oldest(pool, |_| true) {
             let page = self.first_page_of(waiting.program);
-            if !self.try_issue(waiting.program, stream, self.now - waiting.since) {
+            if !self.try_issue::<{ skills::ALL }>(waiting.program, stream, self.now - waiting.since)
+            {
                 return self.want_room(page);
             }
             self.stalled.forget_oldest(self.now, pool, stream);
@@ -142,6 +148,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn merges_are_over(&mut self) {
         self.stalled.goes_on(self.now);
         self.go_on();
-        self.write_back();
+        self.write_back::<{ skills::ALL }>();
     }
 }

@@ -12,11 +12,16 @@ mod dead_dies;
 mod direct_path;
 mod end_of_life;
 mod entry;
+#[cfg(feature = "external-policies")]
+mod external;
 mod fill;
 mod front_path;
+mod gathering;
 mod idle;
 mod image;
+mod instance;
 mod journal;
+mod ledger;
 mod lock_step;
 mod map_path;
 mod merge_path;
@@ -38,6 +43,8 @@ use std::collections::VecDeque;
 pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
 pub use contents::{Contents, FlashRead, FlashWrite, PageProgram};
 pub use end_of_life::EndOfLife;
+#[cfg(feature = "external-policies")]
+pub use external::Misfit;
 pub use image::LeftInDram;
 pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;
@@ -47,22 +54,24 @@ use self::cycle::Cycles;
 use self::direct_path::Direct;
 use self::idle::{Chore, Idle};
 use self::journal::Journal;
+use self::ledger::Ledger;
 use self::lock_step::Standstill;
 use self::map_path::Translator;
 use self::read_ahead::ReadingAhead;
 use self::read_path::Fetched;
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, ReadCache, SlotId};
+use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
 use crate::ftl::merge::Merger;
 use crate::ftl::{Cargo, Ftl, FtlCounts};
 use crate::host::{
-    Advanced, Breakdown, Completion, FrontEnd, Host, Intake, QueueId, Queues, Request, RequestId,
+    Advanced, Breakdown, Completion, FrontEnd, Host, Intake, QueueId, Queues, Request,
 };
 use crate::scheduler::{CommandId, Flash, Origin, Probe, Spent, Task};
-use crate::units::{Lpn, Nanos, PlaneId, SimTime};
-use crate::verify::{self as laws, Canary, Ledger, Plant};
+use crate::units::{DieId, Lpn, Nanos, PlaneId, RequestId, SimTime};
+use crate::verify::{self as laws, Canary, Plant};
 
 /// A solid-state drive.
 ///
@@ -70,6 +79,8 @@ use crate::verify::{self as laws, Canary, Ledger, Plant};
 #[derive(Clone, Debug)]
 pub struct Device<P = (), C = ()> {
     now: SimTime,
+    /// On which set of skills the way of a page runs: one that holds all that this device has.
+    skills: Skills,
     capacity_sectors: u64,
     sectors_per_page: u32,
     units_per_page: u32,
@@ -186,7 +197,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.intake.in_flight()
     }
 
-    fn ground(&mut self) -> (&mut Collector, Ground<'_, P, C>) {
+    fn ground<const S: Skills>(&mut self) -> (&mut Collector, Ground<'_, P, C, S>) {
         let Device { now, ftl, flash, contents, collector, .. } = self;
         (collector, Ground { now: *now, ftl, flash, contents })
     }
@@ -194,7 +205,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A request is done now.
     #[inline]
     fn finish(&mut self, id: RequestId) {
-        self.outlet().finish(id);
+        self.outlet().finish::<{ skills::ALL }>(id);
     }
 
     fn outlet(&mut self) -> Outlet<'_, C> {
@@ -219,9 +230,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn goes_on(&mut self, limit: SimTime) -> bool {
         // A pause is not the end, unless requests wait for what collection makes free.
         if limit == SimTime::FOREVER || self.intake.in_flight() > 0 {
-            let (collector, mut ground) = self.ground();
+            let (collector, mut ground) = self.ground::<{ skills::ALL }>();
             collector.finish(&mut ground);
-            self.rewrite_what_is_due();
+            self.rewrite_what_is_due::<{ skills::ALL }>();
         }
         if self.flash.next_time().is_some() {
             return true;
@@ -246,15 +257,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// no request is done and nothing but the flash is next: nearly always the case.
     // A function of its own: what is served from DRAM should not pay for its frame.
     #[inline(never)]
-    fn run_flash(&mut self, limit: SimTime) {
-        let alone = self.front.is_none() && self.idle.next().is_none();
+    fn run_flash<const S: Skills>(&mut self, limit: SimTime) {
+        let alone = !any(S, RARE | SLC) || self.front.is_none() && self.idle.next().is_none();
         loop {
-            if let Some((_, id)) = self.flash.step() {
-                self.commands_done(id);
+            if let Some((_, id)) = self.flash.step_with::<S>() {
+                self.commands_done::<S>(id);
             }
             let Some(next) = self.flash.next_time().filter(|_| alone) else { return };
             let buffer_first = self.from_buffer.front().is_some_and(|&(at, _)| at <= next);
-            if buffer_first || next > limit || !self.finished.is_empty() || self.may_rewrite() {
+            if buffer_first || next > limit || !self.finished.is_empty() {
+                return;
+            }
+            if any(S, RARE) && self.may_rewrite() {
                 return;
             }
             if laws::ON {
@@ -266,14 +280,21 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Flash commands are done that one operation served; their die takes its next one.
     #[inline]
-    fn commands_done(&mut self, first: CommandId) {
+    fn commands_done<const S: Skills>(&mut self, first: CommandId) {
         let die = self.flash.die_of(first);
         let mut next = Some(first);
         while let Some(id) = next {
-            next = self.flash.next_completed(id);
-            self.command_done(id);
+            next = self.flash.companion::<S>(id);
+            self.command_done::<S>(id);
         }
-        self.flash.go_on(self.now, die);
+        self.flash.go_on_with::<S>(self.now, die);
+        if any(S, RARE | RARE_ON_FLASH) {
+            self.look_around(die);
+        }
+    }
+
+    /// What else may be due when a die is done with something.
+    fn look_around(&mut self, die: DieId) {
         if self.ftl.has_news_of_death() {
             self.go_on_without_die();
         }
@@ -282,37 +303,78 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.consider_rewriting(die);
         if self.ftl.triggers().preemptible {
-            let (collector, mut ground) = self.ground();
+            let (collector, mut ground) = self.ground::<{ skills::ALL }>();
             collector.let_go(ground.ftl.die_filled(die), &mut ground);
         }
         if self.is_stopping() && self.flash.in_flight() == 0 {
             self.flash_is_quiet();
         }
-        self.consider_end();
+        self.consider_end::<{ skills::ALL }>();
     }
 
     /// One flash command is done: tell whom it was done for.
     #[inline]
-    fn command_done(&mut self, id: CommandId) {
+    fn command_done<const S: Skills>(&mut self, id: CommandId) {
         let command = self.flash.command(id);
-        if command.unreadable || command.failed {
+        if any(S, RARE_ON_FLASH) && (command.unreadable || command.failed) {
             self.went_wrong(id);
         }
         match self.flash.command(id).task {
             Task::Request(request) => {
                 self.contents.read_flash(id);
-                let spent = self.flash.command(id).spent;
-                self.outlet().settle(request, &spent);
-                if self.buffer.keeps_reads() {
-                    self.keep_what_was_read(id);
-                }
-                if self.reads.is_on() {
-                    self.cache_what_was_read(id);
+                let Device { now, front, intake, contents, finished, flash, .. } = self;
+                let mut outlet = Outlet { now: *now, front, intake, contents, finished };
+                outlet.settle::<S>(request, &flash.command(id).spent);
+                if any(S, RARE) {
+                    self.keep_or_cache(id);
                 }
             }
+            Task::WriteBack => self.write_back_command_done::<S>(id),
+            Task::Collect(plane) => {
+                let (collector, mut ground) = self.ground::<S>();
+                let freed = collector.done(plane, id, &mut ground);
+                if freed == Freed::Pages {
+                    if any(S, RARE) {
+                        self.retry_map(plane);
+                    }
+                    self.retry_stalled::<S>(plane);
+                }
+                self.rewrite_what_is_due::<S>();
+                if freed == Freed::GoesOn {
+                    return;
+                }
+            }
+            task if any(S, RARE) => return self.task_done(task, id),
+            _ => {}
+        }
+        self.release::<S>(id);
+    }
+
+    /// The flash is done with a command, and so is whoever wanted it.
+    #[inline(always)]
+    fn release<const S: Skills>(&mut self, id: CommandId) {
+        let keeps = self.plant.is(Canary::CommandKept);
+        if !(keeps && self.flash.command(id).origin == Origin::Merge) {
+            self.flash.release(id);
+        }
+    }
+
+    /// What was read for a host stays in the buffer, or in the read cache, where that is kept.
+    fn keep_or_cache(&mut self, id: CommandId) {
+        if self.buffer.keeps_reads() {
+            self.keep_what_was_read(id);
+        }
+        if self.reads.is_on() {
+            self.cache_what_was_read(id);
+        }
+    }
+
+    /// A command is done that few devices know.
+    #[inline(never)]
+    fn task_done(&mut self, task: Task, id: CommandId) {
+        match task {
             Task::ReadAhead => self.read_ahead_done(id),
             Task::HostWrite(request) => self.programmed_in_place(request, id),
-            Task::WriteBack => self.write_back_command_done(id),
             Task::Merge(plane) => self.merge_command_done(plane, id),
             Task::LoadMap(of) => self.map_loaded(of),
             Task::RewriteMap(of) => self.map_command_done(of, id),
@@ -321,26 +383,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Task::Checkpoint => self.checkpoint_page_done(),
             Task::EraseSystem => {}
             Task::Part(_) | Task::Parity(_) => return self.part_done(id),
-            Task::Collect(plane) => {
-                let (collector, mut ground) = self.ground();
-                if collector.done(plane, id, &mut ground) == Freed::Pages {
-                    self.retry_map(plane);
-                    self.retry_stalled(plane);
-                }
-                self.rewrite_what_is_due();
-            }
+            Task::Request(_) | Task::WriteBack | Task::Collect(_) => {}
         }
-        if !(self.plant.is(Canary::CommandKept) && self.flash.command(id).origin == Origin::Merge) {
-            self.flash.release(id);
-        }
+        self.release::<{ skills::ALL }>(id);
     }
 
     /// Collection may have become possible, or necessary, on a plane.
-    fn consider_collecting(&mut self, plane: PlaneId) {
-        if self.merger.is_some() {
+    fn consider_collecting<const S: Skills>(&mut self, plane: PlaneId) {
+        if any(S, RARE) && self.merger.is_some() {
             return;
         }
-        let (collector, mut ground) = self.ground();
+        let (collector, mut ground) = self.ground::<S>();
         collector.start(plane, &mut ground);
     }
 
@@ -351,7 +404,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.merger.is_some() {
             return false;
         }
-        let (collector, mut ground) = self.ground();
+        let (collector, mut ground) = self.ground::<{ skills::ALL }>();
         collector.collect(wanted, &mut ground)
     }
 
@@ -365,7 +418,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The host has been idle for long enough for something.
     fn do_chore(&mut self, limit: SimTime) {
         let chore = self.idle.take();
-        let (collector, mut ground) = self.ground();
+        let (collector, mut ground) = self.ground::<{ skills::ALL }>();
         match chore {
             None => {}
             Some(Chore::Collect) => collector.host_idle(&mut ground),
@@ -427,7 +480,8 @@ struct Outlet<'a, C> {
 impl<C: Contents> Outlet<'_, C> {
     /// Something that a request waited for is done; `spent` is its account of time. If it was the
     /// last thing, the request is done.
-    fn settle(&mut self, id: RequestId, spent: &Spent) {
+    #[inline]
+    fn settle<const S: Skills>(&mut self, id: RequestId, spent: &Spent) {
         if self.intake.settle(id) {
             let elapsed = self.now - self.intake.get(id).started();
             let breakdown = self.intake.breakdown_mut(id);
@@ -442,13 +496,16 @@ impl<C: Contents> Outlet<'_, C> {
                 gc: account.gc + gc,
                 ..account
             };
-            self.finish(id);
+            self.finish::<S>(id);
         }
     }
 
     /// A request is done but for its way to the host.
     #[inline]
-    fn finish(&mut self, id: RequestId) {
+    fn finish<const S: Skills>(&mut self, id: RequestId) {
+        if !any(S, RARE) {
+            return self.complete::<S>(id);
+        }
         if let Some(front) = self.front {
             let answer = self.intake.get(id);
             let from_flash = answer.breakdown().cell > Nanos::ZERO;
@@ -468,14 +525,16 @@ impl<C: Contents> Outlet<'_, C> {
             self.intake.breakdown_mut(id).link += at - self.now;
             return;
         }
-        self.complete(id);
+        self.complete::<{ skills::ALL }>(id);
     }
 
     /// The host is told.
     #[inline(always)]
-    fn complete(&mut self, id: RequestId) {
+    fn complete<const S: Skills>(&mut self, id: RequestId) {
         let completion = self.intake.finish(id, self.now);
-        if let Some(front) = self.front {
+        if any(S, RARE)
+            && let Some(front) = self.front
+        {
             front.completed(completion.queue);
         }
         self.contents.finish(id, completion);
@@ -513,28 +572,60 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     }
 
     fn submit(&mut self, at: SimTime, request: Request) {
-        self.put_off_patrol(at);
+        match self.skills {
+            skills::PLAIN => self.take_up::<{ skills::PLAIN }>(at, request),
+            skills::COMMON => self.take_up::<{ skills::COMMON }>(at, request),
+            _ => self.take_up::<{ skills::ALL }>(at, request),
+        }
+    }
+
+    fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
+        match self.skills {
+            skills::PLAIN => self.advance::<{ skills::PLAIN }>(limit, done),
+            skills::COMMON => self.advance::<{ skills::COMMON }>(limit, done),
+            _ => self.advance::<{ skills::ALL }>(limit, done),
+        }
+    }
+
+    fn expect(&self, request: &Request) {
+        let page = request.lba.0 >> self.sectors_per_page.trailing_zeros();
+        if let Ok(page) = u32::try_from(page) {
+            self.ftl.prefetch(Lpn::new(page));
+        }
+    }
+}
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// A request comes.
+    #[inline(always)]
+    fn take_up<const S: Skills>(&mut self, at: SimTime, request: Request) {
+        if any(S, RARE) {
+            self.put_off_patrol(at);
+        }
         self.check(at, &request);
         self.now = at;
-        self.host_is_back();
+        if any(S, RARE | SLC) {
+            self.host_is_back();
+        }
         if laws::ON {
             self.ledger.submitted(at, &request);
         }
         let queue = self.queues.of(request.stream);
         let id = self.intake.admit(at, queue, request);
         match self.front {
-            Some(_) => self.enqueue(id),
-            None => self.start(id, &request),
+            Some(_) if any(S, RARE) => self.enqueue(id),
+            _ => self.start::<S>(id, &request),
         }
         if laws::ON {
             self.verify_event();
         }
     }
 
-    fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
+    /// Lets time pass, as the host asks for it.
+    fn advance<const S: Skills>(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
         loop {
             if !self.finished.is_empty() {
-                if self.intake.in_flight() == 0 {
+                if any(S, RARE | SLC) && self.intake.in_flight() == 0 {
                     self.idle.begins(self.now);
                 }
                 if self.plant.is(Canary::CompletionLost) && self.finished.len() > 1 {
@@ -550,7 +641,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                 return Advanced::Completed;
             }
             let event = self.next_event();
-            if self.may_rewrite() && event.is_none_or(|(at, _)| at > self.now) {
+            if any(S, RARE) && self.may_rewrite() && event.is_none_or(|(at, _)| at > self.now) {
                 // What comes at this moment goes first.
                 if limit <= self.now {
                     return Advanced::Reached;
@@ -576,22 +667,15 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
                         self.finish(id);
                     }
                 }
-                Part::Flash => self.run_flash(limit),
+                Part::Flash => self.run_flash::<S>(limit),
                 Part::Idle => self.do_chore(limit),
             }
-            if self.front.is_some() {
+            if any(S, RARE) && self.front.is_some() {
                 self.fetch();
             }
             if laws::ON {
                 self.verify_event();
             }
-        }
-    }
-
-    fn expect(&self, request: &Request) {
-        let page = request.lba.0 / u64::from(self.sectors_per_page);
-        if let Ok(page) = u32::try_from(page) {
-            self.ftl.prefetch(Lpn::new(page));
         }
     }
 }

@@ -8,6 +8,7 @@
 //! one that comes while a device finishes what it has begun, with nobody waiting: it would begin more.
 
 use super::{Contents, Device, Part};
+use crate::engine::skills;
 use crate::scheduler::Probe;
 use crate::units::{BlockId, Nanos, SimTime};
 
@@ -69,14 +70,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A block was read so often that it is to be refreshed.
     #[cold]
     pub(super) fn refresh_read_often(&mut self, block: BlockId) {
-        let (collector, mut ground) = self.ground();
+        let (collector, mut ground) = self.ground::<{ skills::ALL }>();
         collector.read_often(block, &mut ground);
     }
 
     /// Looks at all blocks; what is due is copied from now on.
     pub(super) fn patrol(&mut self) {
         self.plan_patrol();
-        let (collector, mut ground) = self.ground();
+        let (collector, mut ground) = self.ground::<{ skills::ALL }>();
         collector.patrol(&mut ground);
     }
 }

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use super::coming_up::{ComingUp, Moment};
 use super::{Contents, Device, DeviceSetup, assemble, assemble_with};
+use crate::engine::skills;
 use crate::ftl::recovery::{Found, Left, Plan};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
@@ -124,7 +125,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let id = self.intake.admit(since, queue, LAST_FLUSH);
         self.intake.start(id, since);
-        self.start(id, &LAST_FLUSH);
+        self.start::<{ skills::ALL }>(id, &LAST_FLUSH);
         if self.front.is_some() {
             self.fetch();
         }
@@ -201,16 +202,17 @@ pub fn power_up<P: Probe, C: Contents>(
     }
     device.now = at + hold_up + time;
     device.plan_patrol();
+    device.choose_skills();
     if let Some(journal) = &mut device.journal {
         journal.take_up(journal_pages, device.flash.geometry().shape().pages_per_block);
     }
     if verify::ON {
         device.verify_loaded();
     }
-    device.consider_end();
-    device.rewrite_what_is_due();
+    device.consider_end::<{ skills::ALL }>();
+    device.rewrite_what_is_due::<{ skills::ALL }>();
     device.ftl.wake_planes();
-    device.relieve();
+    device.relieve::<{ skills::ALL }>();
     let recovered = Recovered {
         time,
         hold_up,

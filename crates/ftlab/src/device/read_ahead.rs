@@ -5,9 +5,10 @@
 //! that was read, and the write buffer knows nothing of the page: what it has is newer, or will be on flash elsewhere.
 
 use super::{Contents, Device, FlashRead};
-use crate::host::{Request, RequestId};
+use crate::engine::skills::{self, Skills};
+use crate::host::Request;
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
-use crate::units::{Lpn, Ppn};
+use crate::units::{Lpn, Ppn, RequestId};
 use crate::verify::Canary;
 
 /// Flash pages that are being read ahead, and who waits for them: few at a time, one for each channel.
@@ -26,8 +27,8 @@ impl ReadingAhead {
 impl<P: Probe, C: Contents> Device<P, C> {
     /// A page is written or deallocated.
     #[inline]
-    pub(super) fn outdate_read(&mut self, page: Lpn) {
-        if self.plant.is(Canary::OldReadServed) {
+    pub(super) fn outdate_read<const S: Skills>(&mut self, page: Lpn) {
+        if !skills::any(S, skills::RARE) || self.plant.is(Canary::OldReadServed) {
             return;
         }
         if let Some(place) = self.reads.outdate(page) {
@@ -92,13 +93,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn begin_read_ahead(&mut self, at: Ppn) {
         self.reads.note_read_ahead();
         let mut command = Command::new(Kind::Read, Origin::Host, Task::ReadAhead, at);
-        command.mode = self.ftl.mode_at(at);
+        command.mode = self.ftl.mode_at::<{ skills::ALL }>(at);
         command.units = self.units_per_page;
         command.codewords = self.flash.bus().page_codewords();
         let command = self.flash.prepare(command);
         self.contents.plan_read_ahead(command, at);
         self.reading_ahead.pages.push((self.ftl.geometry().flash_page_of(at), command));
-        self.submit_command(command);
+        self.submit_command::<{ skills::ALL }>(command);
     }
 
     /// Lets a host read wait for its flash page, if that is being read ahead already.
@@ -127,7 +128,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.intake.cannot_read(request);
             }
             if waited {
-                self.outlet().settle(request, &spent);
+                self.outlet().settle::<{ skills::ALL }>(request, &spent);
             }
             !waited
         });

@@ -1,19 +1,15 @@
 //! A read on its way down: the buffer, then the mapping, then flash.
 
+use super::gathering::Gathering;
 use super::map_path::Seeker;
 use super::{Contents, Device, FlashRead};
 use crate::cache::Turn;
+use crate::engine::skills::{self, RARE, RARE_ON_FLASH, Skills, any};
 use crate::ftl::Fragment;
-use crate::host::{PageSpan, Pages, Request, RequestId, SectorMask};
+use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
-use crate::units::Ppn;
+use crate::units::{PageSpan, Ppn, RequestId, SectorMask};
 use crate::verify::Canary;
-
-/// A flash read that is being put together: neighbours on one flash page are sensed once.
-pub(super) struct Gathering {
-    pub(super) command: CommandId,
-    flash_page: u32,
-}
 
 /// What flash commands in flight read, where that stays in the buffer.
 #[derive(Clone, Debug, Default)]
@@ -42,20 +38,25 @@ impl Fetched {
 }
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    pub(super) fn submit_read(&mut self, id: RequestId, request: &Request) {
+    pub(super) fn submit_read<const S: Skills>(&mut self, id: RequestId, request: &Request) {
         let mut gathering = None;
         for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
-            self.read_page(id, span, &mut gathering);
+            self.read_page::<S>(id, span, &mut gathering);
         }
         if let Some(Gathering { command, .. }) = gathering {
-            self.submit_command(command);
+            self.submit_command::<S>(command);
         }
-        if self.reads.ahead() > 0 {
+        if any(S, RARE) && self.reads.ahead() > 0 {
             self.read_ahead(request);
         }
     }
 
-    fn read_page(&mut self, id: RequestId, span: PageSpan, gathering: &mut Option<Gathering>) {
+    fn read_page<const S: Skills>(
+        &mut self,
+        id: RequestId,
+        span: PageSpan,
+        gathering: &mut Option<Gathering>,
+    ) {
         let passes = self.plant.is(Canary::ReadPassesBuffer);
         let slot = self.buffer.find(span.page).filter(|_| !passes);
         let mut missing = span.sectors;
@@ -66,28 +67,35 @@ impl<P: Probe, C: Contents> Device<P, C> {
             if !there.is_empty() {
                 self.contents.read_buffer(id, span.page, there, slot);
             }
-            version = self.buffer.older(slot).filter(|_| !missing.is_empty());
+            version = match any(S, RARE) {
+                true => self.buffer.older(slot).filter(|_| !missing.is_empty()),
+                false => None,
+            };
         }
         self.buffer.note_read(slot.filter(|_| missing.is_empty()), &self.ftl);
         if missing.is_empty() {
             return;
         }
         let wanted = PageSpan { page: span.page, sectors: missing };
-        if self.translator.is_some() && !self.finds_entry_to_read(id, wanted, gathering) {
+        if any(S, RARE)
+            && self.translator.is_some()
+            && !self.finds_entry_to_read(id, wanted, gathering)
+        {
             return;
         }
         // A page that was never written reads as zeros, straight from the map.
-        let Some(at) = self.ftl.look_up_for_host(span.page) else { return };
-        if self.reads.is_on()
+        let Some(at) = self.ftl.look_up_for_host::<S>(span.page) else { return };
+        if any(S, RARE)
+            && self.reads.is_on()
             && let Some(place) = self.reads.read(span.page)
         {
             return self.contents.read_cached(id, span.page, missing, place);
         }
-        if self.ftl.regulation().is_some() {
+        if any(S, RARE) && self.ftl.regulation().is_some() {
             self.note_flash_read(span.page, missing);
         }
-        match self.ftl.packs() {
-            false => self.read_from(id, at, wanted, gathering),
+        match any(S, RARE) && self.ftl.packs() {
+            false => self.read_from::<S>(id, at, wanted, gathering),
             true => self.read_fragments(id, wanted, gathering),
         }
     }
@@ -107,7 +115,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.may_wait_for_entry(wanted.page)
             && let Some(Gathering { command, .. }) = gathering.take()
         {
-            self.submit_command(command);
+            self.submit_command::<{ skills::ALL }>(command);
         }
         self.finds_entry(wanted.page, Seeker::Read(id, wanted.sectors))
     }
@@ -130,25 +138,30 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let rest = wanted.sectors.without(of_newer);
         for (part, sectors) in [(Some(newer), of_newer), (older, rest)] {
             if let Some(part) = part.filter(|_| !sectors.is_empty()) {
-                self.read_from(id, part.at, PageSpan { sectors, ..wanted }, gathering);
+                self.read_from::<{ skills::ALL }>(
+                    id,
+                    part.at,
+                    PageSpan { sectors, ..wanted },
+                    gathering,
+                );
             }
         }
     }
 
     /// Reads sectors of a page that lie at `at`.
     #[inline]
-    pub(super) fn read_from(
+    pub(super) fn read_from<const S: Skills>(
         &mut self,
         id: RequestId,
         at: Ppn,
         wanted: PageSpan,
         gathering: &mut Option<Gathering>,
     ) {
-        if !self.ftl.lost_at(at).within(wanted.sectors).is_empty() {
+        if any(S, RARE_ON_FLASH) && !self.ftl.lost_at(at).within(wanted.sectors).is_empty() {
             self.intake.cannot_read(id);
         }
         let read = FlashRead { request: id, page: wanted.page, at, sectors: wanted.sectors };
-        if self.reads.ahead() > 0 && self.join_read_ahead(read) {
+        if any(S, RARE) && self.reads.ahead() > 0 && self.join_read_ahead(read) {
             return;
         }
         let flash_page = self.ftl.geometry().flash_page_of(at);
@@ -156,17 +169,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Some(open) if open.flash_page == flash_page => open.command,
             _ => {
                 let mut command = Command::new(Kind::Read, Origin::Host, Task::Request(id), at);
-                command.mode = self.ftl.mode_at(at);
+                command.mode = self.ftl.mode_at::<S>(at);
                 let command = self.flash.prepare(command);
                 self.intake.wait_for_one(id);
                 if let Some(full) = gathering.replace(Gathering { command, flash_page }) {
-                    self.submit_command(full.command);
+                    self.submit_command::<S>(full.command);
                 }
                 command
             }
         };
         // What is kept is kept as a whole.
-        let codewords = match self.reads.is_on() {
+        let codewords = match any(S, RARE) && self.reads.is_on() {
             true => self.flash.bus().page_codewords(),
             false => self.flash.bus().codewords_of(wanted.sectors),
         };
@@ -177,7 +190,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         open.units += 1;
         open.codewords = (open.codewords + codewords).min(whole);
         self.contents.plan_read(command, read);
-        if self.buffer.keeps_reads() {
+        if any(S, RARE) && self.buffer.keeps_reads() {
             self.fetched.plan(command, read);
         }
     }
@@ -219,7 +232,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.keep_read(&read);
         }
         self.fetched.give_back(command, reads);
-        self.write_back();
+        self.write_back::<{ skills::ALL }>();
     }
 
     fn keep_read(&mut self, read: &FlashRead) {

@@ -1,11 +1,11 @@
 //! Rewrites from the device's side: who asks for them, when a die is idle, and what follows from one.
 
 use super::{Contents, Device};
+use crate::engine::skills;
 use crate::ftl::gc::Ground;
-use crate::host::SectorMask;
 use crate::nand::CellMode;
 use crate::scheduler::{CommandId, Kind, Probe};
-use crate::units::{DieId, Lpn};
+use crate::units::{DieId, Lpn, SectorMask};
 use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {
@@ -18,7 +18,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let older = older.filter(|part| !wanted.within(part.sectors).is_empty());
         let newer = newer.filter(|part| older.is_none() || !wanted.within(part.sectors).is_empty());
         for part in [newer, older].into_iter().flatten() {
-            let native = self.ftl.mode_at(part.at) == CellMode::Native;
+            let native = self.ftl.mode_at::<{ skills::ALL }>(part.at) == CellMode::Native;
             if native && self.ftl.wants_rewrite(past, self.flash.class_at(part.at)) {
                 let geometry = self.flash.geometry();
                 rewriter.ask(geometry.die_of_page(part.at), geometry.flash_page_of(part.at), page);
@@ -73,10 +73,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Some(rewriter) = rewriter else { return };
         rewriter.done(die, id, &mut Ground { now: *now, ftl, flash, contents });
         if is_program {
-            self.empty_failed();
-            self.rewrite_what_is_due();
-            self.consider_collecting_at(at);
-            self.relieve();
+            self.empty_failed::<{ skills::ALL }>();
+            self.rewrite_what_is_due::<{ skills::ALL }>();
+            self.consider_collecting_at::<{ skills::ALL }>(at);
+            self.relieve::<{ skills::ALL }>();
         }
     }
 }

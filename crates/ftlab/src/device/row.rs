@@ -5,6 +5,7 @@
 
 use super::{Contents, Device};
 use crate::cache::{Beside, Eviction};
+use crate::engine::skills;
 use crate::ftl::placement::Mate;
 use crate::ftl::streams::WriteStream;
 use crate::nand::{CellMode, Row};
@@ -24,12 +25,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// them wait until the reads that partial pages need are done.
     #[inline(never)]
     pub(super) fn begin_row(&mut self, first: Eviction) {
-        let leader = self.fill_program(first, None);
-        let (home, stream) = (self.first_page_of(leader), self.stream_of_program(leader));
+        let leader = self.fill_program::<{ skills::ALL }>(first, None);
+        let (home, stream) =
+            (self.first_page_of(leader), self.stream_of_program::<{ skills::ALL }>(leader));
         let mut last = leader;
         for number in 1..self.buffer.row() {
             let Some(next) = self.next_of_row(home, stream, number) else { continue };
-            let program = self.fill_program(next, Some(leader));
+            let program = self.fill_program::<{ skills::ALL }>(next, Some(leader));
             self.flash.link(last, program);
             last = program;
         }
@@ -91,7 +93,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.flash.submit_row(self.now, &row);
         for &id in &row {
             let page = self.flash.command(id).page;
-            self.consider_collecting_at(page);
+            self.consider_collecting_at::<{ skills::ALL }>(page);
         }
         row.clear();
         self.row = row;
@@ -100,7 +102,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Places a program beside those before it if that can be, else where it would go alone: there a row
     /// begins anew. If nothing is free, it waits.
     fn place_in_row(&mut self, program: CommandId, begun: &mut Option<Begun>) -> bool {
-        let stream = self.stream_of_program(program);
+        let stream = self.stream_of_program::<{ skills::ALL }>(program);
         if let Some(begun) = begun.as_mut().filter(|begun| begun.stream == stream)
             && self.stalled.is_empty()
             && let Some(at) = self.place_beside(program, begun)
@@ -109,7 +111,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             begun.row.take(geometry, geometry.plane_of(geometry.block_of(at)));
             return true;
         }
-        if !self.place_or_stall(program, stream) {
+        if !self.place_or_stall::<{ skills::ALL }>(program, stream) {
             return false;
         }
         let (page, mode) = (self.flash.command(program).page, self.flash.command(program).mode);
@@ -122,7 +124,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn place_beside(&mut self, program: CommandId, begun: &Begun) -> Option<Ppn> {
         let page = self.first_page_of(program);
         let at = self.ftl.place_beside(page, begun.stream, &begun.row, begun.mode)?;
-        self.fill_place(program, at);
+        self.fill_place::<{ skills::ALL }>(program, at);
         Some(at)
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 
 use super::{Contents, Device};
+use crate::engine::skills::{RARE, Skills, any};
+use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Nanos, PlaneId, SimTime};
@@ -124,20 +126,23 @@ impl Stalled {
 impl<P: Probe, C: Contents> Device<P, C> {
     /// The host may write to a plane again: programs that found nothing free go there, as far as it
     /// has room, oldest first.
-    pub(super) fn retry_stalled(&mut self, plane: PlaneId) {
-        if self.ftl.is_read_only() {
+    pub(super) fn retry_stalled<const S: Skills>(&mut self, plane: PlaneId) {
+        if any(S, RARE) && self.ftl.is_read_only() {
             return self.place_stalled();
+        }
+        if self.stalled.is_empty() {
+            return;
         }
         let pool = self.ftl.placement().pool_of(plane);
         loop {
             let oldest = self.stalled.oldest(pool, |stream| self.ftl.may_write(plane, stream));
             let Some((waiting, stream)) = oldest else { break };
-            if !self.try_issue(waiting.program, stream, self.now - waiting.since) {
+            if !self.try_issue::<S>(waiting.program, stream, self.now - waiting.since) {
                 break;
             }
             self.stalled.forget_oldest(self.now, pool, stream);
         }
-        if !self.ftl.dead_dies().is_empty() {
+        if any(S, RARE) && !self.ftl.dead_dies().is_empty() {
             self.place_homeless();
         }
     }

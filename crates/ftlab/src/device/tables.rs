@@ -2,11 +2,9 @@
 //! ARCHITECTURE, "Memory", lists them; list links and counters of policies are left out.
 
 use crate::config::Config;
+use crate::ftl::mapping::DftlOptions;
 use crate::ftl::mapping::dftl::translation_pages;
-use crate::ftl::mapping::{DftlOptions, MappingChoice};
-use crate::ftl::recovery::RecoveryChoice;
-use crate::ftl::streams::StreamsChoice;
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{Bytes, SECTOR_BYTES};
 
 /// What an entry of the mapping takes, and what an owner takes.
@@ -50,15 +48,13 @@ impl Tables {
         let costs = of_costs(config, &geometry);
         let under_way = config.options.ftl.parity.stripe().map_or(0, |_| SUPERBLOCK);
         let blocks = u64::from(geometry.blocks()) * (BLOCK + under_way) + costs;
-        if matches!(config.options.ftl.mapping.policy, MappingChoice::Physical(_)) {
+        if !config.options.ftl.mapping.policy.translates() {
             // Neither a map nor owners of pages.
             let valid = physical / u64::from(u8::BITS);
             return Tables { reserved: Bytes(valid + blocks), written: Bytes(0) };
         }
-        let map = match &config.options.ftl.mapping.policy {
-            MappingChoice::Dftl(options) => of_map(options, logical, config.shape().page_size),
-            _ => 0,
-        };
+        let on_flash = config.options.ftl.mapping.policy.on_flash();
+        let map = on_flash.map_or(0, |options| of_map(options, logical, config.shape().page_size));
         let sectors = config.shape().mapping_unit.0 / SECTOR_BYTES;
         let masks = physical * sectors.div_ceil(u64::from(u8::BITS));
         let valid = physical / u64::from(u8::BITS);
@@ -68,7 +64,7 @@ impl Tables {
                 + data_blocks * DATA_BLOCK
                 + logical * LOG_BITS / u64::from(u8::BITS)
         });
-        let streams = of_streams(config, logical);
+        let streams = logical * config.options.ftl.streams.policy.bytes_per_page();
         let recovery = of_recovery(config, physical, logical);
         let versions = if recovery > 0 { logical * VERSION } else { 0 };
         Tables {
@@ -98,27 +94,18 @@ fn of_map(options: &DftlOptions, logical: u64, page_size: Bytes) -> u64 {
     directory + logical * ENTRY + options.entries().min(logical) * CACHED
 }
 
-/// What separation by lifespans keeps: when each page was written.
-fn of_streams(config: &Config, logical: u64) -> u64 {
-    match config.options.ftl.streams.policy {
-        StreamsChoice::SepBit(_) => logical * ENTRY,
-        _ => 0,
-    }
-}
-
 /// What recovery from power cuts keeps: versions by place (two where pages share one), deallocations by logical page,
 /// the last checkpoint.
 fn of_recovery(config: &Config, physical: u64, logical: u64) -> u64 {
     /// An entry of a checkpoint.
     const CHECKPOINT: u64 = 16;
     let policy = &config.options.ftl.recovery.policy;
-    if matches!(policy, RecoveryChoice::None(_)) {
+    if !policy.survives() {
         return 0;
     }
-    let packs = matches!(config.options.ftl.mapping.policy, MappingChoice::Reconstruction(_));
+    let packs = config.options.ftl.mapping.policy.packs();
     let places = physical * VERSION * if packs { 2 } else { 1 };
-    let checkpoint =
-        if matches!(policy, RecoveryChoice::Checkpoint(_)) { CHECKPOINT * logical } else { 0 };
+    let checkpoint = if policy.writes_checkpoints() { CHECKPOINT * logical } else { 0 };
     places + logical * VERSION + checkpoint
 }
 

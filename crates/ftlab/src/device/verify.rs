@@ -2,15 +2,15 @@
 //! where the feature `verify` is on.
 
 use super::{Contents, Device};
+use crate::engine::skills;
 use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;
 use crate::ftl::parity::Stripes;
 use crate::nand::CellMode;
-use crate::scheduler::{Kind, Origin, Probe, flash_pages_programmed};
+use crate::scheduler::{FlashLaws, Held, Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
 #[cfg(feature = "verify")]
 use crate::verify::Canary;
-use crate::verify::{FlashLaws, Held};
 
 /// A whole audit looks at every page; there is one in so many events for each of so many pages.
 const EVENTS_PER_AUDIT: u64 = 64;
@@ -138,7 +138,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn held(&self, block: BlockId) -> Vec<(BlockId, Held)> {
         let blocks = self.ftl.blocks();
         let pages = blocks.programmed(block) / self.ftl.geometry().units_per_page();
-        let mode = if pages == 0 { CellMode::default() } else { self.ftl.mode_of(block) };
+        let mode = if pages == 0 {
+            CellMode::default()
+        } else {
+            self.ftl.mode_of::<{ skills::ALL }>(block)
+        };
         let held = |pages| Held { pages, mode, erases: blocks.erases(block) };
         match self.ftl.stripes() {
             None => vec![(block, held(pages))],

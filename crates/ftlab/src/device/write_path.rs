@@ -4,39 +4,94 @@
 use super::map_path::Seeker;
 use super::{Contents, Device, Outlet, PREFETCH_DISTANCE};
 use crate::cache::{Beside, Eviction, Page, SlotId, Turn, Waiting};
-use crate::ftl::streams::WriteStream;
+use crate::engine::skills::{self, RARE, ROWS, Skills, UNITS, any};
+use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::{Fragment, Fragments};
-use crate::host::{PageSpan, Pages, Request, RequestId};
+use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
-use crate::units::{Lpn, Nanos, Ppn};
+use crate::units::{Lpn, Nanos, PageSpan, Ppn, RequestId};
 use crate::verify::{self as laws, Canary};
 
 /// How many pages of the buffer are looked at to find one of the same stream.
 const COMPANIONS: usize = 64;
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    pub(super) fn submit_write(&mut self, id: RequestId, request: &Request) {
-        if self.buffer.gathers() {
+    pub(super) fn submit_write<const S: Skills>(&mut self, id: RequestId, request: &Request) {
+        if any(S, RARE) && self.buffer.gathers() {
             self.submit_whole(id, request);
-            return self.write_back();
+            return self.write_back::<S>();
+        }
+        if request.sectors == self.sectors_per_page && self.pass_through::<S>(id, request) {
+            return;
         }
         for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
-            if !self.write_page(id, span, Turn::New) {
+            if !self.write_page::<S>(id, span, Turn::New) {
                 self.intake.wait_for_one(id);
                 let stall_mark = self.stalled.time_until(self.now);
                 self.buffer.wait_for_room(Waiting { request: id, span, stall_mark }, 1);
             }
         }
-        self.write_back();
+        self.write_back::<S>();
+    }
+
+    /// A write of one whole page that nothing holds up on its way to flash.
+    #[inline(always)]
+    fn pass_through<const S: Skills>(&mut self, id: RequestId, request: &Request) -> bool {
+        let shift = self.sectors_per_page.trailing_zeros();
+        let page = request.lba.0 >> shift;
+        if any(S, RARE | UNITS) || page << shift != request.lba.0 || !self.buffer.passes_through() {
+            return false;
+        }
+        let page = Lpn::new(page as u32);
+        if self.buffer.find(page).is_some() {
+            return false;
+        }
+        let tag = self.ftl.streams().tag_of(request.stream);
+        let slot = self.buffer.pass_through(page, tag, id);
+        let whole = self.ftl.full_page();
+        self.contents.write(request, page, whole, slot);
+        if laws::ON {
+            self.ledger.written(page);
+        }
+        self.intake.wait_for_one(id);
+        self.contents.begin_write_back(slot, whole);
+        self.prepare_tables(page);
+        let stream = self.ftl.streams().host_stream(page, tag);
+        let first = match self.stalled.is_empty() {
+            true => self.ftl.place::<S>(page, stream, self.flash.load()),
+            false => None,
+        };
+        let (kind, at) = (Kind::Program, first.unwrap_or(Ppn::new(0)));
+        let mut program = Command::new(kind, Origin::Host, Task::WriteBack, at);
+        program.codewords = self.flash.bus().page_codewords();
+        program.units = 1;
+        let program = self.flash.prepare(program);
+        self.loads.row_mut(program)[0] = slot.get();
+        match first {
+            Some(at) => {
+                self.fill_page::<S>(slot, at);
+                self.hand_over::<S>(program, at);
+            }
+            None if self.place_behind::<S>(program, stream) => {
+                self.hand_over::<S>(program, self.flash.command(program).page);
+            }
+            None => {}
+        }
+        true
     }
 
     /// Puts a page of a write into the buffer, if there is room.
-    pub(super) fn write_page(&mut self, id: RequestId, span: PageSpan, turn: Turn) -> bool {
+    pub(super) fn write_page<const S: Skills>(
+        &mut self,
+        id: RequestId,
+        span: PageSpan,
+        turn: Turn,
+    ) -> bool {
         let tag = self.ftl.streams().tag_of(self.intake.get(id).request().stream);
-        let Some(slot) = self.let_page_in(span, tag, turn) else { return false };
+        let Some(slot) = self.let_page_in::<S>(span, tag, turn) else { return false };
         let request = self.intake.get(id).request();
         self.contents.write(request, span.page, span.sectors, slot);
-        self.outdate_read(span.page);
+        self.outdate_read::<S>(span.page);
         if laws::ON {
             self.ledger.written(span.page);
         }
@@ -46,7 +101,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Puts a page of a write into the buffer. Clean pages make room, where it is for them to go.
     #[inline]
-    pub(super) fn let_page_in(&mut self, span: PageSpan, tag: u8, turn: Turn) -> Option<SlotId> {
+    pub(super) fn let_page_in<const S: Skills>(
+        &mut self,
+        span: PageSpan,
+        tag: u8,
+        turn: Turn,
+    ) -> Option<SlotId> {
         loop {
             let entered = self.buffer.write(span, tag, turn, &self.ftl);
             if entered.is_some() || !self.buffer.keeps_reads() {
@@ -58,7 +118,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Lets writes in that waited for room.
-    pub(super) fn admit_waiting(&mut self) {
+    pub(super) fn admit_waiting<const S: Skills>(&mut self) {
         while let Some(waiting) = self.buffer.first_waiting() {
             let Waiting { request, span, .. } = waiting;
             if self.turned_away(&waiting) {
@@ -66,7 +126,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             let entered = match self.buffer.gathers() {
                 true => self.let_in(request),
-                false => self.write_page(request, span, Turn::Waited),
+                false => self.write_page::<S>(request, span, Turn::Waited),
             };
             if !entered {
                 return;
@@ -92,104 +152,119 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 contents.trim(found);
                 // A write that was still on its way to flash is done: there is nothing to keep.
                 let mut outlet = Outlet { now: *now, front, intake, contents, finished };
-                buffer.trim(found, ftl, |waiter| outlet.settle(waiter, &Spent::default()));
+                buffer.trim(found, ftl, |waiter| {
+                    outlet.settle::<{ skills::ALL }>(waiter, &Spent::default())
+                });
             }
             if laws::ON {
                 self.ledger.trimmed(span.page);
             }
-            self.admit_next_version(span.page);
-            self.outdate_read(span.page);
+            self.admit_next_version::<{ skills::ALL }>(span.page);
+            self.outdate_read::<{ skills::ALL }>(span.page);
             self.ftl.trim(span.page);
         }
-        self.rewrite_what_is_due();
-        self.relieve();
-        self.admit_waiting();
-        self.write_back();
+        self.rewrite_what_is_due::<{ skills::ALL }>();
+        self.relieve::<{ skills::ALL }>();
+        self.admit_waiting::<{ skills::ALL }>();
+        self.write_back::<{ skills::ALL }>();
     }
 
     /// Begins every write-back that is due.
-    pub(super) fn write_back(&mut self) {
-        if let Some(gate) = self.cycles.gate() {
+    pub(super) fn write_back<const S: Skills>(&mut self) {
+        if any(S, RARE)
+            && let Some(gate) = self.cycles.gate()
+        {
             return self.write_back_by_planes(gate);
         }
         loop {
             while let Some(first) = self.buffer.due(&self.ftl) {
                 match first {
-                    Eviction::Page(slot) if self.buffer.page(slot).dirty.is_empty() => {
+                    Eviction::Page(slot) if any(S, RARE) && self.is_clean(slot) => {
                         self.drop_clean(slot);
                     }
                     // What room is left is for what is nowhere else.
-                    Eviction::Pad(_) if self.ftl.is_read_only() => {}
-                    _ if self.buffer.row() > 1 => self.begin_row(first),
-                    _ => self.begin_write_back(first),
+                    Eviction::Pad(_) if any(S, RARE) && self.ftl.is_read_only() => {}
+                    _ if any(S, ROWS) && self.buffer.row() > 1 => self.begin_row(first),
+                    _ => self.begin_write_back::<S>(first),
                 }
             }
             if !self.buffer.made_room() {
                 return;
             }
-            self.admit_waiting();
+            self.admit_waiting::<S>();
         }
+    }
+
+    fn is_clean(&self, slot: SlotId) -> bool {
+        self.buffer.page(slot).dirty.is_empty()
     }
 
     /// Takes `first` and the pages that may share a flash page with it out of the candidates, and
     /// starts their program, after the reads that partial pages need.
-    pub(super) fn begin_write_back(&mut self, first: Eviction) {
-        let program = self.fill_program(first, None);
+    pub(super) fn begin_write_back<const S: Skills>(&mut self, first: Eviction) {
+        let program = self.fill_program::<S>(first, None);
         if self.flash.command(program).waits_for == 0 {
-            self.issue(program);
+            self.issue::<S>(program);
         }
     }
 
     /// Makes a program of `first` and the pages that may share a flash page with it, and reads what is
     /// missing of them. For those reads the `leader` of its row waits; without one, the program itself.
     #[inline(always)]
-    pub(super) fn fill_program(&mut self, first: Eviction, leader: Option<CommandId>) -> CommandId {
+    pub(super) fn fill_program<const S: Skills>(
+        &mut self,
+        first: Eviction,
+        leader: Option<CommandId>,
+    ) -> CommandId {
         let task = Task::WriteBack;
         let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
         program.codewords = self.flash.bus().page_codewords();
         let program = self.flash.prepare(program);
         self.buffer.program_begun();
-        self.take_together(first);
+        self.take_together::<S>(first);
         let units = self.batch.len() as u32;
         self.flash.command_mut(program).units = units;
         for (unit, slot) in self.batch.iter().enumerate() {
             self.loads.row_mut(program)[unit] = slot.get();
         }
-        if self.ftl.regulation().is_some() {
+        if any(S, RARE) && self.ftl.regulation().is_some() {
             self.regulate(program);
         }
         for unit in 0..units {
             let slot = self.batch[unit as usize];
             let waits = leader.unwrap_or(program);
             let page = self.buffer.page(slot).page;
-            if self.translator.is_none() || self.finds_entry(page, Seeker::WriteBack(waits, slot)) {
-                self.merge_if_partial(slot, waits, Nanos::ZERO);
+            if !any(S, RARE)
+                || self.translator.is_none()
+                || self.finds_entry(page, Seeker::WriteBack(waits, slot))
+            {
+                self.merge_if_partial::<S>(slot, waits, Nanos::ZERO);
             }
         }
         program
     }
 
     /// Fills the batch with `first` and companions, and begins the write-back of each.
-    pub(super) fn take_together(&mut self, first: Eviction) {
+    pub(super) fn take_together<const S: Skills>(&mut self, first: Eviction) {
         self.batch.clear();
-        if self.units_per_page == 1 {
-            self.take(first);
+        if !any(S, UNITS) || self.units_per_page == 1 {
+            self.take::<S>(first);
             return;
         }
-        let slot = self.take(first);
+        let slot = self.take::<S>(first);
         let (page, stream) = (self.buffer.page(slot).page, self.stream_of(slot));
         if let Some(group) = self.ftl.group(page) {
             for page in (group.get()..group.get() + self.units_per_page).map(Lpn::new) {
                 let slot = self.buffer.find_dirty(page);
                 if let Some(slot) = slot.filter(|&slot| self.stream_of(slot) == stream) {
-                    self.take(Eviction::Page(slot));
+                    self.take::<S>(Eviction::Page(slot));
                 }
             }
             return;
         }
         while (self.batch.len() as u32) < self.units_per_page {
             let Some(next) = self.companion(stream, Beside::OnFlashPage) else { break };
-            self.take(next);
+            self.take::<S>(next);
         }
     }
 
@@ -213,16 +288,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// The stream of a program: that of its first page.
-    pub(super) fn stream_of_program(&self, program: CommandId) -> WriteStream {
+    pub(super) fn stream_of_program<const S: Skills>(&self, program: CommandId) -> WriteStream {
         self.stream_of(SlotId::new(self.loads.get(program, 0)))
     }
 
     /// Begins what the policy wants evicted. Returns the slot that stands for it in its program.
     #[inline]
-    fn take(&mut self, out: Eviction) -> SlotId {
+    fn take<const S: Skills>(&mut self, out: Eviction) -> SlotId {
         let slot = match out {
             Eviction::Page(slot) => {
-                self.take_page(slot);
+                self.take_page::<S>(slot);
                 slot
             }
             Eviction::Pack { first, second } => self.take_pack(first, second),
@@ -238,7 +313,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     #[inline]
-    fn take_page(&mut self, slot: SlotId) {
+    fn take_page<const S: Skills>(&mut self, slot: SlotId) {
         let page = self.buffer.begin_write_back(slot, &self.ftl);
         self.contents.begin_write_back(slot, self.buffer.page(slot).flushing);
         self.prepare_tables(page);
@@ -249,7 +324,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline(never)]
     fn take_pack(&mut self, first: SlotId, second: SlotId) -> SlotId {
         if self.stream_of(first) != self.stream_of(second) {
-            self.take_page(first);
+            self.take_page::<{ skills::ALL }>(first);
             return first;
         }
         self.buffer.begin_pack(first, second, &self.ftl);
@@ -296,56 +371,71 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A page that holds sectors on flash which it does not hold in the buffer is read first. Its program has
     /// `waited` for its entry of the map.
-    pub(super) fn merge_if_partial(&mut self, slot: SlotId, program: CommandId, waited: Nanos) {
+    pub(super) fn merge_if_partial<const S: Skills>(
+        &mut self,
+        slot: SlotId,
+        program: CommandId,
+        waited: Nanos,
+    ) {
         for part in self.older_parts_of(slot).into_iter().flatten() {
             let mut read = Command::new(Kind::Read, Origin::Merge, Task::WriteBack, part.at);
             read.units = 1;
             read.codewords = self.flash.bus().codewords_per_unit();
-            read.mode = self.ftl.mode_at(part.at);
+            read.mode = self.ftl.mode_at::<S>(part.at);
             read.then = Some(program);
             read.spent.translation = waited;
             self.flash.command_mut(program).waits_for += 1;
             let read = self.flash.prepare(read);
-            self.submit_command(read);
+            self.submit_command::<S>(read);
         }
     }
 
     /// Places a program whose data is complete, and hands it to the flash, as soon as the processor has
     /// time for that.
-    pub(super) fn issue(&mut self, program: CommandId) {
-        if !self.wait_for_processor(program, 1) {
-            self.issue_now(program);
+    pub(super) fn issue<const S: Skills>(&mut self, program: CommandId) {
+        if !any(S, RARE) || !self.wait_for_processor(program, 1) {
+            self.issue_now::<S>(program);
         }
     }
 
     /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
-    pub(super) fn issue_now(&mut self, program: CommandId) {
-        let stream = self.stream_of_program(program);
-        if self.place_or_stall(program, stream) {
-            self.hand_over(program);
+    pub(super) fn issue_now<const S: Skills>(&mut self, program: CommandId) {
+        let stream = self.stream_of_program::<S>(program);
+        if self.place_or_stall::<S>(program, stream) {
+            self.hand_over::<S>(program, self.flash.command(program).page);
         }
     }
 
     /// Places a program whose data is complete; it waits if nothing is free. A device that takes no
     /// more writes gives it up, unless it has been acknowledged. Says whether it is placed.
     #[inline]
-    pub(super) fn place_or_stall(&mut self, program: CommandId, stream: WriteStream) -> bool {
-        if !self.buffer.has_acknowledged()
+    pub(super) fn place_or_stall<const S: Skills>(
+        &mut self,
+        program: CommandId,
+        stream: WriteStream,
+    ) -> bool {
+        if any(S, RARE)
+            && !self.buffer.has_acknowledged()
             && (self.ftl.is_read_only() || self.ftl.is_homeless(self.first_page_of(program)))
         {
             self.give_up(program);
             return false;
         }
         // Behind those that wait already, if it would take what they wait for.
-        if self.stalled.is_empty() && self.place(program, stream) {
+        if self.stalled.is_empty() && self.place::<S>(program, stream) {
             return true;
         }
+        self.place_behind::<S>(program, stream)
+    }
+
+    /// The same behind those that wait already.
+    fn place_behind<const S: Skills>(&mut self, program: CommandId, stream: WriteStream) -> bool {
         let pool = self.ftl.pool(self.first_page_of(program));
-        if !self.stalled.has_waiting(pool, stream) && self.place(program, stream) {
+        if !self.stalled.has_waiting(pool, stream) && self.place::<S>(program, stream) {
             return true;
         }
         self.stalled.push(self.now, program, pool, stream);
-        if self.merger.is_some() {
+        if any(S, RARE) && self.merger.is_some() {
             self.want_room(self.first_page_of(program));
         }
         false
@@ -358,60 +448,64 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Places a program and hands it to the flash, if there is room. It has `waited` for that.
-    pub(super) fn try_issue(
+    pub(super) fn try_issue<const S: Skills>(
         &mut self,
         program: CommandId,
         stream: WriteStream,
         waited: Nanos,
     ) -> bool {
-        if !self.place(program, stream) {
+        if !self.place::<S>(program, stream) {
             return false;
         }
         // Who waits for room waits for collection.
-        self.flash.command_mut(program).spent.gc += waited;
-        self.hand_over(program);
+        let command = self.flash.command_mut(program);
+        command.spent.gc += waited;
+        let at = command.page;
+        self.hand_over::<S>(program, at);
         true
     }
 
     /// Finds a place for a program, if there is room.
     #[inline(always)]
-    fn place(&mut self, program: CommandId, stream: WriteStream) -> bool {
-        if self.merger.is_some() {
+    fn place<const S: Skills>(&mut self, program: CommandId, stream: WriteStream) -> bool {
+        if any(S, RARE) && self.merger.is_some() {
             return self.place_in_log(program);
         }
         let page = self.first_page_of(program);
-        let Some(first) = self.ftl.place(page, stream, self.flash.load()) else { return false };
-        self.fill_place(program, first);
+        let Some(first) = self.ftl.place::<S>(page, stream, self.flash.load()) else {
+            return false;
+        };
+        self.fill_place::<S>(program, first);
         true
     }
 
     /// Hands a program that is placed to the flash.
-    #[inline]
-    fn hand_over(&mut self, program: CommandId) {
-        self.submit_command(program);
-        self.consider_collecting_at(self.flash.command(program).page);
+    #[inline(always)]
+    fn hand_over<const S: Skills>(&mut self, program: CommandId, at: Ppn) {
+        self.submit_command::<S>(program);
+        self.consider_collecting_at::<S>(at);
     }
 
     /// A page was taken: its plane may have to collect.
     #[inline]
-    pub(super) fn consider_collecting_at(&mut self, page: Ppn) {
+    pub(super) fn consider_collecting_at<const S: Skills>(&mut self, page: Ppn) {
         let geometry = self.ftl.geometry();
-        self.consider_collecting(geometry.plane_of(geometry.block_of(page)));
+        self.consider_collecting::<S>(geometry.plane_of(geometry.block_of(page)));
     }
 
     /// A read for a merge, or the program of a write-back, is done.
-    pub(super) fn write_back_command_done(&mut self, id: CommandId) {
+    pub(super) fn write_back_command_done<const S: Skills>(&mut self, id: CommandId) {
         let command = self.flash.command(id);
         if command.kind == Kind::Program {
-            return self.write_back_done(id);
+            return self.write_back_done::<S>(id);
         }
         let (spent, Some(program)) = (command.spent, command.then) else { return };
-        self.input_came(program, spent);
+        self.input_came::<S>(program, spent);
         self.begin_after_given_up();
     }
 
     /// Something that a program, or its row, has waited for is there.
-    pub(super) fn input_came(&mut self, program: CommandId, spent: Spent) {
+    pub(super) fn input_came<const S: Skills>(&mut self, program: CommandId, spent: Spent) {
         let command = self.flash.command_mut(program);
         command.waits_for -= 1;
         if command.waits_for == 0 {
@@ -419,50 +513,56 @@ impl<P: Probe, C: Contents> Device<P, C> {
             command.spent = spent;
             match self.buffer.row() {
                 _ if self.cycles.have_barrier() => self.cycle_is_complete(program),
-                1 => self.issue(program),
+                1 => self.issue::<S>(program),
                 _ => self.row_is_complete(program),
             }
         }
     }
 
     /// The pages of a program are on flash: they become current, and whoever waited is told.
-    fn write_back_done(&mut self, id: CommandId) {
+    fn write_back_done<const S: Skills>(&mut self, id: CommandId) {
         let Command { page: first, units, spent, failed, .. } = *self.flash.command(id);
-        if self.ftl.program_fails(first, failed, &mut self.contents) {
+        if any(S, RARE) && self.ftl.program_fails::<S>(first, failed, &mut self.contents) {
             self.program_again(id);
-            self.empty_failed();
+            self.empty_failed::<S>();
             // Only where planes are gated, and it was given up, there may be something to begin now.
             return self.cycles.gate().into_iter().for_each(|gate| self.write_back_by_planes(gate));
         }
-        if let Some(gate) = self.cycles.gate() {
+        if any(S, RARE)
+            && let Some(gate) = self.cycles.gate()
+        {
             self.program_by_planes_done(id, gate);
         } else {
             for unit in 0..units {
                 let slot = SlotId::new(self.loads.get(id, unit));
-                self.make_current(slot, Ppn::new(first.get() + unit), &spent);
+                self.make_current::<S>(slot, Ppn::new(first.get() + unit), &spent);
             }
-            self.programmed_for_host(first, units);
+            self.programmed_for_host::<S>(first, units);
             self.buffer.program_ended();
         }
-        self.empty_failed();
-        self.rewrite_what_is_due();
-        self.relieve();
-        self.admit_waiting();
-        self.write_back();
+        if any(S, RARE) {
+            self.empty_failed::<S>();
+            self.rewrite_what_is_due::<S>();
+        }
+        self.relieve::<S>();
+        self.admit_waiting::<S>();
+        self.write_back::<S>();
     }
 
     /// A page is on flash and becomes the current copy.
     #[inline]
-    pub(super) fn make_current(&mut self, slot: SlotId, at: Ppn, spent: &Spent) {
+    pub(super) fn make_current<const S: Skills>(&mut self, slot: SlotId, at: Ppn, spent: &Spent) {
         let &Page { page, discard, packed_with, .. } = self.buffer.page(slot);
-        if let Some(second) = packed_with {
+        if any(S, RARE)
+            && let Some(second) = packed_with
+        {
             return self.make_pack_current([slot, second], at, spent);
         }
         if !discard || self.plant.is(Canary::TrimForgotten) {
-            self.ftl.commit(page, at);
+            self.ftl.commit::<S>(page, at);
         }
-        self.end_write_back(slot, spent);
-        self.admit_next_version(page);
+        self.end_write_back::<S>(slot, spent);
+        self.admit_next_version::<S>(page);
     }
 
     /// Parts of two pages are on flash, on one physical page.
@@ -475,30 +575,39 @@ impl<P: Probe, C: Contents> Device<P, C> {
             if !discard && !lost {
                 self.ftl.commit_fragment(page, at);
             }
-            self.end_write_back(slot, spent);
+            self.end_write_back::<{ skills::ALL }>(slot, spent);
         }
     }
 
-    fn end_write_back(&mut self, slot: SlotId, spent: &Spent) {
+    fn end_write_back<const S: Skills>(&mut self, slot: SlotId, spent: &Spent) {
         let Device { buffer, ftl, front, intake, finished, contents, now, .. } = self;
         let left = buffer.page(slot).dirty.is_empty();
         contents.end_write_back(slot, left);
         let mut outlet = Outlet { now: *now, front, intake, contents, finished };
-        buffer.end_write_back(slot, ftl, |waiter| outlet.settle(waiter, spent));
+        buffer.end_write_back(slot, ftl, |waiter| outlet.settle::<S>(waiter, spent));
     }
 
     /// A version of a page has left the staging area: the write that waited for that comes in.
-    pub(super) fn admit_next_version(&mut self, page: Lpn) {
+    #[inline]
+    pub(super) fn admit_next_version<const S: Skills>(&mut self, page: Lpn) {
+        if self.buffer.any_behind() {
+            self.admit_what_is_behind::<S>(page);
+        }
+    }
+
+    fn admit_what_is_behind<const S: Skills>(&mut self, page: Lpn) {
         if self.buffer.find(page).is_some() {
             return;
         }
         while let Some(waiting) = self.buffer.next_version(page) {
-            if self.ftl.is_read_only() || self.ftl.is_homeless(waiting.span.page) {
+            let refused = any(S, RARE)
+                && (self.ftl.is_read_only() || self.ftl.is_homeless(waiting.span.page));
+            if refused {
                 self.refuse_waiting(waiting);
                 continue;
             }
             let Waiting { request, span, .. } = waiting;
-            let admitted = self.write_page(request, span, Turn::Waited);
+            let admitted = self.write_page::<S>(request, span, Turn::Waited);
             debug_assert!(admitted, "nothing else can have come in");
             let last = self.intake.settle(request);
             debug_assert!(!last, "it waits for its program now");
@@ -508,19 +617,19 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Blocks that failed are emptied and given up.
     #[inline]
-    pub(super) fn empty_failed(&mut self) {
+    pub(super) fn empty_failed<const S: Skills>(&mut self) {
         if self.ftl.has_failed() {
-            let (collector, mut ground) = self.ground();
+            let (collector, mut ground) = self.ground::<S>();
             collector.empty_failed(&mut ground);
         }
     }
 
     /// Planes that were short of free blocks with nothing worth collecting may have something now.
-    pub(super) fn relieve(&mut self) {
-        if self.merger.is_some() {
+    pub(super) fn relieve<const S: Skills>(&mut self) {
+        if any(S, RARE) && self.merger.is_some() {
             return;
         }
-        let (collector, mut ground) = self.ground();
+        let (collector, mut ground) = self.ground::<S>();
         collector.feed_hungry(&mut ground);
     }
 }

@@ -3,14 +3,17 @@
 
 mod divide;
 mod hash;
+mod latencies;
 mod memory;
 mod queue;
 mod random;
+pub mod skills;
 mod slab;
 mod two_bits;
 
 pub use divide::Divisor;
 pub use hash::NumberHasher;
+pub use latencies::Latencies;
 pub use memory::prefetch;
 pub use queue::EventQueue;
 pub use random::Stream;

@@ -35,7 +35,7 @@ struct Slot<E> {
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
     entries: Slab<Entry<E>>,
-    slots: Vec<Slot<E>>,
+    slots: Box<[Slot<E>; SLOTS]>,
     /// A bit for each slot that holds something.
     occupied: [u64; WORDS],
     /// A bit for each word of `occupied` that is not zero.
@@ -59,7 +59,7 @@ impl<E: Copy> EventQueue<E> {
         }
         EventQueue {
             entries: Slab::default(),
-            slots: vec![Slot { first: None, last: None }; SLOTS],
+            slots: Box::new([Slot { first: None, last: None }; SLOTS]),
             occupied: [0; WORDS],
             summary: 0,
             shift,
@@ -75,7 +75,7 @@ impl<E: Copy> EventQueue<E> {
 
     /// Schedules `event` for moment `at`, which must not lie before the present moment `now`, nor
     /// further ahead of it than the reach of the queue. No waiting event may lie before `now`.
-    #[inline]
+    #[inline(always)]
     pub fn schedule(&mut self, now: SimTime, at: SimTime, event: E) {
         // Time may have passed without events; the wheel follows.
         self.now = now;
@@ -125,7 +125,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Takes the next event.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<(SimTime, E)> {
         let at = self.next?;
         self.now = at;

@@ -1,6 +1,9 @@
 //! The FTL's promises, checked from end to end: what tests call, and what a run never needs.
 
+use super::gc::VictimPolicy;
 use super::{BlockState, Ftl};
+use crate::engine::skills;
+use crate::ftl::mapping::MappingPolicy;
 use crate::units::{BlockId, Lpn, PlaneId};
 
 impl Ftl {
@@ -87,7 +90,9 @@ impl Ftl {
         self.audit_lists(plane)?;
         self.audit_candidates(plane)?;
         for stream in self.streams.all_host_streams() {
-            if self.writable[stream.at()].planes[plane.at()] != self.is_writable(plane, stream) {
+            if self.writable[stream.at()].planes[plane.at()]
+                != self.is_writable::<{ skills::ALL }>(plane, stream)
+            {
                 return Err(format!("{plane:?} is noted as what it is not: writable, or full"));
             }
         }

@@ -4,7 +4,7 @@
 use super::streams::{MOST_STREAMS, WriteStream};
 use crate::engine::prefetch;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{BlockId, Ppn};
 
 /// Where a block stands in its life.

@@ -4,11 +4,13 @@
 //! of a commit, and the counts; then the planes, checked against the blocks; then the candidates,
 //! of which the victim policy is told as of blocks that close.
 
-use super::gc::VictimView;
-use super::mapping::Dftl;
+use super::gc::{VictimPolicy, VictimView};
+use super::mapping::{Dftl, MappingPolicy};
 use super::plane::Loaded;
 use super::streams::WriteStream;
 use super::{BlockState, Ftl};
+use crate::engine::skills;
+use crate::ftl::placement::PlacementPolicy;
 use crate::image::{Damage, Part, Reader, Resume, Snapshot, Writer, take_up};
 use crate::units::{BlockId, PlaneId};
 
@@ -128,7 +130,9 @@ impl Ftl {
         self.recount_losses();
         self.recount_dead();
         self.refresh_pack_room();
-        (0..self.geometry.planes()).map(PlaneId::new).for_each(|at| self.refresh_writable(at));
+        (0..self.geometry.planes())
+            .map(PlaneId::new)
+            .for_each(|at| self.refresh_writable::<{ skills::ALL }>(at));
         self.begin_record();
         Ok(())
     }

@@ -6,10 +6,11 @@
 use std::collections::BTreeMap;
 
 use super::{Fragments, Ftl};
-use crate::device::Contents;
-use crate::host::SectorMask;
+use crate::engine::skills::{self, Skills};
+use crate::ftl::FlashContents;
+use crate::ftl::mapping::MappingPolicy;
 use crate::image::{Damage, Reader, Writer};
-use crate::units::{Lpn, Ppn};
+use crate::units::{Lpn, Ppn, SectorMask};
 
 /// Physical pages of which sectors are lost, and which.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,10 @@ pub(super) struct Lost {
 }
 
 impl Lost {
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
     /// These sectors are lost, too.
     fn add(&mut self, at: u32, sectors: SectorMask) {
         if !sectors.is_empty() {
@@ -97,8 +102,16 @@ impl Ftl {
 
     /// The data of a page is copied.
     #[inline]
-    pub(crate) fn carry(&mut self, from: Ppn, to: Ppn, contents: &mut impl Contents) {
+    pub(crate) fn carry<const S: Skills>(
+        &mut self,
+        from: Ppn,
+        to: Ppn,
+        contents: &mut impl FlashContents,
+    ) {
         contents.copy(from, to);
+        if !skills::any(S, skills::RARE_ON_FLASH) {
+            return;
+        }
         self.lost.add(to.get(), self.lost_at(from));
     }
 
@@ -112,7 +125,7 @@ impl Ftl {
     }
 
     /// A block was erased: `units` pages from `first` on.
-    pub(crate) fn clear(&mut self, first: Ppn, units: u32, contents: &mut impl Contents) {
+    pub(crate) fn clear(&mut self, first: Ppn, units: u32, contents: &mut impl FlashContents) {
         contents.erase(first, units);
         self.forget_block(first, units);
     }

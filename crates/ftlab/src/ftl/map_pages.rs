@@ -2,7 +2,8 @@
 //! counted apart.
 
 use super::Ftl;
-use super::mapping::Dftl;
+use super::mapping::{Dftl, MappingPolicy};
+use crate::engine::skills;
 use crate::scheduler::Load;
 use crate::units::{PlaneId, Ppn, Tpn};
 use crate::verify::Canary;
@@ -45,9 +46,9 @@ impl Ftl {
     pub(crate) fn commit_translation(&mut self, of: Tpn, first: Ppn) {
         let Some(pages) = self.mapping.dftl().map(|map| map.pages_of(of)) else { return };
         for (page, at) in pages.zip(first.get()..) {
-            self.commit(page, Ppn::new(at));
+            self.commit::<{ skills::ALL }>(page, Ppn::new(at));
         }
-        self.programmed(first, self.geometry.units_per_page());
+        self.programmed::<{ skills::ALL }>(first, self.geometry.units_per_page());
     }
 
     /// So many translation pages wait for a place.

@@ -7,6 +7,7 @@
 mod audit;
 mod blocks;
 mod cargo;
+mod contents;
 pub mod cost;
 mod fragments;
 pub mod gc;
@@ -28,6 +29,7 @@ pub mod wear;
 
 pub use blocks::{BlockState, Blocks};
 pub use cargo::Cargo;
+pub use contents::FlashContents;
 pub use fragments::{Fragment, Fragments, OwnerPart};
 pub use plane::Plane;
 pub(crate) use relocations::Relocations;
@@ -35,20 +37,21 @@ pub use spare::Spare;
 
 use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
-use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimView};
+use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimPolicy, VictimView};
 use lost::Lost;
-use mapping::Mapping;
+use mapping::{Mapping, MappingPolicy};
 use parity::Stripes;
-use placement::{Mate, Placement, Writable};
+use placement::{Mate, Placement, PlacementPolicy, Writable};
 use recovery::{Record, Recovery};
 use slc::{CacheState, Count, SlcSetup};
-use streams::Streams;
+use streams::{Streams, StreamsPolicy};
 use wear::{DeadDies, Demand, FreeBlockOrder, Levelling, Life, Refresh, WearSetup};
 
-use crate::host::SectorMask;
-use crate::nand::{Geometry, Superblocks};
+use crate::engine::skills::{self, RARE, SLC, Skills, any};
+use crate::nand::Superblocks;
 use crate::scheduler::DieSet;
-use crate::units::{BlockId, Lpn, PlaneId, Ppn};
+use crate::shape::Geometry;
+use crate::units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 use crate::verify::{Canary, Plant};
 
 /// What an FTL is made of.
@@ -253,9 +256,31 @@ impl Ftl {
             // A dynamic cache may have no room even on a new device.
             (0..ftl.geometry.planes())
                 .map(PlaneId::new)
-                .for_each(|plane| ftl.refresh_writable(plane));
+                .for_each(|plane| ftl.refresh_writable::<{ skills::ALL }>(plane));
         }
         ftl
+    }
+
+    /// What it has of the [`skills`].
+    pub(crate) fn skills(&self) -> Skills {
+        let rare = [
+            !self.mapping.is_plain(),
+            self.triggers != Triggers::NONE,
+            self.stripes.is_some(),
+            self.life.is_some(),
+            self.dead.is_some(),
+            self.refresh.is_some(),
+            self.regulation.is_some(),
+            self.record.is_some(),
+            self.read_only,
+            !self.failed.is_empty(),
+        ];
+        skills::those(&[
+            (self.geometry.units_per_page() > 1, skills::UNITS),
+            (self.slc.is_some(), skills::SLC),
+            (rare.contains(&true), skills::RARE),
+            (!self.lost.is_empty(), skills::RARE_ON_FLASH),
+        ])
     }
 
     /// The shape of what it fills: the flash, or the volume that superblocks make of it.
@@ -332,10 +357,10 @@ impl Ftl {
 
     /// Where the current copy of a page that the host reads lies; counts the page if there is none.
     #[inline]
-    pub fn look_up_for_host(&mut self, page: Lpn) -> Option<Ppn> {
+    pub fn look_up_for_host<const S: Skills>(&mut self, page: Lpn) -> Option<Ppn> {
         let at = self.look_up(page);
         match at {
-            Some(at) => self.count_slc(at, 1, Count::Read),
+            Some(at) => self.count_slc::<S>(at, 1, Count::Read),
             None => self.counts.unwritten_reads += 1,
         }
         at
@@ -406,13 +431,15 @@ impl Ftl {
 
     /// Records on flash what a placed page of the host is programmed with.
     #[inline]
-    pub fn record(&mut self, at: Ppn, page: Lpn, sectors: SectorMask) {
-        if self.mapping.packs() {
+    pub fn record<const S: Skills>(&mut self, at: Ppn, page: Lpn, sectors: SectorMask) {
+        if any(S, RARE) && self.mapping.packs() {
             self.spare.release(at);
         }
         self.spare.record(at, page, sectors);
         self.streams.wrote(page);
-        if let Some(record) = &mut self.record {
+        if any(S, RARE)
+            && let Some(record) = &mut self.record
+        {
             record.wrote(at);
         }
     }
@@ -424,31 +451,42 @@ impl Ftl {
     }
 
     /// The flash page that begins at `first` is programmed, with `units` pages of the host on it.
-    pub fn programmed_for_host(&mut self, first: Ppn, units: u32) {
+    pub fn programmed_for_host<const S: Skills>(&mut self, first: Ppn, units: u32) {
         self.counts.host_pages += u64::from(units);
-        self.count_slc(first, u64::from(units), Count::Written);
-        self.programmed(first, units);
+        self.count_slc::<S>(first, u64::from(units), Count::Written);
+        self.programmed::<S>(first, units);
     }
 
     /// The flash page that begins at `first` is programmed, `units` of it with pages.
     #[inline]
-    fn programmed(&mut self, first: Ppn, units: u32) {
+    fn programmed<const S: Skills>(&mut self, first: Ppn, units: u32) {
         let units_per_page = self.geometry.units_per_page();
-        if self.mapping.has_log() {
-            return self.programmed_in_log(first);
-        }
-        if let Some(record) = &mut self.record {
-            record.landed(first, units_per_page);
+        if any(S, RARE) {
+            if self.mapping.has_log() {
+                return self.programmed_in_log(first);
+            }
+            if let Some(record) = &mut self.record {
+                record.landed(first, units_per_page);
+            }
         }
         self.counts.padding += u64::from(units_per_page - units);
         let block = self.geometry.block_of(first);
         let programmed = self.blocks.add_programmed(block, units_per_page);
-        if self.blocks.state(block) == BlockState::Failing {
+        if any(S, RARE) && self.blocks.state(block) == BlockState::Failing {
             self.settle_failing(block);
-        } else if programmed == self.blocks.units_of(block) {
+        } else if programmed == self.units_of::<S>(block) {
             self.close(block);
-        } else if self.refresh.is_some() {
+        } else if any(S, RARE) && self.refresh.is_some() {
             self.settle_sealing(block);
+        }
+    }
+
+    /// Mapping units that a block holds, as it is used at present.
+    #[inline(always)]
+    fn units_of<const S: Skills>(&self, block: BlockId) -> u32 {
+        match any(S, SLC) {
+            true => self.blocks.units_of(block),
+            false => self.blocks.units_per_block(),
         }
     }
 
@@ -477,18 +515,20 @@ impl Ftl {
     /// The copy of `page` at `at` is programmed: it is the current one from now on. Called before
     /// [`programmed_for_host`](Self::programmed_for_host), which closes the block.
     #[inline]
-    pub fn commit(&mut self, page: Lpn, at: Ppn) {
-        if self.mapping.packs() {
+    pub fn commit<const S: Skills>(&mut self, page: Lpn, at: Ppn) {
+        if any(S, RARE) && self.mapping.packs() {
             return self.commit_gathered(page, at);
         }
         let old = self.mapping.commit(page, at);
-        self.note_change(page);
+        if any(S, RARE) {
+            self.note_change(page);
+        }
         let (block, unit) = self.geometry.place_of(at);
         self.blocks.set_valid(block, unit);
         if let Some(old) = old
             && !self.plant.is(Canary::OldCopyStays)
         {
-            self.invalidate(old);
+            self.invalidate::<S>(old);
         }
     }
 
@@ -516,19 +556,19 @@ impl Ftl {
         }
         let old = self.mapping.trim(page)?;
         self.counts.trimmed += 1;
-        self.invalidate(old);
+        self.invalidate::<{ skills::ALL }>(old);
         Some(old)
     }
 
     #[inline]
-    fn invalidate(&mut self, at: Ppn) {
+    fn invalidate<const S: Skills>(&mut self, at: Ppn) {
         let (block, unit) = self.geometry.place_of(at);
         if !self.plant.is(Canary::ValidBitStays) {
             self.blocks.clear_valid(block, unit);
         }
         if self.blocks.state(block) == BlockState::Closed
-            && !self.blocks.is_slc(block)
-            && !self.mapping.has_log()
+            && !(any(S, SLC) && self.blocks.is_slc(block))
+            && !(any(S, RARE) && self.mapping.has_log())
         {
             let plane = self.geometry.plane_of(block);
             let view = VictimView { plane, blocks: &self.blocks };

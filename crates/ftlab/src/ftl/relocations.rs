@@ -3,7 +3,7 @@
 //! Collection copies pages as they lie on flash, and their map entries lie anywhere: each is a miss of every cache, the
 //! processor's table of memory pages included. Put off until many of one part of the map are together, they cost a
 //! third of that. The places of valid pages stand in the spare area meanwhile, which is all that collection asks
-//! for. Who asks the map has to [settle](Ftl::settle) the page first.
+//! for. Who asks the map has to [settle](Ftl::settle_page) the page first.
 
 use super::Ftl;
 use crate::units::{Lpn, Ppn};
@@ -74,7 +74,7 @@ impl Part {
 impl Ftl {
     /// The map says of a page what it should.
     #[inline]
-    pub(crate) fn settle(&mut self, page: Lpn, later: &mut Relocations) {
+    pub(crate) fn settle_page(&mut self, page: Lpn, later: &mut Relocations) {
         let part = &mut later.parts[(page.get() >> later.bits) as usize];
         let (word, bit) = mark(page);
         if part.marks[word] & bit != 0 || part.is_full {

@@ -2,10 +2,12 @@
 //! one is full, and which planes the host may write to.
 
 use super::gc::{Collection, Purpose};
-use super::placement::{PlacementView, Writable};
-use super::streams::WriteStream;
+use super::placement::{PlacementPolicy, PlacementView, Writable};
+use super::streams::{StreamsPolicy, WriteStream};
 use super::wear::Pick;
 use super::{BlockState, Ftl};
+use crate::engine::skills::{self, RARE, SLC, Skills, UNITS, any};
+use crate::ftl::mapping::MappingPolicy;
 use crate::nand::{CellMode, Row};
 use crate::scheduler::Load;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
@@ -37,15 +39,27 @@ impl Ftl {
     /// Chooses where the flash page that begins with logical page `page` goes, and takes it. None if
     /// nothing that may be used is free.
     #[inline]
-    pub fn place(&mut self, page: Lpn, stream: WriteStream, load: &Load) -> Option<Ppn> {
-        if self.read_only {
-            return self.place_anywhere(stream);
+    pub fn place<const S: Skills>(
+        &mut self,
+        page: Lpn,
+        stream: WriteStream,
+        load: &Load,
+    ) -> Option<Ppn> {
+        let mut load = load;
+        if any(S, RARE) {
+            if self.read_only {
+                return self.place_anywhere(stream);
+            }
+            if self.is_homeless(page) {
+                return self.place_homeless(stream);
+            }
+            if let Some(stripes) = &self.stripes {
+                load = stripes.dies();
+            }
         }
-        if self.is_homeless(page) {
-            return self.place_homeless(stream);
-        }
-        let load = self.stripes.as_ref().map_or(load, |stripes| stripes.dies());
-        if let Some(cache) = &self.slc {
+        if any(S, SLC)
+            && let Some(cache) = &self.slc
+        {
             let view = PlacementView { load, writable: &cache.writable };
             if let Some(plane) = self.placement.choose(page, &view) {
                 return self.take_slc_page(plane);
@@ -53,7 +67,7 @@ impl Ftl {
         }
         let view = PlacementView { load, writable: &self.writable[stream.at()] };
         let plane = self.placement.choose(page, &view)?;
-        self.take_for_host(plane, stream)
+        self.take_for_host::<S>(plane, stream)
     }
 
     /// As [`place`](Self::place), for a further flash page of a row: on another plane of the same die.
@@ -75,7 +89,7 @@ impl Ftl {
         let plane = self.placement.choose_beside(page, row, writable)?;
         match cached {
             true => self.take_slc_page(plane),
-            false => self.take_for_host(plane, stream),
+            false => self.take_for_host::<{ skills::ALL }>(plane, stream),
         }
     }
 
@@ -83,21 +97,21 @@ impl Ftl {
     pub(in crate::ftl) fn place_map_page(&mut self, page: Lpn, load: &Load) -> Option<Ppn> {
         let view = PlacementView { load, writable: self.map_writable.as_ref()? };
         let plane = self.placement.choose(page, &view)?;
-        self.take_for_host(plane, WriteStream::MAP)
+        self.take_for_host::<{ skills::ALL }>(plane, WriteStream::MAP)
     }
 
     #[inline]
-    pub(in crate::ftl) fn take_for_host(
+    pub(in crate::ftl) fn take_for_host<const S: Skills>(
         &mut self,
         plane: PlaneId,
         stream: WriteStream,
     ) -> Option<Ppn> {
-        let at = self.take_page(plane, stream, self.reserve(plane))?;
+        let at = self.take_page::<S>(plane, stream, self.reserve(plane))?;
         let state = &mut self.planes[plane.at()];
         let had_credit = state.host_credit > 0;
         state.host_credit = state.host_credit.saturating_sub(1);
         if had_credit && state.host_credit == 0 {
-            self.refresh_writable(plane);
+            self.refresh_writable::<S>(plane);
         }
         Some(at)
     }
@@ -105,12 +119,18 @@ impl Ftl {
     /// A flash page for copies of what lies at `from`. If its own stream can get no block, it goes
     /// beside other copies: what the reserve holds is enough for a victim only as a whole.
     #[inline]
-    pub(in crate::ftl) fn place_copy(&mut self, plane: PlaneId, from: Ppn) -> Option<Ppn> {
+    pub(in crate::ftl) fn place_copy<const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        from: Ppn,
+    ) -> Option<Ppn> {
         let source = self.blocks.stream(self.geometry.block_of(from));
         let page = self.owner_of(from)?;
-        let is_of_map = self.mapping.dftl().is_some_and(|map| map.is_of_map(page));
+        let is_of_map = any(S, RARE) && self.mapping.dftl().is_some_and(|map| map.is_of_map(page));
         // What leaves the cache, or was programmed again, counts as written by the host just now.
-        let source = match source == WriteStream::SLC || source == WriteStream::REWRITES {
+        let source = match any(S, RARE | SLC)
+            && (source == WriteStream::SLC || source == WriteStream::REWRITES)
+        {
             true => self.streams.host_stream(page, 0),
             false => source,
         };
@@ -119,30 +139,30 @@ impl Ftl {
             false => self.streams.copy_stream(page, source),
         };
         let kept_back = self.life.as_ref().map_or(0, |life| life.kept_back());
-        self.take_page(plane, stream, kept_back).or_else(|| {
+        self.take_page::<S>(plane, stream, kept_back).or_else(|| {
             let map = self.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
             let mut others = self.streams.all_copy_streams().chain(map);
-            others.find_map(|stream| self.take_page(plane, stream, kept_back))
+            others.find_map(|stream| self.take_page::<S>(plane, stream, kept_back))
         })
     }
 
     /// Takes the next flash page of a plane's open block; opens another block when it is full, if more
     /// than `reserve` are free.
     #[inline]
-    pub(in crate::ftl) fn take_page(
+    pub(in crate::ftl) fn take_page<const S: Skills>(
         &mut self,
         plane: PlaneId,
         stream: WriteStream,
         reserve: u32,
     ) -> Option<Ppn> {
-        let step = self.geometry.units_per_page();
+        let step = if any(S, UNITS) { self.geometry.units_per_page() } else { 1 };
         let whole = self.geometry.units_per_block();
         let (block, unit) = match self.planes[plane.at()].next_page(stream, step, whole) {
             Some(place) => place,
-            None => self.first_page(plane, stream, reserve)?,
+            None => self.first_page::<S>(plane, stream, reserve)?,
         };
         let mut next = unit + step;
-        if self.stripes.is_some() {
+        if any(S, RARE) && self.stripes.is_some() {
             self.begin_stripe(block, unit);
             next += self.leave_places_out(plane, stream, block, next);
         }
@@ -150,7 +170,7 @@ impl Ftl {
             writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
         }
         if next == whole {
-            self.refresh_writable(plane);
+            self.refresh_writable::<S>(plane);
         }
         Some(self.geometry.page_at(block, unit))
     }
@@ -166,20 +186,25 @@ impl Ftl {
 
     /// Opens a block and takes its first flash page.
     #[cold]
-    fn first_page(
+    fn first_page<const S: Skills>(
         &mut self,
         plane: PlaneId,
         stream: WriteStream,
         reserve: u32,
     ) -> Option<(BlockId, u32)> {
-        self.open_block(plane, stream, reserve)?;
+        self.open_block::<S>(plane, stream, reserve)?;
         let (step, whole) = (self.geometry.units_per_page(), self.geometry.units_per_block());
         let place = self.planes[plane.at()].next_page(stream, step, whole);
-        self.refresh_writable(plane);
+        self.refresh_writable::<S>(plane);
         place
     }
 
-    fn open_block(&mut self, plane: PlaneId, stream: WriteStream, reserve: u32) -> Option<()> {
+    fn open_block<const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        stream: WriteStream,
+        reserve: u32,
+    ) -> Option<()> {
         let for_host =
             stream.at() < usize::from(self.streams.host_streams()) || stream == WriteStream::MAP;
         if self.free_blocks(plane) <= reserve {
@@ -228,7 +253,11 @@ impl Ftl {
 
     /// Whether the host may write to a plane in a stream: there is a page for it, and it does not run
     /// ahead of collection where blocks are scarce.
-    pub(in crate::ftl) fn is_writable(&self, plane: PlaneId, stream: WriteStream) -> bool {
+    pub(in crate::ftl) fn is_writable<const S: Skills>(
+        &self,
+        plane: PlaneId,
+        stream: WriteStream,
+    ) -> bool {
         let state = &self.planes[plane.at()];
         let (free, reserve) = (state.free_blocks(), self.thresholds.reserve);
         let room = state.has_room(stream, self.geometry.units_per_block());
@@ -236,17 +265,17 @@ impl Ftl {
         let scarce = free <= reserve + 1;
         let collecting = state.collection.is_some() && !self.read_only;
         let paced = scarce && collecting && state.host_credit == 0;
-        !paced && (room || free > self.reserve(plane)) && !self.slc_holds(plane)
+        !paced && (room || free > self.reserve(plane)) && !(any(S, SLC) && self.slc_holds(plane))
     }
 
     /// Notes whether the host may write to a plane, after anything changed on which that depends.
-    pub(in crate::ftl) fn refresh_writable(&mut self, plane: PlaneId) {
+    pub(in crate::ftl) fn refresh_writable<const S: Skills>(&mut self, plane: PlaneId) {
         for stream in self.streams.all_host_streams() {
-            let writable = self.is_writable(plane, stream);
+            let writable = self.is_writable::<S>(plane, stream);
             self.writable[stream.at()].note(plane, writable, &self.geometry);
         }
         if self.map_writable.is_some() {
-            let writable = self.is_writable(plane, WriteStream::MAP);
+            let writable = self.is_writable::<S>(plane, WriteStream::MAP);
             if let Some(map) = &mut self.map_writable {
                 map.note(plane, writable, &self.geometry);
             }

@@ -4,9 +4,8 @@
 
 use super::fragments::OwnerPart;
 use crate::engine::prefetch;
-use crate::host::SectorMask;
 use crate::image::{Damage, Reader, Writer};
-use crate::units::{Lpn, Ppn};
+use crate::units::{Lpn, Ppn, SectorMask};
 
 /// Marks an owner whose page holds only some sectors; their mask is then kept beside.
 const PARTIAL: u32 = 1 << 31;
@@ -15,8 +14,9 @@ const PARTIAL: u32 = 1 << 31;
 /// record. Only for mappings that pack pages; their logical pages are numbered below the mark.
 const SHARED: u32 = PARTIAL | 1 << 30;
 
-/// How many owners ahead of collection their memory is asked for: a few cache lines.
-const PREFETCH_DISTANCE: usize = 48;
+/// How many owners ahead of collection their memory is asked for: a cache line, so that it is still there when
+/// collection comes to it, however many planes collect meanwhile.
+const PREFETCH_DISTANCE: usize = 16;
 
 /// Owners and sector masks by physical page.
 ///

@@ -6,10 +6,11 @@ use std::collections::VecDeque;
 use super::arbitration::{Arbitration, Backlog};
 use super::link::{Link, LinkSetup};
 use super::processor::{Job, Processor, ProcessorSetup, data_of};
-use super::{Intake, Op, QueueId, QueueSet, Request, RequestId};
+use super::{Intake, Op, QueueId, QueueSet, Request};
+use crate::host::arbitration::ArbitrationPolicy;
 use crate::image::{Damage, Reader, Writer};
 use crate::scheduler::CommandId;
-use crate::units::{Nanos, SimTime};
+use crate::units::{Nanos, RequestId, SimTime};
 
 /// What a front end is made of.
 #[derive(Clone, Debug)]

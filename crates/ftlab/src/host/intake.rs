@@ -2,10 +2,7 @@
 
 use super::{Breakdown, Completion, Op, Outcome, QueueId, Request};
 use crate::engine::{Handle, Slab};
-use crate::units::{Bytes, SECTOR_BYTES, SimTime};
-
-/// A handle to a request in the device.
-pub type RequestId = Handle<Active>;
+use crate::units::{Bytes, RequestId, SECTOR_BYTES, SimTime};
 
 /// A request in the device.
 #[derive(Clone, Debug)]
@@ -50,6 +47,12 @@ impl Active {
     }
 }
 
+/// Where a request stands in the table.
+#[inline]
+const fn place(id: RequestId) -> Handle<Active> {
+    Handle::new(id.get())
+}
+
 /// All requests in the device.
 #[derive(Clone, Debug, Default)]
 pub struct Intake {
@@ -69,7 +72,7 @@ impl Intake {
         let finished = submitted;
         const { assert!(size_of::<Active>() <= 128, "two cache lines") };
         let answer = Completion { request, queue, submitted, finished, breakdown, outcome };
-        let id = self.active.insert(Active { answer });
+        let id = RequestId::new(self.active.insert(Active { answer }).get());
         match self.waits_for.get_mut(id.at()) {
             Some(waits_for) => *waits_for = 1,
             None => self.waits_for.push(1),
@@ -79,7 +82,7 @@ impl Intake {
 
     /// The front end has passed the request on.
     pub fn start(&mut self, id: RequestId, now: SimTime) {
-        self.active[id].answer.finished = now;
+        self.active[place(id)].answer.finished = now;
     }
 
     /// The request waits for one thing more.
@@ -100,30 +103,30 @@ impl Intake {
     /// The request.
     #[inline]
     pub fn get(&self, id: RequestId) -> &Active {
-        &self.active[id]
+        &self.active[place(id)]
     }
 
     /// The request's account of time.
     #[inline]
     pub fn breakdown_mut(&mut self, id: RequestId) -> &mut Breakdown {
-        &mut self.active[id].answer.breakdown
+        &mut self.active[place(id)].answer.breakdown
     }
 
     /// The request can't be done: the device takes no writes any more.
     pub fn refuse(&mut self, id: RequestId) {
-        self.active[id].answer.outcome = Outcome::ReadOnly;
+        self.active[place(id)].answer.outcome = Outcome::ReadOnly;
     }
 
     /// Some of what the request reads is lost.
     pub fn cannot_read(&mut self, id: RequestId) {
-        self.active[id].answer.outcome = Outcome::Unreadable;
+        self.active[place(id)].answer.outcome = Outcome::Unreadable;
     }
 
     /// Takes a finished request out.
     #[inline]
     pub fn finish(&mut self, id: RequestId, finished: SimTime) -> &Completion {
-        self.active.release(id);
-        let answer = &mut self.active[id].answer;
+        self.active.release(place(id));
+        let answer = &mut self.active[place(id)].answer;
         answer.finished = finished;
         if answer.request.op == Op::Write && answer.outcome == Outcome::Done {
             self.written_sectors += u64::from(answer.request.sectors);

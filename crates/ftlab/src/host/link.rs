@@ -3,8 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::RequestId;
-use crate::units::{Bytes, BytesPerSec, Nanos, SimTime};
+use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SimTime};
 
 /// How long data takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,9 +11,9 @@ mod queue;
 mod request;
 
 pub use front_end::{FrontEnd, FrontEndSetup, FrontEvent};
-pub use intake::{Active, Intake, RequestId};
+pub use intake::{Active, Intake};
 pub use link::LinkSetup;
-pub use pages::{PageSpan, Pages, SectorMask};
+pub use pages::Pages;
 pub use processor::{Copies, Job, ProcessorSetup};
-pub use queue::{MOST_QUEUES, QueueId, QueueSet, Queues};
+pub use queue::{MOST_QUEUES, QueueId, QueueSet, Queues, StreamMap};
 pub use request::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};

@@ -10,10 +10,10 @@
 
 use std::collections::VecDeque;
 
-use super::{Op, Request, RequestId};
-use crate::config::declare::choices;
+use super::{Op, Request};
+use crate::options::declare::choices;
 use crate::scheduler::CommandId;
-use crate::units::{Bytes, BytesPerSec, Nanos, SECTOR_BYTES, SimTime};
+use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SECTOR_BYTES, SimTime};
 
 choices! {
     /// What the processor copies within its memory.

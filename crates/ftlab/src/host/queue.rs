@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::config::StreamMap;
+use crate::options::declare::choices;
 
 /// The most submission queues.
 pub const MOST_QUEUES: u32 = QueueSet::CAPACITY;
@@ -91,6 +91,16 @@ impl FromIterator<QueueId> for QueueSet {
         let mut set = QueueSet::default();
         queues.into_iter().for_each(|queue| set.insert(queue));
         set
+    }
+}
+
+choices! {
+    /// How streams are spread over submission queues.
+    pub enum StreamMap {
+        /// The number of the stream modulo the number of queues.
+        Modulo = "modulo",
+        /// Stream i to queue i, all that are left to the last queue.
+        Saturate = "saturate",
     }
 }
 

@@ -12,18 +12,10 @@
 //! while loading, so bytes that load make a consistent device.
 
 mod code;
-pub mod file;
-mod fits;
-#[doc(hidden)]
-pub mod fuzz;
 mod snapshot;
 
 pub use code::{Damage, Reader, Writer};
-pub use file::{Image, Refusal};
-pub use fits::{Difference, Taken, differences};
 pub use snapshot::{Part, Snapshot};
-
-use crate::config::{FtlOptions, Options};
 
 /// Which policies find themselves again, with the same options, in the loading device, and so take up
 /// their own state. The others are told what happened.
@@ -87,34 +79,6 @@ impl Resume {
         collection: false,
         random: false,
     };
-
-    /// What two configurations have in common. Random streams go on if the seeds are the same, too.
-    #[must_use]
-    pub fn between(saved: &Options, loading: &Options, same_seed: bool) -> Resume {
-        let (a, b) = (saved, loading);
-        Resume {
-            // Both decide whether there is a front end at all.
-            host: a.host == b.host && a.firmware == b.firmware,
-            mapping: a.ftl.mapping == b.ftl.mapping,
-            placement: a.ftl.placement == b.ftl.placement,
-            // What they know of pages is as long as the device has pages.
-            streams: a.ftl.streams == b.ftl.streams
-                && a.ftl.mapping == b.ftl.mapping
-                && a.ftl.over_provisioning == b.ftl.over_provisioning,
-            victim: a.ftl.gc.victim == b.ftl.gc.victim,
-            wear: a.ftl.wear.policy == b.ftl.wear.policy,
-            cache: a.cache == b.cache,
-            scheduler: a.scheduler == b.scheduler,
-            timing: a.nand.timing == b.nand.timing,
-            cost: a.ftl.cost.policy == b.ftl.cost.policy
-                && a.ftl.over_provisioning == b.ftl.over_provisioning
-                && a.nand.timing.policy.knows_costs()
-                && b.nand.timing.policy.knows_costs(),
-            // At which cost pages are programmed is nothing to collection.
-            collection: FtlOptions { cost: b.ftl.cost.clone(), ..a.ftl.clone() } == b.ftl,
-            random: same_seed,
-        }
-    }
 }
 
 /// Reads what a policy remembers, or passes it over if another policy is to begin anew.

@@ -2,9 +2,9 @@
 //! operations, and leaving an operation for a read. Which of them a part offers is in its data sheet.
 
 use super::die::CacheOps;
-use super::geometry::Geometry;
 use super::operation::Kind;
-use crate::config::declare::choices;
+use crate::options::declare::choices;
+use crate::shape::Geometry;
 use crate::units::{DieId, Nanos, PlaneId, Ppn};
 
 choices! {
@@ -56,17 +56,26 @@ impl MultiPlane {
         of(Kind::Read, self.read) | of(Kind::Program, self.program) | of(Kind::Erase, self.erase)
     }
 
-    /// Whether two pages on different planes of a die may be served together. Blocks are erased
-    /// whole: there only the block counts.
+    /// Whether two pages on different planes of a die may be served together.
     #[must_use]
     pub fn fits(&self, geometry: &Geometry, kind: Kind, one: Ppn, other: Ppn) -> bool {
-        let page = |page| geometry.flash_page_in_block(page);
-        let block = |page| geometry.index_in_plane(geometry.block_of(page));
+        self.address_of(geometry, kind, one) == self.address_of(geometry, kind, other)
+    }
+
+    /// What the addresses of pages on different planes of a die have to have in common, so that they may be served
+    /// together: block, and flash page, as far as they count. Blocks are erased whole: there only the block does.
+    #[inline]
+    #[must_use]
+    pub fn address_of(&self, geometry: &Geometry, kind: Kind, page: Ppn) -> (u32, u32) {
+        let flash_page = |page| match kind {
+            Kind::Erase => 0,
+            _ => geometry.flash_page_in_block(page),
+        };
         match self.address {
-            AddressRule::Any => true,
-            AddressRule::SamePage => kind == Kind::Erase || page(one) == page(other),
+            AddressRule::Any => (0, 0),
+            AddressRule::SamePage => (0, flash_page(page)),
             AddressRule::SameBlockAndPage => {
-                block(one) == block(other) && (kind == Kind::Erase || page(one) == page(other))
+                (geometry.index_in_plane(geometry.block_of(page)), flash_page(page))
             }
         }
     }

@@ -10,8 +10,9 @@
 //! Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
 
 use super::{Endurance, Scheduled};
-use crate::config::declare::options;
 use crate::engine::Stream;
+use crate::nand::endurance::EndurancePolicy;
+use crate::options::declare::options;
 use crate::units::{BlockId, Ratio};
 
 options! {
@@ -142,7 +143,7 @@ impl Faults {
     /// How often a block can be erased; none if there is no limit.
     #[must_use]
     pub fn endurance_of(&self, block: BlockId) -> Option<u32> {
-        self.endurance.of_block(|| self.draw(Draw::Endurance, block, 0, 0))
+        self.endurance.of_block(&|| self.draw(Draw::Endurance, block, 0, 0))
     }
 
     /// How often a block can be erased on average; none if there is no limit.

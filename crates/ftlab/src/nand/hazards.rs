@@ -6,9 +6,10 @@
 //! from the seed, the block, its erases, the flash page, and how often the block was read since its erase.
 
 use super::faults::{BILLION, FaultOptions, happens, mix};
-use super::{Fault, Geometry, Kind, Place, Scheduled};
+use super::{Fault, Kind, Place, Scheduled};
 use crate::engine::Stream;
 use crate::image::{Damage, Reader, Writer};
+use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Nanos, SimTime};
 
 /// What blocks have been through, as the flash saw it.

@@ -3,9 +3,10 @@
 //!
 //! Two bits a flash page, eight bytes a block, zeroed memory that nobody touches before it is programmed.
 
-use super::{CostClass, Geometry};
+use super::CostClass;
 use crate::engine::TwoBits;
 use crate::image::{Damage, Reader, Writer};
+use crate::shape::Geometry;
 use crate::units::{BlockId, Nanos, Ppn, SimTime};
 
 /// Births are kept in seconds.

@@ -21,7 +21,7 @@
 //! Decisions are integers: both sides of a comparison are multiplied by all that would divide them.
 
 use super::{CostClass, ReadEffort};
-use crate::config::declare::options;
+use crate::options::declare::options;
 use crate::units::{Nanos, Ratio};
 
 options! {

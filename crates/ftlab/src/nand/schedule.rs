@@ -7,9 +7,10 @@
 
 use std::ops::Range;
 
-use super::{Geometry, Kind};
-use crate::config::value::{Item, Kind as ValueKind, Value, ValueError};
+use super::Kind;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::value::{Item, Kind as ValueKind, Value, ValueError};
+use crate::shape::Geometry;
 use crate::units::Nanos;
 
 /// Blocks in which an operation fails.

@@ -5,8 +5,8 @@
 //! Whoever fills superblocks sees a *volume*: a flash with fewer dies, whose blocks hold the pages of
 //! several without those of parity. Only this file knows where such a page lies.
 
-use super::{Geometry, Shape};
 use crate::engine::Divisor;
+use crate::shape::{Geometry, Shape};
 use crate::units::{BlockId, DieId, Ppn};
 
 /// A stripe: the flash pages of one number in the blocks of a superblock.

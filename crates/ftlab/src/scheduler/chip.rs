@@ -6,7 +6,9 @@
 //! that was left for reads is at work.
 
 use super::command::CommandId;
-use super::flash::{Flash, Probe};
+use super::flash::Flash;
+use super::probe::Probe;
+use crate::engine::skills;
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::Canary;
 
@@ -50,7 +52,7 @@ impl<P: Probe> Flash<P> {
         if turn == die {
             return Some(die);
         }
-        self.leave_line_unless_wanted(die);
+        self.leave_line_unless_wanted::<{ skills::ALL }>(die);
         at_work.is_none().then_some(turn)
     }
 

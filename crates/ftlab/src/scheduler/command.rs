@@ -1,9 +1,10 @@
 //! A flash command: what is to be done to one die, for whom, and what waits for it.
 
 use crate::engine::Handle;
-use crate::host::RequestId;
+use crate::engine::skills::{RARE_ON_FLASH, Skills, any};
 use crate::nand::{CellMode, CostClass, Crowd, Kind, ProgramCost, ReadEffort};
-use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn, SimTime, Tpn};
+use crate::units::{BlockId, DieId, Nanos, PlaneId, Ppn, RequestId, SimTime, Tpn};
+use crate::verify;
 
 /// On whose account the work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -204,6 +205,16 @@ impl Command {
         }
     }
 
+    /// What it has read is programmed next, elsewhere: so many codewords.
+    #[inline]
+    pub(crate) fn turn_into_program(&mut self, codewords: u32) {
+        self.kind = Kind::Program;
+        self.codewords = codewords;
+        self.mode = CellMode::Native;
+        self.effort = ReadEffort::default();
+        (self.unreadable, self.failed, self.from_before) = (false, false, false);
+    }
+
     /// Says what it is to cost. Where others decide that, it may be dear.
     #[inline]
     pub fn set_cost(&mut self, cost: ProgramCost) {
@@ -228,6 +239,15 @@ impl Command {
     /// How many commands arrived before it.
     pub(crate) fn arrival(&self) -> u64 {
         self.arrival
+    }
+
+    /// Whether its account of time is kept. Nobody asks for that of what only moves data, so only the set of all
+    /// skills keeps it, for those who watch single commands; so do devices that check themselves.
+    #[inline(always)]
+    pub(super) fn keeps_account<const S: Skills>(&self) -> bool {
+        let moves =
+            matches!(self.origin, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite);
+        any(S, RARE_ON_FLASH) || verify::ON || !moves
     }
 
     /// Whether nobody but the device wants it, for whatever purpose: who waits behind it waits for

@@ -1,7 +1,9 @@
 //! What reads and programs cost, counted, and how the flash comes to know it.
 
 use super::command::{Command, CommandId, Origin};
-use super::flash::{Flash, Probe};
+use super::flash::Flash;
+use super::probe::Probe;
+use crate::nand::timing::TimingPolicy;
 use crate::nand::{CellMode, CostClass, Kind, Place, Programmed, Reliability, Strain};
 use crate::units::{Ppn, SimTime};
 use crate::verify::Canary;

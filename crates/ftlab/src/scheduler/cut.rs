@@ -1,7 +1,8 @@
 //! What the cells were at when power was cut.
 
 use super::Origin;
-use super::flash::{Flash, Probe};
+use super::flash::Flash;
+use super::probe::Probe;
 use crate::nand::{Hazards, Kind, Programmed};
 use crate::units::{BlockId, Ppn, SimTime};
 

@@ -9,9 +9,9 @@
 //! Hard-Real-Time Environment", JACM 1973; with a deadline for each kind of I/O as in the deadline
 //! scheduler of Linux.
 
-use super::{Arrival, Kind, Order, Origin, View};
-use crate::config::declare::options;
+use super::{Arrival, Kind, Origin, SchedulerPolicy, View};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Nanos;
 
@@ -61,7 +61,7 @@ impl Deadline {
     }
 }
 
-impl Order for Deadline {
+impl SchedulerPolicy for Deadline {
     #[inline(always)]
     fn rank(&mut self, arrival: &Arrival, _view: &View<'_>) -> u64 {
         let due = match (arrival.kind, arrival.origin) {

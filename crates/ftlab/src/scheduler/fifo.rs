@@ -1,6 +1,6 @@
 //! First in, first out: each die takes its commands in the order of their arrival.
 
-use super::{Arrival, Order, View};
+use super::{Arrival, SchedulerPolicy, View};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -21,7 +21,7 @@ impl Policy for Fifo {
     keeps_nothing!(Fifo {});
 }
 
-impl Order for Fifo {
+impl SchedulerPolicy for Fifo {
     fn overtaking(&self) -> bool {
         false
     }

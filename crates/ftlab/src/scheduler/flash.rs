@@ -1,23 +1,27 @@
 //! Flash commands from arrival to completion: the lanes, the dies and the buses together. What a die
 //! does next is in [`station`](super::station), the buses in [`line`](super::line).
 
-use super::command::{Command, CommandId, Origin};
+use super::cell_work::CellWork;
+use super::command::{Command, CommandId, Origin, Task};
 use super::costs::CostCounts;
+use super::laws::{FlashLaws, OnBus};
 use super::line::Line;
 use super::page_order::PageOrder;
-use super::pause::PauseRule;
+use super::pause::{Pausable, PauseRule};
+use super::probe::{Activity, Probe};
 use super::station::Station;
-use super::view::View;
+use super::view::{View, cells_price};
 use super::{Arrival, BusOrder, Load, Scheduler};
+use crate::engine::skills::{self, Skills};
 use crate::engine::{EventQueue, Slab};
-use crate::ftl::merge::Cost;
-use crate::nand::timing::{Bus, Prices};
+use crate::nand::timing::{Bus, Prices, TimingPolicy};
 use crate::nand::{
-    Abilities, CellMode, CostClass, DieStates, Geometry, Hazards, Kind, Prior, Programmed,
-    ReadEffort,
+    Abilities, CellMode, CostClass, DieStates, Hazards, Kind, Prior, Programmed, ReadEffort,
 };
+use crate::scheduler::SchedulerPolicy;
+use crate::shape::Geometry;
 use crate::units::{ChannelId, DieId, Nanos, Ppn, SimTime};
-use crate::verify::{self, Canary, FlashLaws, OnBus, Plant};
+use crate::verify::{self, Canary, Plant};
 
 /// What happens next in the flash: a die is done with a step, or has to look what came for it; a bus that
 /// is wanted falls free.
@@ -26,47 +30,6 @@ pub(super) enum Event {
     Die(DieId),
     Look(DieId),
     Bus(ChannelId),
-}
-
-/// A span of time in which a part of the device was busy, as a [`Probe`] sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Activity {
-    /// What was being done.
-    pub kind: Kind,
-    /// On whose account.
-    pub origin: Origin,
-    /// How many commands had arrived before the one that is served ([`Arrival::sequence`]).
-    pub sequence: u64,
-    /// The page (of a flash page or block, the first).
-    pub page: Ppn,
-    /// The die.
-    pub die: DieId,
-    /// Its channel.
-    pub channel: ChannelId,
-    /// From when.
-    pub from: SimTime,
-    /// Until when.
-    pub until: SimTime,
-}
-
-/// Observes the flash without changing it. The default does nothing and costs nothing.
-pub trait Probe {
-    /// Whether it observes anything at all.
-    const ACTIVE: bool = true;
-
-    /// A command arrives, and waits for its die.
-    fn arrives(&mut self, _arrival: &Arrival) {}
-    /// The cells of a die are busy.
-    fn cell(&mut self, _activity: &Activity) {}
-    /// The bus of a channel is busy.
-    fn bus(&mut self, _activity: &Activity) {}
-    /// The cells leave what they were said to be busy with, at this moment. They will be said to be
-    /// busy with the rest when they go on.
-    fn pause(&mut self, _activity: &Activity, _at: SimTime) {}
-}
-
-impl Probe for () {
-    const ACTIVE: bool = false;
 }
 
 /// Commands done, by origin and kind.
@@ -126,6 +89,8 @@ pub struct Overlaps {
 pub struct Flash<P = ()> {
     pub(super) geometry: Geometry,
     pub(super) timing: Prices,
+    /// What each kind of command takes the cells, where that is the same for all pages.
+    pub(super) flat: [Nanos; Kind::ALL.len()],
     pub(super) bus: Bus,
     pub(super) abilities: Abilities,
     /// The states of a die in which looking for its next command is idle.
@@ -160,10 +125,19 @@ pub struct Flash<P = ()> {
     pub probe: P,
 }
 
+/// How long each kind of command takes the native cells of a page, be it the first.
+fn flat_times(timing: &Prices, geometry: &Geometry) -> [Nanos; Kind::ALL.len()] {
+    Kind::ALL.map(|kind| {
+        let page = Ppn::new(0);
+        let mut any = Command::new(kind, Origin::System, Task::EraseSystem, page);
+        any.source = Some(page);
+        cells_price(timing, geometry, &any)
+    })
+}
+
 impl<P: Probe> Flash<P> {
     /// An idle flash.
     pub fn new(setup: FlashSetup, probe: P) -> Flash<P> {
-        let dies = setup.geometry.dies() as usize;
         let Abilities { cache, pause, .. } = setup.abilities;
         let planes = setup.geometry.planes_per_die();
         let in_bus = setup.bus.longest(planes, setup.abilities.multi_plane.gap);
@@ -180,14 +154,15 @@ impl<P: Probe> Flash<P> {
             laws
         };
         let programmed = || Box::new(Programmed::new(&setup.geometry, setup.prior));
-        Flash {
+        let mut flash = Flash {
             laws: verify::ON.then(|| Box::new(laws())),
-            stations: vec![Station::default(); dies],
+            stations: Vec::new(),
             lines: vec![Line::default(); setup.geometry.channels() as usize],
             load: Load::new(&setup.geometry),
             programmed: setup.timing.native.knows_costs().then(programmed),
             costs: CostCounts::default(),
             hazards: setup.hazards.map(Box::new),
+            flat: flat_times(&setup.timing, &setup.geometry),
             geometry: setup.geometry,
             timing: setup.timing,
             bus: setup.bus,
@@ -206,7 +181,32 @@ impl<P: Probe> Flash<P> {
             overlaps: Overlaps::default(),
             plant: Plant::default(),
             probe,
-        }
+        };
+        let in_turn = skills::in_turn(flash.skills());
+        let station = |die| Station::new(&flash.geometry, DieId::new(die), in_turn);
+        flash.stations = (0..flash.geometry.dies()).map(station).collect();
+        flash
+    }
+
+    /// What it has of the [`skills`].
+    pub(crate) fn skills(&self) -> Skills {
+        let Abilities { multi_plane, cache, one_die_at_a_time, .. } = &self.abilities;
+        let kinds = [multi_plane.read, multi_plane.program, multi_plane.erase];
+        let rare = [
+            *one_die_at_a_time,
+            self.page_order.is_some(),
+            self.programmed.is_some(),
+            self.hazards.is_some(),
+            self.data_out_first,
+            self.bus.carries_commands(),
+        ];
+        skills::those(&[
+            (self.geometry.planes_per_die() > 1 && kinds.contains(&true), skills::MULTI_PLANE),
+            (cache.read || cache.program, skills::CACHE_OPS),
+            (self.overtaking || self.pause.which != Pausable::None, skills::OVERTAKING),
+            (rare.contains(&true), skills::RARE_ON_FLASH),
+            (!self.timing.native.is_flat(), skills::TIMES),
+        ])
     }
 
     /// The shape of the device.
@@ -285,7 +285,13 @@ impl<P: Probe> Flash<P> {
     }
 
     /// Accounts for merges that were done at once, and have kept a die busy for `time`.
-    pub(crate) fn account_at_once(&mut self, die: DieId, work: &Cost, copyback: bool, time: Nanos) {
+    pub(crate) fn account_at_once(
+        &mut self,
+        die: DieId,
+        work: &CellWork,
+        copyback: bool,
+        time: Nanos,
+    ) {
         let done = &mut self.done[Origin::Gc as usize];
         let (copies, erases) = (u64::from(work.copies), u64::from(work.erases));
         if copyback {
@@ -354,11 +360,19 @@ impl<P: Probe> Flash<P> {
     }
 
     /// Puts a command whose page is known into the lane of its die, and starts it if it can start.
-    #[inline]
     pub fn submit(&mut self, now: SimTime, id: CommandId) {
-        let (die, host_read) = self.enqueue(now, id);
-        self.arrived(now, die);
-        if host_read {
+        self.submit_with::<{ skills::ALL }>(now, id);
+    }
+
+    /// The same on a flash that has no other skills.
+    #[inline]
+    pub fn submit_with<const S: Skills>(&mut self, now: SimTime, id: CommandId) {
+        let (die, host_read) = self.enqueue::<S>(now, id);
+        if skills::in_turn(S) {
+            return self.arrived_in_turn::<S>(now, die, id);
+        }
+        self.arrived::<S>(now, die);
+        if skills::any(S, skills::OVERTAKING) && host_read {
             self.pause_for_read(now, die);
         }
     }
@@ -367,10 +381,10 @@ impl<P: Probe> Flash<P> {
     /// together.
     pub fn submit_row(&mut self, now: SimTime, row: &[CommandId]) {
         for &id in row {
-            self.enqueue(now, id);
+            self.enqueue::<{ skills::ALL }>(now, id);
         }
         for &id in row {
-            self.arrived(now, self.commands[id].die);
+            self.arrived::<{ skills::ALL }>(now, self.commands[id].die);
         }
     }
 
@@ -391,24 +405,23 @@ impl<P: Probe> Flash<P> {
 
     /// Puts a command into the lane of its die. Returns the die, and whether it is a read of the host.
     #[inline(always)]
-    fn enqueue(&mut self, now: SimTime, id: CommandId) -> (DieId, bool) {
-        let page = self.commands[id].page;
+    fn enqueue<const S: Skills>(&mut self, now: SimTime, id: CommandId) -> (DieId, bool) {
+        let Command { kind, origin, page, .. } = self.commands[id];
         let die = self.geometry.die_of_page(page);
-        let Command { kind, origin, .. } = self.commands[id];
         let arrival = Arrival { id, kind, origin, die, at: now, sequence: self.arrivals };
         if P::ACTIVE {
             self.probe.arrives(&arrival);
         }
-        // Before anybody prices it.
-        if self.programmed.is_some() && matches!(kind, Kind::Read | Kind::Copyback) {
-            self.find_effort(now, id);
+        if skills::any(S, skills::RARE_ON_FLASH) {
+            self.look_at_cells(now, id);
         }
-        if self.hazards.is_some() {
-            self.read_once_more(id);
+        // Without overtaking, a rank is the number of those that came before.
+        let mut rank = arrival.sequence;
+        if skills::any(S, skills::OVERTAKING) {
+            let (scheduler, view) = self.policy_and_view();
+            rank = scheduler.rank(&arrival, &view);
         }
-        let (scheduler, view) = self.policy_and_view();
-        let mut rank = scheduler.rank(&arrival, &view);
-        if self.page_order.is_some() {
+        if skills::any(S, skills::RARE_ON_FLASH) && self.page_order.is_some() {
             rank = self.rank_by_page(die, id, arrival.sequence, rank);
         }
         let station = &mut self.stations[die.at()];
@@ -417,10 +430,12 @@ impl<P: Probe> Flash<P> {
         if kind == Kind::Erase && self.plant.is(Canary::ErasePassesReads) {
             command.key = 0;
         }
-        command.arrival = self.arrivals;
+        command.arrival = arrival.sequence;
         command.die = die;
         command.waiting_since = now;
-        command.gc_mark = station.die.gc_until(now);
+        if command.keeps_account::<S>() {
+            command.gc_mark = station.die.gc_until(now);
+        }
         self.arrivals += 1;
         if verify::ON
             && let Some(laws) = &mut self.laws
@@ -428,11 +443,25 @@ impl<P: Probe> Flash<P> {
             laws.submitted(id, now, command, self.load.of(die));
         }
         self.load.add(die);
-        station.lanes.push(&mut self.commands, id);
-        if self.abilities.one_die_at_a_time {
+        if !skills::in_turn(S) {
+            station.lanes.push::<S>(&mut self.commands, id);
+        }
+        if skills::any(S, skills::RARE_ON_FLASH) && self.abilities.one_die_at_a_time {
             self.commands[id].gc_mark = self.chip_held_by_gc(now, die);
         }
         (die, kind == Kind::Read && origin == Origin::Host)
+    }
+
+    /// A command comes: what the cells that it is for have been through, before anybody prices it.
+    #[inline]
+    fn look_at_cells(&mut self, now: SimTime, id: CommandId) {
+        let senses = matches!(self.commands[id].kind, Kind::Read | Kind::Copyback);
+        if self.programmed.is_some() && senses {
+            self.find_effort(now, id);
+        }
+        if self.hazards.is_some() {
+            self.read_once_more(id);
+        }
     }
 
     /// The policy, and what it may look at.
@@ -469,12 +498,14 @@ impl<P: Probe> Flash<P> {
 
     /// Tells the policy that a die begins with a command.
     #[inline(always)]
-    pub(super) fn tell_begins(&mut self, die: DieId, id: CommandId) {
-        if self.page_order.is_some() {
+    pub(super) fn tell_begins<const S: Skills>(&mut self, die: DieId, id: CommandId) {
+        if skills::any(S, skills::RARE_ON_FLASH) && self.page_order.is_some() {
             self.leave_page(id);
         }
-        let (scheduler, view) = self.policy_and_view();
-        scheduler.begins(die, id, &view);
+        if skills::any(S, skills::OVERTAKING) {
+            let (scheduler, view) = self.policy_and_view();
+            scheduler.begins(die, id, &view);
+        }
     }
 
     /// When the next event is due.
@@ -483,22 +514,29 @@ impl<P: Probe> Flash<P> {
         self.events.next_time()
     }
 
+    /// Runs the next event, on any flash ([`step_with`](Self::step_with)).
+    pub fn step(&mut self) -> Option<(SimTime, CommandId)> {
+        self.step_with::<{ skills::ALL }>()
+    }
+
     /// Runs the next event. Returns the command that it completed, if any, of which others hang that
     /// one operation completed with it ([`next_completed`](Self::next_completed)). The caller deals
     /// with each, [`release`](Self::release)s it, and then lets the die [`go_on`](Self::go_on).
     #[inline]
-    pub fn step(&mut self) -> Option<(SimTime, CommandId)> {
+    pub fn step_with<const S: Skills>(&mut self) -> Option<(SimTime, CommandId)> {
         let (now, event) = self.events.pop()?;
         match event {
             Event::Bus(channel) => {
-                self.grant(now, channel);
+                self.grant::<S>(now, channel);
                 None
             }
             Event::Look(die) => {
-                self.look(now, die);
+                if skills::any(S, skills::OVERTAKING) {
+                    self.look::<S>(now, die);
+                }
                 None
             }
-            Event::Die(die) => self.advance(now, die).map(|id| (now, id)),
+            Event::Die(die) => self.advance::<S>(now, die).map(|id| (now, id)),
         }
     }
 
@@ -508,10 +546,15 @@ impl<P: Probe> Flash<P> {
         self.commands[id].next
     }
 
+    /// Lets the die of a completed command take its next one, on any flash.
+    pub fn go_on(&mut self, now: SimTime, die: DieId) {
+        self.go_on_with::<{ skills::ALL }>(now, die);
+    }
+
     /// Lets the die of a completed command take its next one.
     #[inline]
-    pub fn go_on(&mut self, now: SimTime, die: DieId) {
-        self.start(now, die);
+    pub fn go_on_with<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+        self.start::<S>(now, die);
     }
 
     /// The die of a command that was submitted.

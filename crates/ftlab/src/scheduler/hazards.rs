@@ -2,8 +2,10 @@
 //! fail. They take the time that they take; only how they end is another.
 
 use super::command::{Command, CommandId, Origin};
-use super::flash::{Flash, Probe};
+use super::flash::Flash;
+use super::probe::Probe;
 use crate::image::{Damage, Reader};
+use crate::nand::timing::TimingPolicy;
 use crate::nand::{Hazards, Kind, Place};
 use crate::units::{BlockId, DieId, SimTime};
 

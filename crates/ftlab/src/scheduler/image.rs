@@ -1,6 +1,7 @@
 //! The flash's part of an image: see [`image`](crate::image).
 
-use super::flash::{Flash, Probe};
+use super::flash::Flash;
+use super::probe::Probe;
 use crate::image::{Damage, Reader, Resume, Writer, take_up};
 
 impl<P: Probe> Flash<P> {
@@ -10,6 +11,7 @@ impl<P: Probe> Flash<P> {
         let Flash {
             geometry: _,
             timing,
+            flat: _,
             bus: _,
             abilities: _,
             settled: _,

@@ -6,6 +6,7 @@
 
 use super::command::{Command, CommandId, Origin};
 use crate::engine::Slab;
+use crate::engine::skills::{self, Skills};
 use crate::nand::Kind;
 
 const LANES: usize = Kind::ALL.len() * Origin::ALL.len();
@@ -13,6 +14,8 @@ const LANES: usize = Kind::ALL.len() * Origin::ALL.len();
 /// The lanes of one die.
 #[derive(Clone, Debug, Default)]
 pub struct Lanes {
+    /// All commands wait in the first lane: nothing ever passes another.
+    in_turn: bool,
     /// A bit for each lane that holds something.
     occupied: u32,
     /// The best of the heads: asked for more often than it changes.
@@ -30,6 +33,11 @@ struct Lane {
 }
 
 impl Lanes {
+    /// Nothing waits. `in_turn`: each command goes in its turn.
+    pub fn new(in_turn: bool) -> Lanes {
+        Lanes { in_turn, ..Lanes::default() }
+    }
+
     const fn lane(origin: Origin, kind: Kind) -> usize {
         origin as usize * Kind::ALL.len() + kind as usize
     }
@@ -38,12 +46,19 @@ impl Lanes {
         Self::lane(command.origin, command.kind)
     }
 
+    /// Whether all commands wait in one lane, where each goes in its turn.
+    #[inline(always)]
+    fn in_turn<const S: Skills>(&self) -> bool {
+        skills::in_turn(S) || self.in_turn
+    }
+
     /// Puts a command at the end of its lane.
-    #[inline]
-    pub fn push(&mut self, commands: &mut Slab<Command>, id: CommandId) {
+    #[inline(always)]
+    pub fn push<const S: Skills>(&mut self, commands: &mut Slab<Command>, id: CommandId) {
         let command = &mut commands[id];
         command.next = None;
-        let (lane, key) = (Self::lane_of(command), command.rank());
+        let lane = if self.in_turn::<S>() { 0 } else { Self::lane_of(command) };
+        let key = command.rank();
         let waiting = self.occupied & (1 << lane) != 0;
         match self.lanes[lane].tail.replace(id) {
             Some(last) if waiting => {
@@ -69,6 +84,18 @@ impl Lanes {
     /// Looks for the best among the heads.
     #[inline(always)]
     fn find_best(&mut self, commands: &Slab<Command>) {
+        let only = self.occupied;
+        if only & only.wrapping_sub(1) == 0 {
+            // One lane, or none: nothing to compare.
+            self.best = match only {
+                0 => None,
+                _ => self.lanes[only.trailing_zeros() as usize % LANES].head,
+            };
+            if let Some(best) = self.best {
+                self.best_key = commands[best].rank();
+            }
+            return;
+        }
         self.best = None;
         let mut left = self.occupied;
         while left != 0 {
@@ -88,6 +115,18 @@ impl Lanes {
         self.lanes[Self::lane(origin, kind)].head
     }
 
+    /// Whether another command of the origin and kind of `command` waits.
+    #[inline]
+    pub fn has_more_like(&self, command: &Command) -> bool {
+        self.occupied & (1 << Self::lane_of(command)) != 0
+    }
+
+    /// The number of the read that came first, of those that wait; beyond all numbers if none does.
+    pub fn oldest_read(&self, commands: &Slab<Command>) -> u64 {
+        let reads = Origin::ALL.into_iter().filter_map(|origin| self.first_of(origin, Kind::Read));
+        reads.map(|id| commands[id].arrival).min().unwrap_or(u64::MAX)
+    }
+
     /// The host read that goes next.
     #[inline]
     pub fn first_host_read(&self) -> Option<CommandId> {
@@ -101,8 +140,14 @@ impl Lanes {
     }
 
     /// Takes out a command that is the head of its lane.
-    #[inline]
-    pub fn take(&mut self, commands: &Slab<Command>, id: CommandId) {
+    #[inline(always)]
+    pub fn take<const S: Skills>(&mut self, commands: &Slab<Command>, id: CommandId) {
+        if self.in_turn::<S>() {
+            let next = commands[id].next;
+            (self.lanes[0].head, self.best) = (next, next);
+            self.occupied = u32::from(next.is_some());
+            return;
+        }
         let lane = Self::lane_of(&commands[id]);
         debug_assert_eq!(self.lanes[lane].head, Some(id));
         self.lanes[lane].head = commands[id].next;

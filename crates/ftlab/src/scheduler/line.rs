@@ -2,12 +2,16 @@
 
 use super::BusOrder;
 use super::command::CommandId;
-use super::flash::{Event, Flash, Probe};
+use super::flash::{Event, Flash};
+use super::laws::{BusUse, OnBus};
+use super::probe::Probe;
 use super::station::Operation;
+use crate::engine::EventQueue;
+use crate::engine::skills::{self, Skills};
 use crate::nand::Kind;
 use crate::nand::{Accepts, Cells, Channel, Register};
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
-use crate::verify::{BusUse, Canary, OnBus};
+use crate::verify::{Canary, Plant};
 
 /// A bus, and the dies that want it.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +20,26 @@ pub(super) struct Line {
     pub wanted_by: Vec<DieId>,
     /// When it was last put off to the end of the moment whom it serves.
     put_off: Option<SimTime>,
+}
+
+impl Line {
+    /// Whether a die that wants the bus gets it at once: it is free, nobody waits for it, and nothing else ends at
+    /// this moment that may bring another die.
+    #[inline(always)]
+    pub fn is_free_at_once(&self, now: SimTime, events: &EventQueue<Event>) -> bool {
+        self.wanted_by.is_empty() && self.channel.is_free(now) && events.next_time() != Some(now)
+    }
+
+    /// Keeps the bus busy for a transfer; returns when that ends.
+    #[inline(always)]
+    pub fn occupy(&mut self, plant: Plant, now: SimTime, span: Nanos, for_gc: bool) -> SimTime {
+        match plant.is(Canary::BusFreeEarly) {
+            true => {
+                self.channel.transfer(now, Nanos(span.0 / 2), for_gc) + Nanos(span.0 - span.0 / 2)
+            }
+            false => self.channel.transfer(now, span, for_gc),
+        }
+    }
 }
 
 /// What a die wants the bus for.
@@ -49,37 +73,38 @@ struct Turn {
 impl<P: Probe> Flash<P> {
     /// What a die wants the bus for at present. What was sensed goes out first.
     #[inline]
-    pub(super) fn wish(&self, die: DieId) -> Option<Wish> {
+    pub(super) fn wish<const S: Skills>(&self, die: DieId) -> Option<Wish> {
         let station = &self.stations[die.at()];
         if station.die.register() == Register::Holding {
             return station.in_register.map(Wish::Send);
         }
-        let next = self.next_command(die)?;
-        self.needs_bus(self.commands[next].kind).then_some(Wish::Begin(next))
+        let next = self.next_command::<S>(die)?;
+        self.needs_bus::<S>(self.commands[next].kind).then_some(Wish::Begin(next))
     }
 
     /// Whether a command of this kind needs the bus to begin.
     #[inline]
-    pub(super) fn needs_bus(&self, kind: Kind) -> bool {
-        kind == Kind::Program || self.bus.carries_commands()
+    pub(super) fn needs_bus<const S: Skills>(&self, kind: Kind) -> bool {
+        kind == Kind::Program
+            || skills::any(S, skills::RARE_ON_FLASH) && self.bus.carries_commands()
     }
 
     /// Asks for the bus, for what the die wants of it at present: at once if it is free and nobody
     /// waits for it, else in line. What else ends at this moment may bring another die that wants it,
     /// for something better: then the bus is given when all of that has ended.
     #[inline(always)]
-    pub(super) fn want_bus(&mut self, now: SimTime, die: DieId, wish: Wish) {
-        let (channel, _) = self.geometry.channel_of(die);
+    pub(super) fn want_bus<const S: Skills>(&mut self, now: SimTime, die: DieId, wish: Wish) {
         let station = &mut self.stations[die.at()];
         if station.wants_bus {
             return;
         }
+        let channel = station.channel;
         let line = &mut self.lines[channel.at()];
         station.bus_gc_mark = line.channel.gc_until(now);
         if line.wanted_by.is_empty() {
             let is_free = line.channel.is_free(now);
             if is_free && self.events.next_time() != Some(now) {
-                return self.take_bus(now, die, channel, wish);
+                return self.take_bus::<S>(now, die, channel, wish);
             }
             line.put_off = is_free.then_some(now);
             self.events.schedule(now, line.channel.free_at().max(now), Event::Bus(channel));
@@ -90,24 +115,24 @@ impl<P: Probe> Flash<P> {
 
     /// Takes a die off the line if it found something to do that needs no bus.
     #[inline]
-    pub(super) fn leave_line_unless_wanted(&mut self, die: DieId) {
+    pub(super) fn leave_line_unless_wanted<const S: Skills>(&mut self, die: DieId) {
         if self.stations[die.at()].wants_bus {
-            self.reconsider_line(die);
+            self.reconsider_line::<S>(die);
         }
     }
 
     #[cold]
-    fn reconsider_line(&mut self, die: DieId) {
-        if self.wish(die).is_none() {
+    fn reconsider_line<const S: Skills>(&mut self, die: DieId) {
+        if self.wish::<S>(die).is_none() {
             self.stations[die.at()].wants_bus = false;
-            let (channel, _) = self.geometry.channel_of(die);
+            let channel = self.stations[die.at()].channel;
             self.lines[channel.at()].wanted_by.retain(|&waiting| waiting != die);
         }
     }
 
     /// Gives a bus that fell free to the die whose command ranks best, or came first, as the policy wants it;
     /// equals are served as they arrived. What waits in a die may go before all that is to begin.
-    pub(super) fn grant(&mut self, now: SimTime, channel: ChannelId) {
+    pub(super) fn grant<const S: Skills>(&mut self, now: SimTime, channel: ChannelId) {
         // A line that emptied and filled again leaves a second event behind.
         let line = &mut self.lines[channel.at()];
         if !line.channel.is_free(now) {
@@ -121,7 +146,7 @@ impl<P: Probe> Flash<P> {
         let mut best: Option<Turn> = None;
         let mut place = 0;
         while let Some(&die) = self.lines[channel.at()].wanted_by.get(place) {
-            let Some(wish) = self.wish(die) else {
+            let Some(wish) = self.wish::<S>(die) else {
                 // Something came that needs no bus and goes first: the die will look what it wants then.
                 self.stations[die.at()].wants_bus = false;
                 self.lines[channel.at()].wanted_by.swap_remove(place);
@@ -129,12 +154,15 @@ impl<P: Probe> Flash<P> {
             };
             let command = &self.commands[wish.command()];
             let rank = match self.bus_order {
+                _ if !skills::any(S, skills::OVERTAKING) => (0, command.arrival),
                 BusOrder::Rank => command.rank(),
                 BusOrder::Arrival => (0, command.arrival),
             };
             let ignores_data = self.plant.is(Canary::BeginsBeforeData);
-            let waits_for_data =
-                self.data_out_first && matches!(wish, Wish::Begin(_)) && !ignores_data;
+            let waits_for_data = skills::any(S, skills::RARE_ON_FLASH)
+                && self.data_out_first
+                && matches!(wish, Wish::Begin(_))
+                && !ignores_data;
             if best.is_none_or(|best| (waits_for_data, rank) < (best.waits_for_data, best.rank)) {
                 best = Some(Turn { waits_for_data, rank, place, wish });
             }
@@ -144,7 +172,7 @@ impl<P: Probe> Flash<P> {
         let line = &mut self.lines[channel.at()];
         let die = line.wanted_by.swap_remove(place);
         self.stations[die.at()].wants_bus = false;
-        self.take_bus(now, die, channel, wish);
+        self.take_bus::<S>(now, die, channel, wish);
         let line = &mut self.lines[channel.at()];
         if !line.wanted_by.is_empty() {
             self.events.schedule(now, line.channel.free_at(), Event::Bus(channel));
@@ -152,42 +180,58 @@ impl<P: Probe> Flash<P> {
     }
 
     #[inline(always)]
-    fn take_bus(&mut self, now: SimTime, die: DieId, channel: ChannelId, wish: Wish) {
+    fn take_bus<const S: Skills>(
+        &mut self,
+        now: SimTime,
+        die: DieId,
+        channel: ChannelId,
+        wish: Wish,
+    ) {
         match wish {
-            Wish::Send(id) => self.send(now, die, channel, id),
-            Wish::Begin(first) => self.begin_on_bus(now, die, channel, first),
+            Wish::Send(id) => self.send::<S>(now, die, channel, id),
+            Wish::Begin(first) => self.begin_on_bus::<S>(now, die, channel, first),
         }
         // With cache operations the die may go on: with a page to sense, or one to take in.
         let cache = &self.abilities.cache;
-        if cache.read || cache.program {
-            self.start(now, die);
+        if skills::any(S, skills::CACHE_OPS) && (cache.read || cache.program) {
+            self.start::<S>(now, die);
         }
     }
 
     /// Keeps a bus busy for a transfer; returns when that ends.
     #[inline]
     fn occupy(&mut self, now: SimTime, channel: ChannelId, span: Nanos, for_gc: bool) -> SimTime {
-        let bus = &mut self.lines[channel.at()].channel;
-        match self.plant.is(Canary::BusFreeEarly) {
-            true => bus.transfer(now, Nanos(span.0 / 2), for_gc) + Nanos(span.0 - span.0 / 2),
-            false => bus.transfer(now, span, for_gc),
-        }
+        self.lines[channel.at()].occupy(self.plant, now, span, for_gc)
     }
 
     /// Moves what the register holds for a command out.
     #[inline(always)]
-    fn send(&mut self, now: SimTime, die: DieId, channel: ChannelId, id: CommandId) {
-        self.account_wait(now, die, id, WaitedFor::Bus);
+    fn send<const S: Skills>(
+        &mut self,
+        now: SimTime,
+        die: DieId,
+        channel: ChannelId,
+        id: CommandId,
+    ) {
+        self.account_wait::<S>(now, die, id, WaitedFor::Bus);
         let command = &mut self.commands[id];
         let span = self.bus.transfer(command.codewords);
-        command.spent.bus += span;
+        if command.keeps_account::<S>() {
+            command.spent.bus += span;
+        }
         let for_gc = command.is_gc();
         let arrived = self.occupy(now, channel, span, for_gc);
         let station = &mut self.stations[die.at()];
         station.die.send();
         station.sent_at = arrived;
         self.events.schedule(now, arrived, Event::Die(die));
-        self.report_bus(id, now, arrived, |flash| OnBus {
+        self.report_sending(id, now, arrived);
+    }
+
+    /// Reports that the bus moves out what a die holds for a command.
+    #[inline(always)]
+    pub(super) fn report_sending(&mut self, id: CommandId, from: SimTime, until: SimTime) {
+        self.report_bus(id, from, until, |flash| OnBus {
             what: BusUse::Send,
             price: flash.bus.transfer(flash.commands[id].codewords),
             first: true,
@@ -197,20 +241,29 @@ impl<P: Probe> Flash<P> {
     /// Begins the next command of a die, and those that share its operation, on the bus: addresses,
     /// and the data of programs.
     #[inline(always)]
-    fn begin_on_bus(&mut self, now: SimTime, die: DieId, channel: ChannelId, first: CommandId) {
+    fn begin_on_bus<const S: Skills>(
+        &mut self,
+        now: SimTime,
+        die: DieId,
+        channel: ChannelId,
+        first: CommandId,
+    ) {
         let cache = &self.abilities.cache;
-        let follows =
-            cache.program && self.stations[die.at()].die.accepts(cache) == Accepts::Programs;
-        self.take_together(die, first);
-        let mut until = now + self.move_in(now, die, first);
-        self.report_move_in(first, now, until, true);
-        let others = self.commands[first].next;
+        let follows = skills::any(S, skills::CACHE_OPS)
+            && cache.program
+            && self.stations[die.at()].die.accepts(cache) == Accepts::Programs;
+        self.take_together::<S>(die, first);
+        let mut until = now + self.move_in::<S>(now, die, first);
+        self.report_move_in::<S>(first, now, until, true);
+        let others = self.companion::<S>(first);
         if others.is_some() {
-            until = self.move_others_in(now, until, die, others);
+            until = self.move_others_in::<S>(now, until, die, others);
         }
         let span = until - now;
         let command = &mut self.commands[first];
-        command.spent.bus += span;
+        if command.keeps_account::<S>() {
+            command.spent.bus += span;
+        }
         let for_gc = command.is_gc();
         let arrived = self.occupy(now, channel, span, for_gc);
         if follows {
@@ -221,20 +274,29 @@ impl<P: Probe> Flash<P> {
             self.overlaps.cached_programs += 1;
             return;
         }
-        self.begin_in_cells(Operation { now, die, first, cells_from: arrived });
+        self.begin_in_cells::<S>(Operation { now, die, first, cells_from: arrived });
     }
 
     /// How long the address, and the data, of a command take the bus, which was granted `now`.
     #[inline(always)]
-    fn move_in(&mut self, now: SimTime, die: DieId, id: CommandId) -> Nanos {
-        self.account_wait(now, die, id, WaitedFor::DieAndBus);
+    fn move_in<const S: Skills>(&mut self, now: SimTime, die: DieId, id: CommandId) -> Nanos {
+        self.account_wait::<S>(now, die, id, WaitedFor::DieAndBus);
         let command = &self.commands[id];
         let data = if command.kind == Kind::Program { command.codewords } else { 0 };
-        self.bus.command() + self.bus.transfer(data)
+        match skills::any(S, skills::RARE_ON_FLASH) {
+            true => self.bus.command() + self.bus.transfer(data),
+            false => self.bus.transfer(data),
+        }
     }
 
     #[inline]
-    fn report_move_in(&mut self, id: CommandId, from: SimTime, until: SimTime, first: bool) {
+    pub(super) fn report_move_in<const S: Skills>(
+        &mut self,
+        id: CommandId,
+        from: SimTime,
+        until: SimTime,
+        first: bool,
+    ) {
         self.report_bus(id, from, until, |flash| {
             let command = &flash.commands[id];
             let data = if command.kind == Kind::Program { command.codewords } else { 0 };
@@ -245,7 +307,7 @@ impl<P: Probe> Flash<P> {
 
     /// Moves in what the other commands of an operation need, one after the other.
     #[cold]
-    fn move_others_in(
+    fn move_others_in<const S: Skills>(
         &mut self,
         now: SimTime,
         after: SimTime,
@@ -256,8 +318,8 @@ impl<P: Probe> Flash<P> {
         let mut next = others;
         while let Some(id) = next {
             let from = until + self.abilities.multi_plane.gap;
-            until = from + self.move_in(now, die, id);
-            self.report_move_in(id, from, until, false);
+            until = from + self.move_in::<S>(now, die, id);
+            self.report_move_in::<S>(id, from, until, false);
             next = self.commands[id].next;
         }
         let mut next = others;
@@ -270,9 +332,15 @@ impl<P: Probe> Flash<P> {
 
     /// Accounts for the time that a command has waited until `now`.
     #[inline(always)]
-    pub(super) fn account_wait(&mut self, now: SimTime, die: DieId, id: CommandId, of: WaitedFor) {
-        let waited = now - self.commands[id].waiting_since;
-        if waited != Nanos::ZERO {
+    pub(super) fn account_wait<const S: Skills>(
+        &mut self,
+        now: SimTime,
+        die: DieId,
+        id: CommandId,
+        of: WaitedFor,
+    ) {
+        let command = &self.commands[id];
+        if command.keeps_account::<S>() && now != command.waiting_since {
             self.split_wait(now, die, id, of);
         }
     }
@@ -305,10 +373,8 @@ impl<P: Probe> Flash<P> {
         }
         let die = command.die;
         let station = &self.stations[die.at()];
-        let bus = || {
-            let (channel, _) = self.geometry.channel_of(die);
-            self.lines[channel.at()].channel.gc_until(now).0 - station.bus_gc_mark.0
-        };
+        let bus =
+            || self.lines[station.channel.at()].channel.gc_until(now).0 - station.bus_gc_mark.0;
         let cells = held.0 - command.gc_mark.0;
         let for_gc = match of {
             WaitedFor::Die => cells,

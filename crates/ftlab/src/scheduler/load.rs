@@ -4,7 +4,7 @@
 //!
 //! In the sets, dies stand in the order in which equals take turns: a channel further each time.
 
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::DieId;
 
 /// A set of dies.
@@ -127,8 +127,21 @@ impl Load {
         self.shift(turn, before, now);
     }
 
-    #[inline]
+    #[inline(always)]
     fn shift(&mut self, turn: u32, from: usize, to: usize) {
+        // One word a set is the usual case.
+        let Ok(sets) = <&mut [u64; LEVELS]>::try_from(self.sets.as_mut_slice()) else {
+            return self.shift_far(turn, from, to);
+        };
+        let bit = 1u64 << (turn % u64::BITS);
+        let left = sets[from % LEVELS] & !bit;
+        sets[from % LEVELS] = left;
+        sets[to % LEVELS] |= bit;
+        self.levels = self.levels & !(u64::from(left == 0) << from) | 1 << to;
+    }
+
+    #[inline(never)]
+    fn shift_far(&mut self, turn: u32, from: usize, to: usize) {
         let (word, bit) = ((turn / u64::BITS) as usize, 1 << (turn % u64::BITS));
         let left = &mut self.sets[from * self.words_per_set + word];
         *left &= !bit;
@@ -153,6 +166,17 @@ impl Load {
     pub fn least_loaded(&self, among: &DieSet, start: u32) -> Option<u32> {
         let members = &among.words[..];
         let mut levels = self.levels;
+        if let (Ok(sets), &[members]) = (<&[u64; LEVELS]>::try_from(&self.sets[..]), members) {
+            while levels != 0 {
+                let set = sets[levels.trailing_zeros() as usize % LEVELS] & members;
+                if set != 0 {
+                    let ahead = set.rotate_right(start).trailing_zeros();
+                    return Some((start + ahead) % u64::BITS);
+                }
+                levels &= levels - 1;
+            }
+            return None;
+        }
         while levels != 0 {
             let first = levels.trailing_zeros() as usize * self.words_per_set;
             let set = &self.sets[first..][..self.words_per_set];
@@ -184,7 +208,7 @@ fn first_from(set: &[u64], members: &[u64], start: u32) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nand::Shape;
+    use crate::shape::Shape;
     use crate::units::Bytes;
 
     fn geometry(channels: u32, chips: u32) -> Geometry {

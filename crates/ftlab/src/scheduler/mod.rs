@@ -9,6 +9,7 @@
 //! a read of its die that arrived earlier: that is what keeps data readable until it is gone, and
 //! every policy must see to it.
 
+mod cell_work;
 mod chip;
 mod command;
 mod costs;
@@ -18,13 +19,16 @@ mod fifo;
 mod flash;
 mod hazards;
 mod image;
+mod in_turn;
 mod lanes;
 mod last_below;
+mod laws;
 mod line;
 mod load;
 mod look_ahead;
 mod page_order;
 mod pause;
+mod probe;
 mod read_first;
 mod read_first_bounded;
 mod station;
@@ -32,27 +36,28 @@ mod turns;
 mod view;
 
 pub use crate::nand::Kind;
+pub use cell_work::CellWork;
 pub use command::{Command, CommandId, Origin, Spent, Task};
 pub use costs::{CostCounts, EFFORTS};
 pub(crate) use cut::CellsLeft;
 pub use deadline::{Deadline, DeadlineOptions};
 pub use fifo::Fifo;
-pub use flash::{
-    Activity, CommandCounts, Flash, FlashSetup, Overlaps, Probe, flash_pages_programmed,
-};
+pub use flash::{CommandCounts, Flash, FlashSetup, Overlaps, flash_pages_programmed};
+pub(crate) use laws::{FlashLaws, Held};
 pub use load::{DieSet, Load};
 pub use pause::{Pausable, PauseRule};
+pub use probe::{Activity, Probe};
 pub use read_first::ReadFirst;
 pub use read_first_bounded::{Estimate, ReadFirstBounded, ReadFirstBoundedOptions, Scope};
 pub(crate) use turns::{Turns, Work};
 pub use view::View;
 
-use crate::policy::seam;
+use crate::policy::{contract, seam};
 use crate::units::{DieId, SimTime};
 
 seam! {
     /// Decides in which order the commands of a die are served.
-    pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy {
+    pub enum Scheduler ("scheduler.policy" = "fifo") as SchedulerChoice, with scheduler_policy, or ExternalScheduler {
         Fifo(Fifo),
         ReadFirst(ReadFirst),
         Deadline(Deadline),
@@ -86,50 +91,29 @@ pub enum BusOrder {
     Arrival,
 }
 
-/// What a policy decides.
-pub trait Order {
-    /// Which command a bus serves first. Asked once.
-    fn bus_order(&self) -> BusOrder {
-        BusOrder::Rank
-    }
+contract! {
+    /// What a scheduler decides.
+    pub trait SchedulerPolicy for Scheduler, by scheduler_policy, or ExternalScheduler {
+        /// Which command a bus serves first. Asked once.
+        #[must_use]
+        fn bus_order(&self) -> BusOrder {
+            BusOrder::Rank
+        }
 
-    /// Whether a command can go before one that came earlier, even at the same moment. Asked once.
-    fn overtaking(&self) -> bool {
-        true
-    }
+        /// Whether a command can go before one that came earlier, even at the same moment. Asked once.
+        #[must_use]
+        fn overtaking(&self) -> bool {
+            true
+        }
 
-    /// The rank of an arriving command: smaller goes first. Among what waits for a die, ranks of
-    /// commands of one origin and kind must not fall from one to the next. Equals are served as they
-    /// arrived.
-    fn rank(&mut self, arrival: &Arrival, view: &View<'_>) -> u64;
+        /// The rank of an arriving command: smaller goes first. Among what waits for a die, ranks of
+        /// commands of one origin and kind must not fall from one to the next. Equals are served as they
+        /// arrived. An erase never goes before a read of its die that arrived earlier.
+        #[must_use]
+        fn rank(&mut self, arrival: &Arrival, view: &View<'_>) -> u64;
 
-    /// A die begins with a command: it waits no longer.
-    #[inline(always)]
-    fn begins(&mut self, _die: DieId, _id: CommandId, _view: &View<'_>) {}
-}
-
-impl Scheduler {
-    /// The rank of an arriving command ([`Order::rank`]).
-    #[inline(always)]
-    pub fn rank(&mut self, arrival: &Arrival, view: &View<'_>) -> u64 {
-        scheduler_policy!(self, policy => policy.rank(arrival, view))
-    }
-
-    /// A die begins with a command ([`Order::begins`]).
-    #[inline(always)]
-    pub fn begins(&mut self, die: DieId, id: CommandId, view: &View<'_>) {
-        scheduler_policy!(self, policy => policy.begins(die, id, view));
-    }
-
-    /// Which command a bus serves first.
-    #[must_use]
-    pub fn bus_order(&self) -> BusOrder {
-        scheduler_policy!(self, policy => policy.bus_order())
-    }
-
-    /// Whether a command can go before one that came earlier.
-    #[must_use]
-    pub fn overtaking(&self) -> bool {
-        scheduler_policy!(self, policy => policy.overtaking())
+        /// A die begins with a command: it waits no longer.
+        #[inline(always)]
+        fn begins(&mut self, _die: DieId, _id: CommandId, _view: &View<'_>) {}
     }
 }

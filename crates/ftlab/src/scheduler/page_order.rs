@@ -10,7 +10,9 @@ use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
 use super::command::CommandId;
-use super::flash::{Flash, Probe};
+use super::flash::Flash;
+use super::lanes::Lanes;
+use super::probe::Probe;
 use crate::engine::NumberHasher;
 use crate::nand::Kind;
 use crate::units::DieId;
@@ -71,6 +73,7 @@ impl<P: Probe> Flash<P> {
     /// programmed in place.
     pub fn keep_page_order(&mut self) {
         self.page_order = Some(Box::default());
+        self.stations.iter_mut().for_each(|station| station.lanes = Lanes::new(false));
         if let Some(laws) = &mut self.laws {
             laws.program_in_place();
         }

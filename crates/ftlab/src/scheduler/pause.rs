@@ -13,9 +13,11 @@
 //! fixed cost for leaving and for going on.
 
 use super::command::CommandId;
-use super::flash::{Event, Flash, Probe};
-use crate::config::declare::choices;
+use super::flash::{Event, Flash};
+use super::probe::Probe;
+use crate::engine::skills;
 use crate::nand::{Cells, Register};
+use crate::options::declare::choices;
 use crate::units::{DieId, Nanos, SimTime};
 use crate::verify::Canary;
 
@@ -135,7 +137,7 @@ impl<P: Probe> Flash<P> {
         station.die.pause(now);
         let from = std::mem::replace(&mut station.cells_until, now + cost);
         debug_assert!(from > now);
-        self.leave_line_unless_wanted(die);
+        self.leave_line_unless_wanted::<{ skills::ALL }>(die);
         self.events.schedule(now, now + cost, Event::Die(die));
         match cells {
             Cells::Erasing => self.overlaps.erase_pauses += 1,

@@ -1,7 +1,7 @@
 //! Host reads first: a host is waiting for them, while a write has been acknowledged or can wait.
 //! Everything else keeps the order of arrival. No bound: writes starve as long as reads arrive.
 
-use super::{Arrival, Kind, Order, Origin, View};
+use super::{Arrival, Kind, Origin, SchedulerPolicy, View};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -25,7 +25,7 @@ impl Policy for ReadFirst {
     keeps_nothing!(ReadFirst {});
 }
 
-impl Order for ReadFirst {
+impl SchedulerPolicy for ReadFirst {
     #[inline(always)]
     fn rank(&mut self, arrival: &Arrival, _view: &View<'_>) -> u64 {
         match (arrival.kind, arrival.origin) {

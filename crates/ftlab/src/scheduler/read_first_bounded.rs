@@ -39,9 +39,9 @@
 use super::last_below::{LastBelow, Place};
 use super::look_ahead::LookAhead;
 use super::view::View;
-use super::{Arrival, BusOrder, Command, CommandId, Kind, Order, Origin};
-use crate::config::declare::{choices, options};
+use super::{Arrival, BusOrder, Command, CommandId, Kind, Origin, SchedulerPolicy};
 use crate::image::keeps_nothing;
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 use crate::units::{DieId, Nanos, SimTime};
 
@@ -284,7 +284,7 @@ impl ReadFirstBounded {
     }
 }
 
-impl Order for ReadFirstBounded {
+impl SchedulerPolicy for ReadFirstBounded {
     fn bus_order(&self) -> BusOrder {
         BusOrder::Arrival
     }

@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 
 use super::{Flash, Kind, Load, Origin, Scheduler};
 use crate::nand::timing::{ProgramOf, ReadOf};
-use crate::nand::{CellMode, CostClass, Geometry, ReadEffort};
+use crate::nand::{CellMode, CostClass, ReadEffort};
+use crate::shape::Geometry;
 use crate::units::{DieId, Nanos, PlaneId, Ppn};
 
 /// What a die is given to do.

@@ -6,7 +6,8 @@ use super::page_order::PageOrder;
 use super::station::Station;
 use crate::engine::Slab;
 use crate::nand::timing::{Bus, Prices, ProgramOf, ReadOf};
-use crate::nand::{Cells, Geometry, Kind, Register};
+use crate::nand::{Cells, Kind, Register};
+use crate::shape::Geometry;
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
 
 /// What a die is in the middle of.

@@ -1,6 +1,6 @@
 //! What the host saw: requests, bytes and latencies, and where the time went, each operation apart.
 
-use super::Latencies;
+use crate::engine::Latencies;
 use crate::host::{Breakdown, Completion, Op, Outcome};
 use crate::units::{Nanos, SECTOR_BYTES, SimTime};
 

@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::DeviceCounters;
-use super::report::LatencyReport;
-use super::summary::latency_report;
+use super::op_report::{LatencyReport, latency_report};
 use crate::ftl::merge::{MergeCounts, Merger};
 
 /// Merges of a mapping with a log. Pages are flash pages.

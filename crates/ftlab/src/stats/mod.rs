@@ -9,12 +9,14 @@ mod ageing;
 mod block_map;
 mod cost;
 mod counters;
+mod figures;
 mod health;
 mod host;
-mod latencies;
 mod merges;
 mod notes;
+mod op_report;
 mod parity;
+mod phase;
 mod queues;
 mod read_cache;
 mod reconstruction;
@@ -33,17 +35,18 @@ pub use cost::{CostReport, ProgramsByCost, ReadsByCost, Rewrites};
 pub use counters::DeviceCounters;
 pub use health::{EndReport, Health};
 pub use host::{HostStats, OpStats, PARTS, TimeParts};
-pub use latencies::Latencies;
 pub use merges::{Merges, PerReclaim};
 pub use notes::{AgedBefore, Arriving, Circumstances, phase_called};
+pub use op_report::{LatencyReport, OpReport, TimeShares};
 pub use parity::ParityReport;
+pub use phase::{PhaseStats, Unmeasured};
 pub use queues::{Fairness, QueueReport};
 pub use read_cache::ReadCacheReport;
 pub use reconstruction::{PageReconstruction, RmapMemory};
-pub use recorder::{PhaseStats, Recorder, Unmeasured};
+pub use recorder::Recorder;
 pub use report::{
-    Cache, Commands, FlashCommands, Gc, HostReport, LatencyReport, OpReport, PhaseSummary, Report,
-    SCHEMA_VERSION, Spread, TimeShares, Utilisation, Wear, WriteAmplification,
+    Cache, Commands, FlashCommands, Gc, HostReport, PhaseSummary, Report, SCHEMA_VERSION, Spread,
+    Utilisation, Wear, WriteAmplification,
 };
 pub use slc::SlcCache;
 pub use steady::{Round, Steadiness, SteadyReport, Verdict};

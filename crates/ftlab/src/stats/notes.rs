@@ -5,7 +5,8 @@ pub(super) mod faults;
 
 use super::cost::ReadsByCost;
 use super::host::HostStats;
-use super::report::{OpReport, Report};
+use super::op_report::OpReport;
+use super::report::Report;
 use super::steady::{SteadyReport, Verdict};
 use crate::ftl::wear::EndReason;
 use crate::units::Nanos;

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::HostStats;
-use super::report::OpReport;
-use super::summary::{mb_per_second, op_report, per_second, ratio};
+use super::figures::{mb_per_second, per_second, ratio};
+use super::op_report::{OpReport, op_report};
 use crate::host::{Op, QueueId, Queues};
 use crate::units::Nanos;
 

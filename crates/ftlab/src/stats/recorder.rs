@@ -2,6 +2,7 @@
 
 use super::block_map::{self, BlockGroup, BlockMarks};
 use super::notes;
+use super::phase::{PhaseStats, Unmeasured};
 use super::report::Report;
 use super::steady::Rounds;
 use super::summary;
@@ -10,35 +11,6 @@ use crate::device::{Contents, Device};
 use crate::host::{Completion, Host, Op, Outcome};
 use crate::scheduler::Probe;
 use crate::units::{SECTOR_BYTES, SimTime};
-
-/// What was measured in one phase.
-#[derive(Clone, Debug)]
-pub struct PhaseStats {
-    /// Its name.
-    pub name: String,
-    /// Whether the results count it.
-    pub measured: bool,
-    /// What the host saw, of what the results count.
-    pub host: HostStats,
-    /// Requests of a measured phase that the results do not count: they came after the first that are
-    /// measured and only kept the device busy.
-    pub unmeasured: Unmeasured,
-    /// As `host`, for each submission queue, if there are several.
-    pub queues: Vec<HostStats>,
-    /// What the device did, for all of the phase's requests.
-    pub device: DeviceCounters,
-    /// Whether time passed in it. Where none did, its requests are unmeasured ones.
-    pub has_clock: bool,
-}
-
-/// Requests that are not measured, in a phase that is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Unmeasured {
-    /// How many finished.
-    pub requests: u64,
-    /// What they wrote: the device's counters have it too.
-    pub written_bytes: u64,
-}
 
 /// A phase under way.
 #[derive(Clone, Debug)]

@@ -1,34 +1,30 @@
 //! Makes the report of what was counted in the measured phases.
 
 use super::cost::cost;
+use super::figures::{flash_bytes, mb_per_second, per_second, ratio};
 use super::health::health;
-use super::host::{HostStats, OpStats};
+use super::host::HostStats;
 use super::merges::merges;
 use super::notes;
+use super::op_report::op_report;
 use super::parity::parity_report;
 use super::queues;
 use super::read_cache::read_cache;
 use super::reconstruction::page_reconstruction;
 use super::report::{
     Cache, Commands, FlashCommands, FlashOverlaps, Gc, GcPurpose, GcPurposes, HostReport,
-    LatencyReport, OpReport, PhaseSummary, Report, SCHEMA_VERSION, Spread, TimeShares, Utilisation,
-    Wear, WriteAmplification,
+    PhaseSummary, Report, SCHEMA_VERSION, Spread, Utilisation, Wear, WriteAmplification,
 };
 use super::slc::slc_cache;
 use super::steady::Rounds;
 use super::translation::translation;
-use super::{Circumstances, DeviceCounters, Latencies, PhaseStats};
+use super::{Circumstances, DeviceCounters, PhaseStats};
 use crate::device::{Contents, Device};
 use crate::ftl::gc::{Purpose, PurposeCounts};
 use crate::ftl::{Blocks, FtlCounts};
 use crate::host::{Host, Op};
-use crate::scheduler::{Kind, Origin, Probe, flash_pages_programmed};
+use crate::scheduler::{Kind, Origin, Probe};
 use crate::units::{Nanos, SECTOR_BYTES};
-
-/// The quotient, unless there is nothing to divide by.
-pub(super) fn ratio(part: f64, whole: f64) -> Option<f64> {
-    (whole > 0.0).then(|| part / whole)
-}
 
 pub(super) fn build<P: Probe, C: Contents>(
     phases: &[PhaseStats],
@@ -123,72 +119,6 @@ fn host_report(host: &HostStats, duration: Nanos) -> HostReport {
 /// that of its own latency.
 fn rated_over(host: &HostStats, duration: Nanos) -> Option<Nanos> {
     (host.requests() != 1).then_some(duration)
-}
-
-/// Requests a second.
-pub(super) fn per_second(requests: u64, rated: Option<Nanos>) -> Option<f64> {
-    ratio(requests as f64, rated?.as_secs_f64())
-}
-
-pub(super) fn mb_per_second(bytes: u64, rated: Option<Nanos>) -> Option<f64> {
-    ratio(bytes as f64 / 1e6, rated?.as_secs_f64())
-}
-
-pub(super) fn op_report(op: &OpStats, rated: Option<Nanos>) -> OpReport {
-    let (requests, refused_requests) = (op.latencies.count(), op.refused);
-    let share = |part: u128| part as f64 / op.latencies.sum_ns() as f64;
-    let [
-        host_queue,
-        submission,
-        front_end,
-        link,
-        buffer,
-        admission,
-        translation,
-        queue,
-        gc,
-        bus,
-        cell,
-    ] = op.parts.sums_ns.map(share);
-    let shares = TimeShares {
-        host_queue,
-        submission,
-        front_end,
-        link,
-        buffer,
-        admission,
-        translation,
-        queue,
-        gc,
-        bus,
-        cell,
-    };
-    OpReport {
-        requests,
-        refused_requests,
-        unreadable_requests: op.unreadable,
-        bytes: op.bytes(),
-        iops: per_second(requests, rated),
-        throughput_mb_per_s: mb_per_second(op.bytes(), rated),
-        latency_ns: latency_report(&op.latencies),
-        time_share_ratio: (op.latencies.sum_ns() > 0).then_some(shares),
-    }
-}
-
-pub(super) fn latency_report(latencies: &Latencies) -> LatencyReport {
-    LatencyReport {
-        mean: latencies.mean_ns(),
-        p50: latencies.quantile(0.5),
-        p90: latencies.quantile(0.9),
-        p99: latencies.quantile(0.99),
-        p99_9: latencies.quantile(0.999),
-        p99_99: latencies.quantile(0.9999),
-        max: latencies.max(),
-    }
-}
-
-pub(super) fn flash_bytes(counters: &DeviceCounters, page_bytes: u64) -> u64 {
-    flash_pages_programmed(&counters.commands) * page_bytes
 }
 
 fn write_amplification<P: Probe, C: Contents>(

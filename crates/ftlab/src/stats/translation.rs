@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::DeviceCounters;
-use super::summary::{flash_bytes, ratio};
+use super::figures::{flash_bytes, ratio};
 use crate::device::{Contents, Device};
 use crate::ftl::mapping::Dftl;
 use crate::ftl::mapping::dftl::Cause;

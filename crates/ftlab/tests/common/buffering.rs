@@ -5,7 +5,7 @@ use ftlab::cache::{
     Gating, Lru, LruWsr, Pack, Prlru, PrlruAdaptive, Rules, Space, TwoQ, TwoQwClock, WriteBuffer,
     WriteThrough,
 };
-use ftlab::host::SectorMask;
+use ftlab::units::SectorMask;
 use ftlab::units::{Nanos, Ratio};
 
 use super::{DRAM, MappingKind, PlacementKind, Spec, WriteBufferKind};

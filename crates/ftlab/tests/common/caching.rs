@@ -1,6 +1,6 @@
 //! An SLC cache, described for tests; random devices with one.
 
-use ftlab::ftl::slc::{self, NoCache, SlcCache, SlcSetup, WhenFull};
+use ftlab::ftl::slc::{self, NoCache, SlcCache, SlcCachePolicy, SlcSetup, WhenFull};
 use ftlab::units::Nanos;
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -3,12 +3,13 @@
 use ftlab::cache::Gate;
 use ftlab::ftl::gc::Triggers;
 use ftlab::ftl::mapping::Mapping;
-use ftlab::ftl::mapping::hybrid::{LogMap, LogTables, Shares, Stripe};
+use ftlab::ftl::mapping::hybrid::{LogMap, LogTables, Stripe};
 use ftlab::ftl::merge::{
     Alone, Clocks, CycleStealing, MergerSetup, Planner, SuperDataBlock, Synchronised,
 };
-use ftlab::ftl::placement::{Level, StaticStripe};
-use ftlab::nand::{Abilities, Geometry};
+use ftlab::ftl::placement::StaticStripe;
+use ftlab::nand::Abilities;
+use ftlab::shape::{Geometry, Level, Shares};
 
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -22,7 +22,6 @@ pub use logs::{LogSpec, NO_LOG};
 pub use reading::{NO_READS, ReadSpec};
 pub use regulating::{CostSpec, SAME_COST};
 
-use ftlab::config::StreamMap;
 use ftlab::device::{DeviceSetup, HostSetup, drain_pages};
 use ftlab::ftl::FtlSetup;
 use ftlab::ftl::gc::{
@@ -31,7 +30,7 @@ use ftlab::ftl::gc::{
 };
 use ftlab::ftl::mapping::dftl::translation_pages;
 use ftlab::ftl::mapping::{Dftl, Mapping, PageMap, Physical, Reconstruction};
-use ftlab::ftl::placement::{Dynamic, Level, PartlyDynamic, Placement, StaticStripe};
+use ftlab::ftl::placement::{Dynamic, PartlyDynamic, Placement, StaticStripe};
 use ftlab::ftl::recovery::{Recovery, Unprotected};
 use ftlab::ftl::streams::{
     ByHostStream, CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, SepBit,
@@ -44,18 +43,17 @@ use ftlab::host::arbitration::{
     Arbitration, Cost, PriorityClass, PriorityClasses, RoundRobin, StartTimeFair,
     WeightedRoundRobin,
 };
-use ftlab::host::{FrontEndSetup, LinkSetup, ProcessorSetup, Queues};
+use ftlab::host::{FrontEndSetup, LinkSetup, ProcessorSetup, Queues, StreamMap};
 use ftlab::nand::endurance::{Fixed, Unlimited, Weibull};
 use ftlab::nand::timing::{
     Bus, Interface, OneBit, PageTime, PageTimes, PageType, Plain, Prices, Rate, Timing, Transfers,
 };
-use ftlab::nand::{
-    Abilities, Counting, FaultOptions, Faults, Geometry, Hazards, Shape, Superblocks,
-};
+use ftlab::nand::{Abilities, Counting, FaultOptions, Faults, Hazards, Superblocks};
 use ftlab::scheduler::{
     Deadline, DeadlineOptions, Estimate, Fifo, FlashSetup, PauseRule, ReadFirst, ReadFirstBounded,
     ReadFirstBoundedOptions, Scheduler, Scope,
 };
+use ftlab::shape::{Geometry, Level, Shape};
 use ftlab::units::{Bytes, BytesPerSec, Nanos, Ratio, TransferRate};
 
 /// The policies of a seam by name, as far as a description needs no more of them.

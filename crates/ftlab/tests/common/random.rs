@@ -3,7 +3,8 @@
 use ftlab::cache::Space;
 use ftlab::ftl::gc::{Background, Scope, Thresholds, Triggers};
 use ftlab::host::{Copies, Op, ProcessorSetup};
-use ftlab::nand::{Abilities, AddressRule, MultiPlane, Shape};
+use ftlab::nand::{Abilities, AddressRule, MultiPlane};
+use ftlab::shape::Shape;
 use ftlab::units::{Bytes, BytesPerSec, Nanos};
 use proptest::option;
 use proptest::prelude::*;

@@ -1,14 +1,14 @@
 //! What writes cost, described for tests, and random devices on which that is decided page by page.
 
-use ftlab::config::Cell;
-use ftlab::config::Switch;
 use ftlab::ftl::cost::{
     Agcr, AgcrOptions, CostSetup, HighWrite, HistoryRule, LowWrite, QueueDriven, Regulator,
     Traditional,
 };
 use ftlab::host::Op;
-use ftlab::nand::timing::{ByCost, Ispp, IsppOptions, Timing};
+use ftlab::nand::timing::{ByCost, Ispp, IsppOptions, Timing, TimingPolicy};
 use ftlab::nand::{CostClass, Crowd, Prior, ReliabilityOptions};
+use ftlab::options::Switch;
+use ftlab::shape::Cell;
 use ftlab::units::{Nanos, Ratio};
 use proptest::prelude::*;
 use proptest::sample::select;

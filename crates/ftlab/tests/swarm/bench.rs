@@ -9,10 +9,11 @@ use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, assemble_with};
 use ftlab::ftl::cost::Past;
 use ftlab::ftl::mapping::dftl::Cause;
-use ftlab::host::{Advanced, Completion, Host, Op, Outcome, SectorMask};
-use ftlab::image::{Damage, Resume, differences};
+use ftlab::host::{Advanced, Completion, Host, Op, Outcome};
+use ftlab::image::{Damage, Resume};
+use ftlab::saved::differences;
 use ftlab::scheduler::Origin;
-use ftlab::units::{Lpn, SimTime};
+use ftlab::units::{Lpn, SectorMask, SimTime};
 use ftlab::verify::Canary;
 use ftlab_torture::{
     Command, Found, Judge, Load, Promises, Step, Versions, changes, may_lose, reads_fail,

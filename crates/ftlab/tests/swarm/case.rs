@@ -4,7 +4,7 @@
 use std::fmt;
 
 use ftlab::engine::Stream;
-use ftlab::image::differences;
+use ftlab::saved::differences;
 use ftlab::verify::Canary;
 use ftlab_torture::draw::{self, Settings};
 use ftlab_torture::shrink::{smaller_loads, smaller_settings};

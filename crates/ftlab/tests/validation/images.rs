@@ -6,7 +6,7 @@ use ftlab::ftl::gc::Thresholds;
 use ftlab::ftl::merge::Clocks;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::image::{Part, Resume, Snapshot};
-use ftlab::nand::Shape;
+use ftlab::shape::Shape;
 use ftlab::units::{PlaneId, Ratio, SimTime};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

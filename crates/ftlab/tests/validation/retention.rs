@@ -1,7 +1,7 @@
 //! Data that ages: what a read of it takes, when it is lost, and that refresh comes before that. Years pass in these
 //! tests, under an eye that knows every byte.
 
-use ftlab::config::{Cell, Config, Layer};
+use ftlab::config::{Config, Layer};
 use ftlab::device::{Contents, Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
@@ -9,9 +9,10 @@ use ftlab::ftl::cost::CostSetup;
 use ftlab::ftl::gc::Purpose;
 use ftlab::ftl::wear::RefreshRule;
 use ftlab::host::{Advanced, Host, Op, Outcome, Request};
-use ftlab::nand::timing::{Ispp, IsppOptions, Timing, TimingChoice};
+use ftlab::nand::timing::{Ispp, IsppOptions, Timing, TimingChoice, TimingPolicy};
 use ftlab::nand::{CostClass, Limit, Prior, Reliability};
 use ftlab::scheduler::Probe;
+use ftlab::shape::Cell;
 use ftlab::units::{BlockId, Bytes, Lba, Lpn, Nanos, Ppn, SimTime};
 
 use crate::common::{ERASE, MappingKind, PlacementKind, Spec, lru, request};

@@ -10,11 +10,12 @@
 
 use ftlab::device::{Contents, Device, DeviceSetup, PageProgram, assemble, assemble_with};
 use ftlab::engine::Stream;
+use ftlab::ftl::FlashContents;
 use ftlab::ftl::streams::{
     CopyOptions, MultiBloom, MultiBloomOptions, MultiHash, MultiHashOptions, Streams,
 };
 use ftlab::host::{Op, Request};
-use ftlab::nand::Geometry;
+use ftlab::shape::Geometry;
 
 use crate::common::{PlacementKind, Spec, StreamsKind, closed_loop, fill, lru, request};
 use crate::write_amplification::{mean_field, planes};
@@ -193,6 +194,8 @@ struct Rows {
     /// Programs that joined a row which others of their die had begun.
     joined: u64,
 }
+
+impl FlashContents for Rows {}
 
 impl Contents for Rows {
     fn program(&mut self, program: &PageProgram) {

@@ -4,11 +4,12 @@
 //! test says otherwise. All moments are in microseconds.
 
 use ftlab::nand::timing::{Bus, PageTime, Prices, Transfers};
-use ftlab::nand::{Abilities, Geometry, PauseCost, Prior};
+use ftlab::nand::{Abilities, PauseCost, Prior};
 use ftlab::scheduler::{
     Command, CommandId, Fifo, Flash, FlashSetup, Kind, Origin, Pausable, PauseRule, Scheduler,
     Spent, Task,
 };
+use ftlab::shape::Geometry;
 use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
 
 use crate::common::{ONE_BIT, Spec, TimingKind, timing};

@@ -5,8 +5,8 @@ use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::gc::{Background, Purpose, Scope, Thresholds, Triggers, Wanted};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
-use ftlab::nand::Geometry;
 use ftlab::scheduler::{Kind, Origin};
+use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Bytes, Nanos, PlaneId, SimTime};
 
 use crate::common::{

@@ -6,9 +6,10 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use ftlab::nand::MultiPlane;
 use ftlab::nand::timing::Bus;
-use ftlab::nand::{Geometry, MultiPlane};
 use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
+use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Nanos, Ppn, SimTime};
 use ftlab_torture::Onlooker;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ftlab::config::value::Value;
+use ftlab::options::value::Value;
 use ftlab::units::Bytes;
 use serde::{Serialize, Serializer};
 

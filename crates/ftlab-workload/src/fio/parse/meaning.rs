@@ -1,6 +1,6 @@
 //! What each honoured option means: from its value to a part of the job.
 
-use ftlab::config::text::{clip, nearest};
+use ftlab::options::text::{clip, nearest};
 use ftlab::units::{Nanos, SECTOR_BYTES};
 
 use super::super::distribution;

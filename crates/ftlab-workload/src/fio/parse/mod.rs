@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ftlab::config::text::{clip, nearest};
 use ftlab::config::{Place, Problem, Problems};
+use ftlab::options::text::{clip, nearest};
 use ftlab::units::{Nanos, SECTOR_BYTES};
 
 mod meaning;

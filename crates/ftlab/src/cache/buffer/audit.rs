@@ -2,7 +2,7 @@
 
 use super::space::Fill;
 use super::{Buffer, SlotId, Waiting};
-use crate::host::SectorMask;
+use crate::units::SectorMask;
 
 impl Buffer {
     /// Checks that pages and counts agree, and that the policy knows exactly the pages that may be

@@ -2,9 +2,9 @@
 //! before.
 
 use super::super::view::OnFlash;
-use super::{Buffer, Page, SlotId, Turn, Waiting, view};
-use crate::host::{PageSpan, SectorMask};
+use super::{Buffer, Page, SlotId, Turn, Waiting, WriteBufferPolicy, view};
 use crate::units::Lpn;
+use crate::units::{PageSpan, SectorMask};
 
 impl Buffer {
     /// Takes a page of a write in, or returns none if it has to wait.
@@ -124,6 +124,12 @@ impl Buffer {
         } else {
             self.behind.entry(waiting.span.page).or_default().push_back(waiting);
         }
+    }
+
+    /// Whether any write waits for the version before.
+    #[inline]
+    pub fn any_behind(&self) -> bool {
+        !self.behind.is_empty()
     }
 
     /// The write that waited for the version of a page which has just left, if one did.

@@ -5,8 +5,8 @@
 //! what was read is not kept: a read never waits for a program.
 
 use super::super::view::{Eviction, Leaves, OnFlash};
-use super::{Buffer, Page, SlotId, Turn, view};
-use crate::host::{PageSpan, SectorMask};
+use super::{Buffer, Page, SlotId, Turn, WriteBufferPolicy, view};
+use crate::units::{PageSpan, SectorMask};
 
 impl Buffer {
     /// Whether what is read from flash stays.

@@ -2,8 +2,8 @@
 //! flash, and waited for.
 
 use super::Page;
-use crate::config::declare::choices;
-use crate::host::SectorMask;
+use crate::options::declare::choices;
+use crate::units::SectorMask;
 
 choices! {
     /// What the capacity of a buffer counts.

@@ -2,8 +2,8 @@
 //! (force unit access), and flushes.
 
 use super::{Buffer, Page, SlotId, Waiter};
-use crate::host::RequestId;
 use crate::units::Lpn;
+use crate::units::RequestId;
 
 impl Buffer {
     /// `request` waits until everything that the page holds now is on flash.

@@ -1,10 +1,10 @@
 //! Pages on their way to flash: when one is due, what begins and ends with its program, and who is told.
 
-use super::super::Beside;
 use super::super::view::{Eviction, Leaves, OnFlash};
+use super::super::{Beside, WriteBufferPolicy};
 use super::{Buffer, Page, SlotId, Waiter, WaiterId, view};
-use crate::host::{RequestId, SectorMask};
 use crate::units::Lpn;
+use crate::units::{RequestId, SectorMask};
 
 /// How many of the pages that a policy has listed are looked at for a dirty one: however large the buffer,
 /// a choice costs no more.
@@ -205,6 +205,35 @@ impl Buffer {
         let page = &self.pages[slot];
         self.fill.flushing += self.setup.space.of_flushing(page);
         page.page
+    }
+
+    /// Where pages only pass through, a whole page comes in and is on its way at once; `request` waits for it.
+    #[inline(always)]
+    pub fn pass_through(&mut self, page: Lpn, tag: u8, request: RequestId) -> SlotId {
+        let whole = self.setup.shape.whole_page;
+        self.counts.write_misses += 1;
+        let waiter = self.waiters.insert(Waiter { request, next: None });
+        let entry = Page { flushing: whole, tag, flushing_waiters: Some(waiter), ..Page::of(page) };
+        let slot = self.pages.insert(entry);
+        let page_entry = &self.pages[slot];
+        self.fill.held += self.setup.space.of_page(page_entry);
+        self.fill.flushing += self.setup.space.of_flushing(page_entry);
+        self.index.insert(page, slot);
+        self.flushing += 1;
+        self.program_begun();
+        slot
+    }
+
+    /// Whether whole pages may pass through.
+    #[inline]
+    pub fn passes_through(&self) -> bool {
+        self.setup.policy.lets_pass()
+            && self.dirty + self.clean == 0
+            && self.setup.programs_in_flight.is_none()
+            && self.setup.row == 1
+            && self.setup.gate.is_none()
+            && self.setup.flush_pages.is_none()
+            && self.drain.is_empty()
     }
 
     /// A page of which nothing is here is read, and written again.

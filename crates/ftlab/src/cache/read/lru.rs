@@ -4,10 +4,10 @@
 //! Systems & Applications 27(5), 2018, section 4.2. There an index by logical address is a red-black tree; here it is
 //! a hash table, which finds the same. Every operation takes constant time.
 
-use super::{Frame, FrameId};
+use super::{Frame, FrameId, ReadCacheFacts, ReadOrderPolicy};
 use crate::cache::order::Order;
-use crate::config::declare::options;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Bytes;
 
@@ -44,21 +44,27 @@ impl Policy for LruReads {
     keeps_nothing!(LruReads { order });
 }
 
-impl LruReads {
-    pub(super) fn inserted(&mut self, frame: FrameId) {
+impl ReadCacheFacts for LruReads {
+    fn holds(options: &Self::Options) -> Option<&LruReadsOptions> {
+        Some(options)
+    }
+}
+
+impl ReadOrderPolicy for LruReads {
+    fn inserted(&mut self, frame: FrameId) {
         self.order.push_newest(frame);
     }
 
-    pub(super) fn used(&mut self, frame: FrameId) {
+    fn used(&mut self, frame: FrameId) {
         self.order.remove(frame);
         self.order.push_newest(frame);
     }
 
-    pub(super) fn removed(&mut self, frame: FrameId) {
+    fn removed(&mut self, frame: FrameId) {
         self.order.remove(frame);
     }
 
-    pub(super) fn choose(&self) -> Option<FrameId> {
+    fn choose(&self) -> Option<FrameId> {
         self.order.oldest()
     }
 }

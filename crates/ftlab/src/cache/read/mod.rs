@@ -18,24 +18,41 @@ pub use lru::{LruReads, LruReadsOptions};
 pub use none::NoReads;
 
 use crate::engine::{Handle, NumberHasher, Slab};
-use crate::policy::seam;
+use crate::policy::{contract, seam};
 use crate::units::Lpn;
 
 seam! {
     /// Says which flash page of the read cache makes room next.
-    pub enum ReadOrder ("cache.read.policy" = "none") as ReadCacheChoice, with read_policy {
+    pub enum ReadOrder ("cache.read.policy" = "none") as ReadCacheChoice, with read_policy, or ExternalReadOrder {
         None(NoReads),
         Lru(LruReads),
     }
 }
 
-impl ReadCacheChoice {
-    /// The options of a cache that holds something.
-    #[must_use]
-    pub fn holds(&self) -> Option<&LruReadsOptions> {
-        match self {
-            ReadCacheChoice::None(_) => None,
-            ReadCacheChoice::Lru(options) => Some(options),
+contract! {
+    /// What a policy of the read cache decides. It knows every flash page that is there.
+    pub trait ReadOrderPolicy for ReadOrder, by read_policy, or ExternalReadOrder {
+        /// A flash page came in.
+        fn inserted(&mut self, frame: FrameId);
+
+        /// The host read something of it.
+        fn used(&mut self, frame: FrameId);
+
+        /// It is gone: it made room, or everything in it is out of date.
+        fn removed(&mut self, frame: FrameId);
+
+        /// What makes room next; none if nothing is there. It is told when that is gone.
+        #[must_use]
+        fn choose(&self) -> Option<FrameId>;
+    }
+}
+
+contract! {
+    /// What is known of a policy of the read cache before it is built.
+    pub trait ReadCacheFacts of ReadCacheChoice, by read_policy {
+        /// The options of a cache that holds something.
+        fn holds(_options: &Self::Options) -> Option<&LruReadsOptions> {
+            None
         }
     }
 }
@@ -166,7 +183,7 @@ impl ReadCache {
             Some(place) => {
                 self.counts.hits += 1;
                 let frame = self.frame_of(place);
-                read_policy!(&mut self.setup.policy, policy => policy.used(frame));
+                self.setup.policy.used(frame);
             }
             None => self.counts.misses += 1,
         }
@@ -187,7 +204,7 @@ impl ReadCache {
     /// handed to `forget`.
     pub fn bring(&mut self, mut forget: impl FnMut(CachePlace)) -> FrameId {
         while self.frames.in_use() >= self.setup.capacity as usize {
-            let next = read_policy!(&self.setup.policy, policy => policy.choose());
+            let next = self.setup.policy.choose();
             let next = next.expect("a policy knows every flash page that is in the cache");
             self.counts.evicted += 1;
             self.drop_frame(next, &mut forget);
@@ -197,7 +214,7 @@ impl ReadCache {
         if self.members.len() < places {
             self.members.resize(places, None);
         }
-        read_policy!(&mut self.setup.policy, policy => policy.inserted(frame));
+        self.setup.policy.inserted(frame);
         frame
     }
 
@@ -231,7 +248,7 @@ impl ReadCache {
 
     /// The device comes to rest: everything leaves.
     pub fn clear(&mut self, mut forget: impl FnMut(CachePlace)) {
-        while let Some(next) = read_policy!(&self.setup.policy, policy => policy.choose()) {
+        while let Some(next) = self.setup.policy.choose() {
             self.drop_frame(next, &mut forget);
         }
         (self.frames, self.members) = (Slab::default(), Vec::new());
@@ -253,7 +270,7 @@ impl ReadCache {
     }
 
     fn release(&mut self, frame: FrameId) {
-        read_policy!(&mut self.setup.policy, policy => policy.removed(frame));
+        self.setup.policy.removed(frame);
         self.frames.release(frame);
     }
 

@@ -1,6 +1,6 @@
 //! No read cache: what is read goes to the host and is forgotten.
 
-use super::FrameId;
+use super::{FrameId, ReadCacheFacts, ReadOrderPolicy};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -21,14 +21,16 @@ impl Policy for NoReads {
     keeps_nothing!(NoReads {});
 }
 
-impl NoReads {
-    pub(super) fn inserted(&mut self, _frame: FrameId) {}
+impl ReadCacheFacts for NoReads {}
 
-    pub(super) fn used(&mut self, _frame: FrameId) {}
+impl ReadOrderPolicy for NoReads {
+    fn inserted(&mut self, _frame: FrameId) {}
 
-    pub(super) fn removed(&mut self, _frame: FrameId) {}
+    fn used(&mut self, _frame: FrameId) {}
 
-    pub(super) fn choose(&self) -> Option<FrameId> {
+    fn removed(&mut self, _frame: FrameId) {}
+
+    fn choose(&self) -> Option<FrameId> {
         None
     }
 }

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 
 use super::Flash;
-use crate::cache::buffer::Index;
+use crate::cache::page::Index;
 use crate::cache::view::Shape;
-use crate::cache::{Append, BufferView, Eviction, Leaves, SlotId};
+use crate::cache::{Append, BufferView, Eviction, Leaves, SlotId, WriteBufferPolicy};
 use crate::engine::Slab;
-use crate::host::SectorMask;
+use crate::units::SectorMask;
 
 const UNITS: usize = 2;
 const SLOTS: u32 = 12;

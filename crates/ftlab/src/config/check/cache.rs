@@ -2,18 +2,17 @@
 //! comes to its end, and write-backs in its own order.
 
 use super::{Checker, GEOMETRY, text};
-use crate::cache::{Space, WriteBufferChoice};
+use crate::cache::Space;
 use crate::config::resolve::{Counts, shape};
-use crate::config::value::Value;
 use crate::ftl::merge::Clocks;
-use crate::nand::endurance::EnduranceChoice;
+use crate::options::value::Value;
 use crate::units::Bytes;
 
 impl Checker<'_, '_> {
     /// Blocks of a plane that a device keeps back because operations on it can fail.
     pub(super) fn kept_back(&self, counts: &Counts) -> u64 {
         let nand = &self.options.nand;
-        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
+        let limited = nand.endurance.policy.is_limited();
         if !nand.faults.can_fail() && !limited {
             return 0;
         }
@@ -66,7 +65,7 @@ impl Checker<'_, '_> {
 
     /// What was appended goes to flash in order, places that lie together on one flash page.
     pub(super) fn order_of_streams(&mut self) {
-        let appends = matches!(self.options.cache.policy, WriteBufferChoice::Append(_));
+        let appends = self.options.cache.policy.appends();
         if !appends || self.options.ftl.streams.policy.counts().host <= 1 {
             return;
         }
@@ -81,14 +80,7 @@ impl Checker<'_, '_> {
     pub(super) fn order_in_lock_step(&mut self) {
         let ftl = &self.options.ftl;
         let policy = &self.options.cache.policy;
-        let keeps_order = matches!(
-            policy,
-            WriteBufferChoice::None(_)
-                | WriteBufferChoice::Lru(_)
-                | WriteBufferChoice::Fifo(_)
-                | WriteBufferChoice::Gating(_)
-        );
-        if keeps_order || !self.has_log() || ftl.merge.clocks != Clocks::LockStep {
+        if policy.keeps_order() || !self.has_log() || ftl.merge.clocks != Clocks::LockStep {
             return;
         }
         let message = format!(

@@ -1,10 +1,8 @@
 //! What costs of programs ask of each other, and of the rest of the device.
 
 use super::{Checker, text};
-use crate::ftl::cost::RegulatorChoice;
-use crate::ftl::mapping::MappingChoice;
 use crate::nand::CostClass;
-use crate::nand::timing::TimingChoice;
+use crate::nand::timing::TellsApart;
 
 const TIMING: &str = "nand.timing.policy";
 const POLICY: &str = "ftl.cost.policy";
@@ -14,8 +12,7 @@ impl Checker<'_, '_> {
         self.one_time_for_each_class();
         let (nand, ftl) = (&self.options.nand, &self.options.ftl);
         let chosen = ftl.cost.policy.name().to_owned();
-        let traditional = matches!(ftl.cost.policy, RegulatorChoice::Traditional(_));
-        if !traditional && !nand.timing.policy.knows_costs() {
+        if ftl.cost.policy.regulates() && !nand.timing.policy.knows_costs() {
             let message = format!(
                 "with {TIMING} = {}, all programs cost the same: {POLICY} = {} has nothing to decide",
                 text(&nand.timing.policy.name().to_owned()),
@@ -27,8 +24,7 @@ impl Checker<'_, '_> {
             );
             self.fail(&[POLICY, TIMING], message, remedy);
         }
-        let physical = matches!(ftl.mapping.policy, MappingChoice::Physical(_));
-        if physical && ftl.cost.policy.agcr().is_some() {
+        if self.is_physical() && ftl.cost.policy.agcr().is_some() {
             let message =
                 "without translation, nobody remembers what pages have been through".to_owned();
             let remedy =
@@ -43,11 +39,13 @@ impl Checker<'_, '_> {
     }
 
     fn one_time_for_each_class(&mut self) {
-        let TimingChoice::ByCost(by_cost) = &self.options.nand.timing.policy else { return };
-        let lists = [
-            ("nand.timing.read_by_cost", &by_cost.read_by_cost),
-            ("nand.timing.program_by_cost", &by_cost.program_by_cost),
-        ];
+        let timing = &self.options.nand.timing.policy;
+        if timing.tells_apart() != TellsApart::Costs {
+            return;
+        }
+        let [read, program] = timing.paths();
+        let times = timing.times(self.options.nand.cell);
+        let lists = [(read, times.read), (program, times.program)];
         for (path, list) in lists {
             let length = list.len();
             if length != CostClass::ALL.len() {

@@ -2,7 +2,6 @@
 
 use super::{Checker, text};
 use crate::config::resolve::{Counts, shape};
-use crate::ftl::recovery::RecoveryChoice;
 use crate::nand::Scheduled;
 
 const RECOVERY: &str = "ftl.recovery.policy";
@@ -43,7 +42,7 @@ impl Checker<'_, '_> {
 
     /// What lay on a die that died can't be told from what never was there, after a power cut.
     fn death_and_recovery(&mut self, schedule: &[Scheduled]) {
-        let recovers = !matches!(self.options.ftl.recovery.policy, RecoveryChoice::None(_));
+        let recovers = self.options.ftl.recovery.policy.survives();
         let dies = schedule.iter().any(|scheduled| scheduled.fault.is_for_good());
         if recovers && dies {
             let message = "after a power cut nothing says which pages lay on a die that died: what was written \

@@ -1,7 +1,6 @@
 //! What a gating buffer asks of the rest of the device.
 
 use super::Checker;
-use crate::ftl::placement::PlacementChoice;
 
 impl Checker<'_, '_> {
     /// A gating buffer sorts pages by plane, and writes each by itself.
@@ -12,7 +11,7 @@ impl Checker<'_, '_> {
         let (nand, ftl) = (&self.options.nand, &self.options.ftl);
         let wrong = [
             (
-                !matches!(ftl.placement.policy, PlacementChoice::Static(_)),
+                ftl.placement.policy.stripe().is_none(),
                 "ftl.placement.policy",
                 "\"static\"",
                 "has to know the plane of a page beforehand",

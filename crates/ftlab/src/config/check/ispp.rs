@@ -2,9 +2,8 @@
 //! which sees and corrects more; and that every class can be read where the controller plans for it to be.
 
 use super::Checker;
-use crate::config::value::Value;
-use crate::nand::timing::{IsppOptions, TimingChoice};
 use crate::nand::{CostClass, Reliability, ReliabilityOptions};
+use crate::options::value::Value;
 use crate::units::Nanos;
 
 const STEP: &str = "nand.timing.program_step";
@@ -13,10 +12,7 @@ const CORRECTS: &str = "nand.timing.corrects";
 
 impl Checker<'_, '_> {
     pub(super) fn ispp(&mut self) {
-        let TimingChoice::Ispp(IsppOptions { reliability, .. }) = &self.options.nand.timing.policy
-        else {
-            return;
-        };
+        let Some(reliability) = self.options.nand.timing.policy.errors() else { return };
         let falls = |pair: &[u32]| pair[0] >= pair[1];
         let rises = |pair: &[u32]| pair[0] < pair[1];
         let steps = "the steps of a cheap, a medium and a dear program, the coarsest first";

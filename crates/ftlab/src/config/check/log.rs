@@ -3,12 +3,8 @@
 use super::faults::READS_ONLY;
 use super::{Checker, text};
 use crate::config::resolve::{gang, shape, shares};
-use crate::ftl::mapping::MappingChoice;
-use crate::ftl::mapping::hybrid::Shares;
-use crate::ftl::placement::PlacementChoice;
-use crate::host::SectorMask;
-use crate::nand::endurance::EnduranceChoice;
-use crate::units::{Bytes, Ratio, SECTOR_BYTES};
+use crate::shape::Shares;
+use crate::units::{Bytes, Ratio, SECTOR_BYTES, SectorMask};
 
 const POLICY: &str = "ftl.mapping.policy";
 const UNIT: &str = "ftl.mapping.unit";
@@ -59,8 +55,8 @@ impl Checker<'_, '_> {
 
     fn refuse_what_logs_do_not_do(&mut self) {
         let (nand, ftl) = (&self.options.nand, &self.options.ftl);
-        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
-        let is_static = matches!(ftl.placement.policy, PlacementChoice::Static(_));
+        let limited = nand.endurance.policy.is_limited();
+        let is_static = ftl.placement.policy.stripe().is_some();
         let shape = shape(self.options);
         let wrong = [
             (!is_static, "ftl.placement.policy", "\"static\"", "pages have to know their plane"),
@@ -145,10 +141,7 @@ impl Checker<'_, '_> {
         let Some(Shares { data, log }) = shares(self.options) else { return };
         let paths =
             ["ftl.over_provisioning", "ftl.capacity", "nand.blocks_per_plane", POLICY, PLANNER];
-        let least = match self.options.ftl.mapping.policy {
-            MappingChoice::Fast(_) => 2,
-            _ => 1,
-        };
+        let least = self.options.ftl.mapping.policy.least_log_blocks();
         let blocks = u64::from(self.options.nand.blocks_per_plane);
         let needed = u64::from(data) + u64::from(log) + u64::from(Shares::BESIDE);
         if data == 0 {

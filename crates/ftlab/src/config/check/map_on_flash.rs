@@ -2,14 +2,13 @@
 
 use super::{Checker, text};
 use crate::config::resolve::{Counts, shape};
-use crate::ftl::mapping::MappingChoice;
 
 const POLICY: &str = "ftl.mapping.policy";
 
 impl Checker<'_, '_> {
     /// Whether the map lies on flash.
     pub(super) fn has_map_on_flash(&self) -> bool {
-        matches!(self.options.ftl.mapping.policy, MappingChoice::Dftl(_))
+        self.options.ftl.mapping.policy.on_flash().is_some()
     }
 
     /// Mapping units of a plane that the map fills, if it lies on flash.

@@ -1,9 +1,6 @@
 //! What a write buffer that packs pages asks of the rest of the device, and what pages in pieces do.
 
 use super::Checker;
-use crate::cache::WriteBufferChoice;
-use crate::ftl::mapping::MappingChoice;
-use crate::ftl::placement::PlacementChoice;
 
 impl Checker<'_, '_> {
     /// Two logical pages on one physical page: the mapping has to know of them, and both may lie anywhere.
@@ -11,7 +8,7 @@ impl Checker<'_, '_> {
         if self.is_physical() {
             return;
         }
-        let in_pieces = matches!(self.options.ftl.mapping.policy, MappingChoice::Reconstruction(_));
+        let in_pieces = self.options.ftl.mapping.policy.packs();
         if in_pieces && self.options.cache.read.policy.holds().is_some() {
             let message =
                 "pages that lie in pieces on flash do not stay in a read cache".to_owned();
@@ -25,14 +22,14 @@ impl Checker<'_, '_> {
         let ftl = &self.options.ftl;
         let wrong = [
             (
-                !matches!(ftl.mapping.policy, MappingChoice::Reconstruction(_)),
+                !ftl.mapping.policy.packs(),
                 "ftl.mapping.policy",
                 "\"reconstruction\"",
                 "puts parts of two pages onto one physical page, which this mapping can't find again",
             ),
             (
                 // A mapping with a log has a placement of its own.
-                !self.has_log() && !matches!(ftl.placement.policy, PlacementChoice::Dynamic(_)),
+                !self.has_log() && !ftl.placement.policy.is_free(),
                 "ftl.placement.policy",
                 "\"dynamic\"",
                 "puts pages beside each other whose addresses would send them to different planes",
@@ -40,10 +37,7 @@ impl Checker<'_, '_> {
         ];
         for (_, path, value, why) in wrong.into_iter().filter(|(wrong, ..)| *wrong) {
             let message = format!("the write buffer {why}");
-            let pack = match self.options.cache.policy {
-                WriteBufferChoice::PrlruAdaptive(_) => "cache.packing",
-                _ => "cache.pack",
-            };
+            let pack = self.options.cache.policy.pack_path();
             let remedy = format!("set {path} to {value}, or {pack} to \"off\"");
             self.fail(&[path, "cache.policy", pack], message, remedy);
         }

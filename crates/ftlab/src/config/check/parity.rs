@@ -2,9 +2,6 @@
 
 use super::{Checker, GEOMETRY};
 use crate::config::resolve::shape;
-use crate::ftl::mapping::MappingChoice;
-use crate::ftl::placement::PlacementChoice;
-use crate::ftl::recovery::RecoveryChoice;
 
 const POLICY: &str = "ftl.parity.policy";
 const WIDTH: &str = "ftl.parity.width";
@@ -15,17 +12,16 @@ impl Checker<'_, '_> {
         let Some(width) = self.options.ftl.parity.stripe() else { return };
         self.groups_of_dies(width);
         let (nand, ftl) = (&self.options.nand, &self.options.ftl);
-        let mapping = &ftl.mapping.policy;
         let by_planes = self.options.cache.policy.gate().is_some();
         let wrong = [
             (
-                !matches!(mapping, MappingChoice::Page(_) | MappingChoice::Reconstruction(_)),
+                !ftl.mapping.policy.fills_stripes(),
                 "ftl.mapping.policy",
                 "\"page\"",
                 "stripes are filled page by page, wherever pages come from: no other mapping is modelled",
             ),
             (
-                !matches!(ftl.placement.policy, PlacementChoice::Dynamic(_)) && !by_planes,
+                !ftl.placement.policy.is_free() && !by_planes,
                 "ftl.placement.policy",
                 "\"dynamic\"",
                 "the die of a page follows from the stripe that is being filled, not from its address",
@@ -55,7 +51,7 @@ impl Checker<'_, '_> {
                 "rows are flash pages of one die, and stripes go over several",
             ),
             (
-                !matches!(ftl.recovery.policy, RecoveryChoice::None(_)),
+                ftl.recovery.policy.survives(),
                 "ftl.recovery.policy",
                 "\"none\"",
                 "what is found again after a power cut is not modelled",

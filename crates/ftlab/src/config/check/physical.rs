@@ -2,9 +2,6 @@
 //! are erased, or on the choice of a place. All of it is refused, none of it ignored.
 
 use super::{Checker, text};
-use crate::ftl::mapping::MappingChoice;
-use crate::nand::endurance::EnduranceChoice;
-use crate::nand::timing::TimingChoice;
 use crate::scheduler::Pausable;
 use crate::units::Ratio;
 
@@ -19,7 +16,7 @@ const OF_ERASES: [&str; 2] = ["nand.multi_plane.erase", "nand.suspend.erase"];
 impl Checker<'_, '_> {
     /// Whether requests carry physical addresses.
     pub(super) fn is_physical(&self) -> bool {
-        matches!(self.options.ftl.mapping.policy, MappingChoice::Physical(_))
+        !self.options.ftl.mapping.policy.translates()
     }
 
     pub(super) fn physical(&mut self) {
@@ -28,7 +25,7 @@ impl Checker<'_, '_> {
         }
         let (nand, ftl) = (&self.options.nand, &self.options.ftl);
         let faults = &nand.faults;
-        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
+        let limited = nand.endurance.policy.is_limited();
         let wrong = [
             (
                 self.options.cache.policy.dram().is_some(),
@@ -109,7 +106,7 @@ impl Checker<'_, '_> {
                 "nothing is ever erased, so nothing wears out",
             ),
             (
-                matches!(nand.timing.policy, TimingChoice::Ispp(_)),
+                nand.timing.policy.errors().is_some(),
                 "nand.timing.policy",
                 "\"by-cost\"",
                 "nothing is ever erased, so no block's data would become young again",

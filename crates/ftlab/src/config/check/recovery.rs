@@ -1,16 +1,13 @@
 //! What recovery from power cuts asks for: a map that is translated, and designs in which it can be found again.
 
 use super::{Checker, text};
-use crate::ftl::mapping::MappingChoice;
-use crate::ftl::recovery::RecoveryChoice;
-use crate::ftl::slc::SlcCacheChoice;
 
 const POLICY: &str = "ftl.recovery.policy";
 
 impl Checker<'_, '_> {
     pub(super) fn recovery(&mut self) {
         let policy = &self.options.ftl.recovery.policy;
-        if matches!(policy, RecoveryChoice::None(_)) {
+        if !policy.survives() {
             return;
         }
         let mapping = &self.options.ftl.mapping.policy;
@@ -24,9 +21,7 @@ impl Checker<'_, '_> {
                 message,
                 format!("set {POLICY} to \"none\""),
             );
-        } else if matches!(policy, RecoveryChoice::Checkpoint(_))
-            && !matches!(mapping, MappingChoice::Page(_))
-        {
+        } else if policy.writes_checkpoints() && !mapping.is_plain_table() {
             let message = format!(
                 "checkpoints are of a map with one place for each page, in memory; with ftl.mapping.policy = {named} the \
                  map is found by a scan"
@@ -34,7 +29,7 @@ impl Checker<'_, '_> {
             let remedy = format!("set {POLICY} to \"scan\", or ftl.mapping.policy to \"page\"");
             self.fail(&[POLICY, "ftl.mapping.policy"], message, remedy);
         }
-        if !matches!(self.options.ftl.slc_cache.policy, SlcCacheChoice::None(_)) {
+        if self.options.ftl.slc_cache.policy.rules().is_some() {
             let message =
                 "recovery of blocks that are used with one bit a cell is not modelled".to_owned();
             let remedy = format!("set ftl.slc_cache.policy to \"none\", or {POLICY} to \"none\"");

@@ -1,10 +1,9 @@
 //! What refresh asks for: timing that knows how data ages, and blocks that can be emptied one by one.
 
 use super::{Checker, text};
-use crate::config::value::Value;
 use crate::ftl::wear::RefreshWhen;
 use crate::nand::Reliability;
-use crate::nand::timing::{IsppOptions, TimingChoice};
+use crate::options::value::Value;
 
 const WHEN: &str = "ftl.refresh.when";
 const READS: &str = "ftl.refresh.reads";
@@ -23,7 +22,7 @@ impl Checker<'_, '_> {
             return;
         }
         let never = format!("or {WHEN} to \"never\"");
-        if !matches!(self.options.nand.timing.policy, TimingChoice::Ispp(_)) {
+        if self.options.nand.timing.policy.errors().is_none() {
             let timing = &self.options.nand.timing.policy;
             let message = format!(
                 "with nand.timing.policy = {} data does not age: there is nothing to refresh",
@@ -78,10 +77,7 @@ impl Checker<'_, '_> {
     /// Data has to last for longer than two periods, at the wear that is planned for: blocks are emptied so long before
     /// they are due, and what they held would be found again at once.
     fn can_be_kept_up(&mut self) {
-        let TimingChoice::Ispp(IsppOptions { reliability, .. }) = &self.options.nand.timing.policy
-        else {
-            return;
-        };
+        let Some(reliability) = self.options.nand.timing.policy.errors() else { return };
         let Some(rule) = self.options.ftl.refresh.rule() else { return };
         let cost = &self.options.ftl.cost;
         // The wider the step, the sooner the data is due.

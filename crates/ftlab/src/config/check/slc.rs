@@ -1,8 +1,7 @@
 //! What an SLC cache asks of the blocks beneath it.
 
 use super::Checker;
-use crate::config::options::Cell;
-use crate::nand::endurance::EnduranceChoice;
+use crate::shape::Cell;
 
 impl Checker<'_, '_> {
     pub(super) fn slc_cache(&mut self) {
@@ -11,7 +10,7 @@ impl Checker<'_, '_> {
             return;
         }
         let nand = &self.options.nand;
-        let limited = !matches!(nand.endurance.policy, EnduranceChoice::Unlimited(_));
+        let limited = nand.endurance.policy.is_limited();
         let can_fail = nand.faults.can_fail() || limited;
         let none = "set ftl.slc_cache.policy to \"none\"";
         if nand.cell == Cell::Slc {

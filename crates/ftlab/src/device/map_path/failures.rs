@@ -10,6 +10,7 @@
 //! not saved, as its map is not on flash; after a power cut, the spare areas say what lies where.
 
 use super::{CommandId, Contents, Device, Kind, Probe, Queue, Tpn};
+use crate::engine::skills;
 use crate::scheduler::Command;
 
 impl<P: Probe, C: Contents> Device<P, C> {
@@ -29,8 +30,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.issue_map(of, program);
             }
         }
-        self.empty_failed();
-        self.rewrite_what_is_due();
+        self.empty_failed::<{ skills::ALL }>();
+        self.rewrite_what_is_due::<{ skills::ALL }>();
         self.begin_after_given_up();
     }
 
@@ -51,7 +52,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.keep_map(of);
             }
         }
-        self.rewrite_what_is_due();
+        self.rewrite_what_is_due::<{ skills::ALL }>();
     }
 
     /// A translation page that is in memory as a whole stays there: whoever waited for its rewrite goes on.

@@ -2,6 +2,8 @@
 //! waits is in memory as a whole, so only those wait along whose entries take the room of one of its own.
 
 use super::{CommandId, Contents, Device, Kind, Origin, PlaneId, Ppn, Probe, Task, Tpn, Waiting};
+use crate::engine::skills;
+use crate::ftl::placement::PlacementPolicy;
 use crate::scheduler::Command;
 
 impl<P: Probe, C: Contents> Device<P, C> {
@@ -54,7 +56,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.flash.command_mut(program).page = first;
         self.flash.submit(self.now, program);
-        self.consider_collecting_at(first);
+        self.consider_collecting_at::<{ skills::ALL }>(first);
         true
     }
 

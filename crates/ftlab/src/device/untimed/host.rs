@@ -3,9 +3,11 @@
 use super::{Outstanding, Stuck, Untimed};
 use crate::cache::{Turn, Waiting};
 use crate::device::Contents;
-use crate::host::{Host, Op, PageSpan, Pages, Request, RequestId};
+use crate::engine::skills::ALL;
+use crate::ftl::streams::StreamsPolicy;
+use crate::host::{Host, Op, Pages, Request};
 use crate::scheduler::Probe;
-use crate::units::{Lba, Lpn, Nanos};
+use crate::units::{Lba, Lpn, Nanos, PageSpan, RequestId};
 use crate::verify;
 
 /// What a host that wants all of the buffer on flash asks for.
@@ -66,9 +68,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     fn write_page(&mut self, id: RequestId, span: PageSpan, turn: Turn) -> bool {
         let request = &self.requests[id.at()].request;
         let tag = self.device.ftl.streams().tag_of(request.stream);
-        let Some(slot) = self.device.let_page_in(span, tag, turn) else { return false };
+        let Some(slot) = self.device.let_page_in::<{ ALL }>(span, tag, turn) else { return false };
         self.device.contents.write(request, span.page, span.sectors, slot);
-        self.device.outdate_read(span.page);
+        self.device.outdate_read::<{ ALL }>(span.page);
         if verify::ON {
             self.device.ledger.written(span.page);
         }

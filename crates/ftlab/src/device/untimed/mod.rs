@@ -20,9 +20,10 @@ use super::stalled::Stalled;
 use super::{Contents, Device};
 use crate::ftl::Relocations;
 use crate::ftl::gc::{Bench, Freed};
-use crate::host::{Host, Request, RequestId};
+use crate::ftl::placement::PlacementPolicy;
+use crate::host::{Host, Request};
 use crate::scheduler::{Kind, Origin, Probe, Turns, Work};
-use crate::units::PlaneId;
+use crate::units::{PlaneId, RequestId};
 use crate::verify;
 
 /// A device that is being written without a clock. [`end`](Self::end) or [`rest`](Self::rest) gives it back to time.

@@ -3,6 +3,8 @@
 use super::Untimed;
 use crate::cache::{Eviction, Page, SlotId};
 use crate::device::{Contents, Device};
+use crate::engine::skills::ALL;
+use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::nand::{CellMode, Row};
 use crate::scheduler::{CommandId, Kind, Origin, Probe, Work};
@@ -123,7 +125,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             self.programs.all.len() as u32 - 1
         });
         self.device.buffer.program_begun();
-        self.device.take_together(first);
+        self.device.take_together::<{ ALL }>(first);
         self.programs.all[number as usize].slots.extend_from_slice(&self.device.batch);
         number
     }
@@ -138,10 +140,10 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             if flushing == ftl.full_page() && !padding {
                 continue;
             }
-            ftl.settle(page, &mut self.later);
+            ftl.settle_page(page, &mut self.later);
             for part in ftl.fragments(page).into_iter().flatten() {
                 if !flushing.covers(part.sectors) || padding {
-                    let takes = flash.price_of(Kind::Read, part.at, ftl.mode_at(part.at));
+                    let takes = flash.price_of(Kind::Read, part.at, ftl.mode_at::<{ ALL }>(part.at));
                     let die = ftl.geometry().die_of_page(part.at);
                     self.turns.push(die, Work::Merge(leader), 1, takes);
                     flash.count_untimed(Origin::Merge, Kind::Read, 1);
@@ -182,14 +184,14 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         {
             let address = self.device.flash.abilities().multi_plane.address;
             let row = Row::new(self.device.ftl.geometry(), address, at);
-            *begun = Some(Begun { row, mode: self.device.ftl.mode_at(at), stream });
+            *begun = Some(Begun { row, mode: self.device.ftl.mode_at::<{ ALL }>(at), stream });
         }
     }
 
     /// Places a program alone, if there is room.
     fn place(&mut self, number: u32, page: Lpn, stream: WriteStream) -> bool {
-        let Some(at) = self.device.ftl.place(page, stream, self.turns.load()) else { return false };
-        let mode = self.device.ftl.mode_at(at);
+        let Some(at) = self.device.ftl.place::<{ ALL }>(page, stream, self.turns.load()) else { return false };
+        let mode = self.device.ftl.mode_at::<{ ALL }>(at);
         let takes = self.device.flash.price_of(Kind::Program, at, mode);
         self.give_to_die(number, at, takes);
         true
@@ -202,9 +204,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         for (unit, &slot) in (0..).zip(&program.slots) {
             let &Page { page, flushing, padding, .. } = self.device.buffer.page(slot);
             if flushing != self.device.ftl.full_page() || padding {
-                self.device.ftl.settle(page, &mut self.later);
+                self.device.ftl.settle_page(page, &mut self.later);
             }
-            self.device.fill_page(slot, Ppn::new(at.get() + unit));
+            self.device.fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit));
         }
         let geometry = self.device.ftl.geometry();
         let plane = geometry.plane_of_page(at);
@@ -237,8 +239,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         for (unit, &slot) in (0..).zip(&slots) {
             let &Page { page, discard, .. } = self.device.buffer.page(slot);
             if !discard {
-                self.device.ftl.settle(page, &mut self.later);
-                self.device.ftl.commit(page, Ppn::new(first.get() + unit));
+                self.device.ftl.settle_page(page, &mut self.later);
+                self.device.ftl.commit::<{ ALL }>(page, Ppn::new(first.get() + unit));
             }
             let Device { buffer, ftl, contents, .. } = &mut *self.device;
             contents.end_write_back(slot, buffer.page(slot).dirty.is_empty());
@@ -246,7 +248,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             buffer.end_write_back(slot, ftl, |id| Self::settle(requests, free, id));
             self.admit_next_version(page);
         }
-        self.device.ftl.programmed_for_host(first, slots.len() as u32);
+        self.device.ftl.programmed_for_host::<{ ALL }>(first, slots.len() as u32);
         self.device.buffer.program_ended();
         slots.clear();
         self.programs.all[number as usize].slots = slots;

@@ -17,11 +17,11 @@
 //!   are what others wait for. The paper's flash pages hold one.
 //! - Where a mapping can't place a page freely (a log), nothing is rewritten while idle; merges copy by the rule above.
 
-use super::{HistoryRule, Past, Regulate};
-use crate::config::Switch;
-use crate::config::declare::options;
+use super::{HistoryRule, Past, RegulatorFacts, RegulatorPolicy};
 use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ProgramCost};
+use crate::options::Switch;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Cost by what a page has been through.
@@ -60,6 +60,16 @@ impl Policy for Agcr {
     keeps_nothing!(Agcr { history, rewrites });
 }
 
+impl RegulatorFacts for Agcr {
+    fn prior(_options: &Self::Options) -> CostClass {
+        CostClass::High
+    }
+
+    fn agcr(options: &Self::Options) -> Option<&AgcrOptions> {
+        Some(options)
+    }
+}
+
 impl Agcr {
     /// With these options.
     #[must_use]
@@ -68,7 +78,7 @@ impl Agcr {
     }
 }
 
-impl Regulate for Agcr {
+impl RegulatorPolicy for Agcr {
     fn write(&self, past: Past) -> ProgramCost {
         ProgramCost::Of(match past {
             Past::None => CostClass::High,

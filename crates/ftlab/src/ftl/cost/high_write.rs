@@ -2,7 +2,7 @@
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.3 (HCW/LCR).
 
-use super::{Past, Regulate};
+use super::{Past, RegulatorFacts, RegulatorPolicy};
 use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ProgramCost};
 use crate::policy::{NoOptions, Parts, Policy};
@@ -24,7 +24,17 @@ impl Policy for HighWrite {
     keeps_nothing!(HighWrite {});
 }
 
-impl Regulate for HighWrite {
+impl RegulatorFacts for HighWrite {
+    fn prior(_options: &Self::Options) -> CostClass {
+        CostClass::High
+    }
+
+    fn lowest(_options: &Self::Options) -> CostClass {
+        CostClass::High
+    }
+}
+
+impl RegulatorPolicy for HighWrite {
     fn write(&self, _past: Past) -> ProgramCost {
         ProgramCost::Of(CostClass::High)
     }

@@ -1,8 +1,8 @@
 //! What pages have been through: two bits for each logical page.
 
-use crate::config::declare::choices;
 use crate::engine::TwoBits;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::choices;
 use crate::units::Lpn;
 
 /// What a page has been through, as far as it is remembered.

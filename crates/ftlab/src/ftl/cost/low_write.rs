@@ -2,7 +2,7 @@
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.3 (LCW/HCR).
 
-use super::{Past, Regulate};
+use super::{Past, RegulatorFacts, RegulatorPolicy};
 use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ProgramCost};
 use crate::policy::{NoOptions, Parts, Policy};
@@ -24,7 +24,13 @@ impl Policy for LowWrite {
     keeps_nothing!(LowWrite {});
 }
 
-impl Regulate for LowWrite {
+impl RegulatorFacts for LowWrite {
+    fn prior(_options: &Self::Options) -> CostClass {
+        CostClass::Low
+    }
+}
+
+impl RegulatorPolicy for LowWrite {
     fn write(&self, _past: Past) -> ProgramCost {
         ProgramCost::Of(CostClass::Low)
     }

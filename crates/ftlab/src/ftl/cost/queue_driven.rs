@@ -6,10 +6,10 @@
 //! wait for a die, not what waits for room, for its turn in a submission queue, or for an entry of the map. A die that
 //! was idle knows all that comes at one moment; one that falls free takes what is there.
 
-use super::{Past, Regulate};
-use crate::config::declare::{choices, options};
+use super::{Past, RegulatorFacts, RegulatorPolicy};
 use crate::image::keeps_nothing;
 use crate::nand::{CostClass, Crowd, ProgramCost};
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 
 /// Low cost if something waits, high cost if not.
@@ -55,7 +55,13 @@ impl Policy for QueueDriven {
     keeps_nothing!(QueueDriven { waits });
 }
 
-impl Regulate for QueueDriven {
+impl RegulatorFacts for QueueDriven {
+    fn looks_at_queues(_options: &Self::Options) -> bool {
+        true
+    }
+}
+
+impl RegulatorPolicy for QueueDriven {
     fn write(&self, _past: Past) -> ProgramCost {
         ProgramCost::ByCrowd(self.waits)
     }

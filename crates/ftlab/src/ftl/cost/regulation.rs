@@ -3,6 +3,9 @@
 use super::super::Ftl;
 use super::super::streams::WriteStream;
 use super::{History, Past, Regulator};
+use crate::engine::skills;
+use crate::ftl::cost::RegulatorPolicy;
+use crate::ftl::mapping::MappingPolicy;
 use crate::image::{Damage, Reader, Writer};
 use crate::nand::{CostClass, ProgramCost};
 use crate::units::{Lpn, PlaneId, Ppn};
@@ -143,18 +146,19 @@ impl Ftl {
     /// Takes a flash page for a rewrite, if there is room.
     pub(in crate::ftl) fn place_rewrite(&mut self, plane: PlaneId) -> Option<Ppn> {
         let start = self.thresholds.start;
-        self.may_rewrite(plane).then(|| self.take_page(plane, WriteStream::REWRITES, start))?
+        self.may_rewrite(plane)
+            .then(|| self.take_page::<{ skills::ALL }>(plane, WriteStream::REWRITES, start))?
     }
 
     /// The page at `from` is programmed at `to`, too: that is the current copy from now on, unless the page lies
     /// elsewhere by now.
     pub(in crate::ftl) fn rewritten_page(&mut self, from: Ppn, to: Ppn) {
-        if !self.relocate(from, to) && !self.plant.is(Canary::RewriteOverNewer) {
+        if !self.relocate::<{ skills::ALL }>(from, to) && !self.plant.is(Canary::RewriteOverNewer) {
             return;
         }
         let (block, unit) = self.geometry.place_of(to);
         self.blocks.set_valid(block, unit);
-        self.invalidate(from);
+        self.invalidate::<{ skills::ALL }>(from);
         if let (Some(page), Some(map)) = (self.spare.owner(to), self.mapping.dftl_mut()) {
             map.changed(page);
         }

@@ -11,10 +11,12 @@
 use std::collections::VecDeque;
 
 use super::super::{Cargo, Fragment, Ftl};
-use crate::device::Contents;
+use crate::engine::skills;
+use crate::ftl::FlashContents;
 use crate::ftl::gc::Ground;
-use crate::nand::{CellMode, CostClass, Geometry, Kind, ProgramCost};
+use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
 use crate::scheduler::{Command, CommandId, Flash, Origin, Probe, Task};
+use crate::shape::Geometry;
 use crate::units::{DieId, Lpn, Ppn};
 use crate::verify::Canary;
 
@@ -155,7 +157,7 @@ impl Rewriter {
     }
 
     /// Does what an idle die can do. `is_written` says of which pages something newer is on its way.
-    pub(crate) fn work<P: Probe, C: Contents>(
+    pub(crate) fn work<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
         is_written: impl Fn(Lpn) -> bool,
@@ -193,10 +195,10 @@ impl Rewriter {
 
     /// Where a page that asked lies at low cost, if it still does. If that is on another die by now, those who read
     /// it there ask again.
-    fn source_of<P: Probe, C: Contents>(page: Lpn, on: &Ground<'_, P, C>) -> Option<Ppn> {
+    fn source_of<P: Probe, C: FlashContents>(page: Lpn, on: &Ground<'_, P, C>) -> Option<Ppn> {
         let past = on.ftl.past_of(page);
         let parts = on.ftl.fragments(page).into_iter().flatten().map(|Fragment { at, .. }| at);
-        let mut low = parts.filter(|&at| on.ftl.mode_at(at) == CellMode::Native);
+        let mut low = parts.filter(|&at| on.ftl.mode_at::<{ skills::ALL }>(at) == CellMode::Native);
         low.find(|&at| on.ftl.wants_rewrite(past, on.flash.class_at(at)))
     }
 
@@ -208,7 +210,7 @@ impl Rewriter {
     }
 
     /// Reads a flash page, with all that is valid on it.
-    fn read<P: Probe, C: Contents>(
+    fn read<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
         wish: Wish,
@@ -249,7 +251,7 @@ impl Rewriter {
     }
 
     /// Leaves out what has left the flash page since it was read. False if the page that asked is not as it was.
-    fn keep_current<P: Probe, C: Contents>(
+    fn keep_current<P: Probe, C: FlashContents>(
         &mut self,
         run: &Run,
         on: &mut Ground<'_, P, C>,
@@ -272,13 +274,13 @@ impl Rewriter {
     }
 
     /// Programs what was read. False if there is no room.
-    fn program<P: Probe, C: Contents>(&mut self, run: Run, on: &mut Ground<'_, P, C>) -> bool {
+    fn program<P: Probe, C: FlashContents>(&mut self, run: Run, on: &mut Ground<'_, P, C>) -> bool {
         let plane = on.ftl.geometry.plane_of_page(self.source(run.program, 0));
         let Some(first) = on.ftl.place_rewrite(plane) else { return false };
         for unit in 0..on.flash.command(run.program).units {
             let (from, to) = (self.source(run.program, unit), Ppn::new(first.get() + unit));
-            on.ftl.record_collected(from, to);
-            on.ftl.carry(from, to, on.contents);
+            on.ftl.record_collected::<{ skills::ALL }>(from, to);
+            on.ftl.carry::<{ skills::ALL }>(from, to, on.contents);
         }
         on.flash.command_mut(run.program).page = first;
         let die = on.ftl.geometry.die_of(plane);
@@ -288,7 +290,7 @@ impl Rewriter {
     }
 
     /// A command of a die's rewrite is done.
-    pub(crate) fn done<P: Probe, C: Contents>(
+    pub(crate) fn done<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
         id: CommandId,
@@ -301,7 +303,7 @@ impl Rewriter {
         }
         self.dies[die.at()].run = None;
         let Command { page: first, units, failed, .. } = *on.flash.command(id);
-        if on.ftl.program_fails(first, failed, on.contents) {
+        if on.ftl.program_fails::<{ skills::ALL }>(first, failed, on.contents) {
             // What it carried is where it was.
             self.counts.given_up += 1;
             return;
@@ -310,7 +312,7 @@ impl Rewriter {
         for unit in 0..moves {
             on.ftl.rewritten_page(self.source(id, unit), Ppn::new(first.get() + unit));
         }
-        on.ftl.programmed(first, units);
+        on.ftl.programmed::<{ skills::ALL }>(first, units);
         self.counts.done += 1;
         self.counts.pages += u64::from(units);
     }

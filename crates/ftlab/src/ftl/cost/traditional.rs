@@ -2,7 +2,7 @@
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.3 (MCW/MCR).
 
-use super::{Past, Regulate};
+use super::{Past, RegulatorFacts, RegulatorPolicy};
 use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ProgramCost};
 use crate::policy::{NoOptions, Parts, Policy};
@@ -24,7 +24,17 @@ impl Policy for Traditional {
     keeps_nothing!(Traditional {});
 }
 
-impl Regulate for Traditional {
+impl RegulatorFacts for Traditional {
+    fn lowest(_options: &Self::Options) -> CostClass {
+        CostClass::Medium
+    }
+
+    fn regulates(_options: &Self::Options) -> bool {
+        false
+    }
+}
+
+impl RegulatorPolicy for Traditional {
     fn write(&self, _past: Past) -> ProgramCost {
         ProgramCost::Of(CostClass::Medium)
     }

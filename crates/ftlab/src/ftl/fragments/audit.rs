@@ -2,6 +2,7 @@
 
 use super::super::Ftl;
 use super::{Fragment, is_pack};
+use crate::ftl::mapping::MappingPolicy;
 use crate::units::{BlockId, Lpn, Ppn};
 
 impl Ftl {

@@ -3,9 +3,8 @@
 
 use super::super::Ftl;
 use super::{OwnerPart, is_pack};
-use crate::host::SectorMask;
 use crate::image::{Damage, Reader, Writer};
-use crate::units::{BlockId, Lpn, Ppn};
+use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 
 /// A fragment as it was found on flash.
 #[derive(Clone, Copy, Debug)]

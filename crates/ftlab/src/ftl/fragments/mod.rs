@@ -12,8 +12,10 @@ mod room;
 pub(super) use room::PackRoom;
 
 use super::Ftl;
-use super::mapping::{Places, Reconstruction};
-use crate::host::SectorMask;
+use super::mapping::{MappingPolicy, Places, Reconstruction};
+use crate::engine::skills;
+use crate::ftl::streams::StreamsPolicy;
+use crate::units::SectorMask;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;
 
@@ -178,7 +180,7 @@ impl Ftl {
         if !early && owners.any(|(other, _)| other != page && self.lives(other, at)) {
             self.rmap_mut().parted();
         } else {
-            self.invalidate(at);
+            self.invalidate::<{ skills::ALL }>(at);
         }
     }
 

@@ -9,6 +9,7 @@
 
 use super::super::{BlockState, Ftl};
 use crate::ftl::mapping::Places;
+use crate::ftl::placement::PlacementPolicy;
 use crate::units::{Lpn, PlaneId};
 
 /// The part of the spare capacity that packing may take: one in so many.

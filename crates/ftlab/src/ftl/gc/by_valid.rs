@@ -4,7 +4,7 @@
 //! the number of blocks.
 
 use super::lists::Lists;
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 /// Blocks by number of valid pages.

@@ -1,10 +1,12 @@
 //! A plane's collection from the FTL's side: when there should be one, of which block, and what its end
 //! is worth. The [`Collector`](super::Collector) does the work.
 
-use super::super::streams::WriteStream;
+use super::super::streams::{StreamsPolicy, WriteStream};
 use super::super::{BlockState, Ftl};
-use super::{Background, Purpose, VictimView};
-use crate::host::SectorMask;
+use super::{Background, Purpose, VictimPolicy, VictimView};
+use crate::engine::skills::{self, RARE, Skills, any};
+use crate::ftl::mapping::MappingPolicy;
+use crate::units::SectorMask;
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
 
@@ -32,6 +34,9 @@ impl Thresholds {
         Thresholds { start: start + blocks, stop: stop + blocks, reserve: reserve + blocks, ..self }
     }
 }
+
+/// Owners that are asked for when a collection begins: a cache line, more or less.
+const OWNERS_AT_ONCE: u32 = 16;
 
 /// A collection that runs on a plane.
 #[derive(Clone, Debug)]
@@ -91,8 +96,12 @@ impl Collection {
     pub(super) fn earn(&mut self) -> u32 {
         self.copied += 1;
         self.earned += self.gain;
-        let pages = self.earned / self.copies;
-        self.earned %= self.copies;
+        // A copy earns a page or two, or a part of one: a division would cost more.
+        let mut pages = 0;
+        while self.earned >= self.copies {
+            self.earned -= self.copies;
+            pages += 1;
+        }
         self.handed_out += pages;
         pages
     }
@@ -116,8 +125,8 @@ pub struct Wanted {
 impl Ftl {
     /// Records on flash what a placed copy of the page at `from` is programmed with.
     #[inline]
-    pub(in crate::ftl) fn record_collected(&mut self, from: Ppn, to: Ppn) {
-        if self.packs() {
+    pub(in crate::ftl) fn record_collected<const S: Skills>(&mut self, from: Ppn, to: Ppn) {
+        if any(S, RARE) && self.packs() {
             return self.record_copy_of_parts(from, to);
         }
         let page = self.spare.owner(from).expect("a page that was valid has an owner");
@@ -127,7 +136,9 @@ impl Ftl {
         };
         self.spare.record(to, page, sectors);
         let forgets = self.plant.is(Canary::CopyWithoutVersion);
-        if let Some(record) = self.record.as_deref_mut().filter(|_| !forgets) {
+        if any(S, RARE)
+            && let Some(record) = self.record.as_deref_mut().filter(|_| !forgets)
+        {
             record.copied(from, to);
         }
     }
@@ -135,10 +146,10 @@ impl Ftl {
     /// The copy of the page at `from` is programmed at `to`: it is the current one from now on, unless the
     /// page lies elsewhere by now.
     #[inline]
-    pub(super) fn copied_page(&mut self, from: Ppn, to: Ppn) {
+    pub(super) fn copied_page<const S: Skills>(&mut self, from: Ppn, to: Ppn) {
         let forgotten = self.plant.is(Canary::CopyNotMapped);
-        let current = forgotten || self.relocate(from, to);
-        if self.has_map_on_flash() {
+        let current = forgotten || self.relocate::<S>(from, to);
+        if any(S, RARE) && self.has_map_on_flash() {
             self.note_copy(to, current);
         }
         if current {
@@ -153,12 +164,14 @@ impl Ftl {
 
     /// False if the page at `from` lies neither there nor, from now on, at `to`.
     #[inline]
-    pub(in crate::ftl) fn relocate(&mut self, from: Ppn, to: Ppn) -> bool {
-        if self.packs() {
+    pub(in crate::ftl) fn relocate<const S: Skills>(&mut self, from: Ppn, to: Ppn) -> bool {
+        if any(S, RARE) && self.packs() {
             return self.relocate_parts(from, to);
         }
         let page = self.spare.owner(to).expect("a copy has an owner");
-        self.note_change(page);
+        if any(S, RARE) {
+            self.note_change(page);
+        }
         self.mapping.relocate(page, from, to)
     }
 
@@ -167,6 +180,7 @@ impl Ftl {
         let Wanted { block: victim, purpose } = wanted;
         let returns_block = self.returns_block(&wanted);
         let valid = self.blocks.valid(victim);
+        self.spare.prefetch_row(self.geometry.page_at(victim, 0), OWNERS_AT_ONCE);
         let copies = valid.div_ceil(self.geometry.units_per_page());
         let gain = match returns_block {
             true => self.pages_to_fill(plane).saturating_sub(copies),
@@ -201,7 +215,7 @@ impl Ftl {
             copied: 0,
             handed_out: 0,
         });
-        self.refresh_writable(plane);
+        self.refresh_writable::<{ skills::ALL }>(plane);
     }
 
     /// Takes note that a block is to be emptied for a purpose. One that waits for that already takes
@@ -382,7 +396,7 @@ impl Ftl {
             self.blocks.retire(run.victim);
             self.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));
             self.refresh_pack_room();
-            self.refresh_writable(plane);
+            self.refresh_writable::<{ skills::ALL }>(plane);
         }
     }
 }

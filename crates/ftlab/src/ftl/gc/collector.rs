@@ -11,7 +11,8 @@ use std::collections::VecDeque;
 use super::super::parity::Below;
 use super::super::{Cargo, Ftl};
 use super::{Purpose, Scope, Wanted};
-use crate::device::Contents;
+use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, UNITS, any};
+use crate::ftl::FlashContents;
 use crate::nand::CellMode;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, PlaneId, Ppn, SimTime};
@@ -22,6 +23,8 @@ use crate::verify::Canary;
 pub struct Collector {
     /// By program: where each of its pages is copied from.
     pub(super) sources: Cargo,
+    /// The pages that are copied next.
+    batch: Vec<Ppn>,
     /// By die: commands that let the host go first, with their planes.
     held: Vec<VecDeque<(PlaneId, CommandId)>>,
     /// The host has been idle for long enough.
@@ -33,12 +36,14 @@ pub struct Collector {
 pub enum Freed {
     /// Nothing.
     Nothing,
+    /// Nothing, and the command goes on: what it read is being programmed.
+    GoesOn,
     /// Flash pages that it may take, perhaps.
     Pages,
 }
 
 /// What the collector works on.
-pub struct Ground<'a, P, C> {
+pub struct Ground<'a, P, C, const S: Skills = { skills::ALL }> {
     /// The present moment.
     pub now: SimTime,
     /// The FTL whose blocks it cleans.
@@ -49,10 +54,13 @@ pub struct Ground<'a, P, C> {
     pub contents: &'a mut C,
 }
 
-impl<P: Probe, C: Contents> Ground<'_, P, C> {
+impl<P: Probe, C: FlashContents, const S: Skills> Ground<'_, P, C, S> {
     /// Hands a command whose page is known to the flash.
     #[inline(always)]
     fn submit(&mut self, id: CommandId) {
+        if !any(S, RARE) {
+            return self.flash.submit_with::<S>(self.now, id);
+        }
         let below = &mut Below { now: self.now, flash: self.flash, contents: self.contents };
         self.ftl.submit(id, below);
     }
@@ -63,36 +71,49 @@ impl Collector {
     #[must_use]
     pub fn new(units_per_page: u32, dies: u32) -> Collector {
         let held = vec![VecDeque::new(); dies as usize];
-        Collector { sources: Cargo::new(units_per_page), held, idle: false }
+        Collector { sources: Cargo::new(units_per_page), batch: Vec::new(), held, idle: false }
     }
 
     /// Starts collecting on a plane if it is short of free blocks and not collecting already. Called
     /// for each flash page that the host writes to it, and when there may be something to collect.
     #[inline]
-    pub fn start<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    pub fn start<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         if on.ftl.free_blocks(plane) > on.ftl.thresholds.start {
-            if on.ftl.triggers.copies_per_write.is_some() {
+            if any(S, RARE) && on.ftl.triggers.copies_per_write.is_some() {
                 self.spur(plane, on);
             }
         } else if on.ftl.planes[plane.at()].collection.is_some() {
-            self.spur(plane, on);
+            if any(S, RARE) {
+                self.spur(plane, on);
+            }
         } else {
             on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
             // A plane that found nothing before, and still does, has asked the others already.
             let was_hungry = on.ftl.is_hungry(plane);
             self.next(plane, on);
-            if on.ftl.triggers.scope != Scope::Plane && !(was_hungry && on.ftl.is_hungry(plane)) {
+            if any(S, RARE)
+                && on.ftl.triggers.scope != Scope::Plane
+                && !(was_hungry && on.ftl.is_hungry(plane))
+            {
                 self.start_others(plane, on);
             }
         }
-        if on.ftl.slc().is_some() {
+        if any(S, SLC) && on.ftl.slc().is_some() {
             self.consider_folding(plane, on);
         }
     }
 
     /// A collection that runs may be due to go on: the host wrote a page, or blocks became scarce.
     #[inline]
-    fn spur<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn spur<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         let triggers = on.ftl.triggers;
         if let Some(copies) = triggers.copies_per_write {
             let state = &mut on.ftl.planes[plane.at()];
@@ -110,7 +131,11 @@ impl Collector {
 
     /// The other planes of the scope collect a block each, unless they have more than enough.
     #[cold]
-    fn start_others<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn start_others<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         for other in on.ftl.triggers.scope.planes(&on.ftl.geometry, plane) {
             let few = on.ftl.free_blocks(other) <= on.ftl.thresholds.stop;
             if few && on.ftl.planes[other.at()].collection.is_none() {
@@ -121,7 +146,10 @@ impl Collector {
     }
 
     /// The host is idle: every plane collects as far as it should while nobody waits.
-    pub fn host_idle<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn host_idle<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         self.idle = true;
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
             if on.ftl.planes[plane.at()].collection.is_some() {
@@ -142,7 +170,10 @@ impl Collector {
 
     /// Nothing else is left to happen in the device, and no more requests are in sight: collections
     /// that wait for the host go on.
-    pub fn finish<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn finish<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         if on.ftl.triggers.copies_per_write.is_some() || on.ftl.triggers.background.is_some() {
             let before = std::mem::replace(&mut self.idle, true);
             for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
@@ -154,24 +185,24 @@ impl Collector {
 
     /// Hands a command to the flash, or holds it back while its die has other things to do.
     #[inline(always)]
-    pub(super) fn submit<P: Probe, C: Contents>(
+    pub(super) fn submit<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
-        match on.ftl.triggers.preemptible {
+        match any(S, RARE) && on.ftl.triggers.preemptible {
             false => on.submit(id),
             true => self.hold_back(plane, id, on),
         }
     }
 
     #[cold]
-    fn hold_back<P: Probe, C: Contents>(
+    fn hold_back<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         let die = on.ftl.geometry.die_of(plane);
         self.held[die.at()].push_back((plane, id));
@@ -180,7 +211,11 @@ impl Collector {
 
     /// Submits commands that were held back, in their order, while their die has nothing else to do
     /// or one of them may wait no longer.
-    pub fn let_go<P: Probe, C: Contents>(&mut self, die: DieId, on: &mut Ground<'_, P, C>) {
+    pub fn let_go<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        die: DieId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         while let Some(&(_, first)) = self.held[die.at()].front() {
             let free = on.ftl.dies(on.flash).of(die) == 0;
             if !free && !self.held[die.at()].iter().any(|&(plane, _)| on.ftl.is_urgent(plane)) {
@@ -192,7 +227,10 @@ impl Collector {
     }
 
     /// The host is idle: every plane folds its SLC cache until it is empty, or until the host is back.
-    pub fn fold_all<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn fold_all<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         on.ftl.set_idle_for_cache(true);
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
             self.consider_folding(plane, on);
@@ -200,10 +238,10 @@ impl Collector {
     }
 
     /// Folds a block of the SLC cache, if one of the plane should be now.
-    fn consider_folding<P: Probe, C: Contents>(
+    fn consider_folding<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         if let Some(wanted) = on.ftl.fold_due(plane) {
             self.collect(wanted, on);
@@ -213,10 +251,10 @@ impl Collector {
     /// Empties a block for a purpose, after those that were asked for before; copies are in flight
     /// when this returns, if the plane was not collecting. False if there is nothing to
     /// collect: the block is free, bad, being filled, or being collected at this moment.
-    pub fn collect<P: Probe, C: Contents>(
+    pub fn collect<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         wanted: Wanted,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) -> bool {
         let accepted = on.ftl.want(wanted);
         self.start_wanted(on.ftl.geometry.plane_of(wanted.block), on);
@@ -224,10 +262,10 @@ impl Collector {
     }
 
     /// Begins with what is wanted of a plane; a collection that waits in the background goes on first.
-    pub(super) fn start_wanted<P: Probe, C: Contents>(
+    pub(super) fn start_wanted<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         if !on.ftl.has_wanted(plane) {
             return;
@@ -244,7 +282,11 @@ impl Collector {
         }
     }
 
-    fn next<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn next<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         let Some(wanted) = on.ftl.next_to_collect(plane) else {
             return on.ftl.mark_hungry(plane);
         };
@@ -253,7 +295,11 @@ impl Collector {
     }
 
     /// Keeps the allowed number of copies in flight; erases the victim when nothing is left on it.
-    fn proceed<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn proceed<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         loop {
             let limit = on.ftl.thresholds.copies_in_flight;
             let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
@@ -267,22 +313,23 @@ impl Collector {
             let copied = |unit: &u32| *unit < last || !on.ftl.plant.is(Canary::LastPageNotCopied);
             match on.ftl.blocks.next_valid(victim, from).filter(copied) {
                 Some(first) => {
-                    if !on.ftl.may_go_on(plane, true, self.idle) {
+                    if any(S, RARE) && !on.ftl.may_go_on(plane, true, self.idle) {
                         return;
                     }
-                    if !(on.ftl.triggers.copyback && self.copy_back(plane, origin, first, on)) {
+                    let copies_back = any(S, RARE) && on.ftl.triggers.copyback;
+                    if !(copies_back && self.copy_back(plane, origin, first, on)) {
                         self.copy_page(plane, origin, victim, first, on);
                     }
                 }
                 None if in_flight > 0 => return,
-                None if on.ftl.map_is_behind(plane) => on.ftl.rewrite_map_of(plane),
+                None if any(S, RARE) && on.ftl.map_is_behind(plane) => on.ftl.rewrite_map_of(plane),
                 None if !purpose.frees_block() => return self.ended(plane, on),
                 None if !on.ftl.may_go_on(plane, false, self.idle) => return,
                 None => {
                     on.ftl.erasing(plane);
                     let page = on.ftl.geometry.page_at(victim, 0);
                     let mut erase = Command::new(Kind::Erase, origin, Task::Collect(plane), page);
-                    erase.mode = on.ftl.mode_of(victim);
+                    erase.mode = on.ftl.mode_of::<S>(victim);
                     let id = on.flash.prepare(erase);
                     return self.submit(plane, id, on);
                 }
@@ -290,76 +337,100 @@ impl Collector {
         }
     }
 
-    /// Starts copying as many valid pages, from place `first` of the victim on, as one flash page holds.
-    fn copy_page<P: Probe, C: Contents>(
+    /// Starts copying as many valid pages, from place `first` of the victim on, as one flash page holds. What
+    /// lies on one flash page is read and programmed by one command; else the program waits for its reads.
+    fn copy_page<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         origin: Origin,
         victim: BlockId,
         first: u32,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
-        let task = Task::Collect(plane);
-        let place = on.ftl.geometry.page_at(victim, 0);
-        let mut program = Command::new(Kind::Program, origin, task, place);
-        program.codewords = on.flash.bus().page_codewords();
-        let program = on.flash.prepare(program);
-        let units_per_page = on.ftl.geometry.units_per_page();
-        let (mut units, mut next) = (0, Some(first));
-        let mut read: Option<(u32, CommandId)> = None;
-        while let Some(unit) = next.filter(|_| units < units_per_page) {
-            let source = on.ftl.geometry.page_at(victim, unit);
-            self.sources.row_mut(program)[units as usize] = source.to_raw();
-            units += 1;
-            if let Some(page) = on.ftl.spare.owner(source) {
-                on.ftl.prefetch(page);
-            }
-            on.ftl.spare.prefetch_after(source);
-            let flash_page = on.ftl.geometry.flash_page_of(source);
-            let id = match read {
-                Some((of, id)) if of == flash_page => id,
-                _ => {
-                    if let Some((_, id)) = read {
-                        self.submit(plane, id, on);
-                    }
-                    let mut command = Command::new(Kind::Read, origin, task, source);
-                    command.then = Some(program);
-                    command.mode = on.ftl.mode_of(victim);
-                    on.flash.command_mut(program).waits_for += 1;
-                    on.flash.prepare(command)
-                }
-            };
-            let unit_codewords = on.flash.bus().codewords_per_unit();
-            let command = on.flash.command_mut(id);
-            command.units += 1;
-            command.codewords += unit_codewords;
-            read = Some((flash_page, id));
-            next = on.ftl.blocks.next_valid(victim, unit + 1);
-        }
-        on.flash.command_mut(program).units = units;
+        let (next, flash_pages) = self.gather::<S>(victim, first, on.ftl);
         if let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() {
             run.in_flight += 1;
-            run.next_unit = next.unwrap_or(on.ftl.geometry.units_per_block());
+            run.next_unit = next;
         }
-        if let Some((_, id)) = read {
+        let (task, codewords) = (Task::Collect(plane), on.flash.bus().codewords_per_unit());
+        let mode = on.ftl.mode_of::<S>(victim);
+        let sources = self.batch.len() as u32;
+        let first = self.batch[0];
+        if !any(S, UNITS) || flash_pages == 1 {
+            let id = on.flash.prepare(Command::new(Kind::Read, origin, task, first));
+            let read = on.flash.command_mut(id);
+            (read.mode, read.units, read.codewords) = (mode, sources, sources * codewords);
+            self.note_sources(id);
+            return self.submit(plane, id, on);
+        }
+        let page_codewords = on.flash.bus().page_codewords();
+        let program = on.flash.prepare(Command::new(Kind::Program, origin, task, first));
+        let command = on.flash.command_mut(program);
+        (command.units, command.codewords) = (sources, page_codewords);
+        command.waits_for = flash_pages;
+        self.note_sources(program);
+        let mut from = 0;
+        while let Some(&page) = self.batch.get(from) {
+            let flash_page = on.ftl.geometry.flash_page_of(page);
+            let on_it = |page: &&Ppn| on.ftl.geometry.flash_page_of(**page) == flash_page;
+            let units = self.batch[from..].iter().take_while(on_it).count();
+            from += units;
+            let units = units as u32;
+            let id = on.flash.prepare(Command::new(Kind::Read, origin, task, page));
+            let read = on.flash.command_mut(id);
+            (read.mode, read.units, read.codewords) = (mode, units, units * codewords);
+            read.then = Some(program);
             self.submit(plane, id, on);
+        }
+    }
+
+    /// Puts the next valid pages of a victim into the batch, from place `first` on, as many as a flash page
+    /// holds, and brings closer what will be touched. Returns the place behind them, and on how many flash pages
+    /// they lie.
+    #[inline(always)]
+    fn gather<const S: Skills>(&mut self, victim: BlockId, first: u32, ftl: &Ftl) -> (u32, u32) {
+        let units_per_page = if any(S, UNITS) { ftl.geometry.units_per_page() } else { 1 };
+        self.batch.clear();
+        let (mut next, mut flash_pages, mut last) = (Some(first), 0, None);
+        while let Some(unit) = next.filter(|_| (self.batch.len() as u32) < units_per_page) {
+            let source = ftl.geometry.page_at(victim, unit);
+            self.batch.push(source);
+            if let Some(page) = ftl.spare.owner(source) {
+                ftl.prefetch(page);
+            }
+            ftl.spare.prefetch_after(source);
+            if any(S, UNITS) {
+                let flash_page = Some(ftl.geometry.flash_page_of(source));
+                flash_pages += u32::from(flash_page != last);
+                last = flash_page;
+            }
+            next = ftl.blocks.next_valid(victim, unit + 1);
+        }
+        (next.unwrap_or(ftl.geometry.units_per_block()), flash_pages)
+    }
+
+    /// The batch is what a command carries.
+    #[inline(always)]
+    fn note_sources(&mut self, id: CommandId) {
+        for (place, source) in self.sources.row_mut(id).iter_mut().zip(&self.batch) {
+            *place = source.to_raw();
         }
     }
 
     /// Copies the flash page that begins at place `first` of the victim within the plane, if it is
     /// valid as a whole.
-    fn copy_back<P: Probe, C: Contents>(
+    fn copy_back<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         origin: Origin,
         first: u32,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) -> bool {
         let units = on.ftl.geometry.units_per_page();
         let Some(victim) = on.ftl.collecting(plane) else { return false };
         let whole = |unit| on.ftl.blocks.is_valid(victim, unit);
         // Sensing and programming are of one mode.
-        let folds = on.ftl.mode_of(victim) == CellMode::Slc;
+        let folds = on.ftl.mode_of::<{ skills::ALL }>(victim) == CellMode::Slc;
         if folds || !first.is_multiple_of(units) || !(first..first + units).all(whole) {
             return false;
         }
@@ -382,74 +453,88 @@ impl Collector {
     /// Tries again on planes that were short of free blocks with nothing worth collecting, where
     /// something has changed since.
     #[inline]
-    pub fn feed_hungry<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn feed_hungry<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         while let Some(plane) = on.ftl.fed.pop() {
             self.start(plane, on);
         }
     }
 
     /// A command of a plane's collection is done. Says whether the host may take pages by it.
-    pub fn done<P: Probe, C: Contents>(
+    pub fn done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) -> Freed {
-        if on.flash.command(id).failed && on.ftl.is_dead_plane(plane) {
+        if any(S, RARE_ON_FLASH) && on.flash.command(id).failed && on.ftl.is_dead_plane(plane) {
             self.lost_with_die(id, on);
             return Freed::Nothing;
         }
         match on.flash.command(id).kind {
-            Kind::Read => {
-                self.read_done(plane, id, on);
-                return Freed::Nothing;
-            }
+            Kind::Read => return self.read_done(plane, id, on),
             Kind::Program | Kind::Copyback => {
+                let was_dry = on.ftl.planes[plane.at()].host_credit == 0;
                 let earned = self.copy_done(plane, id, on);
-                if earned == 0 && on.ftl.planes[plane.at()].collection.is_some() {
-                    return Freed::Nothing;
+                if on.ftl.planes[plane.at()].collection.is_some() {
+                    if earned == 0 {
+                        return Freed::Nothing;
+                    }
+                    // More of what the plane had changes nothing.
+                    if !any(S, SLC | RARE) && !was_dry {
+                        return Freed::Pages;
+                    }
                 }
             }
             Kind::Erase => self.erase_done(plane, id, on),
         }
-        on.ftl.refresh_writable(plane);
+        on.ftl.refresh_writable::<S>(plane);
         if on.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 
-    fn read_done<P: Probe, C: Contents>(
+    #[inline(always)]
+    fn read_done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
-    ) {
-        let Some(program) = on.flash.command(id).then else { return };
+        on: &mut Ground<'_, P, C, S>,
+    ) -> Freed {
+        let codewords = on.flash.bus().page_codewords();
+        let command = on.flash.command_mut(id);
+        let Some(program) = command.then else {
+            command.turn_into_program(codewords);
+            self.place_copy(plane, id, on);
+            return Freed::GoesOn;
+        };
         let command = on.flash.command_mut(program);
         command.waits_for -= 1;
-        if command.waits_for > 0 {
-            return;
+        if command.waits_for == 0 {
+            self.place_copy(plane, program, on);
         }
-        self.place_copy(plane, program, on);
+        Freed::Nothing
     }
 
     /// Returns the flash pages that the host may take for the copy.
-    fn copy_done<P: Probe, C: Contents>(
+    fn copy_done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) -> u32 {
         let Command { page: first, units, failed, .. } = *on.flash.command(id);
-        if on.ftl.program_fails(first, failed, on.contents) {
+        if any(S, RARE) && on.ftl.program_fails::<S>(first, failed, on.contents) {
             self.copy_again(plane, id, on);
             return 0;
         }
         for unit in 0..units {
             let from = self.source(id, unit);
             let to = Ppn::new(first.get() + unit);
-            on.ftl.copied_page(from, to);
+            on.ftl.copied_page::<S>(from, to);
         }
         on.ftl.counts.gc_pages += u64::from(units);
-        on.ftl.programmed(first, units);
+        on.ftl.programmed::<S>(first, units);
         let state = &mut on.ftl.planes[plane.at()];
         let mut earned = 0;
         if let Some(run) = state.collection.as_mut() {
@@ -458,7 +543,7 @@ impl Collector {
             earned = run.earn();
             state.host_credit += earned;
         }
-        if on.ftl.has_failed() {
+        if any(S, RARE) && on.ftl.has_failed() {
             on.ftl.want_failed();
         }
         if !self.wind_up(plane, on) {
@@ -467,11 +552,11 @@ impl Collector {
         earned
     }
 
-    fn erase_done<P: Probe, C: Contents>(
+    fn erase_done<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         let failed = on.flash.command(id).failed;
         let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
@@ -483,7 +568,11 @@ impl Collector {
     }
 
     /// The victim is empty, and erased unless it is given up.
-    fn ended<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn ended<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
         on.ftl.end_collection(plane, &run);
         if let Some(wanted) = on.ftl.fold_due(plane) {

@@ -2,7 +2,8 @@
 
 use super::super::Ftl;
 use super::{Collector, Ground};
-use crate::device::Contents;
+use crate::engine::skills::Skills;
+use crate::ftl::FlashContents;
 use crate::nand::ProgramCost;
 use crate::scheduler::{CommandId, Flash, Probe};
 use crate::units::{Lpn, Ppn};
@@ -52,10 +53,10 @@ impl Ftl {
 
 impl Collector {
     /// Says what the program of copies is to cost.
-    pub(super) fn regulate<P: Probe, C: Contents>(
+    pub(super) fn regulate<P: Probe, C: FlashContents, const S: Skills>(
         &self,
         program: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         let units = 0..on.flash.command(program).units;
         let of = |unit| on.ftl.copy_cost(self.source(program, unit), on.flash);

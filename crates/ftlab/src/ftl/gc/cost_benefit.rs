@@ -14,11 +14,11 @@
 //! SOSP 1991 (with 1 + u: cleaning reads the whole segment); Kawaguchi, Nishioka and Motoda, "A
 //! Flash-Memory Based File System", USENIX 1995 (with 2u, as here: only valid pages are read).
 
-use super::VictimView;
 use super::by_valid::ByValid;
+use super::{VictimPolicy, VictimView};
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
 use crate::policy::{NoOptions, Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 /// No clock gets so far; an image that says so is damaged.
@@ -80,29 +80,31 @@ impl CostBenefit {
             most_valid: super::most_valid(geometry),
         }
     }
+}
 
-    pub(super) fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
+impl VictimPolicy for CostBenefit {
+    fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.clock += 1;
         self.changed[block.at()] = self.clock;
         self.candidates.add(view.plane, block, view.blocks.valid(block));
     }
 
     #[inline]
-    pub(super) fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.clock += 1;
         self.changed[block.at()] = self.clock;
         self.candidates.lost_page(view.plane, block, view.blocks.valid(block));
     }
 
-    pub(super) fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.remove(view.plane, block, view.blocks.valid(block));
     }
 
-    pub(super) fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
+    fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
         self.candidates.all(plane).collect()
     }
 
-    pub(super) fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
+    fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
         let worth = self.candidates.heads(view.plane).take_while(|head| head.0 <= self.most_valid);
         // Benefit and cost as integers; twice the cost for all makes no difference.
         let scored = worth.map(|(valid, block)| {

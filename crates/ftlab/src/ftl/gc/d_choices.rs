@@ -7,13 +7,13 @@
 //! Source: Van Houdt, "A Mean Field Model for a Class of Garbage Collection Algorithms in Flash-based
 //! Solid State Drives", SIGMETRICS 2013.
 
-use super::VictimView;
 use super::pool::Pool;
-use crate::config::declare::options;
+use super::{VictimPolicy, VictimView};
 use crate::engine::Stream;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 options! {
@@ -61,25 +61,27 @@ impl DChoices {
         let stream = Stream::new(seed, "ftl.gc.victim d-choices");
         DChoices { candidates: Pool::new(geometry), draws, stream }
     }
+}
 
-    pub(super) fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
+impl VictimPolicy for DChoices {
+    fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.closed(view.plane, block, view.blocks.valid(block));
     }
 
     #[inline]
-    pub(super) fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.lost_page(view.plane, block, view.blocks.valid(block));
     }
 
-    pub(super) fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.remove(view.plane, block);
     }
 
-    pub(super) fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
+    fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
         self.candidates.all(plane)
     }
 
-    pub(super) fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
+    fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
         let draws =
             (0..self.draws).filter_map(|_| self.candidates.any(view.plane, &mut self.stream));
         let picked = draws.min_by_key(|&block| view.blocks.valid(block))?;

@@ -2,8 +2,9 @@
 //! program on them failed, and what happens when there is no room left to copy to.
 
 use super::super::{BlockState, Ftl};
-use super::{Collector, Ground, Purpose, VictimView, Wanted};
-use crate::device::Contents;
+use super::{Collector, Ground, Purpose, VictimPolicy, VictimView, Wanted};
+use crate::engine::skills::{self, Skills};
+use crate::ftl::FlashContents;
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{BlockId, PlaneId, Ppn};
 
@@ -41,13 +42,16 @@ impl Ftl {
         }
         // What it has moved lies elsewhere all the same.
         self.rewrite_map_of(plane);
-        self.refresh_writable(plane);
+        self.refresh_writable::<{ skills::ALL }>(plane);
     }
 }
 
 impl Collector {
     /// Empties the blocks that failed and are no longer filled.
-    pub fn empty_failed<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn empty_failed<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         while let Some(&block) = on.ftl.failed.last() {
             on.ftl.want_failed();
             self.start_wanted(on.ftl.geometry.plane_of(block), on);
@@ -55,11 +59,11 @@ impl Collector {
     }
 
     /// The program of a copy failed: its pages are still on the victim, and are copied elsewhere.
-    pub(super) fn copy_again<P: Probe, C: Contents>(
+    pub(super) fn copy_again<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         failed: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         let Command { kind, origin, task, page, units, codewords, source, .. } =
             *on.flash.command(failed);
@@ -73,10 +77,10 @@ impl Collector {
 
     /// A command of a collection ended on a die that died, and the collection with it. What it was to copy is where
     /// it was, and a program that waits for the last of its reads is not begun.
-    pub(super) fn lost_with_die<P: Probe, C: Contents>(
+    pub(super) fn lost_with_die<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         let Command { kind, then, page, .. } = *on.flash.command(id);
         match kind {
@@ -88,7 +92,7 @@ impl Collector {
                 }
             }
             Kind::Program | Kind::Copyback => {
-                on.ftl.program_fails(page, true, on.contents);
+                on.ftl.program_fails::<{ skills::ALL }>(page, true, on.contents);
             }
             Kind::Erase => {
                 on.ftl.erase_fails(on.ftl.geometry.block_of(page), true);
@@ -97,23 +101,23 @@ impl Collector {
     }
 
     /// Gives a copy whose pages are read a place, and programs it.
-    pub(super) fn place_copy<P: Probe, C: Contents>(
+    pub(super) fn place_copy<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         program: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
-        let Some(first) = on.ftl.place_copy(plane, self.source(program, 0)) else {
+        let Some(first) = on.ftl.place_copy::<S>(plane, self.source(program, 0)) else {
             return self.strand(plane, program, on);
         };
         for unit in 0..on.flash.command(program).units {
             let from = self.source(program, unit);
             let to = Ppn::new(first.get() + unit);
-            on.ftl.record_collected(from, to);
-            on.ftl.carry(from, to, on.contents);
+            on.ftl.record_collected::<S>(from, to);
+            on.ftl.carry::<S>(from, to, on.contents);
         }
         on.flash.command_mut(program).page = first;
-        if on.ftl.regulation().is_some() {
+        if skills::any(S, skills::RARE) && on.ftl.regulation().is_some() {
             self.regulate(program, on);
         }
         self.submit(plane, program, on);
@@ -121,11 +125,11 @@ impl Collector {
 
     /// There is no room for a copy: failures have taken it. The plane collects no more.
     #[cold]
-    fn strand<P: Probe, C: Contents>(
+    fn strand<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
         program: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) {
         assert!(on.ftl.life.is_some(), "the reserve leaves collection a free block");
         on.ftl.note_no_room();
@@ -140,10 +144,10 @@ impl Collector {
 
     /// A copy of a collection that found no room for another one is done.
     #[inline]
-    pub(super) fn wind_up<P: Probe, C: Contents>(
+    pub(super) fn wind_up<P: Probe, C: FlashContents, const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Ground<'_, P, C, S>,
     ) -> bool {
         let run = on.ftl.planes[plane.at()].collection.as_ref();
         let Some(run) = run.filter(|run| run.stranded) else { return false };
@@ -182,10 +186,12 @@ mod tests {
         let mut ftl = Ftl::new(DeviceSetup::new(&config, 1).ftl);
         assert_eq!(ftl.geometry.units_per_page(), 1);
         let places = (0..ftl.geometry.units_per_block()).map(Lpn::new).map(|page| {
-            let at = ftl.take_page(PLANE, WriteStream::new(0), 0).expect("there is room");
-            ftl.record(at, page, ftl.full_page());
-            ftl.commit(page, at);
-            ftl.programmed_for_host(at, 1);
+            let at = ftl
+                .take_page::<{ skills::ALL }>(PLANE, WriteStream::new(0), 0)
+                .expect("there is room");
+            ftl.record::<{ skills::ALL }>(at, page, ftl.full_page());
+            ftl.commit::<{ skills::ALL }>(page, at);
+            ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
             ftl.geometry.block_of(at)
         });
         let blocks: Vec<BlockId> = places.collect();

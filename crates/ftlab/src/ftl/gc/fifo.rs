@@ -6,11 +6,11 @@
 //! Source: textbook (circular log cleaning); analysed by Menon, "A Performance Comparison of RAID-5 and
 //! Log-Structured Arrays", HPDC 1995, and Robinson, Operating Systems Review 1996.
 
-use super::VictimView;
 use super::lists::Lists;
+use super::{VictimPolicy, VictimView};
 use crate::image::keeps_nothing;
-use crate::nand::Geometry;
 use crate::policy::{NoOptions, Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 /// Candidates in the order in which they were filled.
@@ -41,22 +41,24 @@ impl Fifo {
         let queues = Lists::new(geometry.planes() as usize, geometry.blocks());
         Fifo { queues, most_valid: super::most_valid(geometry) }
     }
+}
 
-    pub(super) fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
+impl VictimPolicy for Fifo {
+    fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.queues.append(view.plane.at(), block);
     }
 
-    pub(super) fn lost_page(&mut self, _view: &VictimView<'_>, _block: BlockId) {}
+    fn lost_page(&mut self, _view: &VictimView<'_>, _block: BlockId) {}
 
-    pub(super) fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.queues.unlink(view.plane.at(), block);
     }
 
-    pub(super) fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
+    fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
         self.queues.all(plane.at()).collect()
     }
 
-    pub(super) fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
+    fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
         let worth = |block: &BlockId| view.blocks.valid(*block) <= self.most_valid;
         let block = self.queues.all(view.plane.at()).find(worth)?;
         self.queues.unlink(view.plane.at(), block);

@@ -5,11 +5,11 @@
 //! Source: Rosenblum and Ousterhout, "The Design and Implementation of a Log-Structured File System",
 //! SOSP 1991 (greedy); the lists are the usual firmware technique.
 
-use super::VictimView;
 use super::by_valid::ByValid;
+use super::{VictimPolicy, VictimView};
 use crate::image::keeps_nothing;
-use crate::nand::Geometry;
 use crate::policy::{NoOptions, Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 /// Candidates by number of valid pages.
@@ -38,25 +38,27 @@ impl Greedy {
     pub fn new(geometry: &Geometry) -> Greedy {
         Greedy { candidates: ByValid::new(geometry), most_valid: super::most_valid(geometry) }
     }
+}
 
-    pub(super) fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
+impl VictimPolicy for Greedy {
+    fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.add(view.plane, block, view.blocks.valid(block));
     }
 
     #[inline]
-    pub(super) fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.lost_page(view.plane, block, view.blocks.valid(block));
     }
 
-    pub(super) fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.remove(view.plane, block, view.blocks.valid(block));
     }
 
-    pub(super) fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
+    fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
         self.candidates.all(plane).collect()
     }
 
-    pub(super) fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
+    fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
         let (valid, block) = self.candidates.least(view.plane)?;
         if valid > self.most_valid {
             return None;

@@ -9,8 +9,6 @@ mod cost_benefit;
 mod d_choices;
 mod failures;
 mod fifo;
-#[cfg(test)]
-mod fragments;
 mod greedy;
 mod lists;
 mod pool;
@@ -39,15 +37,15 @@ pub(crate) use untimed::Bench;
 pub use windowed_greedy::WindowedGreedy;
 
 use super::Blocks;
-use crate::nand::Geometry;
-use crate::policy::seam;
+use crate::policy::{contract, seam};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 seam! {
     /// Picks the block that is collected next. It is told when a block becomes a candidate, when a
     /// candidate loses a valid page, and when one is collected without being chosen; it gives
     /// candidates up by choosing them.
-    pub enum Victim ("ftl.gc.victim" = "greedy") as VictimChoice, with victim_policy {
+    pub enum Victim ("ftl.gc.victim" = "greedy") as VictimChoice, with victim_policy, or ExternalVictim {
         Greedy(Greedy),
         CostBenefit(CostBenefit),
         DChoices(DChoices),
@@ -68,40 +66,33 @@ pub struct VictimView<'a> {
 }
 
 /// With more valid pages than this, collecting a block would not free one flash page.
-fn most_valid(geometry: &Geometry) -> u32 {
+#[must_use]
+pub fn most_valid(geometry: &Geometry) -> u32 {
     geometry.units_per_block() - geometry.units_per_page()
 }
 
-impl Victim {
-    /// A block is full: it may be collected from now on.
-    #[inline]
-    pub fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
-        victim_policy!(self, policy => policy.closed(view, block));
-    }
+contract! {
+    /// What a victim policy decides. It gives up a candidate by choosing it. No hash order, no clock; random numbers
+    /// only from a [`Stream`](crate::engine::Stream) of its own. Constant time matters: `closed` and `choose` are
+    /// called once a block, `lost_page` once a page that is overwritten.
+    pub trait VictimPolicy for Victim, by victim_policy, or ExternalVictim {
+        /// A block is full: it may be collected from now on.
+        fn closed(&mut self, view: &VictimView<'_>, block: BlockId);
 
-    /// A candidate has lost one page.
-    #[inline]
-    pub fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
-        victim_policy!(self, policy => policy.lost_page(view, block));
-    }
+        /// A candidate has lost one page.
+        fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId);
 
-    /// A candidate is collected for another reason: it is none any more.
-    #[inline]
-    pub fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
-        victim_policy!(self, policy => policy.withdrawn(view, block));
-    }
+        /// A candidate is collected for another reason: it is none any more.
+        fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId);
 
-    /// The candidates of a plane, in an order in which telling a new policy of them
-    /// ([`closed`](Self::closed)) makes it what this one is.
-    #[must_use]
-    pub fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
-        victim_policy!(self, policy => policy.candidates(plane))
-    }
+        /// The candidates of a plane, in an order in which telling a new policy of them
+        /// ([`closed`](Self::closed)) makes it what this one is.
+        #[must_use]
+        fn candidates(&self, plane: PlaneId) -> Vec<BlockId>;
 
-    /// Chooses a candidate that frees at least a flash page, and drops it from the candidates. None
-    /// if there is no such block.
-    #[inline]
-    pub fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
-        victim_policy!(self, policy => policy.choose(view))
+        /// Chooses a candidate that frees at least a flash page ([`most_valid`]), and drops it from the candidates.
+        /// None if there is no such block.
+        #[must_use]
+        fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId>;
     }
 }

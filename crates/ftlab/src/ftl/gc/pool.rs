@@ -3,7 +3,7 @@
 //! when what a policy picked gains nothing.
 
 use crate::engine::Stream;
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 /// The candidates of a plane.

@@ -3,12 +3,12 @@
 //!
 //! Source: textbook; Van Houdt, SIGMETRICS 2013, with one choice.
 
-use super::VictimView;
 use super::pool::Pool;
+use super::{VictimPolicy, VictimView};
 use crate::engine::Stream;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
 use crate::policy::{NoOptions, Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 /// Candidates to draw from.
@@ -45,25 +45,27 @@ impl Random {
         let stream = Stream::new(seed, "ftl.gc.victim random");
         Random { candidates: Pool::new(geometry), stream }
     }
+}
 
-    pub(super) fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
+impl VictimPolicy for Random {
+    fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.closed(view.plane, block, view.blocks.valid(block));
     }
 
     #[inline]
-    pub(super) fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.lost_page(view.plane, block, view.blocks.valid(block));
     }
 
-    pub(super) fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.remove(view.plane, block);
     }
 
-    pub(super) fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
+    fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
         self.candidates.all(plane)
     }
 
-    pub(super) fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
+    fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
         let picked = self.candidates.any(view.plane, &mut self.stream)?;
         self.candidates.take_worth(view.plane, picked, &mut self.stream)
     }

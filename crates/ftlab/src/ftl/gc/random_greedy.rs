@@ -8,13 +8,13 @@
 //! Design Tradeoffs and Optimization", SIGMETRICS 2013 (randomized greedy). Different blocks are drawn
 //! as in Bentley and Floyd, "A Sample of Brilliance", CACM 1987.
 
-use super::VictimView;
 use super::d_choices::DrawOptions;
 use super::pool::Pool;
+use super::{VictimPolicy, VictimView};
 use crate::engine::Stream;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 /// Candidates to draw from.
@@ -55,25 +55,27 @@ impl RandomGreedy {
         let stream = Stream::new(seed, "ftl.gc.victim random-greedy");
         RandomGreedy { candidates: Pool::new(geometry), draws, stream, drawn: Vec::new() }
     }
+}
 
-    pub(super) fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
+impl VictimPolicy for RandomGreedy {
+    fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.closed(view.plane, block, view.blocks.valid(block));
     }
 
     #[inline]
-    pub(super) fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.lost_page(view.plane, block, view.blocks.valid(block));
     }
 
-    pub(super) fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.candidates.remove(view.plane, block);
     }
 
-    pub(super) fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
+    fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
         self.candidates.all(plane)
     }
 
-    pub(super) fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
+    fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
         let count = self.candidates.count(view.plane);
         self.drawn.clear();
         for last in count.saturating_sub(self.draws)..count {

@@ -1,7 +1,8 @@
 //! Patrols: which blocks are refreshed, by the errors of what lies on them.
 
 use super::{Collector, Ground};
-use crate::device::Contents;
+use crate::engine::skills::Skills;
+use crate::ftl::FlashContents;
 use crate::ftl::Ftl;
 use crate::ftl::wear::RefreshRule;
 use crate::nand::{CostClass, Hazards, Programmed, Reliability, Strain};
@@ -75,7 +76,10 @@ impl Patrol<'_> {
 
 impl Collector {
     /// Looks at all blocks, and begins to refresh those that are due.
-    pub fn patrol<P: Probe, C: Contents>(&mut self, on: &mut Ground<'_, P, C>) {
+    pub fn patrol<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         let (Some(rule), Some(programmed), Some(model)) =
             (on.ftl.refreshes(), on.flash.programmed(), on.flash.reliability())
         else {
@@ -103,14 +107,22 @@ impl Collector {
     }
 
     /// A block was read so often that it is to be refreshed. One that is being filled, or emptied, is left alone.
-    pub fn read_often<P: Probe, C: Contents>(&mut self, block: BlockId, on: &mut Ground<'_, P, C>) {
+    pub fn read_often<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        block: BlockId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         if on.ftl.may_refresh(block) {
             on.ftl.note_read_often(block);
             self.refresh_next(on.ftl.geometry.plane_of(block), on);
         }
     }
 
-    fn refresh_next<P: Probe, C: Contents>(&mut self, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+    fn refresh_next<P: Probe, C: FlashContents, const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Ground<'_, P, C, S>,
+    ) {
         if let Some(wanted) = on.ftl.next_refresh(plane, None) {
             self.collect(wanted, on);
         }

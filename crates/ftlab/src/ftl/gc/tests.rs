@@ -1,7 +1,9 @@
 //! Each policy against a naive search of all candidates.
 
+mod fragments;
+
 use super::*;
-use crate::nand::Shape;
+use crate::shape::Shape;
 use crate::units::Bytes;
 
 const UNITS: u32 = 6;

@@ -16,8 +16,8 @@
 //! the plane. In a pause between requests increments stand still; a device from which nothing more
 //! is asked finishes what it began.
 
-use crate::config::declare::choices;
-use crate::nand::Geometry;
+use crate::options::declare::choices;
+use crate::shape::Geometry;
 use crate::units::{Nanos, PlaneId};
 
 choices! {

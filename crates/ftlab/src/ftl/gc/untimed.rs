@@ -10,6 +10,7 @@ use super::super::Ftl;
 use super::super::relocations::Relocations;
 use super::{Freed, Scope};
 use crate::device::Contents;
+use crate::engine::skills::ALL;
 use crate::nand::CellMode;
 use crate::scheduler::{Flash, Kind, Origin, Turns, Work};
 use crate::units::{BlockId, Nanos, PlaneId, Ppn};
@@ -145,7 +146,7 @@ impl<P, C: Contents> Bench<'_, P, C> {
         if self.ftl.may_go_on(plane, false, self.at_end) {
             self.ftl.erasing(plane);
             let page = self.ftl.geometry.page_at(victim, 0);
-            let takes = self.flash.price_of(Kind::Erase, page, self.ftl.mode_of(victim));
+            let takes = self.flash.price_of(Kind::Erase, page, self.ftl.mode_of::<{ ALL }>(victim));
             self.flash.count_untimed(origin, Kind::Erase, 1);
             self.turns.push(self.ftl.geometry.die_of(plane), Work::Erase(plane), 1, takes);
         }
@@ -179,7 +180,7 @@ impl<P, C: Contents> Bench<'_, P, C> {
             return self.read(plane);
         }
         let page = self.ftl.geometry.page_at(victim, first);
-        let each = self.flash.price_of(Kind::Read, page, self.ftl.mode_of(victim));
+        let each = self.flash.price_of(Kind::Read, page, self.ftl.mode_of::<{ ALL }>(victim));
         let takes = Nanos(each.0 * u64::from(flash_pages));
         if let Some(run) = self.ftl.planes[plane.at()].collection.as_mut() {
             run.in_flight = copies;
@@ -219,10 +220,10 @@ impl<P, C: Contents> Bench<'_, P, C> {
     /// Copies as many valid pages, from place `first` of the victim on, as one flash page holds.
     #[inline]
     fn copy(&mut self, plane: PlaneId, origin: Origin, victim: BlockId, first: u32) -> Moved {
-        let mode = self.ftl.mode_of(victim);
+        let mode = self.ftl.mode_of::<{ ALL }>(victim);
         let together = self.copies_back(first, victim, mode);
         let source = self.ftl.geometry.page_at(victim, first);
-        let to = self.ftl.place_copy(plane, source).expect("the reserve leaves a free block");
+        let to = self.ftl.place_copy::<{ ALL }>(plane, source).expect("the reserve leaves a free block");
         let mut moved = self.move_pages(victim, first, to);
         let kind = if together { Kind::Copyback } else { Kind::Program };
         self.flash.count_untimed(origin, kind, 1);
@@ -230,7 +231,7 @@ impl<P, C: Contents> Bench<'_, P, C> {
         if !together {
             self.flash.count_untimed(origin, Kind::Read, moved.flash_pages.into());
         }
-        self.ftl.programmed(to, moved.units);
+        self.ftl.programmed::<{ ALL }>(to, moved.units);
         moved
     }
 
@@ -301,7 +302,7 @@ impl<P, C: Contents> Bench<'_, P, C> {
     }
 
     fn freed(&mut self, plane: PlaneId) -> Freed {
-        self.ftl.refresh_writable(plane);
+        self.ftl.refresh_writable::<{ ALL }>(plane);
         if self.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 }

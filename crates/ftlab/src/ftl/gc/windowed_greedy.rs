@@ -9,13 +9,13 @@
 //! State Drives", SYSTOR 2009. Their choice among equals is the oldest; here it is the block that has
 //! had so few valid pages for longest, as in `greedy`.
 
-use super::VictimView;
 use super::by_valid::ByValid;
 use super::lists::Lists;
-use crate::config::declare::options;
+use super::{VictimPolicy, VictimView};
 use crate::image::keeps_nothing;
-use crate::nand::Geometry;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 options! {
@@ -87,20 +87,22 @@ impl WindowedGreedy {
             self.sizes[plane.at()] += 1;
         }
     }
+}
 
-    pub(super) fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
+impl VictimPolicy for WindowedGreedy {
+    fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
         self.waiting.append(view.plane.at(), block);
         self.fill(view);
     }
 
     #[inline]
-    pub(super) fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
         if self.is_inside[block.at()] {
             self.inside.lost_page(view.plane, block, view.blocks.valid(block));
         }
     }
 
-    pub(super) fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
+    fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
         if self.is_inside[block.at()] {
             self.take_out(view.plane, block, view.blocks.valid(block));
             self.fill(view);
@@ -109,12 +111,12 @@ impl WindowedGreedy {
         }
     }
 
-    pub(super) fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
+    fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
         // Those of the window come in again before the others.
         self.inside.all(plane).chain(self.waiting.all(plane.at())).collect()
     }
 
-    pub(super) fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
+    fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
         let plane = view.plane;
         if let Some((valid, block)) = self.inside.least(plane)
             && valid <= self.most_valid

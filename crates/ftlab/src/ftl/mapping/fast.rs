@@ -27,6 +27,7 @@ impl Association for Fast {
     const SUMMARY: &'static str =
         "data blocks, a log block for sequential writes, and a log that takes any page";
     const SOURCE: &'static str = "Lee et al., ACM TECS 6(3), 2007";
+    const LEAST_LOG_BLOCKS: u32 = Fast::SEQUENTIAL + 1;
 
     fn room(view: &LogView<'_>, spot: Spot) -> Room {
         let tables = view.tables;

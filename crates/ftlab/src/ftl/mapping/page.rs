@@ -3,6 +3,7 @@
 //! Entries are zero for "not mapped", so the table comes zeroed from the operating system and takes
 //! memory only where it was touched: a device of many terabytes starts at once.
 
+use super::{MappingFacts, MappingPolicy};
 use crate::engine::prefetch;
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
@@ -30,33 +31,17 @@ impl Policy for PageMap {
     keeps_nothing!(PageMap { table });
 }
 
+impl MappingFacts for PageMap {
+    fn fills_stripes(_options: &Self::Options) -> bool {
+        true
+    }
+
+    fn is_plain_table(_options: &Self::Options) -> bool {
+        true
+    }
+}
+
 impl PageMap {
-    /// A map of `logical_pages`, none of them written.
-    #[must_use]
-    pub fn new(logical_pages: u32) -> PageMap {
-        PageMap { table: vec![0; logical_pages as usize] }
-    }
-
-    #[inline]
-    pub(super) fn look_up(&self, page: Lpn) -> Option<Ppn> {
-        Ppn::from_raw(self.table[page.at()])
-    }
-
-    #[inline]
-    pub(super) fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
-        Ppn::from_raw(std::mem::replace(&mut self.table[page.at()], at.to_raw()))
-    }
-
-    #[inline]
-    pub(super) fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
-        let entry = &mut self.table[page.at()];
-        let current = *entry == from.to_raw();
-        if current {
-            *entry = to.to_raw();
-        }
-        current
-    }
-
     /// Pages lie there from now on, one after the other.
     pub(super) fn put_all(&mut self, moved: &[(Lpn, Ppn)]) {
         for (number, &(page, at)) in moved.iter().enumerate() {
@@ -67,8 +52,40 @@ impl PageMap {
         }
     }
 
+    /// A map of `logical_pages`, none of them written.
+    #[must_use]
+    pub fn new(logical_pages: u32) -> PageMap {
+        PageMap { table: vec![0; logical_pages as usize] }
+    }
+}
+
+impl MappingPolicy for PageMap {
+    fn is_plain(&self) -> bool {
+        true
+    }
+
     #[inline]
-    pub(super) fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+    fn look_up(&self, page: Lpn) -> Option<Ppn> {
+        Ppn::from_raw(self.table[page.at()])
+    }
+
+    #[inline]
+    fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
+        Ppn::from_raw(std::mem::replace(&mut self.table[page.at()], at.to_raw()))
+    }
+
+    #[inline]
+    fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
+        let entry = &mut self.table[page.at()];
+        let current = *entry == from.to_raw();
+        if current {
+            *entry = to.to_raw();
+        }
+        current
+    }
+
+    #[inline]
+    fn trim(&mut self, page: Lpn) -> Option<Ppn> {
         // Reading first leaves memory alone that was never touched.
         let found = self.look_up(page);
         if found.is_some() {
@@ -78,7 +95,7 @@ impl PageMap {
     }
 
     #[inline]
-    pub(super) fn prefetch(&self, page: Lpn) {
+    fn prefetch(&self, page: Lpn) {
         prefetch(&self.table, page.at());
     }
 }

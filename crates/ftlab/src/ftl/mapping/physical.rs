@@ -2,13 +2,14 @@
 //! place as often as asked. Nothing is erased, collected or placed, and no page is ever empty: what is
 //! studied lies beneath the FTL.
 //!
-//! The numbers are those of [`Geometry`](crate::nand::Geometry): neighbouring pages lie in one block, then
+//! The numbers are those of [`Geometry`](crate::shape::Geometry): neighbouring pages lie in one block, then
 //! come the blocks of a plane, the planes of a die, and the dies. A load that is to keep all dies busy
 //! therefore has to spread its addresses.
 //!
 //! No flash can be programmed in place: a run stands for what a real FTL would send to blocks that it has
 //! erased beforehand. Requests take their way in `device/direct_path.rs`.
 
+use super::{MappingFacts, MappingPolicy};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{Lpn, Ppn};
@@ -31,32 +32,41 @@ impl Policy for Physical {
     keeps_nothing!(Physical {});
 }
 
-impl Physical {
+impl MappingFacts for Physical {
+    fn translates(_options: &Self::Options) -> bool {
+        false
+    }
+}
+
+impl MappingPolicy for Physical {
     #[inline]
-    #[expect(clippy::unnecessary_wraps, reason = "in other mappings, pages may lie nowhere")]
-    pub(super) fn look_up(&self, page: Lpn) -> Option<Ppn> {
+    fn look_up(&self, page: Lpn) -> Option<Ppn> {
         Some(Ppn::new(page.get()))
     }
 
     /// Nothing lies elsewhere before or after.
     #[inline]
-    pub(super) fn commit(&mut self, _page: Lpn, _at: Ppn) -> Option<Ppn> {
+    fn commit(&mut self, _page: Lpn, _at: Ppn) -> Option<Ppn> {
         None
     }
 
     /// Nothing moves.
     #[inline]
-    pub(super) fn relocate(&mut self, _page: Lpn, _from: Ppn, _to: Ppn) -> bool {
+    fn relocate(&mut self, _page: Lpn, _from: Ppn, _to: Ppn) -> bool {
         false
     }
 
     /// Every page keeps its place.
     #[inline]
-    pub(super) fn trim(&mut self, _page: Lpn) -> Option<Ppn> {
+    fn trim(&mut self, _page: Lpn) -> Option<Ppn> {
         None
     }
 
     /// There is no table.
     #[inline]
-    pub(super) fn prefetch(&self, _page: Lpn) {}
+    fn prefetch(&self, _page: Lpn) {}
+
+    fn translates(&self) -> bool {
+        false
+    }
 }

@@ -10,9 +10,10 @@
 //! An entry of the table is a place or, with a mark, the number of a pair of places. Physical pages are
 //! numbered below the mark, which the configuration checks.
 
-use crate::config::declare::options;
+use super::{MappingFacts, MappingPolicy};
 use crate::engine::prefetch;
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Lpn, Ppn, Ratio};
 
@@ -74,6 +75,16 @@ impl Policy for Reconstruction {
 
     // The pieces follow from what lies on flash, too; what is measured counts from the load on.
     keeps_nothing!(Reconstruction { table, pairs, entries, free, shared, most, packs });
+}
+
+impl MappingFacts for Reconstruction {
+    fn packs(_options: &Self::Options) -> bool {
+        true
+    }
+
+    fn fills_stripes(_options: &Self::Options) -> bool {
+        true
+    }
 }
 
 impl Reconstruction {
@@ -180,19 +191,21 @@ impl Reconstruction {
         self.pairs.push(places);
         self.pairs.len() as u32 - 1
     }
+}
 
+impl MappingPolicy for Reconstruction {
     #[inline]
-    pub(super) fn look_up(&self, page: Lpn) -> Option<Ppn> {
+    fn look_up(&self, page: Lpn) -> Option<Ppn> {
         self.places(page)[0]
     }
 
-    pub(super) fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
+    fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
         let before = self.look_up(page);
         self.put(page, at, None);
         before
     }
 
-    pub(super) fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
+    fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
         match self.pair_of(page) {
             Some(pair) => match self.pairs[pair].iter_mut().find(|place| **place == from) {
                 Some(place) => *place = to,
@@ -204,7 +217,7 @@ impl Reconstruction {
         true
     }
 
-    pub(super) fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+    fn trim(&mut self, page: Lpn) -> Option<Ppn> {
         let before = self.look_up(page);
         if before.is_some() {
             let pair = self.pair_of(page);
@@ -215,7 +228,17 @@ impl Reconstruction {
     }
 
     #[inline]
-    pub(super) fn prefetch(&self, page: Lpn) {
+    fn prefetch(&self, page: Lpn) {
         prefetch(&self.table, page.at());
+    }
+
+    #[inline]
+    fn rmap(&self) -> Option<&Reconstruction> {
+        Some(self)
+    }
+
+    #[inline]
+    fn rmap_mut(&mut self) -> Option<&mut Reconstruction> {
+        Some(self)
     }
 }

@@ -2,20 +2,20 @@
 //! to know what they change and how long they take.
 
 use super::fold::PageCopy;
-use super::{Cost, Job, MergeCounts};
-use crate::device::Contents;
-use crate::ftl::Ftl;
+use super::{Job, MergeCounts};
+use crate::ftl::{FlashContents, Ftl};
+use crate::scheduler::CellWork;
 use crate::units::{BlockId, PlaneId};
 
 /// Carries out a job at once. `priced` is told of each copy, unless they all cost the same.
-pub(super) fn carry_out<C: Contents>(
+pub(super) fn carry_out<C: FlashContents>(
     ftl: &mut Ftl,
     contents: &mut C,
     (plane, job): (PlaneId, &Job),
     counts: &mut MergeCounts,
     flat: bool,
     mut priced: impl FnMut(PageCopy),
-) -> Cost {
+) -> CellWork {
     let mut erases = 0;
     let mut copies = 0;
     let mut erase = |ftl: &mut Ftl, contents: &mut C, block: BlockId| {
@@ -62,5 +62,5 @@ pub(super) fn carry_out<C: Contents>(
         erase(ftl, contents, empty);
         counts.erased_along += 1;
     }
-    Cost { copies, erases }
+    CellWork { copies, erases }
 }

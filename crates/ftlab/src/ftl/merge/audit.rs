@@ -1,5 +1,6 @@
 //! The log's promises, checked: what tests call.
 
+use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::mapping::hybrid::{LogTables, Spot};
 use crate::ftl::{BlockState, Ftl};
 use crate::units::{BlockId, PlaneId};

@@ -4,10 +4,11 @@
 use super::MergeCounts;
 use crate::ftl::Ftl;
 use crate::ftl::gc::Purpose;
+use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::mapping::hybrid::{DataBlock, LogTables, LogView, Page, Room, Spot};
 use crate::ftl::recovery::Role;
 use crate::ftl::streams::WriteStream;
-use crate::host::SectorMask;
+use crate::units::SectorMask;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
 use crate::verify::Canary;
 

@@ -1,33 +1,8 @@
 //! What a plane does to get a log block back, and what that costs.
 
 use crate::ftl::mapping::hybrid::{DataBlock, LogView, Spot};
+use crate::scheduler::CellWork;
 use crate::units::{BlockId, PlaneId, Ppn};
-
-/// Work of the cells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Pages read and programmed.
-    pub copies: u32,
-    /// Blocks erased.
-    pub erases: u32,
-}
-
-impl Cost {
-    /// That of an erase.
-    pub const ERASE: Cost = Cost { copies: 0, erases: 1 };
-
-    /// Both together.
-    #[must_use]
-    pub const fn and(self, other: Cost) -> Cost {
-        Cost { copies: self.copies + other.copies, erases: self.erases + other.erases }
-    }
-
-    /// Whether it is no more than another in either.
-    #[must_use]
-    pub const fn fits(self, other: Cost) -> bool {
-        self.copies <= other.copies && self.erases <= other.erases
-    }
-}
 
 /// Work for a plane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +14,7 @@ pub struct Job {
     /// Whether a full log block without valid pages is erased at the end, if there is one.
     pub erases_empty: bool,
     /// What the merges and the erase of the victim cost, as it looks now.
-    pub cost: Cost,
+    pub cost: CellWork,
 }
 
 impl Job {
@@ -52,14 +27,14 @@ impl Job {
         });
         let becomes_data = |&data: &DataBlock| view.tables.heir(data, view.blocks) == Some(victim);
         if !job.merges.iter().any(becomes_data) {
-            job.cost = job.cost.and(Cost::ERASE);
+            job.cost = job.cost.and(CellWork::ERASE);
         }
         job
     }
 
     /// Adds the merge of a data block that is not there yet, if fewer than `most` are, and if the whole is then
     /// within the `limit`.
-    pub fn add(&mut self, view: &LogView<'_>, spot: Spot, most: u32, limit: Option<Cost>) {
+    pub fn add(&mut self, view: &LogView<'_>, spot: Spot, most: u32, limit: Option<CellWork>) {
         let full = self.merges.len() >= most as usize;
         if full || self.merges.contains(&spot.data) {
             return;
@@ -91,13 +66,13 @@ impl LogView<'_> {
 
     /// What merging a data block would cost.
     #[must_use]
-    pub fn cost(&self, data: DataBlock) -> Cost {
+    pub fn cost(&self, data: DataBlock) -> CellWork {
         let block = self.tables.block_of(data);
         let erases = u32::from(block.is_some());
         let in_data = block.map_or(0, |block| self.blocks.valid(block));
         let in_log = self.tables.newer_count(data);
         let there = self.tables.heir(data, self.blocks).map_or(0, |heir| self.blocks.valid(heir));
-        Cost { copies: in_data + in_log - there, erases }
+        CellWork { copies: in_data + in_log - there, erases }
     }
 
     /// A full log block of a plane on which nothing is valid, the first in the order of the log.

@@ -7,13 +7,15 @@
 
 use std::collections::VecDeque;
 
+use super::PlannerPolicy;
 use super::fold::{Fold, PageCopy};
-use super::{Clocks, Cost, Job, MergeCounts, Planner, Reclaims, at_once};
-use crate::device::Contents;
+use super::{Clocks, Job, MergeCounts, Planner, Reclaims, at_once};
+use crate::engine::Latencies;
+use crate::engine::skills;
+use crate::ftl::FlashContents;
 use crate::ftl::gc::Ground;
 use crate::ftl::mapping::hybrid::{DataBlock, Room};
-use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
-use crate::stats::Latencies;
+use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
 
 /// What a merger is made of.
@@ -211,7 +213,7 @@ impl Merger {
     }
 
     /// Begins with what a plane has waited for. Says whether it is done with it already.
-    pub fn begin<P: Probe, C: Contents>(
+    pub fn begin<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C>,
@@ -251,7 +253,7 @@ impl Merger {
     }
 
     /// The other planes get to know of a job; those that have none begin as soon as they can.
-    fn spread<P: Probe, C: Contents>(
+    fn spread<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         job: &Job,
@@ -277,7 +279,7 @@ impl Merger {
         }
     }
 
-    fn run<P: Probe, C: Contents>(
+    fn run<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         job: Job,
@@ -300,7 +302,7 @@ impl Merger {
     }
 
     /// A command of a plane's job is done.
-    pub fn done<P: Probe, C: Contents>(
+    pub fn done<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -312,7 +314,11 @@ impl Merger {
             (Kind::Read, _) => {
                 for program in run.read(then.expect("a copy is read to be programmed")) {
                     let Command { page: to, source, .. } = *on.flash.command(program);
-                    on.ftl.carry(source.expect("a copy has a source"), to, on.contents);
+                    on.ftl.carry::<{ skills::ALL }>(
+                        source.expect("a copy has a source"),
+                        to,
+                        on.contents,
+                    );
                     on.flash.submit(on.now, program);
                 }
                 return Step::Goes;
@@ -335,7 +341,7 @@ impl Merger {
     }
 
     /// Does what can be done now.
-    fn proceed<P: Probe, C: Contents>(
+    fn proceed<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         on: &mut Ground<'_, P, C>,
@@ -406,7 +412,7 @@ impl Merger {
 
     /// Carries out, at once, the job that makes room for a page, and those of the planes along with it. Returns how long
     /// the device stands still for that.
-    pub fn at_once<P: Probe, C: Contents>(
+    pub fn at_once<P: Probe, C: FlashContents>(
         &mut self,
         page: Lpn,
         on: &mut Ground<'_, P, C>,
@@ -428,7 +434,7 @@ impl Merger {
         longest
     }
 
-    fn carry_out<P: Probe, C: Contents>(
+    fn carry_out<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         job: &Job,
@@ -464,12 +470,12 @@ impl Merger {
 /// What a die has done at once and not yet had the time for.
 #[derive(Clone, Copy, Debug, Default)]
 struct Owed {
-    work: Cost,
+    work: CellWork,
     time: Nanos,
 }
 
 /// Reads a page and programs it elsewhere on its plane. Returns the program, if it has to wait for that.
-fn begin_copy<P: Probe, C: Contents>(
+fn begin_copy<P: Probe, C: FlashContents>(
     copy: PageCopy,
     plane: PlaneId,
     copyback: bool,
@@ -483,7 +489,7 @@ fn begin_copy<P: Probe, C: Contents>(
     program.units = 1;
     let cost = on.ftl.copy_cost(from, on.flash);
     if copyback {
-        on.ftl.carry(from, to, on.contents);
+        on.ftl.carry::<{ skills::ALL }>(from, to, on.contents);
         let id = on.flash.prepare(program);
         cost.into_iter().for_each(|cost| cost.tell(id, on.flash));
         on.flash.submit(on.now, id);
@@ -501,7 +507,11 @@ fn begin_copy<P: Probe, C: Contents>(
     Some(CopyProgram { id: program, is_read: false })
 }
 
-fn begin_erase<P: Probe, C: Contents>(block: BlockId, plane: PlaneId, on: &mut Ground<'_, P, C>) {
+fn begin_erase<P: Probe, C: FlashContents>(
+    block: BlockId,
+    plane: PlaneId,
+    on: &mut Ground<'_, P, C>,
+) {
     let page = on.ftl.geometry.page_at(block, 0);
     let erase = Command::new(Kind::Erase, Origin::Gc, Task::Merge(plane), page);
     let id = on.flash.prepare(erase);

@@ -19,11 +19,16 @@ mod merger;
 mod planner;
 
 pub use counts::{MergeCounts, Reclaims};
-pub use job::{Cost, Job};
+pub use job::Job;
 pub use merger::{Merger, MergerSetup, Step};
-pub use planner::{Alone, CycleStealing, Planner, PlannerChoice, SuperDataBlock, Synchronised};
+#[cfg(feature = "external-policies")]
+pub use planner::ExternalPlanner;
+pub use planner::{
+    Alone, CycleStealing, Planner, PlannerChoice, PlannerFacts, PlannerPolicy, SuperDataBlock,
+    Synchronised,
+};
 
-use crate::config::declare::{choices, options};
+use crate::options::declare::{choices, options};
 
 choices! {
     /// Whether planes have clocks of their own.

@@ -7,13 +7,14 @@
 //! A stripe that was being filled is closed over what it holds. If the die was to hold its parity, it has none
 //! from then on. A group that has lost all of its dies is a die that died ([`wear`](super::super::wear)).
 
-use super::super::gc::VictimView;
+use super::super::gc::{VictimPolicy, VictimView};
 use super::super::streams::WriteStream;
 use super::super::wear::{Demand, EndReason};
 use super::super::{BlockState, Ftl};
 use super::submit::Below;
 use super::{Missing, Narrow, Running, Stripes, members};
-use crate::device::Contents;
+use crate::engine::skills;
+use crate::ftl::FlashContents;
 use crate::nand::Stripe;
 use crate::scheduler::Probe;
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
@@ -116,7 +117,7 @@ impl Stripes {
     }
 
     /// The parity of a stripe can't be programmed: its die is dead.
-    pub(super) fn do_without_parity(&mut self, stripe: Stripe, contents: &mut impl Contents) {
+    pub(super) fn do_without_parity(&mut self, stripe: Stripe, contents: &mut impl FlashContents) {
         self.running.remove(&stripe);
         contents.forget_parity(stripe);
         if let Some(parity) = self.parity_of(stripe) {
@@ -125,7 +126,7 @@ impl Stripes {
     }
 
     /// Stripes of the same superblock before this one are filled as far as they will be.
-    pub(super) fn close_before<P: Probe, C: Contents>(
+    pub(super) fn close_before<P: Probe, C: FlashContents>(
         &mut self,
         stripe: Stripe,
         on: &mut Below<'_, P, C>,
@@ -264,7 +265,9 @@ impl Ftl {
         }
         planes.into_iter().for_each(|plane| self.narrow_plane(plane));
         self.keep_more_back();
-        (0..self.geometry.planes()).map(PlaneId::new).for_each(|at| self.refresh_writable(at));
+        (0..self.geometry.planes())
+            .map(PlaneId::new)
+            .for_each(|at| self.refresh_writable::<{ skills::ALL }>(at));
         self.check_room_of_groups();
     }
 
@@ -293,13 +296,13 @@ impl Ftl {
             stripes.is_dead(stripe.block, member)
         });
         if on_dead_die {
-            self.programmed(first, self.geometry.units_per_page());
+            self.programmed::<{ skills::ALL }>(first, self.geometry.units_per_page());
         }
         on_dead_die
     }
 
     /// Stripes to which nothing more comes get their parity.
-    pub(crate) fn close_stripes<P: Probe, C: Contents>(&mut self, on: &mut Below<'_, P, C>) {
+    pub(crate) fn close_stripes<P: Probe, C: FlashContents>(&mut self, on: &mut Below<'_, P, C>) {
         let Some(stripes) = &mut self.stripes else { return };
         let data = stripes.superblocks.width() - 1;
         let is_full = |stripe: Stripe, covered: u64| {

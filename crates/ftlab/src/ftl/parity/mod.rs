@@ -14,8 +14,8 @@ pub use submit::Below;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::declare::{choices, options};
 use crate::nand::{Stripe, Superblocks};
+use crate::options::declare::{choices, options};
 use crate::scheduler::{CommandId, Load, Origin};
 use crate::units::{BlockId, DieId, Ppn};
 

@@ -3,7 +3,7 @@
 
 use super::super::Ftl;
 use super::{Missing, OnFlash, Rest, Running, Stripes, members};
-use crate::device::Contents;
+use crate::ftl::FlashContents;
 use crate::nand::{Kind, Stripe};
 use crate::scheduler::{Command, CommandId, Flash, Load, Probe, Task};
 use crate::units::{BlockId, DieId, Ppn, SimTime};
@@ -21,7 +21,7 @@ pub struct Below<'a, P, C> {
 
 impl Stripes {
     /// Takes up a command of the volume.
-    pub fn submit<P: Probe, C: Contents>(&mut self, id: CommandId, on: &mut Below<'_, P, C>) {
+    pub fn submit<P: Probe, C: FlashContents>(&mut self, id: CommandId, on: &mut Below<'_, P, C>) {
         let &Command { kind, page, .. } = on.flash.command(id);
         match kind {
             Kind::Read => {
@@ -44,7 +44,7 @@ impl Stripes {
         }
     }
 
-    fn submit_program<P: Probe, C: Contents>(
+    fn submit_program<P: Probe, C: FlashContents>(
         &mut self,
         id: CommandId,
         page: Ppn,
@@ -79,7 +79,7 @@ impl Stripes {
 
     /// A stripe is full: its parity goes to flash, behind its last page. If none of its pages was submitted yet, one
     /// is held back, and the parity comes behind that.
-    pub(super) fn program_parity<P: Probe, C: Contents>(
+    pub(super) fn program_parity<P: Probe, C: FlashContents>(
         &mut self,
         stripe: Stripe,
         on: &mut Below<'_, P, C>,
@@ -101,7 +101,7 @@ impl Stripes {
         self.hand_over(program, on);
     }
 
-    fn submit_erase<P: Probe, C: Contents>(
+    fn submit_erase<P: Probe, C: FlashContents>(
         &mut self,
         id: CommandId,
         block: BlockId,
@@ -125,7 +125,7 @@ impl Stripes {
     }
 
     /// Hands a part of a command to the flash.
-    fn begin_part<P: Probe, C: Contents>(
+    fn begin_part<P: Probe, C: FlashContents>(
         &mut self,
         id: CommandId,
         at: Ppn,
@@ -138,7 +138,11 @@ impl Stripes {
         self.hand_over(part, on);
     }
 
-    fn hand_over<P: Probe, C: Contents>(&mut self, command: Command, on: &mut Below<'_, P, C>) {
+    fn hand_over<P: Probe, C: FlashContents>(
+        &mut self,
+        command: Command,
+        on: &mut Below<'_, P, C>,
+    ) {
         let die = on.flash.geometry().die_of_page(command.page);
         self.load.add(self.superblocks.group_of(die).0);
         let command = on.flash.prepare(command);
@@ -146,7 +150,7 @@ impl Stripes {
     }
 
     /// A part of a command, or a page of parity, is done. Returns the command that this completes.
-    pub fn done<P: Probe, C: Contents>(
+    pub fn done<P: Probe, C: FlashContents>(
         &mut self,
         part: CommandId,
         on: &mut Below<'_, P, C>,
@@ -196,7 +200,7 @@ impl Stripes {
     }
 
     /// The program of a parity, at this flash page of the device, is done.
-    fn parity_done<P: Probe, C: Contents>(
+    fn parity_done<P: Probe, C: FlashContents>(
         &mut self,
         stripe: Stripe,
         at: Ppn,
@@ -239,7 +243,7 @@ impl Stripes {
     }
 
     /// All that was to be read for a read is there, or nothing more will be.
-    fn read_done<P: Probe, C: Contents>(
+    fn read_done<P: Probe, C: FlashContents>(
         &mut self,
         id: CommandId,
         on: &mut Below<'_, P, C>,
@@ -265,7 +269,7 @@ impl Stripes {
     }
 
     /// A page was not readable: reads what it can be computed from. False if there is nothing more to wait for.
-    fn begin_to_rebuild<P: Probe, C: Contents>(
+    fn begin_to_rebuild<P: Probe, C: FlashContents>(
         &mut self,
         id: CommandId,
         on: &mut Below<'_, P, C>,
@@ -295,7 +299,7 @@ impl Stripes {
     }
 
     /// A command of a superblock is done: its erase may have waited for that.
-    fn ended<P: Probe, C: Contents>(&mut self, block: BlockId, on: &mut Below<'_, P, C>) {
+    fn ended<P: Probe, C: FlashContents>(&mut self, block: BlockId, on: &mut Below<'_, P, C>) {
         self.under_way[block.at()] -= 1;
         if self.under_way[block.at()] == 0
             && let Some(at) = self.erases.iter().position(|&(of, _)| of == block)
@@ -307,7 +311,7 @@ impl Stripes {
 
     /// The program of a page of the volume failed: what is there counts for nothing. The parity in DRAM does without
     /// it; what of that is on flash already, or on its way there, is of no use any more.
-    pub(in crate::ftl) fn program_failed(&mut self, page: Ppn, contents: &mut impl Contents) {
+    pub(in crate::ftl) fn program_failed(&mut self, page: Ppn, contents: &mut impl FlashContents) {
         let (stripe, member) = self.member_of(page);
         if self.why_missing(stripe, member).is_some() {
             return;
@@ -328,7 +332,7 @@ impl Stripes {
 impl Ftl {
     /// Hands a command whose page is known to the flash.
     #[inline(always)]
-    pub(crate) fn submit<P: Probe, C: Contents>(
+    pub(crate) fn submit<P: Probe, C: FlashContents>(
         &mut self,
         id: CommandId,
         on: &mut Below<'_, P, C>,
@@ -340,7 +344,7 @@ impl Ftl {
     }
 
     /// A part of a command is done, or a page of parity. Returns the command that this completes.
-    pub(crate) fn part_done<P: Probe, C: Contents>(
+    pub(crate) fn part_done<P: Probe, C: FlashContents>(
         &mut self,
         part: CommandId,
         on: &mut Below<'_, P, C>,

@@ -7,10 +7,11 @@
 //! waits for those that are not.
 
 use super::rows::Rows;
-use super::{Mate, PlacementView, Writable};
+use super::{PlacementFacts, PlacementPolicy, PlacementView, Writable};
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::{Geometry, Row};
+use crate::nand::Row;
 use crate::policy::{NoOptions, Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{Lpn, PlaneId};
 
 /// Least load first.
@@ -44,15 +45,23 @@ impl Policy for Dynamic {
     }
 }
 
+impl PlacementFacts for Dynamic {
+    fn is_free(_options: &NoOptions) -> bool {
+        true
+    }
+}
+
 impl Dynamic {
     /// Nobody's turn yet.
     #[must_use]
     pub fn new(geometry: &Geometry) -> Dynamic {
         Dynamic { geometry: geometry.clone(), next_turn: 0, rows: Rows::new(geometry) }
     }
+}
 
+impl PlacementPolicy for Dynamic {
     #[inline]
-    pub(super) fn choose(&mut self, _page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
+    fn choose(&mut self, _page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
         let turn = view.load.least_loaded(&view.writable.dies, self.next_turn)?;
         let die = self.geometry.die_at_turn(turn);
         let plane = self.rows.choose(die, 0..self.geometry.planes_per_die(), view.writable)?;
@@ -60,32 +69,7 @@ impl Dynamic {
         Some(plane)
     }
 
-    pub(super) fn choose_beside(
-        &mut self,
-        _page: Lpn,
-        row: &Row,
-        writable: &Writable,
-    ) -> Option<PlaneId> {
+    fn choose_beside(&mut self, _page: Lpn, row: &Row, writable: &Writable) -> Option<PlaneId> {
         self.rows.choose_beside(row, 0..self.geometry.planes_per_die(), writable)
-    }
-
-    pub(super) fn group(&self, _page: Lpn) -> Option<Lpn> {
-        None
-    }
-
-    pub(super) fn mate(&self, _page: Lpn, _number: u32) -> Mate {
-        Mate::Any
-    }
-
-    pub(super) fn pool(&self, _page: Lpn) -> u32 {
-        0
-    }
-
-    pub(super) fn pool_of(&self, _plane: PlaneId) -> u32 {
-        0
-    }
-
-    pub(super) fn pools(&self) -> u32 {
-        1
     }
 }

@@ -8,16 +8,17 @@ mod static_stripe;
 
 pub use dynamic::Dynamic;
 pub use partly_dynamic::{PartlyDynamic, PartlyDynamicOptions};
-pub use static_stripe::{Level, StaticStripe, StripeOptions};
+pub use static_stripe::{StaticStripe, StripeOptions};
 
-use crate::nand::{Geometry, Row};
-use crate::policy::seam;
+use crate::nand::Row;
+use crate::policy::{contract, seam};
 use crate::scheduler::{DieSet, Load};
+use crate::shape::{Geometry, Level};
 use crate::units::{Lpn, PlaneId};
 
 seam! {
     /// Chooses the plane of a flash page.
-    pub enum Placement ("ftl.placement.policy" = "dynamic") as PlacementChoice, with placement_policy {
+    pub enum Placement ("ftl.placement.policy" = "dynamic") as PlacementChoice, with placement_policy, or ExternalPlacement {
         Static(StaticStripe),
         Dynamic(Dynamic),
         PartlyDynamic(PartlyDynamic),
@@ -106,50 +107,70 @@ impl Writable {
     }
 }
 
-impl Placement {
-    /// The plane for a flash page whose first logical page is `page`, or none if all that it may
-    /// use are full at present.
-    #[inline]
-    pub fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
-        placement_policy!(self, policy => policy.choose(page, view))
-    }
+contract! {
+    /// What placement decides.
+    pub trait PlacementPolicy for Placement, by placement_policy, or ExternalPlacement {
+        /// The plane for a flash page whose first logical page is `page`, or none if all that it may
+        /// use are full at present.
+        fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId>;
 
-    /// The plane for a further flash page of a row that was begun, or none if no plane suits it.
-    #[must_use]
-    pub fn choose_beside(&mut self, page: Lpn, row: &Row, writable: &Writable) -> Option<PlaneId> {
-        placement_policy!(self, policy => policy.choose_beside(page, row, writable))
-    }
+        /// The plane for a further flash page of a row that was begun, or none if no plane suits it.
+        #[must_use]
+        fn choose_beside(&mut self, page: Lpn, row: &Row, writable: &Writable) -> Option<PlaneId>;
 
-    /// What may be written in a row with the flash page of `page`; `number` counts the further pages of
-    /// the row, from 1 to the planes of a die less one.
-    #[must_use]
-    pub fn mate(&self, page: Lpn, number: u32) -> Mate {
-        placement_policy!(self, policy => policy.mate(page, number))
-    }
+        /// What may be written in a row with the flash page of `page`; `number` counts the further pages of
+        /// the row, from 1 to the planes of a die less one.
+        #[must_use]
+        fn mate(&self, _page: Lpn, _number: u32) -> Mate {
+            Mate::Any
+        }
 
-    /// If only certain logical pages may share a flash page: the first of those that may share one
-    /// with `page`; they follow it in a row, as many as a flash page holds.
-    #[inline]
-    #[must_use]
-    pub fn group(&self, page: Lpn) -> Option<Lpn> {
-        placement_policy!(self, policy => policy.group(page))
-    }
+        /// If only certain logical pages may share a flash page: the first of those that may share one
+        /// with `page`; they follow it in a row, as many as a flash page holds.
+        #[must_use]
+        fn group(&self, _page: Lpn) -> Option<Lpn> {
+            None
+        }
 
-    /// The pool of planes to which a logical page may go. Pools do not overlap.
-    #[must_use]
-    pub fn pool(&self, page: Lpn) -> u32 {
-        placement_policy!(self, policy => policy.pool(page))
-    }
+        /// The pool of planes to which a logical page may go. Pools do not overlap.
+        #[must_use]
+        fn pool(&self, _page: Lpn) -> u32 {
+            0
+        }
 
-    /// The pool of a plane.
-    #[must_use]
-    pub fn pool_of(&self, plane: PlaneId) -> u32 {
-        placement_policy!(self, policy => policy.pool_of(plane))
-    }
+        /// The pool of a plane.
+        #[must_use]
+        fn pool_of(&self, _plane: PlaneId) -> u32 {
+            0
+        }
 
-    /// How many pools there are.
+        /// How many pools there are.
+        #[must_use]
+        fn pools(&self) -> u32 {
+            1
+        }
+    }
+}
+
+contract! {
+    /// What is known of placement before it is built.
+    pub trait PlacementFacts of PlacementChoice, by placement_policy {
+        /// The stripe, if the address of a page alone says where it goes.
+        fn stripe(_options: &Self::Options) -> Option<&StripeOptions> {
+            None
+        }
+
+        /// Whether any page may go anywhere.
+        fn is_free(_options: &Self::Options) -> bool {
+            false
+        }
+    }
+}
+
+impl PlacementChoice {
+    /// Pages that go where their address says.
     #[must_use]
-    pub fn pools(&self) -> u32 {
-        placement_policy!(self, policy => policy.pools())
+    pub const fn striped(stripe: StripeOptions) -> PlacementChoice {
+        PlacementChoice::Static(stripe)
     }
 }

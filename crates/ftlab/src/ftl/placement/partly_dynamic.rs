@@ -7,14 +7,15 @@
 //! fixed levels in the order in which they are named, as static placement does.
 
 use super::rows::Rows;
-use super::static_stripe::{Level, StripeOptions};
-use super::{Mate, PlacementView, PlaneStride, Writable};
-use crate::config::declare::options;
+use super::static_stripe::StripeOptions;
+use super::{Mate, PlacementFacts, PlacementPolicy, PlacementView, PlaneStride, Writable};
 use crate::engine::Divisor;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::{Geometry, Row};
+use crate::nand::Row;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::scheduler::Load;
+use crate::shape::{Geometry, Level};
 use crate::units::{DieId, Lpn, PlaneId};
 
 options! {
@@ -76,6 +77,8 @@ impl Policy for PartlyDynamic {
     }
 }
 
+impl PlacementFacts for PartlyDynamic {}
+
 impl PartlyDynamic {
     /// The address decides the levels `fixed`, the first of which changes fastest.
     #[must_use]
@@ -115,9 +118,11 @@ impl PartlyDynamic {
             rows: Rows::new(geometry),
         }
     }
+}
 
+impl PlacementPolicy for PartlyDynamic {
     #[inline]
-    pub(super) fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
+    fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
         let place = self.pool(page) as usize;
         let pool = &mut self.pools[place];
         let turn = pool.least_loaded(view.load, view.writable, &self.rows)?;
@@ -126,17 +131,12 @@ impl PartlyDynamic {
     }
 
     #[inline]
-    pub(super) fn group(&self, page: Lpn) -> Option<Lpn> {
+    fn group(&self, page: Lpn) -> Option<Lpn> {
         let units = self.units_per_page.get();
         Some(Lpn::new(self.units_per_page.of(page.get()) * units))
     }
 
-    pub(super) fn choose_beside(
-        &mut self,
-        page: Lpn,
-        row: &Row,
-        writable: &Writable,
-    ) -> Option<PlaneId> {
+    fn choose_beside(&mut self, page: Lpn, row: &Row, writable: &Writable) -> Option<PlaneId> {
         let place = self.pool(page);
         let pool = &self.pools[place as usize];
         let mut planes = pool.indices().map(|index| self.rows.plane(row.die, index));
@@ -149,7 +149,7 @@ impl PartlyDynamic {
 
     /// Those of the same round on other planes; the next ones of the same pool if the load decides the
     /// plane.
-    pub(super) fn mate(&self, page: Lpn, number: u32) -> Mate {
+    fn mate(&self, page: Lpn, number: u32) -> Mate {
         let flash_page = self.units_per_page.of(page.get());
         let mate = match self.planes {
             Some(planes) => planes.other(flash_page, number),
@@ -159,15 +159,15 @@ impl PartlyDynamic {
     }
 
     #[inline]
-    pub(super) fn pool(&self, page: Lpn) -> u32 {
+    fn pool(&self, page: Lpn) -> u32 {
         self.places.split(self.units_per_page.of(page.get())).1
     }
 
-    pub(super) fn pool_of(&self, plane: PlaneId) -> u32 {
+    fn pool_of(&self, plane: PlaneId) -> u32 {
         self.pool_of[plane.at()]
     }
 
-    pub(super) fn pools(&self) -> u32 {
+    fn pools(&self) -> u32 {
         self.places.get()
     }
 }
@@ -209,7 +209,7 @@ fn place_of(geometry: &Geometry, fixed: &[Level], die: DieId, plane: u32) -> u32
 mod tests {
     use super::*;
     use crate::ftl::placement::StaticStripe;
-    use crate::nand::Shape;
+    use crate::shape::Shape;
     use crate::units::Bytes;
 
     /// Of the planes of a page's pool one is that of static placement in the same order, and all

@@ -5,7 +5,8 @@
 
 use super::Writable;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::{Geometry, Row};
+use crate::nand::Row;
+use crate::shape::Geometry;
 use crate::units::{DieId, PlaneId};
 
 /// By die: the plane after the one that was chosen last, and the place in its block that was given.

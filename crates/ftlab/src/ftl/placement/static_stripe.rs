@@ -4,42 +4,14 @@
 //! Source: Hu et al., "Performance Impact and Interplay of SSD Parallelism through Advanced Commands,
 //! Allocation Strategy and Data Granularity", ICS 2011 (orders of allocation).
 
-use super::{Mate, PlacementView, PlaneStride, Writable};
-use crate::config::StripeOrder;
-use crate::config::declare::options;
+use super::{Mate, PlacementFacts, PlacementPolicy, PlacementView, PlaneStride, Writable};
 use crate::engine::Divisor;
 use crate::image::keeps_nothing;
-use crate::nand::{Geometry, Row};
+use crate::nand::Row;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::{Geometry, Level, StripeOrder};
 use crate::units::{DieId, Lpn, PlaneId};
-
-/// A level of parallelism over which addresses are striped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Channels.
-    Channel,
-    /// Chips on a channel.
-    Chip,
-    /// Dies in a chip.
-    Die,
-    /// Planes in a die.
-    Plane,
-}
-
-impl Level {
-    /// All levels, outermost first.
-    pub const ALL: [Level; 4] = [Level::Channel, Level::Chip, Level::Die, Level::Plane];
-
-    pub(super) fn count(self, geometry: &Geometry) -> u32 {
-        let shape = geometry.shape();
-        match self {
-            Level::Channel => shape.channels,
-            Level::Chip => shape.chips_per_channel,
-            Level::Die => shape.dies_per_chip,
-            Level::Plane => shape.planes_per_die,
-        }
-    }
-}
 
 options! {
     /// How logical pages are striped.
@@ -72,6 +44,12 @@ impl Policy for StaticStripe {
     }
 
     keeps_nothing!(StaticStripe { stripe, places, units_per_page, planes });
+}
+
+impl PlacementFacts for StaticStripe {
+    fn stripe(options: &Self::Options) -> Option<&StripeOptions> {
+        Some(options)
+    }
 }
 
 impl StaticStripe {
@@ -107,25 +85,22 @@ impl StaticStripe {
         let (_, place) = self.places.split(self.units_per_page.of(page.get()));
         self.stripe[place as usize]
     }
+}
 
+impl PlacementPolicy for StaticStripe {
     #[inline]
-    pub(super) fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
+    fn choose(&mut self, page: Lpn, view: &PlacementView<'_>) -> Option<PlaneId> {
         Some(self.plane_of(page)).filter(|plane| view.writable.planes[plane.at()])
     }
 
     #[inline]
-    pub(super) fn group(&self, page: Lpn) -> Option<Lpn> {
+    fn group(&self, page: Lpn) -> Option<Lpn> {
         let units = self.units_per_page.get();
         Some(Lpn::new(self.units_per_page.of(page.get()) * units))
     }
 
     /// The address decides whether a page lies in the row.
-    pub(super) fn choose_beside(
-        &mut self,
-        page: Lpn,
-        row: &Row,
-        writable: &Writable,
-    ) -> Option<PlaneId> {
+    fn choose_beside(&mut self, page: Lpn, row: &Row, writable: &Writable) -> Option<PlaneId> {
         let plane = self.plane_of(page);
         let planes = self.planes.planes;
         let (die, index) = (plane.get() / planes, plane.get() % planes);
@@ -137,20 +112,20 @@ impl StaticStripe {
     }
 
     /// Those of the same round of the stripe on the other planes of the die.
-    pub(super) fn mate(&self, page: Lpn, number: u32) -> Mate {
+    fn mate(&self, page: Lpn, number: u32) -> Mate {
         let flash_page = self.units_per_page.of(page.get());
         Mate::flash_page(self.planes.other(flash_page, number), self.units_per_page.get())
     }
 
-    pub(super) fn pool(&self, page: Lpn) -> u32 {
+    fn pool(&self, page: Lpn) -> u32 {
         self.plane_of(page).get()
     }
 
-    pub(super) fn pool_of(&self, plane: PlaneId) -> u32 {
+    fn pool_of(&self, plane: PlaneId) -> u32 {
         plane.get()
     }
 
-    pub(super) fn pools(&self) -> u32 {
+    fn pools(&self) -> u32 {
         self.places.get()
     }
 }
@@ -158,7 +133,7 @@ impl StaticStripe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nand::Shape;
+    use crate::shape::Shape;
     use crate::units::Bytes;
 
     /// The further pages of a row lie on the other planes of the first one's die, one on each, and all

@@ -6,9 +6,9 @@
 //! checkpointed, and what was written after it is scanned); Gal and Toledo, ACM Computing Surveys 2005, section 2.3.
 //! Entries have eight bytes: a place, and the low half of a version.
 
-use super::Upkeep;
-use crate::config::declare::options;
+use super::{RecoveryFacts, RecoveryPolicy, Upkeep};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Bytes;
 
@@ -42,14 +42,22 @@ impl Policy for Checkpoint {
     keeps_nothing!(Checkpoint { every });
 }
 
+impl RecoveryFacts for Checkpoint {
+    fn writes_checkpoints(_options: &Self::Options) -> bool {
+        true
+    }
+}
+
 impl Checkpoint {
     /// The map goes to flash when so much was programmed for the host since the last time.
     #[must_use]
     pub fn new(every: Bytes) -> Checkpoint {
         Checkpoint { every }
     }
+}
 
-    pub(super) fn upkeep(&self) -> Option<Upkeep> {
+impl RecoveryPolicy for Checkpoint {
+    fn upkeep(&self) -> Option<Upkeep> {
         Some(Upkeep { checkpoint_every: Some(self.every) })
     }
 }

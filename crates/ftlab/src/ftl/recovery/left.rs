@@ -5,8 +5,9 @@ use super::super::lost::Lost;
 use super::super::wear::EndReason;
 use super::super::{BlockState, Blocks, Ftl, Spare};
 use super::Record;
-use crate::device::Contents;
-use crate::nand::Geometry;
+use crate::ftl::FlashContents;
+use crate::ftl::mapping::MappingPolicy;
+use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn, Tpn};
 
 /// What a power cut leaves of an FTL.
@@ -87,7 +88,7 @@ impl Left {
     }
 
     /// Nothing may be read of what was cut, or was placed and never begun.
-    pub(crate) fn tear(&self, geometry: &Geometry, contents: &mut impl Contents) {
+    pub(crate) fn tear(&self, geometry: &Geometry, contents: &mut impl FlashContents) {
         let units = geometry.units_per_page();
         for &block in &self.half_erased {
             contents.tear(geometry.page_at(block, 0), geometry.units_per_block());

@@ -11,6 +11,7 @@ use super::super::Ftl;
 use super::super::mapping::hybrid::{DataBlock, LogTables, Spot};
 use super::Plan;
 use super::record::Role;
+use crate::ftl::mapping::MappingPolicy;
 use crate::image::Damage;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;

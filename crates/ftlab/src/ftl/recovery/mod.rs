@@ -41,22 +41,39 @@ pub(in crate::ftl) use record::{Record, Role};
 pub use scan::Scan;
 pub use unprotected::Unprotected;
 
-use crate::policy::seam;
+use crate::policy::{contract, seam};
 use crate::units::Bytes;
 
 seam! {
     /// How the device finds its map again after a power cut.
-    pub enum Recovery ("ftl.recovery.policy" = "none") as RecoveryChoice, with recovery_policy {
+    pub enum Recovery ("ftl.recovery.policy" = "none") as RecoveryChoice, with recovery_policy, or ExternalRecovery {
         None(Unprotected),
         Scan(Scan),
         Checkpoint(Checkpoint),
     }
 }
 
-impl Recovery {
-    /// How it keeps what it needs; none if it does not survive a power cut.
-    pub(crate) fn upkeep(&self) -> Option<Upkeep> {
-        recovery_policy!(self, policy => policy.upkeep())
+contract! {
+    /// What a policy of recovery has done while the device runs.
+    pub trait RecoveryPolicy for Recovery, by recovery_policy, or ExternalRecovery {
+        /// How it keeps what it needs; none if it does not survive a power cut.
+        #[must_use]
+        fn upkeep(&self) -> Option<Upkeep>;
+    }
+}
+
+contract! {
+    /// What is known of a policy of recovery before it is built.
+    pub trait RecoveryFacts of RecoveryChoice, by recovery_policy {
+        /// Whether the device survives a power cut.
+        fn survives(_options: &Self::Options) -> bool {
+            true
+        }
+
+        /// Whether the map is written to flash now and then.
+        fn writes_checkpoints(_options: &Self::Options) -> bool {
+            false
+        }
     }
 }
 

@@ -2,9 +2,8 @@
 //! version counts, down to the last that stands for all of its page.
 
 use super::super::Ftl;
-use crate::host::SectorMask;
 use crate::image::Damage;
-use crate::units::{Lpn, Ppn};
+use crate::units::{Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 
 /// A part of a logical page as it was found.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::super::{BlockState, Blocks, Ftl};
 use super::Record;
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{BlockId, Ppn};
 
 /// What a page takes in a list: its number.

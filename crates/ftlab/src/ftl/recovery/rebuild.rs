@@ -7,10 +7,12 @@
 
 use std::collections::BTreeSet;
 
-use super::super::gc::{Purpose, VictimView, Wanted};
+use super::super::gc::{Purpose, VictimPolicy, VictimView, Wanted};
 use super::super::{BlockState, Blocks, Ftl};
 use super::plan::is_scanned;
 use super::{Left, Plan};
+use crate::engine::skills;
+use crate::ftl::mapping::MappingPolicy;
 use crate::image::{Damage, Resume};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify::Canary;
@@ -120,7 +122,7 @@ impl Ftl {
         self.note_streams(Resume::NONE);
         self.refresh_pack_room();
         let planes: Vec<PlaneId> = (0..self.geometry.planes()).map(PlaneId::new).collect();
-        planes.iter().for_each(|&plane| self.refresh_writable(plane));
+        planes.iter().for_each(|&plane| self.refresh_writable::<{ skills::ALL }>(plane));
         self.fed = planes;
     }
 

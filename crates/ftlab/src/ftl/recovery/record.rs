@@ -4,9 +4,10 @@
 
 use super::Recovery;
 use super::snapshot::Snapshot;
-use crate::ftl::mapping::Mapping;
 use crate::ftl::mapping::hybrid::DataBlock;
-use crate::nand::Geometry;
+use crate::ftl::mapping::{Mapping, MappingPolicy};
+use crate::ftl::recovery::RecoveryPolicy;
+use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn};
 
 /// Of a version: it was placed, and is not known to be on flash.

@@ -4,7 +4,7 @@
 //! Source: Gal and Toledo, "Algorithms and Data Structures for Flash Memories", ACM Computing Surveys 2005, section
 //! 2.3: inverse maps beside the data, from which the direct map is rebuilt at initialisation.
 
-use super::Upkeep;
+use super::{RecoveryFacts, RecoveryPolicy, Upkeep};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -25,9 +25,10 @@ impl Policy for Scan {
     keeps_nothing!(Scan {});
 }
 
-impl Scan {
-    #[expect(clippy::unused_self, reason = "all policies are asked alike")]
-    pub(super) fn upkeep(&self) -> Option<Upkeep> {
+impl RecoveryFacts for Scan {}
+
+impl RecoveryPolicy for Scan {
+    fn upkeep(&self) -> Option<Upkeep> {
         Some(Upkeep { checkpoint_every: None })
     }
 }

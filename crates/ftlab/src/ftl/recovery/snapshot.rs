@@ -2,7 +2,8 @@
 //! to be looked at beside it.
 
 use crate::ftl::Ftl;
-use crate::nand::Geometry;
+use crate::ftl::mapping::MappingPolicy;
+use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, Ppn};
 use crate::verify::Canary;
 

@@ -1,6 +1,6 @@
 //! No recovery: the device knows nothing of power cuts, as simulators commonly have it.
 
-use super::Upkeep;
+use super::{RecoveryFacts, RecoveryPolicy, Upkeep};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -21,9 +21,14 @@ impl Policy for Unprotected {
     keeps_nothing!(Unprotected {});
 }
 
-impl Unprotected {
-    #[expect(clippy::unused_self, reason = "all policies are asked alike")]
-    pub(super) fn upkeep(&self) -> Option<Upkeep> {
+impl RecoveryFacts for Unprotected {
+    fn survives(_options: &NoOptions) -> bool {
+        false
+    }
+}
+
+impl RecoveryPolicy for Unprotected {
+    fn upkeep(&self) -> Option<Upkeep> {
         None
     }
 }

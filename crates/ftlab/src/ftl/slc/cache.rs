@@ -17,14 +17,17 @@
 
 use std::collections::VecDeque;
 
-use super::super::gc::{Purpose, Wanted};
+use super::super::gc::{Purpose, VictimPolicy, Wanted};
 use super::super::placement::Writable;
 use super::super::streams::WriteStream;
 use super::super::{BlockState, Ftl};
 use super::{Lent, SlcCache, SlcSetup, WhenFull};
+use crate::engine::skills::{self, Skills};
+use crate::ftl::slc::SlcCachePolicy;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::{CellMode, Geometry};
+use crate::nand::CellMode;
 use crate::scheduler::DieSet;
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 
 /// What the cache did, in pages (mapping units). What was folded is counted with other collections, by
@@ -72,7 +75,7 @@ impl CacheState {
     pub(in crate::ftl) fn new(setup: SlcSetup, geometry: &Geometry) -> Option<Box<CacheState>> {
         // The device has the timer.
         let SlcSetup { policy, when_full, fold_after_idle: _, bits } = setup;
-        if matches!(policy, SlcCache::None(_)) {
+        if policy.is_off() {
             return None;
         }
         let blocks = geometry.shape().blocks_per_plane;
@@ -130,8 +133,9 @@ impl Ftl {
     /// How the cells of a block are used at present.
     #[inline]
     #[must_use]
-    pub fn mode_of(&self, block: BlockId) -> CellMode {
+    pub fn mode_of<const S: Skills>(&self, block: BlockId) -> CellMode {
         match &self.slc {
+            _ if !skills::any(S, skills::SLC) => CellMode::Native,
             Some(_) if self.blocks.is_slc(block) => CellMode::Slc,
             _ => CellMode::Native,
         }
@@ -140,10 +144,11 @@ impl Ftl {
     /// How the cells are used at a place.
     #[inline]
     #[must_use]
-    pub fn mode_at(&self, at: Ppn) -> CellMode {
+    pub fn mode_at<const S: Skills>(&self, at: Ppn) -> CellMode {
         match &self.slc {
+            _ if !skills::any(S, skills::SLC) => CellMode::Native,
             None => CellMode::Native,
-            Some(_) => self.mode_of(self.geometry.block_of(at)),
+            Some(_) => self.mode_of::<S>(self.geometry.block_of(at)),
         }
     }
 
@@ -217,7 +222,7 @@ impl Ftl {
             cache.writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
         }
         if unit == 0 || next == whole {
-            self.refresh_writable(plane);
+            self.refresh_writable::<{ skills::ALL }>(plane);
         }
         Some(self.geometry.page_at(block, unit))
     }
@@ -301,8 +306,11 @@ impl Ftl {
 
     /// Counts pages that the host wrote or read.
     #[inline]
-    pub(in crate::ftl) fn count_slc(&mut self, at: Ppn, pages: u64, count: Count) {
-        let mode = self.mode_at(at);
+    pub(in crate::ftl) fn count_slc<const S: Skills>(&mut self, at: Ppn, pages: u64, count: Count) {
+        if !skills::any(S, skills::SLC) {
+            return;
+        }
+        let mode = self.mode_at::<S>(at);
         let Some(cache) = &mut self.slc else { return };
         let counts = &mut cache.counts;
         match (count, mode) {

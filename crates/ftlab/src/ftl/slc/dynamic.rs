@@ -3,9 +3,9 @@
 //!
 //! Source: Micron, "Optimized Client Computing With Dynamic Write Acceleration", technical brief 2014.
 
-use super::{CacheRules, Lent};
-use crate::config::declare::options;
+use super::{CacheRules, Lent, SlcCacheFacts, SlcCachePolicy};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Free blocks.
@@ -46,19 +46,31 @@ impl Policy for Dynamic {
     keeps_nothing!(Dynamic { keep_free, most_borrowed });
 }
 
+impl SlcCacheFacts for Dynamic {
+    fn rules(options: &Self::Options) -> Option<&CacheRules> {
+        Some(&options.rules)
+    }
+
+    fn borrows(_options: &Self::Options) -> bool {
+        true
+    }
+}
+
 impl Dynamic {
     /// By its options.
     #[must_use]
     pub fn new(part: &DynamicPart) -> Dynamic {
         Dynamic { keep_free: part.keep_free, most_borrowed: part.most_borrowed }
     }
+}
 
-    pub(super) fn own_blocks(self) -> u32 {
+impl SlcCachePolicy for Dynamic {
+    fn own_blocks(&self) -> u32 {
         0
     }
 
     #[inline]
-    pub(super) fn may_borrow(self, lent: Lent) -> bool {
+    fn may_borrow(&self, lent: Lent) -> bool {
         lent.spare > self.keep_free && lent.borrowed < self.most_borrowed
     }
 }

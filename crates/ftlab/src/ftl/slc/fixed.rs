@@ -3,9 +3,9 @@
 //!
 //! Source: Samsung, "TurboWrite Technology", white paper 2013.
 
-use super::{CacheRules, Lent};
-use crate::config::declare::options;
+use super::{CacheRules, Lent, SlcCacheFacts, SlcCachePolicy};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Blocks of its own.
@@ -41,18 +41,30 @@ impl Policy for Static {
     keeps_nothing!(Static { blocks });
 }
 
+impl SlcCacheFacts for Static {
+    fn rules(options: &Self::Options) -> Option<&CacheRules> {
+        Some(&options.rules)
+    }
+
+    fn own_blocks(options: &Self::Options) -> u32 {
+        options.part.blocks
+    }
+}
+
 impl Static {
     /// So many blocks of each plane.
     #[must_use]
     pub fn new(blocks: u32) -> Static {
         Static { blocks }
     }
+}
 
-    pub(super) fn own_blocks(self) -> u32 {
+impl SlcCachePolicy for Static {
+    fn own_blocks(&self) -> u32 {
         self.blocks
     }
 
-    pub(super) fn may_borrow(self, _lent: Lent) -> bool {
+    fn may_borrow(&self, _lent: Lent) -> bool {
         false
     }
 }

@@ -4,9 +4,11 @@
 //! Source: Samsung, "TurboWrite", data sheet of the 860 EVO (Intelligent TurboWrite: a default part and one that
 //! depends on free space), 2018.
 
-use super::{CacheRules, Dynamic, DynamicPart, Lent, Static, StaticPart};
-use crate::config::declare::options;
+use super::{
+    CacheRules, Dynamic, DynamicPart, Lent, SlcCacheFacts, SlcCachePolicy, Static, StaticPart,
+};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Both.
@@ -38,19 +40,35 @@ impl Policy for Hybrid {
     keeps_nothing!(Hybrid { own, borrowed });
 }
 
+impl SlcCacheFacts for Hybrid {
+    fn rules(options: &Self::Options) -> Option<&CacheRules> {
+        Some(&options.rules)
+    }
+
+    fn own_blocks(options: &Self::Options) -> u32 {
+        options.own.blocks
+    }
+
+    fn borrows(_options: &Self::Options) -> bool {
+        true
+    }
+}
+
 impl Hybrid {
     /// Both at once.
     #[must_use]
     pub fn new(own: Static, borrowed: Dynamic) -> Hybrid {
         Hybrid { own, borrowed }
     }
+}
 
-    pub(super) fn own_blocks(self) -> u32 {
+impl SlcCachePolicy for Hybrid {
+    fn own_blocks(&self) -> u32 {
         self.own.own_blocks()
     }
 
     #[inline]
-    pub(super) fn may_borrow(self, lent: Lent) -> bool {
+    fn may_borrow(&self, lent: Lent) -> bool {
         self.borrowed.may_borrow(lent)
     }
 }

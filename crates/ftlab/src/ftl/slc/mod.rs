@@ -26,14 +26,14 @@ pub use fixed::{Static, StaticOptions, StaticPart};
 pub use hybrid::{Hybrid, HybridOptions};
 pub use none::NoCache;
 
-use crate::config::Switch;
-use crate::config::declare::{choices, options};
-use crate::policy::seam;
+use crate::options::Switch;
+use crate::options::declare::{choices, options};
+use crate::policy::{contract, seam};
 use crate::units::Nanos;
 
 seam! {
     /// Decides which blocks the host's writes may fill with one bit a cell.
-    pub enum SlcCache ("ftl.slc_cache.policy" = "none") as SlcCacheChoice, with slc_cache_policy {
+    pub enum SlcCache ("ftl.slc_cache.policy" = "none") as SlcCacheChoice, with slc_cache_policy, or ExternalSlcCache {
         None(NoCache),
         Static(Static),
         Dynamic(Dynamic),
@@ -91,32 +91,23 @@ impl SlcSetup {
     }
 }
 
-impl SlcCacheChoice {
-    /// What all caches have, if there is one.
-    #[must_use]
-    pub fn rules(&self) -> Option<&CacheRules> {
-        match self {
-            SlcCacheChoice::None(_) => None,
-            SlcCacheChoice::Static(options) => Some(&options.rules),
-            SlcCacheChoice::Dynamic(options) => Some(&options.rules),
-            SlcCacheChoice::Hybrid(options) => Some(&options.rules),
+contract! {
+    /// What is known of an SLC cache before it is built.
+    pub trait SlcCacheFacts of SlcCacheChoice, by slc_cache_policy {
+        /// What all caches have, if there is one.
+        fn rules(_options: &Self::Options) -> Option<&CacheRules> {
+            None
         }
-    }
 
-    /// Blocks of each plane that are always in SLC mode.
-    #[must_use]
-    pub fn own_blocks(&self) -> u32 {
-        match self {
-            SlcCacheChoice::None(_) | SlcCacheChoice::Dynamic(_) => 0,
-            SlcCacheChoice::Static(options) => options.part.blocks,
-            SlcCacheChoice::Hybrid(options) => options.own.blocks,
+        /// Blocks of each plane that are always in SLC mode.
+        fn own_blocks(_options: &Self::Options) -> u32 {
+            0
         }
-    }
 
-    /// Whether the cache uses free blocks of full density.
-    #[must_use]
-    pub fn borrows(&self) -> bool {
-        matches!(self, SlcCacheChoice::Dynamic(_) | SlcCacheChoice::Hybrid(_))
+        /// Whether the cache uses free blocks of full density.
+        fn borrows(_options: &Self::Options) -> bool {
+            false
+        }
     }
 }
 
@@ -129,17 +120,21 @@ pub struct Lent {
     pub spare: u32,
 }
 
-impl SlcCache {
-    /// Blocks of each plane that are always in SLC mode.
-    #[must_use]
-    pub fn own_blocks(&self) -> u32 {
-        slc_cache_policy!(self, policy => policy.own_blocks())
-    }
+contract! {
+    /// What an SLC cache decides.
+    pub trait SlcCachePolicy for SlcCache, by slc_cache_policy, or ExternalSlcCache {
+        /// Whether it never uses any block.
+        #[must_use]
+        fn is_off(&self) -> bool {
+            false
+        }
 
-    /// Whether one more block of full density may be used in SLC mode.
-    #[inline]
-    #[must_use]
-    pub fn may_borrow(&self, lent: Lent) -> bool {
-        slc_cache_policy!(self, policy => policy.may_borrow(lent))
+        /// Blocks of each plane that are always in SLC mode. Asked once.
+        #[must_use]
+        fn own_blocks(&self) -> u32;
+
+        /// Whether one more block of full density may be used in SLC mode.
+        #[must_use]
+        fn may_borrow(&self, lent: Lent) -> bool;
     }
 }

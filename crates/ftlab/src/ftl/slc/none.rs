@@ -1,6 +1,6 @@
 //! No SLC cache: all blocks are used at full density.
 
-use super::Lent;
+use super::{Lent, SlcCacheFacts, SlcCachePolicy};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -21,12 +21,18 @@ impl Policy for NoCache {
     keeps_nothing!(NoCache {});
 }
 
-impl NoCache {
-    pub(super) fn own_blocks(self) -> u32 {
+impl SlcCacheFacts for NoCache {}
+
+impl SlcCachePolicy for NoCache {
+    fn is_off(&self) -> bool {
+        true
+    }
+
+    fn own_blocks(&self) -> u32 {
         0
     }
 
-    pub(super) fn may_borrow(self, _lent: Lent) -> bool {
+    fn may_borrow(&self, _lent: Lent) -> bool {
         false
     }
 }

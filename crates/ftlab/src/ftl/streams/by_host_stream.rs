@@ -5,9 +5,9 @@
 //! Source: Kang et al., "The Multi-streamed Solid-State Drive", HotStorage 2014; NVMe base
 //! specification, directives of type Streams.
 
-use super::{CopyOptions, StreamCounts};
-use crate::config::declare::options;
+use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
 
@@ -40,28 +40,36 @@ impl Policy for ByHostStream {
     keeps_nothing!(ByHostStream { counts });
 }
 
+impl StreamsFacts for ByHostStream {
+    fn counts(options: &Self::Options) -> StreamCounts {
+        StreamCounts::new(options.host_streams as u8, options.copies.copy_streams as u8)
+    }
+}
+
 impl ByHostStream {
     /// So many streams.
     #[must_use]
     pub fn new(counts: StreamCounts) -> ByHostStream {
         ByHostStream { counts }
     }
+}
 
+impl StreamsPolicy for ByHostStream {
     #[inline]
-    pub(super) fn counts(&self) -> StreamCounts {
+    fn counts(&self) -> StreamCounts {
         self.counts
     }
 
     #[inline]
-    pub(super) fn tag_of(&self, host_stream: u32) -> u8 {
+    fn tag_of(&self, host_stream: u32) -> u8 {
         (host_stream % u32::from(self.counts.host)) as u8
     }
 
     #[inline]
-    pub(super) fn host_stream(&self, _page: Lpn, tag: u8) -> u8 {
-        tag
+    fn host_stream(&self, _page: Lpn, tag: u8) -> WriteStream {
+        WriteStream::new(tag)
     }
 
     #[inline]
-    pub(super) fn wrote(&mut self, _page: Lpn) {}
+    fn wrote(&mut self, _page: Lpn) {}
 }

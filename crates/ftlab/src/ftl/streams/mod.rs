@@ -18,8 +18,8 @@ pub use multi_hash::{MultiHash, MultiHashOptions};
 pub use sepbit::SepBit;
 pub use single::Single;
 
-use crate::config::declare::options;
-use crate::policy::seam;
+use crate::options::declare::options;
+use crate::policy::{contract, seam};
 use crate::units::{BlockId, Lpn};
 
 /// What the ranges of the options add up to, for the host and for copies.
@@ -110,7 +110,8 @@ impl StreamCounts {
 
     /// Where the copy of a page goes that lies in a block of stream `source`. By generation: what was
     /// copied again is colder than what was copied once.
-    fn next(self, source: WriteStream) -> WriteStream {
+    #[must_use]
+    pub fn next(self, source: WriteStream) -> WriteStream {
         let number = match (source.0.checked_sub(self.host), self.copied) {
             (None, Copied::ByStream) => source.0,
             (Some(copied), Copied::ByStream) => copied,
@@ -135,7 +136,7 @@ options! {
 
 seam! {
     /// Decides which pages share blocks.
-    pub enum Streams ("ftl.streams.policy" = "single") as StreamsChoice, with streams_policy {
+    pub enum Streams ("ftl.streams.policy" = "single") as StreamsChoice, with streams_policy, or ExternalStreams {
         Single(Single),
         ByHostStream(ByHostStream),
         MultiHash(MultiHash),
@@ -144,27 +145,57 @@ seam! {
     }
 }
 
-impl StreamsChoice {
-    /// How many streams the policy has.
-    #[must_use]
-    pub fn counts(&self) -> StreamCounts {
-        let (host, copies) = match self {
-            StreamsChoice::Single(copies) => (1, copies),
-            StreamsChoice::ByHostStream(options) => (options.host_streams, &options.copies),
-            StreamsChoice::MultiHash(options) => (2, &options.copies),
-            StreamsChoice::MultiBloom(options) => (2, &options.copies),
-            StreamsChoice::SepBit(_) => return SepBit::COUNTS,
-        };
-        StreamCounts::new(host as u8, copies.copy_streams as u8)
+contract! {
+    /// What is known of a policy of streams before it is built.
+    pub trait StreamsFacts of StreamsChoice, by streams_policy {
+        /// How many streams the policy has.
+        fn counts(options: &Self::Options) -> StreamCounts;
+
+        /// Bytes that it remembers of each logical page.
+        fn bytes_per_page(_options: &Self::Options) -> u64 {
+            0
+        }
+    }
+}
+
+contract! {
+    /// What a policy of streams decides. Streams of the host are numbered from zero, those of copies after them.
+    pub trait StreamsPolicy for Streams, by streams_policy, or ExternalStreams {
+        /// How many streams there are. Always the same.
+        #[must_use]
+        fn counts(&self) -> StreamCounts;
+
+        /// What is remembered of the stream that the host gave a write.
+        #[must_use]
+        fn tag_of(&self, _host_stream: u32) -> u8 {
+            0
+        }
+
+        /// The stream to which a page belongs that the host writes, as things stand.
+        #[must_use]
+        fn host_stream(&self, page: Lpn, tag: u8) -> WriteStream;
+
+        /// The host's data of a page is placed: it is on its way to flash.
+        fn wrote(&mut self, page: Lpn);
+
+        /// The stream to which the copy of a page goes that lies in a block of stream `source`.
+        #[must_use]
+        #[inline]
+        fn copy_stream(&self, _page: Lpn, source: WriteStream) -> WriteStream {
+            self.counts().next(source)
+        }
+
+        /// A block is opened for a stream.
+        #[inline]
+        fn opened(&mut self, _block: BlockId, _stream: WriteStream) {}
+
+        /// A block of a stream is collected.
+        #[inline]
+        fn collects(&mut self, _block: BlockId, _stream: WriteStream) {}
     }
 }
 
 impl Streams {
-    #[inline]
-    pub(super) fn counts(&self) -> StreamCounts {
-        streams_policy!(self, policy => policy.counts())
-    }
-
     /// How many streams the host has.
     #[inline]
     #[must_use]
@@ -188,55 +219,6 @@ impl Streams {
     pub fn all_copy_streams(&self) -> impl Iterator<Item = WriteStream> + use<> {
         let StreamCounts { host, copies, .. } = self.counts();
         (host..host + copies).map(WriteStream)
-    }
-
-    /// What is remembered of the stream that the host gave a write.
-    #[inline]
-    #[must_use]
-    pub fn tag_of(&self, host_stream: u32) -> u8 {
-        match self {
-            Streams::ByHostStream(policy) => policy.tag_of(host_stream),
-            _ => 0,
-        }
-    }
-
-    /// The stream to which a page belongs that the host writes, as things stand.
-    #[inline]
-    #[must_use]
-    pub fn host_stream(&self, page: Lpn, tag: u8) -> WriteStream {
-        WriteStream(streams_policy!(self, policy => policy.host_stream(page, tag)))
-    }
-
-    /// The host's data of a page is placed: it is on its way to flash.
-    #[inline]
-    pub fn wrote(&mut self, page: Lpn) {
-        streams_policy!(self, policy => policy.wrote(page));
-    }
-
-    /// The stream to which the copy of a page goes that lies in a block of stream `source`.
-    #[inline]
-    #[must_use]
-    pub fn copy_stream(&self, page: Lpn, source: WriteStream) -> WriteStream {
-        match self {
-            Streams::SepBit(policy) => WriteStream(policy.copy_stream(page, source)),
-            _ => self.counts().next(source),
-        }
-    }
-
-    /// A block is opened for a stream.
-    #[inline]
-    pub fn opened(&mut self, block: BlockId, stream: WriteStream) {
-        if let Streams::SepBit(policy) = self {
-            policy.opened(block, stream);
-        }
-    }
-
-    /// A block of a stream is collected.
-    #[inline]
-    pub fn collects(&mut self, block: BlockId, stream: WriteStream) {
-        if let Streams::SepBit(policy) = self {
-            policy.collects(block, stream);
-        }
     }
 }
 

@@ -6,9 +6,9 @@
 //! Source: Park and Du, "Hot Data Identification for Flash-based Storage Systems Using Multiple Bloom
 //! Filters", MSST 2011: four filters, two hash functions, weights that fall by equal steps.
 
-use super::{CopyOptions, StreamCounts, hash};
-use crate::config::declare::options;
+use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream, hash};
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
 
@@ -16,8 +16,10 @@ use crate::units::Lpn;
 const FILTERS: usize = 4;
 /// Hash functions of a page.
 const HASHES: u32 = 2;
-/// Hot pages: the number of the stream. Cold ones have the other.
-const HOT: u8 = 1;
+/// The stream of hot pages.
+const HOT: WriteStream = WriteStream::new(1);
+/// The stream of all others.
+const COLD: WriteStream = WriteStream::new(0);
 
 options! {
     /// Bloom filters over recent writes.
@@ -73,6 +75,12 @@ impl Policy for MultiBloom {
     }
 }
 
+impl StreamsFacts for MultiBloom {
+    fn counts(options: &Self::Options) -> StreamCounts {
+        StreamCounts::new(2, options.copies.copy_streams as u8)
+    }
+}
+
 impl MultiBloom {
     /// Everything is cold.
     #[must_use]
@@ -85,11 +93,6 @@ impl MultiBloom {
             newest: 0,
             writes: 0,
         }
-    }
-
-    #[inline]
-    pub(super) fn counts(&self) -> StreamCounts {
-        self.counts
     }
 
     #[inline]
@@ -108,19 +111,26 @@ impl MultiBloom {
         let newest = self.newest;
         (0..FILTERS).map(move |age| (newest + FILTERS - age) % FILTERS)
     }
+}
+
+impl StreamsPolicy for MultiBloom {
+    #[inline]
+    fn counts(&self) -> StreamCounts {
+        self.counts
+    }
 
     #[inline]
-    pub(super) fn host_stream(&self, page: Lpn, _tag: u8) -> u8 {
+    fn host_stream(&self, page: Lpn, _tag: u8) -> WriteStream {
         let holding = self.holding(page);
         let weights = self
             .by_age()
             .enumerate()
             .map(|(age, filter)| u32::from(holding >> filter & 1) * (FILTERS - age) as u32);
-        if weights.sum::<u32>() >= self.hot_weight { HOT } else { 0 }
+        if weights.sum::<u32>() >= self.hot_weight { HOT } else { COLD }
     }
 
     #[inline]
-    pub(super) fn wrote(&mut self, page: Lpn) {
+    fn wrote(&mut self, page: Lpn) {
         let holding = self.holding(page);
         if let Some(filter) = self.by_age().find(|filter| holding >> filter & 1 == 0) {
             for which in 0..HASHES {
@@ -157,11 +167,11 @@ mod tests {
         }
         policy.wrote(once);
         assert_eq!(policy.host_stream(hot, 0), HOT);
-        assert_eq!(policy.host_stream(once, 0), 0);
+        assert_eq!(policy.host_stream(once, 0), COLD);
         let strangers = (50_000..60_000).map(Lpn::new);
         let wrong = strangers.filter(|&page| policy.host_stream(page, 0) == HOT).count();
         assert!(wrong < 500, "{wrong} of 10,000 strangers look hot");
         (0..800).for_each(|page| policy.wrote(Lpn::new(100_000 + page)));
-        assert_eq!(policy.host_stream(hot, 0), 0, "four stretches later");
+        assert_eq!(policy.host_stream(hot, 0), COLD, "four stretches later");
     }
 }

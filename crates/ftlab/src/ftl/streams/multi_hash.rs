@@ -7,9 +7,9 @@
 //! second scheme, a write raises only the lowest of its counters, which errs less where pages share
 //! counters.
 
-use super::{CopyOptions, StreamCounts, hash};
-use crate::config::declare::options;
+use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream, hash};
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
 
@@ -17,8 +17,10 @@ use crate::units::Lpn;
 const HASHES: u32 = 2;
 /// A counter has four bits.
 const MOST: u8 = 15;
-/// Hot pages: the number of the stream. Cold ones have the other.
-const HOT: u8 = 1;
+/// The stream of hot pages.
+const HOT: WriteStream = WriteStream::new(1);
+/// The stream of all others.
+const COLD: WriteStream = WriteStream::new(0);
 
 options! {
     /// Counters of writes.
@@ -72,6 +74,12 @@ impl Policy for MultiHash {
     }
 }
 
+impl StreamsFacts for MultiHash {
+    fn counts(options: &Self::Options) -> StreamCounts {
+        StreamCounts::new(2, options.copies.copy_streams as u8)
+    }
+}
+
 impl MultiHash {
     /// Everything is cold.
     #[must_use]
@@ -85,11 +93,6 @@ impl MultiHash {
         }
     }
 
-    #[inline]
-    pub(super) fn counts(&self) -> StreamCounts {
-        self.counts
-    }
-
     /// The lowest of a page's counters.
     #[inline]
     fn lowest(&self, page: Lpn) -> u8 {
@@ -101,14 +104,21 @@ impl MultiHash {
     fn at(&self, page: Lpn, which: u32) -> usize {
         (hash(page, which) % self.counters.len() as u64) as usize
     }
+}
 
+impl StreamsPolicy for MultiHash {
     #[inline]
-    pub(super) fn host_stream(&self, page: Lpn, _tag: u8) -> u8 {
-        if self.lowest(page) >= self.hot_count { HOT } else { 0 }
+    fn counts(&self) -> StreamCounts {
+        self.counts
     }
 
     #[inline]
-    pub(super) fn wrote(&mut self, page: Lpn) {
+    fn host_stream(&self, page: Lpn, _tag: u8) -> WriteStream {
+        if self.lowest(page) >= self.hot_count { HOT } else { COLD }
+    }
+
+    #[inline]
+    fn wrote(&mut self, page: Lpn) {
         let lowest = self.lowest(page);
         for which in 0..HASHES {
             let at = self.at(page, which);
@@ -146,6 +156,6 @@ mod tests {
         let wrong = strangers.filter(|&page| policy.host_stream(page, 0) == HOT).count();
         assert!(wrong < 100, "{wrong} of 10,000 strangers look hot");
         (0..1_000).for_each(|page| policy.wrote(Lpn::new(100_000 + page)));
-        assert_eq!(policy.host_stream(hot, 0), 0, "ten halvings later");
+        assert_eq!(policy.host_stream(hot, 0), COLD, "ten halvings later");
     }
 }

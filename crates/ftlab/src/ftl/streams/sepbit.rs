@@ -14,7 +14,7 @@
 //! one decides for its companions in a copy.
 
 use super::ages::Ages;
-use super::{Copied, StreamCounts, WriteStream};
+use super::{Copied, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};
 use crate::image::{Damage, Reader, Writer};
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{BlockId, Lpn};
@@ -26,13 +26,13 @@ const MIDDLE_AGE: u64 = 4;
 const OLD_AGE: u64 = 16;
 
 /// Short-lived and other pages of the host.
-const SHORT: u8 = 0;
-const LONG: u8 = 1;
+const SHORT: WriteStream = WriteStream::new(0);
+const LONG: WriteStream = WriteStream::new(1);
 /// Copies: of short-lived pages, young, of middle age, old.
-const OF_SHORT: u8 = 2;
-const YOUNG: u8 = 3;
-const MIDDLE: u8 = 4;
-const OLD: u8 = 5;
+const OF_SHORT: WriteStream = WriteStream::new(2);
+const YOUNG: WriteStream = WriteStream::new(3);
+const MIDDLE: WriteStream = WriteStream::new(4);
+const OLD: WriteStream = WriteStream::new(5);
 
 /// Lifespans, in page writes of the host.
 #[derive(Clone, Debug)]
@@ -93,6 +93,16 @@ impl Policy for SepBit {
     }
 }
 
+impl StreamsFacts for SepBit {
+    fn counts(_options: &Self::Options) -> StreamCounts {
+        SepBit::COUNTS
+    }
+
+    fn bytes_per_page(_options: &Self::Options) -> u64 {
+        size_of::<u32>() as u64
+    }
+}
+
 impl SepBit {
     /// Two streams for the host and four for copies.
     pub const COUNTS: StreamCounts =
@@ -111,19 +121,21 @@ impl SepBit {
         }
     }
 
-    #[inline]
-    pub(super) fn counts(&self) -> StreamCounts {
-        Self::COUNTS
-    }
-
     /// Whether a time is shorter than so many mean lifespans.
     #[inline]
     fn is_within(&self, time: u64, lifespans: u64) -> bool {
         self.short.is_none_or(|short| time * u64::from(AVERAGED) < lifespans * short)
     }
+}
+
+impl StreamsPolicy for SepBit {
+    #[inline]
+    fn counts(&self) -> StreamCounts {
+        Self::COUNTS
+    }
 
     #[inline]
-    pub(super) fn host_stream(&self, page: Lpn, _tag: u8) -> u8 {
+    fn host_stream(&self, page: Lpn, _tag: u8) -> WriteStream {
         match self.ages.of(page) {
             Some(lifespan) if self.is_within(lifespan, 1) => SHORT,
             _ => LONG,
@@ -131,14 +143,14 @@ impl SepBit {
     }
 
     #[inline]
-    pub(super) fn wrote(&mut self, page: Lpn) {
+    fn wrote(&mut self, page: Lpn) {
         self.ages.wrote(page);
         self.now += 1;
     }
 
     #[inline]
-    pub(super) fn copy_stream(&self, page: Lpn, source: WriteStream) -> u8 {
-        if source.at() == usize::from(SHORT) {
+    fn copy_stream(&self, page: Lpn, source: WriteStream) -> WriteStream {
+        if source == SHORT {
             return OF_SHORT;
         }
         match self.ages.of(page) {
@@ -148,14 +160,14 @@ impl SepBit {
         }
     }
 
-    pub(super) fn opened(&mut self, block: BlockId, stream: WriteStream) {
-        if stream.at() == usize::from(SHORT) {
+    fn opened(&mut self, block: BlockId, stream: WriteStream) {
+        if stream == SHORT {
             self.opened_at[block.at()] = self.now as u32;
         }
     }
 
-    pub(super) fn collects(&mut self, block: BlockId, stream: WriteStream) {
-        if stream.at() != usize::from(SHORT) {
+    fn collects(&mut self, block: BlockId, stream: WriteStream) {
+        if stream != SHORT {
             return;
         }
         let lifespan = (self.now as u32).wrapping_sub(self.opened_at[block.at()]);
@@ -173,9 +185,6 @@ mod tests {
     use super::*;
     use crate::engine::Stream;
 
-    const SHORT_BLOCK: WriteStream = WriteStream::new(SHORT);
-    const LONG_BLOCK: WriteStream = WriteStream::new(LONG);
-
     #[test]
     fn classes_follow_lifespans_and_ages() {
         let mut policy = SepBit::new(6_400, 64);
@@ -185,9 +194,9 @@ mod tests {
         assert_eq!(policy.host_stream(hot, 0), SHORT, "at first everything that was written is");
         // Blocks of short-lived pages live for 500 writes.
         for block in (0..AVERAGED).map(BlockId::new) {
-            policy.opened(block, SHORT_BLOCK);
+            policy.opened(block, SHORT);
             (0..500).for_each(|page| policy.wrote(Lpn::new(page)));
-            policy.collects(block, SHORT_BLOCK);
+            policy.collects(block, SHORT);
         }
         assert_eq!(policy.short, Some(500 * u64::from(AVERAGED)));
         let page = Lpn::new(5_000);
@@ -201,13 +210,13 @@ mod tests {
         {
             wait(writes, &mut policy);
             assert_eq!(policy.host_stream(page, 0), host, "{writes} later");
-            assert_eq!(policy.copy_stream(page, LONG_BLOCK), copy, "{writes} later");
+            assert_eq!(policy.copy_stream(page, LONG), copy, "{writes} later");
         }
         wait(5_999, &mut policy);
-        assert_eq!(policy.copy_stream(page, LONG_BLOCK), MIDDLE);
+        assert_eq!(policy.copy_stream(page, LONG), MIDDLE);
         wait(1, &mut policy);
-        assert_eq!(policy.copy_stream(page, LONG_BLOCK), OLD);
-        assert_eq!(policy.copy_stream(page, SHORT_BLOCK), OF_SHORT);
+        assert_eq!(policy.copy_stream(page, LONG), OLD);
+        assert_eq!(policy.copy_stream(page, SHORT), OF_SHORT);
     }
 
     /// Algorithm 1 of the paper, with plain numbers and classes from 1 to 6.
@@ -269,29 +278,31 @@ mod tests {
             let spread = stream.below(pages.into()) + 1;
             let page = stream.below(spread);
             let lpn = Lpn::new(page as u32);
-            let class = policy.host_stream(lpn, 0) + 1;
+            let class = policy.host_stream(lpn, 0).at() as u8 + 1;
             assert_eq!(class, paper.class_of_write(page as usize), "write at {}", paper.time);
             policy.wrote(lpn);
             seen[usize::from(class) - 1] += 1;
             let aged = stream.below(pages.into()) as usize;
             if paper.written[aged].is_some() {
                 let from = stream.below(6) as u8 + 1;
-                let class =
-                    policy.copy_stream(Lpn::new(aged as u32), WriteStream::new(from - 1)) + 1;
+                let class = policy
+                    .copy_stream(Lpn::new(aged as u32), WriteStream::new(from - 1))
+                    .at() as u8
+                    + 1;
                 assert_eq!(class, paper.class_of_copy(aged, from), "copy at {}", paper.time);
                 seen[usize::from(class) - 1] += 1;
             }
             let block = stream.below(blocks.into()) as u32;
             match stream.below(100) {
                 0..10 => {
-                    policy.opened(BlockId::new(block), SHORT_BLOCK);
+                    policy.opened(BlockId::new(block), SHORT);
                     paper.created[block as usize] = paper.time;
                 }
                 10 => {
-                    policy.collects(BlockId::new(block), SHORT_BLOCK);
+                    policy.collects(BlockId::new(block), SHORT);
                     paper.collect(block as usize);
                 }
-                11 => policy.collects(BlockId::new(block), LONG_BLOCK),
+                11 => policy.collects(BlockId::new(block), LONG),
                 _ => {}
             }
         }

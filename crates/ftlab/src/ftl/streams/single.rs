@@ -1,6 +1,6 @@
 //! One stream for all that the host writes.
 
-use super::{CopyOptions, StreamCounts};
+use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};
 use crate::image::keeps_nothing;
 use crate::policy::{Parts, Policy};
 use crate::units::Lpn;
@@ -24,23 +24,31 @@ impl Policy for Single {
     keeps_nothing!(Single { counts });
 }
 
+impl StreamsFacts for Single {
+    fn counts(options: &Self::Options) -> StreamCounts {
+        StreamCounts::new(1, options.copy_streams as u8)
+    }
+}
+
 impl Single {
     /// One stream for the host, so many for copies: see [`CopyOptions`].
     #[must_use]
     pub fn new(copies: u8) -> Single {
         Single { counts: StreamCounts::new(1, copies) }
     }
+}
 
+impl StreamsPolicy for Single {
     #[inline]
-    pub(super) fn counts(&self) -> StreamCounts {
+    fn counts(&self) -> StreamCounts {
         self.counts
     }
 
     #[inline]
-    pub(super) fn host_stream(&self, _page: Lpn, _tag: u8) -> u8 {
-        0
+    fn host_stream(&self, _page: Lpn, _tag: u8) -> WriteStream {
+        WriteStream::new(0)
     }
 
     #[inline]
-    pub(super) fn wrote(&mut self, _page: Lpn) {}
+    fn wrote(&mut self, _page: Lpn) {}
 }

@@ -14,13 +14,13 @@
 //! emptied now (its blocks are free or being filled) is passed over until it can; a set of bad blocks, or of
 //! the SLC cache's own, counts as erased.
 
-use super::WearView;
-use crate::config::declare::options;
+use super::{LevellingPolicy, WearView};
 use crate::ftl::BlockState;
 use crate::ftl::gc::Purpose;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::BlockId;
 
 options! {
@@ -117,15 +117,17 @@ impl Bet {
             tables: vec![table; geometry.planes() as usize],
         }
     }
+}
 
-    pub(super) fn erased(&mut self, view: &WearView<'_>, block: BlockId, _purpose: Purpose) {
+impl LevellingPolicy for Bet {
+    fn erased(&mut self, view: &WearView<'_>, block: BlockId, _purpose: Purpose) {
         let index = block.get() - view.block(0).get();
         let table = &mut self.tables[view.plane.at()];
         table.erases += 1;
         table.mark(index / self.set_blocks);
     }
 
-    pub(super) fn choose(&mut self, view: &WearView<'_>) -> Option<BlockId> {
+    fn choose(&mut self, view: &WearView<'_>) -> Option<BlockId> {
         let closed = |index: &u32| *index < view.levelled && view.is_closed(view.block(*index));
         let table = &mut self.tables[view.plane.at()];
         if let Some(index) = table.rest.find(closed) {

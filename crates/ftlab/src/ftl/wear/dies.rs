@@ -9,8 +9,10 @@
 //! something that is worth collecting. What was lost counts as nothing until it is written again. The count is made
 //! whenever a block closes.
 
-use super::super::{BlockState, Ftl, VictimView};
+use super::super::{BlockState, Ftl, VictimPolicy, VictimView};
 use super::life::{Demand, EndReason};
+use crate::engine::skills;
+use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 
@@ -92,7 +94,7 @@ impl Ftl {
         self.keep_more_back();
         self.refresh_pack_room();
         let alive = (0..self.geometry.planes()).map(PlaneId::new);
-        alive.for_each(|plane| self.refresh_writable(plane));
+        alive.for_each(|plane| self.refresh_writable::<{ skills::ALL }>(plane));
         (0..self.placement.pools()).for_each(|pool| self.check_room_left(pool));
     }
 
@@ -213,6 +215,6 @@ impl Ftl {
         let planes = (0..self.geometry.planes()).map(PlaneId::new);
         let may = planes.filter(|&plane| self.writable[stream.at()].planes[plane.at()]);
         let plane = may.max_by_key(|&plane| (self.free_blocks(plane), std::cmp::Reverse(plane)))?;
-        self.take_for_host(plane, stream)
+        self.take_for_host::<{ skills::ALL }>(plane, stream)
     }
 }

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::config::declare::choices;
+use crate::options::declare::choices;
 use crate::units::BlockId;
 
 choices! {

@@ -10,13 +10,13 @@
 use super::super::gc::Purpose;
 use super::super::{BlockState, Blocks, Ftl};
 use super::{Bet, NoLevelling, Threshold};
-use crate::nand::Geometry;
-use crate::policy::seam;
+use crate::policy::{contract, seam};
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
 
 seam! {
     /// Moves data that lies still off young blocks, so that these come into use (static wear levelling).
-    pub enum Levelling ("ftl.wear.policy" = "none") as LevellingChoice, with levelling_policy {
+    pub enum Levelling ("ftl.wear.policy" = "none") as LevellingChoice, with levelling_policy, or ExternalLevelling {
         None(NoLevelling),
         Threshold(Threshold),
         Bet(Bet),
@@ -39,31 +39,34 @@ pub struct WearView<'a> {
 
 impl WearView<'_> {
     /// The block of a number in the plane.
-    pub(super) fn block(&self, index: u32) -> BlockId {
+    #[must_use]
+    pub fn block(&self, index: u32) -> BlockId {
         self.geometry.block_in(self.plane, index)
     }
 
     /// Whether a block's data can move on: it is full, and not of the SLC cache.
-    pub(super) fn is_closed(&self, block: BlockId) -> bool {
+    #[must_use]
+    pub fn is_closed(&self, block: BlockId) -> bool {
         self.blocks.state(block) == BlockState::Closed && !self.blocks.is_slc(block)
     }
 }
 
-impl Levelling {
-    /// A block of the plane was erased, after it had been collected for a purpose.
-    fn erased(&mut self, view: &WearView<'_>, block: BlockId, purpose: Purpose) {
-        levelling_policy!(self, policy => policy.erased(view, block, purpose));
-    }
+contract! {
+    /// What a policy of static wear levelling decides.
+    pub trait LevellingPolicy for Levelling, by levelling_policy, or ExternalLevelling {
+        /// A block of the plane was erased, after it had been collected for a purpose.
+        fn erased(&mut self, view: &WearView<'_>, block: BlockId, purpose: Purpose);
 
-    /// A closed block of the plane whose data is to move on, if any. Asked after an erase, unless one
-    /// waits already.
-    fn choose(&mut self, view: &WearView<'_>) -> Option<BlockId> {
-        levelling_policy!(self, policy => policy.choose(view))
-    }
+        /// A closed block of the plane whose data is to move on, if any. Asked after an erase, unless one
+        /// waits already.
+        #[must_use]
+        fn choose(&mut self, view: &WearView<'_>) -> Option<BlockId>;
 
-    /// Whether it never asks for anything.
-    fn is_off(&self) -> bool {
-        matches!(self, Levelling::None(_))
+        /// Whether it never asks for anything.
+        #[must_use]
+        fn is_off(&self) -> bool {
+            false
+        }
     }
 }
 

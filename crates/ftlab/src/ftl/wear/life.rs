@@ -21,11 +21,14 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::super::streams::{StreamCounts, WriteStream};
-use super::super::{BlockState, Ftl, Purpose, VictimView};
-use crate::device::Contents;
+use super::super::streams::{StreamCounts, StreamsPolicy, WriteStream};
+use super::super::{BlockState, Ftl, Purpose, VictimPolicy, VictimView};
+use crate::engine::skills::{self, Skills};
+use crate::ftl::FlashContents;
+use crate::ftl::mapping::MappingPolicy;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::{Faults, Geometry};
+use crate::nand::Faults;
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
 
@@ -372,11 +375,11 @@ impl Ftl {
     /// The program of the flash page that begins at `first` is done: whether it failed, by chance or because the
     /// flash says so. If so, its block is filled no further, and given up when nothing of it is in flight.
     #[inline]
-    pub(crate) fn program_fails(
+    pub(crate) fn program_fails<const S: Skills>(
         &mut self,
         first: Ppn,
         failed: bool,
-        contents: &mut impl Contents,
+        contents: &mut impl FlashContents,
     ) -> bool {
         let fails = self.life.is_some() && self.check_program(first, failed, contents);
         if let Some(stripes) = self.stripes.as_mut().filter(|_| !fails) {
@@ -385,7 +388,12 @@ impl Ftl {
         fails
     }
 
-    fn check_program(&mut self, first: Ppn, failed: bool, contents: &mut impl Contents) -> bool {
+    fn check_program(
+        &mut self,
+        first: Ppn,
+        failed: bool,
+        contents: &mut impl FlashContents,
+    ) -> bool {
         let (block, unit) = self.geometry.place_of(first);
         let plane = self.geometry.plane_of(block);
         let Some(life) = self.life.as_mut() else { return false };
@@ -412,7 +420,7 @@ impl Ftl {
         }
         self.settle_failing(block);
         self.settle_sealing(block);
-        self.refresh_writable(plane);
+        self.refresh_writable::<{ skills::ALL }>(plane);
         true
     }
 
@@ -457,7 +465,7 @@ impl Ftl {
             BlockState::Open => {
                 self.begin_to_fail(block);
                 self.settle_failing(block);
-                self.refresh_writable(plane);
+                self.refresh_writable::<{ skills::ALL }>(plane);
             }
             BlockState::Closed => {
                 life.lose(plane);
@@ -559,7 +567,7 @@ impl Ftl {
         }
         (0..self.geometry.planes())
             .map(PlaneId::new)
-            .for_each(|plane| self.refresh_writable(plane));
+            .for_each(|plane| self.refresh_writable::<{ skills::ALL }>(plane));
     }
 
     /// Where the device still writes at the end of its life: to wherever there is room, the planes in
@@ -576,7 +584,7 @@ impl Ftl {
         });
         let unused = || turns().find(|&plane| self.free_blocks(plane) > 0);
         let (plane, stream) = begun.or_else(|| Some((unused()?, stream)))?;
-        self.take_page(plane, stream, 0)
+        self.take_page::<{ skills::ALL }>(plane, stream, 0)
     }
 
     /// Whether the device takes no writes any more.

@@ -12,7 +12,9 @@ mod threshold;
 
 pub use bet::{Bet, BetOptions};
 pub use free_blocks::{FreeBlockOrder, FreeBlocks, Pick};
-pub use levelling::{Levelling, LevellingChoice, WearView};
+#[cfg(feature = "external-policies")]
+pub use levelling::ExternalLevelling;
+pub use levelling::{Levelling, LevellingChoice, LevellingPolicy, WearView};
 pub use life::{Demand, EndReason, Life, Losses};
 pub use no_levelling::NoLevelling;
 pub(super) use refresh::Refresh;

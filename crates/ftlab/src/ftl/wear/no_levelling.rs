@@ -1,6 +1,6 @@
 //! No static wear levelling: data that lies still keeps its blocks for good.
 
-use super::WearView;
+use super::{LevellingPolicy, WearView};
 use crate::ftl::gc::Purpose;
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
@@ -23,10 +23,14 @@ impl Policy for NoLevelling {
     keeps_nothing!(NoLevelling {});
 }
 
-impl NoLevelling {
-    pub(super) fn erased(&mut self, _view: &WearView<'_>, _block: BlockId, _purpose: Purpose) {}
+impl LevellingPolicy for NoLevelling {
+    fn erased(&mut self, _view: &WearView<'_>, _block: BlockId, _purpose: Purpose) {}
 
-    pub(super) fn choose(&mut self, _view: &WearView<'_>) -> Option<BlockId> {
+    fn choose(&mut self, _view: &WearView<'_>) -> Option<BlockId> {
         None
+    }
+
+    fn is_off(&self) -> bool {
+        true
     }
 }

@@ -16,8 +16,10 @@ use std::collections::VecDeque;
 
 use super::super::gc::{Purpose, Wanted};
 use super::super::{BlockState, Ftl};
-use crate::config::declare::{choices, options};
-use crate::nand::{Geometry, Limit};
+use crate::engine::skills;
+use crate::nand::Limit;
+use crate::options::declare::{choices, options};
+use crate::shape::Geometry;
 use crate::units::{BlockId, Nanos, PlaneId};
 
 options! {
@@ -172,7 +174,7 @@ impl Ftl {
         if let Some(writable) = self.writable_mut(stream) {
             writable.next_unit[plane.at()] = 0;
         }
-        self.refresh_writable(plane);
+        self.refresh_writable::<{ skills::ALL }>(plane);
         if let Some(refresh) = &mut self.refresh {
             refresh.sealing.push(Sealing { block, taken });
         }

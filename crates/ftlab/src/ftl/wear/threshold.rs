@@ -16,13 +16,13 @@
 //! FAST 2018), which compares erase counts with a threshold as here. Agrawal limits the use of worn
 //! blocks at random; here the number of moves is limited, which draws no numbers.
 
-use super::WearView;
-use crate::config::declare::options;
+use super::{LevellingPolicy, WearView};
 use crate::ftl::BlockState;
 use crate::ftl::gc::Purpose;
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::BlockId;
 
 options! {
@@ -96,27 +96,6 @@ impl Threshold {
         }
     }
 
-    pub(super) fn erased(&mut self, view: &WearView<'_>, block: BlockId, purpose: Purpose) {
-        let plane = view.plane.at();
-        if purpose != Purpose::WearLevel {
-            self.allowed[plane] = self.moves;
-        }
-        if let Some(bounds) = &mut self.bounds[plane] {
-            bounds.most = bounds.most.max(view.blocks.erases(block));
-        }
-    }
-
-    pub(super) fn choose(&mut self, view: &WearView<'_>) -> Option<BlockId> {
-        let plane = view.plane.at();
-        let near = |bounds: Bounds| bounds.most - bounds.least <= self.threshold;
-        if self.allowed[plane] == 0 || self.bounds[plane].is_some_and(near) {
-            return None;
-        }
-        let block = self.search(view)?;
-        self.allowed[plane] -= 1;
-        Some(block)
-    }
-
     /// Looks at all blocks of the plane: the least worn closed one, if it is too far behind.
     fn search(&mut self, view: &WearView<'_>) -> Option<BlockId> {
         let (mut least, mut most) = (u32::MAX, 0);
@@ -133,5 +112,28 @@ impl Threshold {
         }
         self.bounds[view.plane.at()] = Some(Bounds { least: least.min(most), most });
         behind.filter(|&(fewest, _)| most - fewest > self.threshold).map(|(_, block)| block)
+    }
+}
+
+impl LevellingPolicy for Threshold {
+    fn erased(&mut self, view: &WearView<'_>, block: BlockId, purpose: Purpose) {
+        let plane = view.plane.at();
+        if purpose != Purpose::WearLevel {
+            self.allowed[plane] = self.moves;
+        }
+        if let Some(bounds) = &mut self.bounds[plane] {
+            bounds.most = bounds.most.max(view.blocks.erases(block));
+        }
+    }
+
+    fn choose(&mut self, view: &WearView<'_>) -> Option<BlockId> {
+        let plane = view.plane.at();
+        let near = |bounds: Bounds| bounds.most - bounds.least <= self.threshold;
+        if self.allowed[plane] == 0 || self.bounds[plane].is_some_and(near) {
+            return None;
+        }
+        let block = self.search(view)?;
+        self.allowed[plane] -= 1;
+        Some(block)
     }
 }

@@ -5,10 +5,10 @@
 //! never empty starves the others, as the specification warns.
 
 use super::rounds::Rounds;
-use super::{Backlog, BurstOptions, QueueId, QueueSet};
-use crate::config::declare::{choices, options};
-use crate::config::value::{Item, Kind};
+use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, BurstOptions, QueueId, QueueSet};
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::{choices, options};
+use crate::options::value::{Item, Kind};
 use crate::policy::{Parts, Policy};
 
 choices! {
@@ -76,7 +76,7 @@ impl Policy for PriorityClasses {
     type Options = ClassOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        let queues = parts.config.host.queues as usize;
+        let queues = parts.queues as usize;
         let classes = match options.classes[..] {
             [one] => vec![one; queues],
             _ => options.classes.clone(),
@@ -99,6 +99,12 @@ impl Policy for PriorityClasses {
     }
 }
 
+impl ArbitrationFacts for PriorityClasses {
+    fn classes(options: &Self::Options) -> Option<&[PriorityClass]> {
+        Some(&options.classes)
+    }
+}
+
 impl PriorityClasses {
     /// For queues of these classes; weights are those of high, medium and low.
     #[must_use]
@@ -117,10 +123,12 @@ impl PriorityClasses {
             burst,
         }
     }
+}
 
-    pub(super) fn woke(&mut self, _queue: QueueId) {}
+impl ArbitrationPolicy for PriorityClasses {
+    fn woke(&mut self, _queue: QueueId) {}
 
-    pub(super) fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
+    fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         let (burst, waiting) = (self.burst, backlog.waiting);
         let urgent = waiting.within(self.urgent.members);
         if !urgent.is_empty() {

@@ -13,10 +13,10 @@
 //! SIGMETRICS 2004, where D is `host.outstanding`. FlashFQ (Shen and Park, ATC 2013) builds on it;
 //! its throttling of tenants that run ahead and its anticipation of coming requests are not here.
 
-use super::{Backlog, QueueId, Request, one_each};
-use crate::config::declare::{choices, options};
+use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, QueueId, Request, one_each};
 use crate::host::Op;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 
 /// Virtual time of a unit of cost at weight one: fine enough that weights divide it without a trace.
@@ -63,7 +63,7 @@ impl Policy for StartTimeFair {
     type Options = FairOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        StartTimeFair::new(one_each(&options.weights, parts.config.host.queues), options.cost)
+        StartTimeFair::new(one_each(&options.weights, parts.queues), options.cost)
     }
 
     fn save(&self, out: &mut Writer) {
@@ -84,6 +84,12 @@ impl Policy for StartTimeFair {
     }
 }
 
+impl ArbitrationFacts for StartTimeFair {
+    fn weights(options: &Self::Options) -> Option<&[u32]> {
+        Some(&options.weights)
+    }
+}
+
 impl StartTimeFair {
     /// For queues of these weights.
     #[must_use]
@@ -91,12 +97,14 @@ impl StartTimeFair {
         let zeros = vec![0; weights.len()];
         StartTimeFair { cost, weights, virtual_time: 0, starts: zeros.clone(), finishes: zeros }
     }
+}
 
-    pub(super) fn woke(&mut self, queue: QueueId) {
+impl ArbitrationPolicy for StartTimeFair {
+    fn woke(&mut self, queue: QueueId) {
         self.starts[queue.at()] = self.virtual_time.max(self.finishes[queue.at()]);
     }
 
-    pub(super) fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
+    fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         let first = backlog.waiting.iter().min_by_key(|queue| self.starts[queue.at()]);
         let queue = first.expect("asked only if one waits");
         let Request { op, sectors, .. } = *backlog.first(queue);

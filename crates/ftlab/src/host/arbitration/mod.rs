@@ -16,12 +16,13 @@ pub use weighted::{WeightedOptions, WeightedRoundRobin};
 
 use std::collections::VecDeque;
 
-use super::{Intake, QueueId, QueueSet, Request, RequestId};
-use crate::policy::seam;
+use super::{Intake, QueueId, QueueSet, Request};
+use crate::policy::{contract, seam};
+use crate::units::RequestId;
 
 seam! {
     /// Decides from which submission queue the controller fetches next.
-    pub enum Arbitration ("host.arbitration.policy" = "round-robin") as ArbitrationChoice, with arbitration_policy {
+    pub enum Arbitration ("host.arbitration.policy" = "round-robin") as ArbitrationChoice, with arbitration_policy, or ExternalArbitration {
         RoundRobin(RoundRobin),
         Weighted(WeightedRoundRobin),
         Classes(PriorityClasses),
@@ -29,14 +30,17 @@ seam! {
     }
 }
 
-impl ArbitrationChoice {
-    /// The weights of the queues, if the policy has some: one for all, or one for each.
-    #[must_use]
-    pub fn weights(&self) -> Option<&[u32]> {
-        match self {
-            ArbitrationChoice::RoundRobin(_) | ArbitrationChoice::Classes(_) => None,
-            ArbitrationChoice::Weighted(options) => Some(&options.weights),
-            ArbitrationChoice::Fair(options) => Some(&options.weights),
+contract! {
+    /// What is known of an arbitration policy before it is built.
+    pub trait ArbitrationFacts of ArbitrationChoice, by arbitration_policy {
+        /// The weights of the queues, if the policy has some: one for all, or one for each.
+        fn weights(_options: &Self::Options) -> Option<&[u32]> {
+            None
+        }
+
+        /// The classes of the queues, if the policy has some: one for all, or one for each.
+        fn classes(_options: &Self::Options) -> Option<&[PriorityClass]> {
+            None
         }
     }
 }
@@ -67,15 +71,15 @@ impl<'a> Backlog<'a> {
     }
 }
 
-impl Arbitration {
-    /// A command has come to a queue that was empty.
-    pub(super) fn woke(&mut self, queue: QueueId) {
-        arbitration_policy!(self, policy => policy.woke(queue));
-    }
+contract! {
+    /// What an arbitration policy decides.
+    pub trait ArbitrationPolicy for Arbitration, by arbitration_policy, or ExternalArbitration {
+        /// A command has come to a queue that was empty.
+        fn woke(&mut self, queue: QueueId);
 
-    /// The queue to fetch from: one that is waiting.
-    pub(super) fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
-        arbitration_policy!(self, policy => policy.choose(backlog))
+        /// The queue to fetch from: one that is waiting.
+        #[must_use]
+        fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId;
     }
 }
 

@@ -2,11 +2,11 @@
 //! 3.4.4.1; the arbitration burst is that of its Arbitration feature (5.27.1.1), which allows powers of
 //! two up to 64 and no limit; here any number will do.
 
-use super::Backlog;
 use super::rounds::Rounds;
-use crate::config::declare::options;
+use super::{ArbitrationFacts, ArbitrationPolicy, Backlog};
 use crate::host::QueueId;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Queues in turn.
@@ -33,7 +33,7 @@ impl Policy for RoundRobin {
     type Options = BurstOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        RoundRobin::new(parts.config.host.queues, options.burst)
+        RoundRobin::new(parts.queues, options.burst)
     }
 
     fn save(&self, out: &mut Writer) {
@@ -46,16 +46,20 @@ impl Policy for RoundRobin {
     }
 }
 
+impl ArbitrationFacts for RoundRobin {}
+
 impl RoundRobin {
     /// For so many queues.
     #[must_use]
     pub fn new(queues: u32, burst: u32) -> RoundRobin {
         RoundRobin { queues, burst, rounds: Rounds::new(queues) }
     }
+}
 
-    pub(super) fn woke(&mut self, _queue: QueueId) {}
+impl ArbitrationPolicy for RoundRobin {
+    fn woke(&mut self, _queue: QueueId) {}
 
-    pub(super) fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
+    fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         self.rounds.choose(backlog.waiting, |_| self.burst)
     }
 }

@@ -6,10 +6,10 @@
 //! general-purpose ATM switch chip", IEEE JSAC 9(8), 1991; here a queue's cells are not spread over
 //! the round. It counts commands, not bytes: `start-time-fair` counts bytes.
 
-use super::{Backlog, BurstOptions, one_each, rounds::Rounds};
-use crate::config::declare::options;
+use super::{ArbitrationFacts, ArbitrationPolicy, Backlog, BurstOptions, one_each, rounds::Rounds};
 use crate::host::QueueId;
 use crate::image::{Damage, Reader, Writer};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 /// Queues in turn, by weight.
@@ -35,7 +35,7 @@ impl Policy for WeightedRoundRobin {
     type Options = WeightedOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        let weights = one_each(&options.weights, parts.config.host.queues);
+        let weights = one_each(&options.weights, parts.queues);
         WeightedRoundRobin::new(&weights, options.turns.burst)
     }
 
@@ -49,6 +49,12 @@ impl Policy for WeightedRoundRobin {
     }
 }
 
+impl ArbitrationFacts for WeightedRoundRobin {
+    fn weights(options: &Self::Options) -> Option<&[u32]> {
+        Some(&options.weights)
+    }
+}
+
 impl WeightedRoundRobin {
     /// For queues of these weights.
     #[must_use]
@@ -58,10 +64,12 @@ impl WeightedRoundRobin {
             rounds: Rounds::new(weights.len() as u32),
         }
     }
+}
 
-    pub(super) fn woke(&mut self, _queue: QueueId) {}
+impl ArbitrationPolicy for WeightedRoundRobin {
+    fn woke(&mut self, _queue: QueueId) {}
 
-    pub(super) fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
+    fn choose(&mut self, backlog: &Backlog<'_>) -> QueueId {
         self.rounds.choose(backlog.waiting, |queue| self.turns[queue.at()])
     }
 }

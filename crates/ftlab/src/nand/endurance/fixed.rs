@@ -1,8 +1,9 @@
 //! Every block bears the same number of cycles. What remains of differences in life is then the FTL's
 //! doing.
 
-use crate::config::declare::options;
+use super::{EnduranceFacts, EndurancePolicy};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 options! {
@@ -34,8 +35,10 @@ impl Policy for Fixed {
     keeps_nothing!(Fixed { cycles });
 }
 
-impl Fixed {
-    pub(super) const fn cycles(&self) -> Option<u32> {
+impl EnduranceFacts for Fixed {}
+
+impl EndurancePolicy for Fixed {
+    fn cycles(&self) -> Option<u32> {
         Some(self.cycles)
     }
 }

@@ -8,34 +8,44 @@ pub use fixed::{Fixed, FixedOptions};
 pub use unlimited::Unlimited;
 pub use weibull::{Weibull, WeibullOptions};
 
-use crate::policy::seam;
+use crate::policy::{contract, seam};
 
 seam! {
     /// How many program/erase cycles a block bears: the erase after them fails.
-    pub enum Endurance ("nand.endurance.policy" = "unlimited") as EnduranceChoice, with endurance_policy {
+    pub enum Endurance ("nand.endurance.policy" = "unlimited") as EnduranceChoice, with endurance_policy, or ExternalEndurance {
         Unlimited(Unlimited),
         Fixed(Fixed),
         Weibull(Weibull),
     }
 }
 
-impl Endurance {
-    /// The cycles of one block, from a random number of its own; none if there is no limit.
-    #[must_use]
-    pub fn of_block(&self, number: impl FnOnce() -> u64) -> Option<u32> {
-        match self {
-            Endurance::Unlimited(_) => None,
-            Endurance::Fixed(fixed) => Some(fixed.cycles),
-            Endurance::Weibull(weibull) => Some(weibull.of_block(number())),
+contract! {
+    /// What a model of endurance says of blocks.
+    pub trait EndurancePolicy for Endurance, by endurance_policy, or ExternalEndurance {
+        /// The mean of all blocks; none if there is no limit.
+        #[must_use]
+        fn cycles(&self) -> Option<u32>;
+
+        /// The cycles of one block, from a random number of its own, which is drawn only if it is asked for; none if
+        /// there is no limit.
+        #[must_use]
+        fn of_block(&self, _number: &dyn Fn() -> u64) -> Option<u32> {
+            self.cycles()
         }
     }
+}
 
-    /// The mean of all blocks; none if there is no limit.
-    #[must_use]
-    pub fn cycles(&self) -> Option<u32> {
-        endurance_policy!(self, policy => policy.cycles())
+contract! {
+    /// What is known of a model of endurance before it is built.
+    pub trait EnduranceFacts of EnduranceChoice, by endurance_policy {
+        /// Whether blocks wear out.
+        fn is_limited(_options: &Self::Options) -> bool {
+            true
+        }
     }
+}
 
+impl Endurance {
     /// Whether blocks last for ever.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {

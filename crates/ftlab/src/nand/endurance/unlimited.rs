@@ -1,5 +1,6 @@
 //! Blocks that last for ever: what a study of performance wants.
 
+use super::{EnduranceFacts, EndurancePolicy};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -20,8 +21,14 @@ impl Policy for Unlimited {
     keeps_nothing!(Unlimited {});
 }
 
-impl Unlimited {
-    pub(super) const fn cycles(self) -> Option<u32> {
+impl EnduranceFacts for Unlimited {
+    fn is_limited(_options: &NoOptions) -> bool {
+        false
+    }
+}
+
+impl EndurancePolicy for Unlimited {
+    fn cycles(&self) -> Option<u32> {
         None
     }
 }

@@ -8,9 +8,9 @@
 //! Mechanics 1951; used for drives by Marquart, "Practical Approach to Determining SSD Reliability",
 //! Flash Memory Summit 2015, whose figures show shape 4 for wear-out.
 
-use super::FixedOptions;
-use crate::config::declare::options;
+use super::{EnduranceFacts, EndurancePolicy, FixedOptions};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 
 options! {
@@ -44,13 +44,21 @@ impl Policy for Weibull {
     keeps_nothing!(Weibull { cycles, shape });
 }
 
-impl Weibull {
-    pub(super) const fn cycles(&self) -> Option<u32> {
+impl EnduranceFacts for Weibull {}
+
+impl EndurancePolicy for Weibull {
+    fn cycles(&self) -> Option<u32> {
         Some(self.cycles)
     }
 
+    fn of_block(&self, number: &dyn Fn() -> u64) -> Option<u32> {
+        Some(self.life(number()))
+    }
+}
+
+impl Weibull {
     /// The quantile of a random number, at least one cycle.
-    pub(super) fn of_block(&self, number: u64) -> u32 {
+    fn life(&self, number: u64) -> u32 {
         // In (0, 1): the middle of one of 2^53 equal parts.
         let share = ((number >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         let shape = f64::from(self.shape);

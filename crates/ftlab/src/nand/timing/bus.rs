@@ -2,25 +2,41 @@
 
 use super::{Interface, PageTime, Rate};
 use crate::engine::Divisor;
-use crate::host::SectorMask;
-use crate::nand::Shape;
-use crate::policy::seam;
-use crate::units::{Bytes, Nanos};
+use crate::policy::{contract, seam};
+use crate::shape::Shape;
+use crate::units::{Bytes, Nanos, SectorMask};
 
 seam! {
     /// How fast data crosses the bus of a channel.
-    pub enum Transfers ("nand.bus.policy" = "rate") as TransfersChoice, with transfers_policy {
+    pub enum Transfers ("nand.bus.policy" = "rate") as TransfersChoice, with transfers_policy, or ExternalTransfers {
         Rate(Rate),
         Interface(Interface),
         PageTime(PageTime),
     }
 }
 
-impl Transfers {
-    /// How long `size` takes, where a flash page holds `page`.
-    #[must_use]
-    pub fn time_for(&self, size: Bytes, page: Bytes) -> Nanos {
-        transfers_policy!(self, policy => policy.time_for(size, page))
+contract! {
+    /// What a bus says of data.
+    pub trait TransfersPolicy for Transfers, by transfers_policy, or ExternalTransfers {
+        /// How long `size` takes, where a flash page holds `page`.
+        #[must_use]
+        fn time_for(&self, size: Bytes, page: Bytes) -> Nanos;
+    }
+}
+
+contract! {
+    /// What is known of a bus before it is built.
+    pub trait TransfersFacts of TransfersChoice, by transfers_policy {
+        /// The path of the option that says how fast it is.
+        fn path(_options: &Self::Options) -> &'static str;
+
+        /// How long a flash page takes.
+        fn time_of_page(options: &Self::Options, page: Bytes) -> Nanos;
+
+        /// Whether data crosses in no time at all, because the times of the cells hold that.
+        fn takes_no_time(_options: &Self::Options) -> bool {
+            false
+        }
     }
 }
 

@@ -3,11 +3,13 @@
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), table 1. What is sensed and what is moved is in one time
 //! there, so its bus takes none.
 
-use crate::config::declare::options;
+use super::{StatedTimes, TellsApart, TimingFacts, TimingPolicy};
 use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ReadEffort};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
-use crate::units::Nanos;
+use crate::shape::{Cell, Geometry};
+use crate::units::{Nanos, Ppn};
 
 /// A read and a program time for each class.
 #[derive(Clone, Debug)]
@@ -40,25 +42,53 @@ impl Policy for ByCost {
         ByCost {
             read: options.read_by_cost.clone(),
             program: options.program_by_cost.clone(),
-            erase: parts.config.nand.timing.erase,
+            erase: parts.erase,
         }
     }
 
     keeps_nothing!(ByCost { read, program, erase });
 }
 
-impl ByCost {
+impl TimingFacts for ByCost {
+    fn paths(_options: &Self::Options) -> [&'static str; 2] {
+        ["nand.timing.read_by_cost", "nand.timing.program_by_cost"]
+    }
+
+    fn times(options: &Self::Options, _cell: Cell) -> StatedTimes<'_> {
+        let ByCostOptions { read_by_cost, program_by_cost } = options;
+        StatedTimes { read: read_by_cost.into(), program: program_by_cost.into() }
+    }
+
+    fn tells_apart(_options: &Self::Options) -> TellsApart {
+        TellsApart::Costs
+    }
+
+    fn knows_costs(_options: &Self::Options) -> bool {
+        true
+    }
+}
+
+impl TimingPolicy for ByCost {
     #[inline]
-    pub(super) fn read(&self, effort: ReadEffort) -> Nanos {
+    fn read(&self, _geometry: &Geometry, _page: Ppn, effort: ReadEffort) -> Nanos {
         self.read[effort.at()]
     }
 
     #[inline]
-    pub(super) fn program(&self, class: CostClass) -> Nanos {
+    fn program(&self, _geometry: &Geometry, _page: Ppn, class: CostClass) -> Nanos {
         self.program[class as usize]
     }
 
-    pub(super) fn longest(&self) -> Nanos {
+    fn longest(&self) -> Nanos {
         self.read.iter().chain(&self.program).copied().max().unwrap_or_default().max(self.erase)
+    }
+
+    #[inline]
+    fn erase(&self) -> Nanos {
+        self.erase
+    }
+
+    fn knows_costs(&self) -> bool {
+        true
     }
 }

@@ -3,8 +3,9 @@
 //!
 //! Source: Open NAND Flash Interface Specification, revision 4.0, 2014, section 4 (data interfaces).
 
-use crate::config::declare::options;
+use super::{TransfersFacts, TransfersPolicy};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Bytes, Nanos, TransferRate};
 
@@ -42,8 +43,18 @@ impl Policy for Interface {
     keeps_nothing!(Interface { width, transfers });
 }
 
-impl Interface {
-    pub(super) fn time_for(&self, size: Bytes, _page: Bytes) -> Nanos {
+impl TransfersFacts for Interface {
+    fn path(_options: &Self::Options) -> &'static str {
+        "nand.bus.transfers"
+    }
+
+    fn time_of_page(options: &Self::Options, page: Bytes) -> Nanos {
+        Interface { width: options.width, transfers: options.transfers }.time_for(page, page)
+    }
+}
+
+impl TransfersPolicy for Interface {
+    fn time_for(&self, size: Bytes, _page: Bytes) -> Nanos {
         let bits = u128::from(size.0) * u128::from(u8::BITS);
         let transfers = bits.div_ceil(u128::from(self.width));
         self.transfers.time_for(transfers)

@@ -19,12 +19,13 @@
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), section 2.2, equations 1 and 2, after Li et al.
 
-use crate::config::Cell;
-use crate::config::declare::options;
+use super::{StatedTimes, TellsApart, TimingFacts, TimingPolicy};
 use crate::image::keeps_nothing;
 use crate::nand::{CostClass, ReadEffort, Reliability, ReliabilityOptions};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
-use crate::units::Nanos;
+use crate::shape::{Cell, Geometry};
+use crate::units::{Nanos, Ppn};
 
 /// A time for each step of a program, and for each effort of a read.
 #[derive(Clone, Debug)]
@@ -62,11 +63,37 @@ impl Policy for Ispp {
     type Options = IsppOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        let nand = &parts.config.nand;
-        Ispp::new(options, nand.cell, nand.timing.erase)
+        Ispp::new(options, parts.cell, parts.erase)
     }
 
     keeps_nothing!(Ispp { read, program, erase, reliability });
+}
+
+impl TimingFacts for Ispp {
+    fn paths(_options: &Self::Options) -> [&'static str; 2] {
+        ["nand.timing.sense", "nand.timing.program_volt"]
+    }
+
+    fn times(options: &Self::Options, cell: Cell) -> StatedTimes<'_> {
+        let levels = options.reliability.references.iter();
+        let steps = options.reliability.program_step.iter();
+        StatedTimes {
+            read: levels.map(|&count| options.read_time(cell, count)).collect(),
+            program: steps.map(|&step| options.program_time(step)).collect(),
+        }
+    }
+
+    fn tells_apart(_options: &Self::Options) -> TellsApart {
+        TellsApart::Levels
+    }
+
+    fn knows_costs(_options: &Self::Options) -> bool {
+        true
+    }
+
+    fn errors(options: &Self::Options) -> Option<&ReliabilityOptions> {
+        Some(&options.reliability)
+    }
 }
 
 impl IsppOptions {
@@ -106,23 +133,39 @@ impl Ispp {
         let reliability = Box::new(Reliability::new(model));
         Ispp { read, program, erase, reliability }
     }
+}
 
+impl TimingPolicy for Ispp {
     #[inline]
-    pub(super) fn read(&self, effort: ReadEffort) -> Nanos {
+    fn read(&self, _geometry: &Geometry, _page: Ppn, effort: ReadEffort) -> Nanos {
         self.read[effort.at()]
     }
 
     #[inline]
-    pub(super) fn program(&self, class: CostClass) -> Nanos {
+    fn program(&self, _geometry: &Geometry, _page: Ppn, class: CostClass) -> Nanos {
         self.program[class as usize]
     }
 
-    pub(super) fn most_effort(&self) -> ReadEffort {
+    fn most_effort(&self) -> ReadEffort {
         // Levels and retries together are few (checks of the config).
         ReadEffort(u8::try_from(self.read.len().saturating_sub(1)).unwrap_or(u8::MAX))
     }
 
-    pub(super) fn longest(&self) -> Nanos {
+    fn longest(&self) -> Nanos {
         self.read.iter().chain(&self.program).copied().max().unwrap_or_default().max(self.erase)
+    }
+
+    #[inline]
+    fn erase(&self) -> Nanos {
+        self.erase
+    }
+
+    fn knows_costs(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn reliability(&self) -> Option<&Reliability> {
+        Some(&self.reliability)
     }
 }

@@ -1,8 +1,9 @@
 //! A bus by the time that a whole flash page takes on it, as papers state it; a part of a page takes its
 //! share.
 
-use crate::config::declare::options;
+use super::{TransfersFacts, TransfersPolicy};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{Bytes, Nanos};
 
@@ -35,8 +36,22 @@ impl Policy for PageTime {
     keeps_nothing!(PageTime { page });
 }
 
-impl PageTime {
-    pub(super) fn time_for(&self, size: Bytes, page: Bytes) -> Nanos {
+impl TransfersFacts for PageTime {
+    fn path(_options: &Self::Options) -> &'static str {
+        "nand.bus.page"
+    }
+
+    fn time_of_page(options: &Self::Options, page: Bytes) -> Nanos {
+        PageTime { page: options.page }.time_for(page, page)
+    }
+
+    fn takes_no_time(options: &Self::Options) -> bool {
+        options.page == Nanos::ZERO
+    }
+}
+
+impl TransfersPolicy for PageTime {
+    fn time_for(&self, size: Bytes, page: Bytes) -> Nanos {
         let share = u128::from(self.page.0) * u128::from(size.0);
         let time = share.div_ceil(u128::from(page.0.max(1)));
         Nanos(u64::try_from(time).unwrap_or(u64::MAX))

@@ -3,10 +3,12 @@
 //! Grupp et al., "Characterizing Flash Memory: Anomalies, Observations, and Applications", MICRO 2009,
 //! simplified: real parts shift the order at a block's edges.
 
-use crate::config::declare::options;
+use super::{StatedTimes, TellsApart, TimingFacts, TimingPolicy};
 use crate::image::keeps_nothing;
-use crate::nand::Geometry;
+use crate::nand::{CostClass, ReadEffort};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::{Cell, Geometry};
 use crate::units::{Nanos, Ppn};
 
 /// Times of one page type.
@@ -48,11 +50,26 @@ impl Policy for PageType {
         let pairs = options.read_by_type.iter().zip(&options.program_by_type);
         PageType {
             types: pairs.map(|(&read, &program)| PageTimes { read, program }).collect(),
-            erase: parts.config.nand.timing.erase,
+            erase: parts.erase,
         }
     }
 
     keeps_nothing!(PageType { types, erase });
+}
+
+impl TimingFacts for PageType {
+    fn paths(_options: &Self::Options) -> [&'static str; 2] {
+        ["nand.timing.read_by_type", "nand.timing.program_by_type"]
+    }
+
+    fn times(options: &Self::Options, _cell: Cell) -> StatedTimes<'_> {
+        let PageTypeOptions { read_by_type, program_by_type } = options;
+        StatedTimes { read: read_by_type.into(), program: program_by_type.into() }
+    }
+
+    fn tells_apart(_options: &Self::Options) -> TellsApart {
+        TellsApart::PageTypes
+    }
 }
 
 impl PageType {
@@ -60,19 +77,26 @@ impl PageType {
     fn times(&self, geometry: &Geometry, page: Ppn) -> PageTimes {
         self.types[geometry.flash_page_in_block(page) as usize % self.types.len()]
     }
+}
 
+impl TimingPolicy for PageType {
     #[inline]
-    pub(super) fn read(&self, geometry: &Geometry, page: Ppn) -> Nanos {
+    fn read(&self, geometry: &Geometry, page: Ppn, _effort: ReadEffort) -> Nanos {
         self.times(geometry, page).read
     }
 
     #[inline]
-    pub(super) fn program(&self, geometry: &Geometry, page: Ppn) -> Nanos {
+    fn program(&self, geometry: &Geometry, page: Ppn, _class: CostClass) -> Nanos {
         self.times(geometry, page).program
     }
 
-    pub(super) fn longest(&self) -> Nanos {
+    fn longest(&self) -> Nanos {
         let longest = self.types.iter().flat_map(|times| [times.read, times.program]).max();
         longest.unwrap_or_default().max(self.erase)
+    }
+
+    #[inline]
+    fn erase(&self) -> Nanos {
+        self.erase
     }
 }

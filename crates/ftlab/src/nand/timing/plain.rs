@@ -1,9 +1,14 @@
 //! Plain timing: one time for each kind of operation, as data sheets print typical values.
 
-use crate::config::declare::options;
+use std::slice;
+
+use super::{StatedTimes, TellsApart, TimingFacts, TimingPolicy};
 use crate::image::keeps_nothing;
+use crate::nand::{CostClass, ReadEffort};
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
-use crate::units::Nanos;
+use crate::shape::{Cell, Geometry};
+use crate::units::{Nanos, Ppn};
 
 /// One read time, one program time, one erase time.
 #[derive(Clone, Debug)]
@@ -33,18 +38,50 @@ impl Policy for Plain {
     type Options = PlainOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        Plain {
-            read: options.read,
-            program: options.program,
-            erase: parts.config.nand.timing.erase,
-        }
+        Plain { read: options.read, program: options.program, erase: parts.erase }
     }
 
     keeps_nothing!(Plain { read, program, erase });
 }
 
-impl Plain {
-    pub(super) fn longest(&self) -> Nanos {
+impl TimingFacts for Plain {
+    fn paths(_options: &Self::Options) -> [&'static str; 2] {
+        ["nand.timing.read", "nand.timing.program"]
+    }
+
+    fn times(options: &Self::Options, _cell: Cell) -> StatedTimes<'_> {
+        StatedTimes {
+            read: slice::from_ref(&options.read).into(),
+            program: slice::from_ref(&options.program).into(),
+        }
+    }
+
+    fn tells_apart(_options: &Self::Options) -> TellsApart {
+        TellsApart::Nothing
+    }
+}
+
+impl TimingPolicy for Plain {
+    fn longest(&self) -> Nanos {
         self.read.max(self.program).max(self.erase)
+    }
+
+    fn is_flat(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn read(&self, _geometry: &Geometry, _page: Ppn, _effort: ReadEffort) -> Nanos {
+        self.read
+    }
+
+    #[inline]
+    fn program(&self, _geometry: &Geometry, _page: Ppn, _class: CostClass) -> Nanos {
+        self.program
+    }
+
+    #[inline]
+    fn erase(&self) -> Nanos {
+        self.erase
     }
 }

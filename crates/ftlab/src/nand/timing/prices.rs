@@ -1,8 +1,9 @@
 //! The times of all operations: those of the part by its timing model, and those of blocks whose cells
 //! hold one bit.
 
-use super::Timing;
-use crate::nand::{CellMode, CostClass, Geometry, ReadEffort};
+use super::{Timing, TimingPolicy};
+use crate::nand::{CellMode, CostClass, ReadEffort};
+use crate::shape::Geometry;
 use crate::units::{Nanos, Ppn};
 
 /// Times of blocks that are used with one bit a cell.

@@ -1,7 +1,8 @@
 //! A bus that moves so many bytes a second, as data sheets print it.
 
-use crate::config::declare::options;
+use super::{TransfersFacts, TransfersPolicy};
 use crate::image::keeps_nothing;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::units::{BusRate, Bytes, BytesPerSec, Nanos};
 
@@ -35,8 +36,18 @@ impl Policy for Rate {
     keeps_nothing!(Rate { rate });
 }
 
-impl Rate {
-    pub(super) fn time_for(&self, size: Bytes, _page: Bytes) -> Nanos {
+impl TransfersFacts for Rate {
+    fn path(_options: &Self::Options) -> &'static str {
+        "nand.bus.rate"
+    }
+
+    fn time_of_page(options: &Self::Options, page: Bytes) -> Nanos {
+        Rate { rate: options.rate.0 }.time_for(page, page)
+    }
+}
+
+impl TransfersPolicy for Rate {
+    fn time_for(&self, size: Bytes, _page: Bytes) -> Nanos {
         self.rate.time_for(size)
     }
 }

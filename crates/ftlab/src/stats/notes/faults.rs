@@ -1,9 +1,9 @@
 //! Notes on faults of a schedule that were asked for and did not take place.
 
-use crate::config::value::Value;
 use crate::device::{Contents, Device};
 use crate::host::Host;
 use crate::nand::Scheduled;
+use crate::options::value::Value;
 use crate::scheduler::Probe;
 use crate::units::Nanos;
 

@@ -4,7 +4,8 @@
 use ftlab::config::{Config, Layer};
 use ftlab::device::assemble;
 use ftlab::host::{Host, Op};
-use ftlab::image::{Part, Resume, differences};
+use ftlab::image::{Part, Resume};
+use ftlab::saved::differences;
 
 use super::bench::{Bench, Onlooker};
 use super::{ONE, PAGE, Small};

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ftlab::engine::Stream;
 use ftlab::nand::timing::{Bus, OneBit, PageTime, Plain, Prices, Timing, Transfers};
-use ftlab::nand::{Abilities, Geometry, Prior, Shape};
+use ftlab::nand::{Abilities, Prior};
 use ftlab::scheduler::{
     Activity, Command, CommandId, Estimate, Flash, FlashSetup, Kind, Origin, PauseRule, Probe,
     ReadFirstBoundedOptions, Scheduler, Scope, Task,
 };
+use ftlab::shape::{Geometry, Shape};
 use ftlab::units::{Bytes, Nanos, Ppn, SimTime};
 
 const PAGES_PER_BLOCK: u32 = 64;

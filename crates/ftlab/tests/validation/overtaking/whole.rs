@@ -7,8 +7,8 @@ use std::rc::Rc;
 use ftlab::device::{Device, assemble_with};
 use ftlab::engine::Stream;
 use ftlab::host::Op;
-use ftlab::nand::Shape;
 use ftlab::scheduler::{Activity, Arrival, Kind, Origin, Probe};
+use ftlab::shape::Shape;
 use ftlab::units::{BytesPerSec, DieId, Nanos, SimTime};
 
 use crate::common::{

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use ftlab::engine::Stream;
 use ftlab::ftl::gc::{Purpose, Wanted};
-use ftlab::host::{Advanced, Host, SectorMask};
+use ftlab::host::{Advanced, Host};
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::units::{BlockId, Bytes, Lpn, Nanos, Ppn};
+use ftlab::units::{BlockId, Bytes, Lpn, Nanos, Ppn, SectorMask};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;

@@ -7,9 +7,9 @@ mod laws;
 
 use ftlab::device::{Device, assemble_with};
 use ftlab::ftl::Fragment;
-use ftlab::host::{Advanced, Completion, Host, Op, SectorMask};
+use ftlab::host::{Advanced, Completion, Host, Op};
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::units::{Lpn, Ppn, SimTime};
+use ftlab::units::{Lpn, Ppn, SectorMask, SimTime};
 
 use crate::common::{Spec, WriteBufferKind, lru, request};
 use ftlab_torture::{Version, Versions};

@@ -7,10 +7,11 @@ use std::rc::Rc;
 
 use ftlab::cache::SlotId;
 use ftlab::device::{Contents, Device, FlashRead, PageProgram, assemble, assemble_with};
+use ftlab::ftl::FlashContents;
 use ftlab::ftl::cost::{HistoryRule, RewriteCounts};
-use ftlab::host::{Op, Request, SectorMask};
+use ftlab::host::{Op, Request};
 use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
-use ftlab::units::{Lpn, Ppn};
+use ftlab::units::{Lpn, Ppn, SectorMask};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -79,6 +80,38 @@ impl Log {
 #[derive(Clone, Debug)]
 struct Onlooker(Rc<RefCell<Log>>);
 
+impl FlashContents for Onlooker {
+    /// Nothing lies there any more. What comes next may be nothing of the host's.
+    fn erase(&mut self, first: Ppn, units: u32) {
+        let mut log = self.0.borrow_mut();
+        for at in (first.get()..first.get() + units).map(Ppn::new) {
+            log.pages.remove(&at);
+            log.classes.remove(&at);
+        }
+    }
+
+    fn copy(&mut self, from: Ppn, to: Ppn) {
+        let mut log = self.0.borrow_mut();
+        let Some(&page) = log.pages.get(&from) else { return };
+        let of_map = log.map.contains(&page);
+        log.maps[1] += u64::from(of_map);
+        // The host has neither read nor written a page of the map.
+        let used = if of_map { Used::Unknown } else { log.used[&page] };
+        let expected = used.cost_of_copy(log.classes[&from]);
+        log.pages.insert(to, page);
+        log.expected.insert(to, expected);
+    }
+
+    /// A page of the map is read and written by turns.
+    fn program_map(&mut self, page: Lpn, to: Ppn) {
+        let mut log = self.0.borrow_mut();
+        log.maps[0] += 1;
+        log.map.insert(page);
+        log.pages.insert(to, page);
+        log.expected.insert(to, Used::Both.cost_of_write());
+    }
+}
+
 impl Contents for Onlooker {
     fn write(&mut self, _request: &Request, page: Lpn, _sectors: SectorMask, slot: SlotId) {
         self.0.borrow_mut().slots.insert(slot.at(), page);
@@ -111,38 +144,8 @@ impl Contents for Onlooker {
         }
     }
 
-    /// Nothing lies there any more. What comes next may be nothing of the host's.
-    fn erase(&mut self, first: Ppn, units: u32) {
-        let mut log = self.0.borrow_mut();
-        for at in (first.get()..first.get() + units).map(Ppn::new) {
-            log.pages.remove(&at);
-            log.classes.remove(&at);
-        }
-    }
-
     fn plan_read(&mut self, _command: CommandId, read: FlashRead) {
         self.0.borrow_mut().uses(read.page, Used::Reads);
-    }
-
-    fn copy(&mut self, from: Ppn, to: Ppn) {
-        let mut log = self.0.borrow_mut();
-        let Some(&page) = log.pages.get(&from) else { return };
-        let of_map = log.map.contains(&page);
-        log.maps[1] += u64::from(of_map);
-        // The host has neither read nor written a page of the map.
-        let used = if of_map { Used::Unknown } else { log.used[&page] };
-        let expected = used.cost_of_copy(log.classes[&from]);
-        log.pages.insert(to, page);
-        log.expected.insert(to, expected);
-    }
-
-    /// A page of the map is read and written by turns.
-    fn program_map(&mut self, page: Lpn, to: Ppn) {
-        let mut log = self.0.borrow_mut();
-        log.maps[0] += 1;
-        log.map.insert(page);
-        log.pages.insert(to, page);
-        log.expected.insert(to, Used::Both.cost_of_write());
     }
 }
 

@@ -28,11 +28,11 @@ pub use counts::{Cause, DemandCounts};
 
 use std::collections::VecDeque;
 
-use super::PageMap;
-use crate::config::declare::options;
+use super::{MappingFacts, MappingPolicy, PageMap};
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::Geometry;
 use crate::units::{Bytes, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify;
 
@@ -149,6 +149,12 @@ impl Policy for Dftl {
             }
         }
         Ok(())
+    }
+}
+
+impl MappingFacts for Dftl {
+    fn on_flash(options: &Self::Options) -> Option<&DftlOptions> {
+        Some(options)
     }
 }
 
@@ -444,14 +450,16 @@ impl Dftl {
         }
         Ok(())
     }
+}
 
+impl MappingPolicy for Dftl {
     #[inline]
-    pub(super) fn look_up(&self, page: Lpn) -> Option<Ppn> {
+    fn look_up(&self, page: Lpn) -> Option<Ppn> {
         self.table.look_up(page)
     }
 
     #[inline]
-    pub(super) fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
+    fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
         let old = self.table.commit(page, at);
         if !self.is_of_map(page) && !self.loading {
             self.changed(page);
@@ -461,11 +469,11 @@ impl Dftl {
 
     /// The entry is told of by [`copied`](Self::copied).
     #[inline]
-    pub(super) fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
+    fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
         self.table.relocate(page, from, to)
     }
 
-    pub(super) fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+    fn trim(&mut self, page: Lpn) -> Option<Ppn> {
         let found = self.table.trim(page)?;
         if !self.cached.make_dirty(page)
             && let Some(of) = self.make_stale(page)
@@ -476,9 +484,19 @@ impl Dftl {
     }
 
     #[inline]
-    pub(super) fn prefetch(&self, page: Lpn) {
+    fn prefetch(&self, page: Lpn) {
         self.table.prefetch(page);
         self.cached.prefetch(page);
+    }
+
+    #[inline]
+    fn dftl(&self) -> Option<&Dftl> {
+        Some(self)
+    }
+
+    #[inline]
+    fn dftl_mut(&mut self) -> Option<&mut Dftl> {
+        Some(self)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::nand::Shape;
+use crate::shape::Shape;
 use proptest::prelude::*;
 
 /// Translation pages of 128 entries, three of them; two planes.

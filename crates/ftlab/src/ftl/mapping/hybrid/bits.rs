@@ -1,6 +1,6 @@
 //! A bit for each page of each data block, in words of its own.
 
-use super::tables::{DataBlock, Spot};
+use super::spot::{DataBlock, Spot};
 use crate::engine::prefetch;
 
 /// The bits. All are zero at first, and take memory where they were set.

@@ -1,10 +1,11 @@
 //! The log's part of an image: which block holds each data block, and the log blocks of each plane. Where the newest
 //! copies lie follows from the valid pages, of which the mapping is told first.
 
-use super::tables::{DataBlock, LISTS, LOG, LogTables, STRAYED, Spot};
+use super::spot::{DataBlock, Spot};
+use super::tables::{LISTS, LOG, LogTables, STRAYED};
 use crate::ftl::{BlockState, Blocks};
 use crate::image::{Damage, Reader, Writer};
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId, Ppn};
 
 impl LogTables {

@@ -13,18 +13,21 @@
 
 mod bits;
 mod image;
+mod spot;
 mod stripe;
 mod tables;
 
 use std::fmt::Debug;
 
+pub use spot::{DataBlock, Spot};
 pub use stripe::Stripe;
-pub use tables::{DataBlock, LogTables, Shares, Spot};
+pub use tables::LogTables;
 
-use crate::config::declare::{choices, options};
-use crate::ftl::placement::{PlacementChoice, StaticStripe};
+use super::{MappingFacts, MappingPolicy};
+use crate::ftl::placement::StaticStripe;
 use crate::ftl::{Blocks, Spare};
 use crate::image::keeps_nothing;
+use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
 use crate::units::{BlockId, Lpn, Ppn};
 
@@ -128,6 +131,8 @@ pub trait Association: Clone + Debug {
     const SUMMARY: &'static str;
     /// Where it comes from.
     const SOURCE: &'static str;
+    /// The log blocks that a plane needs at the least.
+    const LEAST_LOG_BLOCKS: u32 = 1;
 
     /// Where the page at a place goes.
     fn room(view: &LogView<'_>, spot: Spot) -> Room;
@@ -147,10 +152,9 @@ impl<A: Association> Policy for LogMap<A> {
     type Options = LogOptions;
 
     fn build(options: &LogOptions, parts: &Parts<'_>) -> Self {
-        let stripe = match &parts.config.ftl.placement.policy {
-            PlacementChoice::Static(stripe) => StaticStripe::build(stripe, parts),
-            _ => unreachable!("the configuration was checked: logs go with static placement"),
-        };
+        let order = parts.stripe;
+        let order = order.expect("the configuration was checked: logs go with static placement");
+        let stripe = StaticStripe::new(parts.geometry, order.levels());
         let stripe = Stripe::of(&stripe, parts.geometry);
         let shares = parts.shares.expect("the configuration was checked: logs have shares");
         let full = options.start == Start::Full;
@@ -161,41 +165,60 @@ impl<A: Association> Policy for LogMap<A> {
     keeps_nothing!(LogMap { tables, association });
 }
 
+impl<A: Association> MappingFacts for LogMap<A> {
+    fn log(options: &Self::Options) -> Option<&LogOptions> {
+        Some(options)
+    }
+
+    fn least_log_blocks(_options: &Self::Options) -> u32 {
+        A::LEAST_LOG_BLOCKS
+    }
+}
+
 impl<A: Association> LogMap<A> {
     /// The mapping over these tables.
     #[must_use]
     pub fn new(tables: LogTables) -> LogMap<A> {
         LogMap { tables, association: std::marker::PhantomData }
     }
+}
 
-    pub(super) fn log(&self) -> (&LogTables, RoomOf) {
-        (&self.tables, A::room)
-    }
-
-    pub(super) fn log_mut(&mut self) -> &mut LogTables {
-        &mut self.tables
+impl<A: Association> MappingPolicy for LogMap<A> {
+    #[inline]
+    fn has_log(&self) -> bool {
+        true
     }
 
     #[inline]
-    pub(super) fn look_up(&self, page: Lpn) -> Option<Ppn> {
+    fn log(&self) -> Option<(&LogTables, RoomOf)> {
+        Some((&self.tables, A::room))
+    }
+
+    #[inline]
+    fn log_mut(&mut self) -> Option<&mut LogTables> {
+        Some(&mut self.tables)
+    }
+
+    #[inline]
+    fn look_up(&self, page: Lpn) -> Option<Ppn> {
         self.tables.look_up(page)
     }
 
     #[inline]
-    pub(super) fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
+    fn commit(&mut self, page: Lpn, at: Ppn) -> Option<Ppn> {
         self.tables.commit(page, at)
     }
 
-    pub(super) fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
+    fn relocate(&mut self, page: Lpn, from: Ppn, to: Ppn) -> bool {
         self.tables.relocate(page, from, to)
     }
 
-    pub(super) fn trim(&mut self, page: Lpn) -> Option<Ppn> {
+    fn trim(&mut self, page: Lpn) -> Option<Ppn> {
         self.tables.trim(page)
     }
 
     #[inline]
-    pub(super) fn prefetch(&self, page: Lpn) {
+    fn prefetch(&self, page: Lpn) {
         self.tables.prefetch(page);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::Divisor;
 use crate::ftl::placement::StaticStripe;
-use crate::nand::Geometry;
+use crate::shape::Geometry;
 use crate::units::{Lpn, PlaneId};
 
 /// Page u lies on the plane at place u mod N of the stripe, as that plane's page u div N.

@@ -5,62 +5,14 @@
 //! for "nothing", so it takes memory only where it was touched.
 
 use super::bits::Bits;
+use super::spot::{DataBlock, Spot};
 use super::stripe::Stripe;
 use crate::engine::{Divisor, prefetch};
 use crate::ftl::Blocks;
 use crate::ftl::gc::Lists;
 use crate::ftl::recovery::Role;
-use crate::nand::Geometry;
+use crate::shape::{Geometry, Shares};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
-
-/// A data block: as many neighbouring logical pages of a plane as a block holds. Numbered plane by plane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DataBlock(u32);
-
-impl DataBlock {
-    pub(super) const fn new(number: u32) -> DataBlock {
-        DataBlock(number)
-    }
-
-    /// The data block of a number.
-    pub(in crate::ftl) const fn numbered(number: u32) -> DataBlock {
-        DataBlock(number)
-    }
-
-    /// Its number.
-    #[must_use]
-    pub const fn get(self) -> u32 {
-        self.0
-    }
-
-    pub(super) fn at(self) -> usize {
-        self.0 as usize
-    }
-}
-
-/// A logical page as a place in a data block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
-    /// The data block.
-    pub data: DataBlock,
-    /// The page in it.
-    pub offset: u32,
-}
-
-/// How a plane's blocks are shared out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shares {
-    /// Data blocks of a plane.
-    pub data: u32,
-    /// Log blocks of a plane.
-    pub log: u32,
-}
-
-impl Shares {
-    /// Blocks beside data and log: one that stays free while the last log block is emptied, and the
-    /// target of a merge.
-    pub const BESIDE: u32 = 2;
-}
 
 /// What is known of a block in use.
 #[derive(Clone, Copy, Debug, Default)]

@@ -3,6 +3,7 @@
 //!
 //! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, section 2.5.
 
+use super::{PlannerFacts, PlannerPolicy};
 use crate::ftl::mapping::hybrid::LogView;
 use crate::ftl::merge::Job;
 use crate::image::keeps_nothing;
@@ -26,9 +27,10 @@ impl Policy for Alone {
     keeps_nothing!(Alone {});
 }
 
-impl Alone {
-    #[expect(clippy::unused_self, reason = "other planners have something to say")]
-    pub(super) fn along(&self, _: &LogView<'_>, _triggered: &Job, _plane: PlaneId) -> Job {
+impl PlannerPolicy for Alone {
+    fn along(&self, _: &LogView<'_>, _triggered: &Job, _plane: PlaneId) -> Job {
         Job::default()
     }
 }
+
+impl PlannerFacts for Alone {}

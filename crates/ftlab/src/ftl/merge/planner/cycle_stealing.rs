@@ -7,10 +7,12 @@
 //! does not work longer. With clocks of its own a plane looks at its log when its own programs have ended, which may be
 //! later than the other began: then it is no longer in work, not done earlier.
 
+use super::{PlannerFacts, PlannerPolicy};
 use crate::ftl::mapping::hybrid::LogView;
-use crate::ftl::merge::{Cost, Job};
+use crate::ftl::merge::Job;
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
+use crate::scheduler::CellWork;
 use crate::units::PlaneId;
 
 /// As many merges, each plane its own.
@@ -31,9 +33,8 @@ impl Policy for CycleStealing {
     keeps_nothing!(CycleStealing {});
 }
 
-impl CycleStealing {
-    #[expect(clippy::unused_self, reason = "as other planners")]
-    pub(super) fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
+impl PlannerPolicy for CycleStealing {
+    fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
         let most = triggered.merges.len();
         let mut job = Job::default();
         'merges: for log in view.tables.logs(plane) {
@@ -44,7 +45,9 @@ impl CycleStealing {
                 job.add(view, spot, most as u32, Some(triggered.cost));
             }
         }
-        job.erases_empty = job.cost.and(Cost::ERASE).fits(triggered.cost);
+        job.erases_empty = job.cost.and(CellWork::ERASE).fits(triggered.cost);
         job
     }
 }
+
+impl PlannerFacts for CycleStealing {}

@@ -12,12 +12,12 @@ pub use synchronised::Synchronised;
 
 use super::Job;
 use crate::ftl::mapping::hybrid::LogView;
-use crate::policy::seam;
+use crate::policy::{contract, seam};
 use crate::units::PlaneId;
 
 seam! {
     /// Decides what the other planes merge while one of them empties a log block.
-    pub enum Planner ("ftl.merge.planner" = "none") as PlannerChoice, with planner_policy {
+    pub enum Planner ("ftl.merge.planner" = "none") as PlannerChoice, with planner_policy, or ExternalPlanner {
         None(Alone),
         Synchronised(Synchronised),
         SuperDataBlock(SuperDataBlock),
@@ -25,18 +25,21 @@ seam! {
     }
 }
 
-impl PlannerChoice {
-    /// Whether the planes of different channels work as one.
-    #[must_use]
-    pub fn gangs_channels(&self) -> bool {
-        matches!(self, PlannerChoice::Synchronised(_))
+contract! {
+    /// What is known of a planner before it is built.
+    pub trait PlannerFacts of PlannerChoice, by planner_policy {
+        /// Whether the planes of different channels work as one.
+        fn gangs_channels(_options: &Self::Options) -> bool {
+            false
+        }
     }
 }
 
-impl Planner {
-    /// What `plane` does while another one does the job that `triggered`.
-    #[must_use]
-    pub fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
-        planner_policy!(self, policy => policy.along(view, triggered, plane))
+contract! {
+    /// What a planner decides.
+    pub trait PlannerPolicy for Planner, by planner_policy, or ExternalPlanner {
+        /// What `plane` does while another one does the job that `triggered`.
+        #[must_use]
+        fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job;
     }
 }

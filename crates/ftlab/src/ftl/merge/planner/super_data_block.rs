@@ -3,6 +3,7 @@
 //!
 //! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, section 3.2.2.
 
+use super::{PlannerFacts, PlannerPolicy};
 use crate::ftl::mapping::hybrid::{LogView, Spot};
 use crate::ftl::merge::Job;
 use crate::image::keeps_nothing;
@@ -26,9 +27,8 @@ impl Policy for SuperDataBlock {
     keeps_nothing!(SuperDataBlock {});
 }
 
-impl SuperDataBlock {
-    #[expect(clippy::unused_self, reason = "as other planners")]
-    pub(super) fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
+impl PlannerPolicy for SuperDataBlock {
+    fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
         let mut job = Job::default();
         for &data in &triggered.merges {
             let data = view.tables.beside(data, plane);
@@ -40,3 +40,5 @@ impl SuperDataBlock {
         job
     }
 }
+
+impl PlannerFacts for SuperDataBlock {}

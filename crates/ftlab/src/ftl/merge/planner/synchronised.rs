@@ -7,7 +7,7 @@
 //!
 //! Source: Huang, "On Channel Management in Advanced Solid-State Disk Architecture", NCTU 2010, section 3.2.1.
 
-use super::Alone;
+use super::{Alone, PlannerFacts, PlannerPolicy};
 use crate::ftl::mapping::hybrid::LogView;
 use crate::ftl::merge::Job;
 use crate::image::keeps_nothing;
@@ -32,9 +32,14 @@ impl Policy for Synchronised {
     keeps_nothing!(Synchronised {});
 }
 
-impl Synchronised {
-    #[expect(clippy::unused_self, reason = "other planners have something to say")]
-    pub(super) fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
+impl PlannerPolicy for Synchronised {
+    fn along(&self, view: &LogView<'_>, triggered: &Job, plane: PlaneId) -> Job {
         Alone.along(view, triggered, plane)
+    }
+}
+
+impl PlannerFacts for Synchronised {
+    fn gangs_channels(_options: &NoOptions) -> bool {
+        true
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::Resume;
-use crate::config::Config;
-use crate::config::value::Value;
+use crate::config::{Config, FtlOptions, Options};
+use crate::image::Resume;
+use crate::options::value::Value;
 
 /// An option on which the image and the loading device must agree, and do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +86,34 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
 }
 
 impl Resume {
+    /// What two configurations have in common. Random streams go on if the seeds are the same, too.
+    #[must_use]
+    pub fn between(saved: &Options, loading: &Options, same_seed: bool) -> Resume {
+        let (a, b) = (saved, loading);
+        Resume {
+            // Both decide whether there is a front end at all.
+            host: a.host == b.host && a.firmware == b.firmware,
+            mapping: a.ftl.mapping == b.ftl.mapping,
+            placement: a.ftl.placement == b.ftl.placement,
+            // What they know of pages is as long as the device has pages.
+            streams: a.ftl.streams == b.ftl.streams
+                && a.ftl.mapping == b.ftl.mapping
+                && a.ftl.over_provisioning == b.ftl.over_provisioning,
+            victim: a.ftl.gc.victim == b.ftl.gc.victim,
+            wear: a.ftl.wear.policy == b.ftl.wear.policy,
+            cache: a.cache == b.cache,
+            scheduler: a.scheduler == b.scheduler,
+            timing: a.nand.timing == b.nand.timing,
+            cost: a.ftl.cost.policy == b.ftl.cost.policy
+                && a.ftl.over_provisioning == b.ftl.over_provisioning
+                && a.nand.timing.policy.knows_costs()
+                && b.nand.timing.policy.knows_costs(),
+            // At which cost pages are programmed is nothing to collection.
+            collection: FtlOptions { cost: b.ftl.cost.clone(), ..a.ftl.clone() } == b.ftl,
+            random: same_seed,
+        }
+    }
+
     /// The same, to be told.
     #[must_use]
     pub fn told(&self) -> Vec<Taken> {

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use super::super::streams::WriteStream;
-use super::super::{Fragment, Ftl};
 use crate::config::{Config, Layer};
 use crate::device::DeviceSetup;
-use crate::host::SectorMask;
+use crate::engine::skills;
+use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::streams::WriteStream;
+use crate::ftl::{Fragment, Ftl};
 use crate::image::{Resume, Snapshot};
-use crate::units::{Lpn, PlaneId, Ppn};
+use crate::units::{Lpn, PlaneId, Ppn, SectorMask};
 
 const SECTORS: u32 = 8;
 const PLANES: u32 = 2;
@@ -116,7 +117,7 @@ impl Bench {
             assert!(self.ftl.counts().gc_runs > before, "{plane:?} has nothing to collect");
         }
         let reserve = self.ftl.thresholds.reserve;
-        let at = self.ftl.take_page(plane, WriteStream::new(0), reserve);
+        let at = self.ftl.take_page::<{ skills::ALL }>(plane, WriteStream::new(0), reserve);
         at.expect("there is room")
     }
 
@@ -153,7 +154,7 @@ impl Bench {
         self.make_way();
         let at = self.place(page);
         let all = self.program(at, page, new, true);
-        self.ftl.record(at, page, all);
+        self.ftl.record::<{ skills::ALL }>(at, page, all);
         self.note_written(page, new, at);
         self.in_flight.push(Program { at, pages: vec![(page, true)] });
     }
@@ -193,10 +194,10 @@ impl Bench {
         for (page, _) in pages.into_iter().filter(|&(_, wanted)| wanted) {
             match is_pack {
                 true => self.ftl.commit_fragment(page, at),
-                false => self.ftl.commit(page, at),
+                false => self.ftl.commit::<{ skills::ALL }>(page, at),
             }
         }
-        self.ftl.programmed_for_host(at, 1);
+        self.ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
     }
 
     fn trim(&mut self, page: Lpn) {
@@ -213,8 +214,11 @@ impl Bench {
         let mut next = self.ftl.blocks.next_valid(wanted.block, 0);
         while let Some(unit) = next {
             let from = self.ftl.geometry.page_at(wanted.block, unit);
-            let to = self.ftl.place_copy(plane, from).expect("there is room for copies");
-            self.ftl.record_collected(from, to);
+            let to = self
+                .ftl
+                .place_copy::<{ skills::ALL }>(plane, from)
+                .expect("there is room for copies");
+            self.ftl.record_collected::<{ skills::ALL }>(from, to);
             self.copy_bytes(from, to);
             match (interfere >> (unit % u8::BITS) & 1, salt % 3) {
                 (0, _) => {}
@@ -226,14 +230,14 @@ impl Bench {
                     living.into_iter().for_each(|page| self.trim(page));
                 }
             }
-            self.ftl.copied_page(from, to);
-            self.ftl.programmed(to, 1);
+            self.ftl.copied_page::<{ skills::ALL }>(from, to);
+            self.ftl.programmed::<{ skills::ALL }>(to, 1);
             self.ftl.counts.gc_pages += 1;
             next = self.ftl.blocks.next_valid(wanted.block, unit + 1);
         }
         let run = self.ftl.planes[plane.at()].collection.take().expect("it runs");
         self.ftl.end_collection(plane, &run);
-        self.ftl.refresh_writable(plane);
+        self.ftl.refresh_writable::<{ skills::ALL }>(plane);
     }
 
     fn copy_bytes(&mut self, from: Ppn, to: Ppn) {

@@ -228,6 +228,13 @@ impl Geometry {
         DieId::new(self.planes_per_die.of(plane.get()))
     }
 
+    /// The number of a page's plane in its die.
+    #[inline]
+    #[must_use]
+    pub fn plane_in_die(&self, page: Ppn) -> u32 {
+        self.planes_per_die.split(self.plane_of_page(page).get()).1
+    }
+
     /// Plane number `index` of a die.
     #[inline]
     #[must_use]

@@ -1,10 +1,10 @@
 //! The fuzz target of images: whatever the bytes, they are refused or make a device that works.
 
 use super::file::{self, Image};
-use super::{Part, Resume};
 use crate::config::{Config, Layer};
 use crate::device::{DeviceSetup, assemble};
 use crate::host::{Advanced, Host, Op, Request};
+use crate::image::{Part, Resume};
 use crate::units::{Lba, SimTime};
 
 /// The devices on which images are tried: these take no time to make.

@@ -29,7 +29,7 @@ struct Line {
 }
 
 impl<'a> Printer<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         catalog: &'static Catalog,
         origins: Option<&'a BTreeMap<&'static str, Origin>>,
     ) -> Printer<'a> {
@@ -48,7 +48,7 @@ impl<'a> Printer<'a> {
         self.sections.entry(section).or_default().policies.push(line);
     }
 
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         let mut text = String::new();
         for section in &self.catalog.sections {
             let Some(lines) = self.sections.get(section.path) else { continue };

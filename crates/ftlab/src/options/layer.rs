@@ -16,13 +16,13 @@ use super::value::{Raw, ValueError, unknown_name};
 /// One of the texts a config is made of.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    pub(super) label: String,
-    pub(super) text: Arc<str>,
-    pub(super) kind: LayerKind,
+    pub(crate) label: String,
+    pub(crate) text: Arc<str>,
+    pub(crate) kind: LayerKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LayerKind {
+pub(crate) enum LayerKind {
     Preset,
     UnknownPreset,
     File,
@@ -67,7 +67,7 @@ impl Layer {
         Layer { label: label.to_owned(), text: assignment.into(), kind: LayerKind::Set }
     }
 
-    pub(super) fn place(&self, span: Range<usize>) -> Place {
+    pub(crate) fn place(&self, span: Range<usize>) -> Place {
         let is_override = self.kind == LayerKind::Set;
         Place { is_override, ..Place::new(&self.label, &self.text, span) }
     }
@@ -75,7 +75,7 @@ impl Layer {
 
 /// An option that a layer sets.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub path: &'static str,
     pub key: Range<usize>,
     pub value: Range<usize>,
@@ -84,7 +84,7 @@ pub(super) struct Entry {
 
 /// What a layer holds.
 #[derive(Debug)]
-pub(super) struct Parsed {
+pub(crate) struct Parsed {
     /// Whether the text could be read at all, whatever it sets.
     pub is_read: bool,
     pub entries: Vec<Entry>,
@@ -95,7 +95,7 @@ pub(super) struct Parsed {
 
 /// The preset or the file that a file builds on.
 #[derive(Clone, Debug)]
-pub(super) struct Base {
+pub(crate) struct Base {
     pub name: String,
     pub span: Range<usize>,
 }
@@ -108,9 +108,9 @@ impl Base {
 /// So many problems of a text are told.
 const MOST_PROBLEMS: usize = 500;
 /// How that is written, for remedies.
-pub(super) const BASE_HINT: &str = "base = \"tlc-512g\" at the top of a user's file";
+pub(crate) const BASE_HINT: &str = "base = \"tlc-512g\" at the top of a user's file";
 
-pub(super) fn parse(layer: &Layer, catalog: &'static Catalog) -> Parsed {
+pub(crate) fn parse(layer: &Layer, catalog: &'static Catalog) -> Parsed {
     let parsed = Parsed { is_read: true, entries: Vec::new(), problems: Vec::new(), base: None };
     let mut parser = Parser { layer, catalog, parsed };
     match layer.kind {

@@ -298,7 +298,7 @@ fn wrong_type(kind: Kind, choices: &[Choice], raw: &Raw) -> ValueError {
 /// What values have in common that are ordered and have a default.
 macro_rules! ordered {
     ($kind:ident) => {
-        const KIND: $crate::config::value::Kind = $crate::config::value::Kind::$kind;
+        const KIND: $crate::options::value::Kind = $crate::options::value::Kind::$kind;
 
         fn within(&self, low: &str, high: &str) -> bool {
             matches!((Self::parse(low), Self::parse(high)),

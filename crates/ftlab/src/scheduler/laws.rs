@@ -5,12 +5,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::Classes;
+mod classes;
+
+use classes::Classes;
+
+use super::command::{Command, CommandId, Origin};
+use super::probe::Activity;
 use crate::nand::timing;
-use crate::nand::{
-    Abilities, CacheOps, CellMode, Geometry, Kind, MultiPlane, PauseCost, Programmed,
-};
-use crate::scheduler::{Activity, Command, CommandId, Origin};
+use crate::nand::{Abilities, CacheOps, CellMode, Kind, MultiPlane, PauseCost, Programmed};
+use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 
 /// What a bus is used for.

@@ -5,64 +5,9 @@
 //! of names. (Seams and their policies are declared in [`policy`](crate::policy).) Everything else
 //! (`explain`, the reference, the errors) is derived from these declarations.
 
-use std::fmt;
-
 use super::catalog::Builder;
 use super::reader::Reader;
 use super::show::Printer;
-use super::text::quoted;
-use super::value::{Choice, Kind};
-
-/// One option, as it is declared.
-#[derive(Clone, Copy, Debug)]
-pub struct Declaration {
-    /// The full path, such as `ftl.gc.start`.
-    pub path: &'static str,
-    /// What it means.
-    pub doc: &'static str,
-    /// What kind of value it takes.
-    pub kind: Kind,
-    /// What a count counts; empty where the value carries its unit itself.
-    pub unit: &'static str,
-    /// The value it has when nothing sets it; `None` if it must be set.
-    pub default: Option<&'static str>,
-    /// The least and the most, both allowed.
-    pub range: Option<(&'static str, &'static str)>,
-    /// Where the default and the range come from.
-    pub source: &'static str,
-    /// Under which of other options' values it does something: any of these is enough. Always if there
-    /// is none.
-    pub applies_with: &'static [Condition],
-    /// The names it takes, if it is a choice.
-    pub choices: fn() -> &'static [Choice],
-}
-
-/// What another option has to be for an option to do anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Condition {
-    /// The path of the other option.
-    pub path: &'static str,
-    /// Whether it has to be `value`, or anything else.
-    pub is: bool,
-    /// The value, as it is printed.
-    pub value: &'static str,
-}
-
-impl fmt::Display for Condition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let relation = if self.is { "=" } else { "other than" };
-        let number = self.value.bytes().all(|byte| byte.is_ascii_digit());
-        let value = if number { self.value.to_owned() } else { quoted(self.value) };
-        write!(f, "{} {relation} {value}", self.path)
-    }
-}
-
-/// Any of several conditions, in words.
-#[must_use]
-pub fn any_of(conditions: &[Condition]) -> String {
-    let told: Vec<String> = conditions.iter().map(Condition::to_string).collect();
-    told.join(" or ")
-}
 
 /// A part of the config: a section with its options, or a seam with those of its policies.
 pub trait Node: Sized {
@@ -117,46 +62,46 @@ macro_rules! options {
         }
 
         impl $Name {
-            const DECLARED: &[$crate::config::declare::Declaration] = &[
-                $($crate::config::declare::Declaration {
+            const DECLARED: &[$crate::options::declaration::Declaration] = &[
+                $($crate::options::declaration::Declaration {
                     path: concat!($at, ".", stringify!($field)),
                     doc: concat!($($field_doc),+).trim_ascii(),
-                    kind: <$Type as $crate::config::value::Value>::KIND,
+                    kind: <$Type as $crate::options::value::Value>::KIND,
                     unit: concat!($($unit)?),
-                    default: $crate::config::declare::options!(@default $default),
-                    range: $crate::config::declare::options!(@range $($low, $high)?),
+                    default: $crate::options::declare::options!(@default $default),
+                    range: $crate::options::declare::options!(@range $($low, $high)?),
                     source: $field_source,
-                    applies_with: &[$($($crate::config::declare::Condition {
+                    applies_with: &[$($($crate::options::declaration::Condition {
                         path: $other,
-                        is: $crate::config::declare::options!(@relation $relation),
+                        is: $crate::options::declare::options!(@relation $relation),
                         value: $value,
                     },)+)?],
-                    choices: <$Type as $crate::config::value::Value>::choices,
+                    choices: <$Type as $crate::options::value::Value>::choices,
                 },)*
             ];
         }
 
-        impl $crate::config::declare::Node for $Name {
-            fn describe(catalog: &mut $crate::config::catalog::Builder) {
+        impl $crate::options::declare::Node for $Name {
+            fn describe(catalog: &mut $crate::options::catalog::Builder) {
                 catalog.options($at, concat!($($doc),+).trim_ascii(), Self::DECLARED);
-                $($(<$Node as $crate::config::declare::Node>::describe(catalog);)*)?
+                $($(<$Node as $crate::options::declare::Node>::describe(catalog);)*)?
             }
 
             #[allow(unused_variables, unused_mut, unused_assignments, reason = "empty sections")]
-            fn read(reader: &mut $crate::config::reader::Reader<'_>) -> Self {
+            fn read(reader: &mut $crate::options::reader::Reader<'_>) -> Self {
                 let mut declared = Self::DECLARED.iter();
                 Self {
                     $($field: reader.option::<$Type>(
                         declared.next().expect("one declaration for each field"),
                     ),)*
-                    $($($node: <$Node as $crate::config::declare::Node>::read(reader),)*)?
+                    $($($node: <$Node as $crate::options::declare::Node>::read(reader),)*)?
                 }
             }
 
             #[allow(unused_variables, reason = "empty sections")]
-            fn write(&self, printer: &mut $crate::config::show::Printer<'_>) {
+            fn write(&self, printer: &mut $crate::options::show::Printer<'_>) {
                 $(printer.option(concat!($at, ".", stringify!($field)), &self.$field);)*
-                $($($crate::config::declare::Node::write(&self.$node, printer);)*)?
+                $($($crate::options::declare::Node::write(&self.$node, printer);)*)?
             }
         }
     };
@@ -187,13 +132,13 @@ macro_rules! choices {
             const ALL: &[$Name] = &[$($Name::$Variant),+];
         }
 
-        impl $crate::config::value::Value for $Name {
-            const KIND: $crate::config::value::Kind = $crate::config::value::Kind::Choice;
+        impl $crate::options::value::Value for $Name {
+            const KIND: $crate::options::value::Kind = $crate::options::value::Kind::Choice;
 
-            fn parse(text: &str) -> Result<Self, $crate::config::value::ValueError> {
+            fn parse(text: &str) -> Result<Self, $crate::options::value::ValueError> {
                 match Self::ALL.iter().find(|value| value.print() == text) {
                     Some(value) => Ok(*value),
-                    None => Err($crate::config::value::unknown_choice(text, Self::choices())),
+                    None => Err($crate::options::value::unknown_choice(text, Self::choices())),
                 }
             }
 
@@ -209,9 +154,9 @@ macro_rules! choices {
                 Self::ALL[0]
             }
 
-            fn choices() -> &'static [$crate::config::value::Choice] {
-                const CHOICES: &[$crate::config::value::Choice] =
-                    &[$($crate::config::value::Choice {
+            fn choices() -> &'static [$crate::options::value::Choice] {
+                const CHOICES: &[$crate::options::value::Choice] =
+                    &[$($crate::options::value::Choice {
                         name: $text,
                         doc: concat!($($doc),+).trim_ascii(),
                     },)+];
@@ -224,7 +169,7 @@ pub(crate) use choices;
 
 #[cfg(test)]
 mod tests {
-    use crate::config::value::Value;
+    use crate::options::value::Value;
 
     choices! {
         /// A colour.

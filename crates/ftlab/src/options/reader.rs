@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::catalog::{Catalog, OptionInfo};
-use super::declare::{Condition, Declaration, any_of};
+use super::declaration::{Condition, Declaration, any_of};
 use super::layer::{BASE_HINT, Entry, Layer, LayerKind, Parsed};
 use super::problem::{Place, Problem};
+use super::seam::SeamInfo;
 use super::text::{quoted, shown};
 use super::value::{Raw, Value, ValueError, read_within, unknown_name};
-use crate::policy::SeamInfo;
 
 /// Where the value of an option comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub struct Reader<'a> {
     /// For each option that is set, the topmost layer that sets it.
     entries: BTreeMap<&'static str, (usize, Entry)>,
     problems: Vec<Problem>,
-    pub(super) origins: BTreeMap<&'static str, Origin>,
+    pub(crate) origins: BTreeMap<&'static str, Origin>,
     missing: Vec<&'static str>,
     read: BTreeSet<&'static str>,
     /// Options whose value stands in for a wrong one: nothing may be concluded from it.
@@ -69,7 +69,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         layers: &'a [Layer],
         parsed: Vec<Parsed>,
         catalog: &'static Catalog,
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
     }
 
     /// After everything was read: what is missing, and what was set for a policy not in force.
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         if !self.missing.is_empty() {
             let (path, message) = match self.missing.as_slice() {
                 [one] => ((*one).to_owned(), "has no value, and no default".to_owned()),
@@ -250,33 +250,33 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether all these options have the values that were meant.
-    pub(super) fn sound(&self, paths: &[&str]) -> bool {
+    pub(crate) fn sound(&self, paths: &[&str]) -> bool {
         paths.iter().all(|path| !self.wrong.contains(path))
     }
 
     /// Whether the user set the option by hand, in a file or with --set (not a preset, nor an image), and
     /// to something else than its default: who gives a configuration in full, as `ftlab config show`
     /// prints it, has not asked for anything.
-    pub(super) fn user_changed(&self, path: &str) -> bool {
+    pub(crate) fn user_changed(&self, path: &str) -> bool {
         let by_hand = self.set_by_hand(path);
         let default = self.catalog.option(path).and_then(|option| option.default);
         by_hand && self.sound(&[path]) && self.values.get(path).map(String::as_str) != default
     }
 
     /// Whether the user set the option by hand, in a file or with --set, to whatever.
-    pub(super) fn set_by_hand(&self, path: &str) -> bool {
+    pub(crate) fn set_by_hand(&self, path: &str) -> bool {
         self.entries.get(path).is_some_and(|(layer, _)| {
             matches!(self.layers[*layer].kind, LayerKind::File | LayerKind::Set)
         })
     }
 
     /// The paths of all options.
-    pub(super) fn all_paths(&self) -> impl Iterator<Item = &'static str> + use<'_, 'a> {
+    pub(crate) fn all_paths(&self) -> impl Iterator<Item = &'static str> + use<'_, 'a> {
         self.catalog.options.iter().map(|option| option.path)
     }
 
     /// Options that the user changed, and that do nothing as other options are.
-    pub(super) fn idle(&self) -> Vec<Problem> {
+    pub(crate) fn idle(&self) -> Vec<Problem> {
         let holds = |condition: &Condition| {
             let value = self.values.get(condition.path).map(String::as_str);
             (value == Some(condition.value)) == condition.is
@@ -300,13 +300,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether a layer sets the option.
-    pub(super) fn is_set(&self, path: &str) -> bool {
+    pub(crate) fn is_set(&self, path: &str) -> bool {
         self.entries.contains_key(path)
     }
 
     /// Whether a layer sets the option, and not only a preset for another policy than the one that a layer
     /// above it chose at `seam`.
-    pub(super) fn is_set_for(&self, path: &str, seam: &str) -> bool {
+    pub(crate) fn is_set_for(&self, path: &str, seam: &str) -> bool {
         let Some((layer, _)) = self.entries.get(path) else { return false };
         let by_preset = matches!(self.layers[*layer].kind, LayerKind::Preset);
         let chosen = self.entries.get(seam).map(|(layer, _)| *layer);
@@ -314,19 +314,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Where the first of these options that is set was set in the topmost layer.
-    pub(super) fn place(&self, paths: &[&str]) -> Option<Place> {
+    pub(crate) fn place(&self, paths: &[&str]) -> Option<Place> {
         let set = paths.iter().filter_map(|path| self.entries.get(path));
         // The later of two equal maxima wins: reversed, the option named first does.
         let (layer, entry) = set.rev().max_by_key(|(layer, _)| *layer)?;
         Some(self.layers[*layer].place(entry.value.clone()))
     }
 
-    pub(super) fn note(&mut self, problem: Problem) {
+    pub(crate) fn note(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
 
     /// All problems, in the order of the layers and of their text; those without a place first.
-    pub(super) fn problems(&mut self) -> Vec<Problem> {
+    pub(crate) fn problems(&mut self) -> Vec<Problem> {
         let mut problems = std::mem::take(&mut self.problems);
         sort(self.layers, &mut problems);
         problems
@@ -334,7 +334,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Sorts problems in the order of the layers and of their text; those without a place come first.
-pub(super) fn sort(layers: &[Layer], problems: &mut [Problem]) {
+pub(crate) fn sort(layers: &[Layer], problems: &mut [Problem]) {
     problems.sort_by_key(|problem| {
         problem.place.as_ref().map(|place| {
             (layers.iter().position(|layer| layer.label == place.label), place.span.start)

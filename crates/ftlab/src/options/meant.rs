@@ -4,6 +4,9 @@
 use super::catalog::Catalog;
 use super::text::nearest;
 
+/// How a remedy begins that knows better.
+pub(crate) const MEANT: &str = "did you mean";
+
 /// Words of data sheets, papers and other simulators, and the last part of the option that stands for them here.
 const SYNONYMS: [(&str, &str); 36] = [
     ("algorithm", "policy"),
@@ -44,8 +47,30 @@ const SYNONYMS: [(&str, &str); 36] = [
     ("wear_leveling", "policy"),
 ];
 
+impl Catalog {
+    /// What to write instead of the unknown `path`, and what is known around there.
+    pub(crate) fn remedy_for(&self, path: &str) -> String {
+        let mut parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
+        while !self.holds(parent) {
+            parent = parent.rsplit_once('.').map_or("", |(parent, _)| parent);
+        }
+        let children = self.children(parent);
+        let meant = meant(self, path, parent);
+        let place = if parent.is_empty() { "at the top" } else { parent };
+        let known = format!(
+            "known {}: {}",
+            if parent.is_empty() { place.to_owned() } else { format!("in {place}") },
+            children.join(", ")
+        );
+        match meant {
+            Some(meant) => format!("{MEANT} {meant}? ({known})"),
+            None => format!("remove it, or write one that is {known}"),
+        }
+    }
+}
+
 /// The option or the section that `path` probably stands for. `parent` is the longest part of it that is known.
-pub(super) fn meant(catalog: &Catalog, path: &str, parent: &str) -> Option<String> {
+fn meant(catalog: &Catalog, path: &str, parent: &str) -> Option<String> {
     let rest = path.strip_prefix(parent).unwrap_or(path).trim_start_matches('.');
     let last = path.rsplit('.').next().unwrap_or(path).to_lowercase();
     let children = catalog.children(parent);
@@ -96,7 +121,7 @@ fn by_words<'a>(wanted: &str, known: &[&'a str]) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::catalog::catalog;
+    use crate::config::catalog;
 
     #[test]
     fn words_of_others_stand_for_options_that_there_are() {

@@ -1,0 +1,132 @@
+//! The bounds, in `bounds.toml`: what was counted when they were renewed last, and with which compiler.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::count::Counted;
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/bounds.toml");
+const HEAD: &str = "\
+# Instructions that a request takes in the small form of each scenario of the bench presets.
+# Written by: ./x instructions --update
+";
+/// By how much a count may differ from its bound. The same build counts the same; what differs between machines with
+/// the same compiler is which of its variants of `memcpy` the C library takes.
+const MARGIN: f64 = 0.02;
+/// The same with another compiler than the one whose code was counted.
+const OTHER_COMPILER: f64 = 0.10;
+
+/// What was counted, by scenario.
+pub struct Bounds {
+    compiler: String,
+    each: BTreeMap<String, u64>,
+}
+
+impl Bounds {
+    /// Reads the file.
+    pub fn read() -> Result<Bounds, String> {
+        let text = std::fs::read_to_string(FILE).map_err(|error| format!("{FILE}: {error}"))?;
+        let table: toml::Table = text.parse().map_err(|error| format!("{FILE}: {error}"))?;
+        let compiler = table.get("compiler").and_then(toml::Value::as_str);
+        let each = table.get("instructions").and_then(toml::Value::as_table);
+        let (Some(compiler), Some(each)) = (compiler, each) else {
+            return Err(format!("{FILE}: needs a text compiler and a table instructions"));
+        };
+        let number = |(name, value): (&String, &toml::Value)| {
+            let number = value.as_integer().and_then(|number| u64::try_from(number).ok());
+            let number = number.filter(|&number| number > 0);
+            number.map(|number| (name.clone(), number)).ok_or(format!("{FILE}: {name}: a count"))
+        };
+        let each = each.iter().map(number).collect::<Result<_, _>>()?;
+        Ok(Bounds { compiler: compiler.to_owned(), each })
+    }
+
+    /// Writes the file anew.
+    pub fn write(compiler: &str, counted: &[Counted]) -> Result<(), String> {
+        let mut text = format!("{HEAD}compiler = \"{compiler}\"\n\n[instructions]\n");
+        for Counted { name, each } in counted {
+            writeln!(text, "{name} = {each}").expect("text takes text");
+        }
+        std::fs::write(FILE, text).map_err(|error| format!("{FILE}: {error}"))
+    }
+
+    /// What was counted of a scenario.
+    pub fn of(&self, name: &str) -> Option<u64> {
+        self.each.get(name).copied()
+    }
+
+    /// By how much counts of this compiler's code may differ.
+    pub fn margin(&self, compiler: &str) -> f64 {
+        if compiler == self.compiler {
+            return MARGIN;
+        }
+        println!(
+            "instructions: the bounds are of {}, this is {compiler}: {:.0} % off is still taken",
+            self.compiler,
+            OTHER_COMPILER * 100.0
+        );
+        OTHER_COMPILER
+    }
+}
+
+/// How a count compares with its bound.
+pub enum Verdict {
+    Within,
+    /// By so many percent.
+    Above {
+        percent: f64,
+    },
+    /// By so many percent.
+    Below {
+        percent: f64,
+    },
+    /// There is nothing to compare with.
+    Unbounded,
+}
+
+impl Verdict {
+    /// A margin is a share of the bound.
+    pub fn of(each: u64, bound: u64, margin: f64) -> Verdict {
+        let change = each as f64 / bound as f64 - 1.0;
+        if change > margin {
+            Verdict::Above { percent: change * 100.0 }
+        } else if change < -margin {
+            Verdict::Below { percent: -change * 100.0 }
+        } else {
+            Verdict::Within
+        }
+    }
+
+    /// For people.
+    pub fn told(&self) -> String {
+        match self {
+            Verdict::Within => "within".to_owned(),
+            Verdict::Above { percent } => format!("ABOVE by {percent:.1} %"),
+            Verdict::Below { percent } => format!("fell by {percent:.1} %"),
+            Verdict::Unbounded => "HAS NO BOUND".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_holds_within_its_margin() {
+        assert!(matches!(Verdict::of(1020, 1000, MARGIN), Verdict::Within));
+        assert!(matches!(Verdict::of(980, 1000, MARGIN), Verdict::Within));
+        assert!(matches!(Verdict::of(1021, 1000, MARGIN), Verdict::Above { .. }));
+        assert!(matches!(Verdict::of(979, 1000, MARGIN), Verdict::Below { .. }));
+    }
+
+    #[test]
+    fn every_scenario_has_a_bound() {
+        let bounds = Bounds::read().expect("the file of the bounds");
+        let named: Vec<&str> = crate::scenarios::SCENARIOS.iter().map(|each| each.name).collect();
+        for name in &named {
+            assert!(bounds.of(name).is_some(), "{name}: ./x instructions --update");
+        }
+        assert_eq!(bounds.each.len(), named.len(), "a bound for what is no scenario any more");
+    }
+}

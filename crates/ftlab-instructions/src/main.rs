@@ -1,0 +1,82 @@
+//! How many instructions a request takes, in each scenario of the bench `presets`: `./x instructions`.
+//!
+//! Times differ from run to run and with what else the machine does; counts do not, so a change of two percent shows, and
+//! can fail a test. valgrind's cachegrind counts them, in small forms of the scenarios, once with the requests that are
+//! measured and once without (`count.rs`): the difference is theirs, and building, filling and ageing the device drop out.
+//! The bounds are in `bounds.toml` (`bounds.rs`).
+
+mod bounds;
+mod count;
+#[allow(
+    dead_code,
+    reason = "the bench plays larger forms, too, and prints more of what comes of them"
+)]
+#[path = "../../ftlab/benches/scenarios/mod.rs"]
+mod scenarios;
+
+use std::process::ExitCode;
+
+use bounds::{Bounds, Verdict};
+use count::Counted;
+
+const USAGE: &str = "usage: ./x instructions [--update]";
+/// Set to `required`, it makes a machine without valgrind an error.
+const REQUIRED: &str = "FTLAB_INSTRUCTIONS";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let led = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => check(),
+        ["--update"] => update(),
+        [count::PLAY, name, requests] => count::play(name, requests).map(|()| ExitCode::SUCCESS),
+        _ => Err(USAGE.to_owned()),
+    };
+    led.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::from(2)
+    })
+}
+
+/// Whether counts are within their bounds.
+fn check() -> Result<ExitCode, String> {
+    if !count::is_valgrind_there() {
+        if std::env::var(REQUIRED).is_ok_and(|value| value == "required") {
+            return Err(format!("valgrind is missing, and {REQUIRED} says that it is required"));
+        }
+        println!("instructions: not counted, as valgrind is missing");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let bounds = Bounds::read()?;
+    let margin = bounds.margin(&count::compiler()?);
+    println!("{:<14} {:>10} {:>10}", "instructions", "a request", "bound");
+    let (mut above, mut below) = (false, false);
+    for Counted { name, each } in count::all()? {
+        let bound = bounds.of(name);
+        let verdict = bound.map_or(Verdict::Unbounded, |bound| Verdict::of(each, bound, margin));
+        let bound = bound.map_or("-".to_owned(), |bound| bound.to_string());
+        println!("{name:<14} {each:>10} {bound:>10}  {}", verdict.told());
+        above |= matches!(verdict, Verdict::Above { .. } | Verdict::Unbounded);
+        below |= matches!(verdict, Verdict::Below { .. });
+    }
+    if below {
+        println!("Fewer than before: let the bounds follow, by ./x instructions --update.");
+    }
+    if !above {
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!(
+        "error: a request takes more instructions than its bound and {:.0} % (or has none). See where they go:\n  {}\n\
+         If it is meant, renew the bounds by ./x instructions --update, and say why in the commit.",
+        margin * 100.0,
+        count::profile_command()?,
+    );
+    Ok(ExitCode::FAILURE)
+}
+
+/// Makes what is counted now the bounds.
+fn update() -> Result<ExitCode, String> {
+    let counted = count::all()?;
+    Bounds::write(&count::compiler()?, &counted)?;
+    counted.iter().for_each(|Counted { name, each }| println!("{name:<14} {each:>10}"));
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,294 @@
+//! Policies that are no part of the simulator: what a crate of somebody else writes with nothing but what is public. A
+//! copy of greedy gives the bytes of the built-in one, and so does a boxed policy of any other seam; one of its own
+//! runs to steady state, keeps all promises, and goes on from an image.
+
+use std::collections::VecDeque;
+
+use ftlab::cache::{Fifo as FifoBuffer, Lru, WriteThrough};
+use ftlab::config::{Config, Layer};
+use ftlab::device::{Device, DeviceSetup, Misfit, assemble};
+use ftlab::engine::Stream;
+use ftlab::ftl::gc::{Fifo as OldestBlock, VictimPolicy, VictimView, most_valid};
+use ftlab::ftl::mapping::PageMap;
+use ftlab::ftl::placement::Dynamic;
+use ftlab::ftl::streams::{Single, StreamCounts, StreamsPolicy, WriteStream};
+use ftlab::host::{Completion, Host, Op, Request};
+use ftlab::image::{Damage, Reader, Resume, Snapshot, Writer};
+use ftlab::policy::OutsidePolicy;
+use ftlab::scheduler::{Arrival, Fifo as InOrder, SchedulerPolicy, View};
+use ftlab::shape::Geometry;
+use ftlab::units::{BlockId, Lba, Lpn, PlaneId, SimTime};
+
+const SEED: u64 = 7;
+/// Requests of a run: the toy device is written some ten times over.
+const REQUESTS: u32 = 60_000;
+const DEPTH: u32 = 8;
+
+/// Greedy, written once more: queues by number of valid pages.
+#[derive(Clone, Debug)]
+struct Fewest {
+    /// By plane and number of valid pages, what has had that number for longest first.
+    queues: Vec<Vec<VecDeque<BlockId>>>,
+    most_valid: u32,
+}
+
+impl Fewest {
+    fn new(geometry: &Geometry) -> Fewest {
+        let of_plane = vec![VecDeque::new(); geometry.units_per_block() as usize + 1];
+        let queues = vec![of_plane; geometry.planes() as usize];
+        Fewest { queues, most_valid: most_valid(geometry) }
+    }
+
+    fn forget(&mut self, plane: PlaneId, valid: u32, block: BlockId) {
+        self.queues[plane.at()][valid as usize].retain(|&other| other != block);
+    }
+}
+
+impl OutsidePolicy for Fewest {
+    fn name(&self) -> &'static str {
+        "fewest"
+    }
+}
+
+impl VictimPolicy for Fewest {
+    fn closed(&mut self, view: &VictimView<'_>, block: BlockId) {
+        let valid = view.blocks.valid(block) as usize;
+        self.queues[view.plane.at()][valid].push_back(block);
+    }
+
+    fn lost_page(&mut self, view: &VictimView<'_>, block: BlockId) {
+        self.forget(view.plane, view.blocks.valid(block) + 1, block);
+        self.closed(view, block);
+    }
+
+    fn withdrawn(&mut self, view: &VictimView<'_>, block: BlockId) {
+        self.forget(view.plane, view.blocks.valid(block), block);
+    }
+
+    fn candidates(&self, plane: PlaneId) -> Vec<BlockId> {
+        self.queues[plane.at()].iter().flatten().copied().collect()
+    }
+
+    fn choose(&mut self, view: &VictimView<'_>) -> Option<BlockId> {
+        let worth = self.queues[view.plane.at()].iter_mut().take(self.most_valid as usize + 1);
+        worth.into_iter().find_map(VecDeque::pop_front)
+    }
+}
+
+/// A policy that no part of the simulator has: pages whose last two writes were close to each other are hot.
+#[derive(Clone, Debug)]
+struct Rhythm {
+    counts: StreamCounts,
+    writes: u32,
+    /// By logical page: the write that was its last, and whether the one before was near.
+    pages: Vec<(u32, bool)>,
+}
+
+impl Rhythm {
+    fn new(logical_pages: u32) -> Rhythm {
+        let pages = vec![(0, false); logical_pages as usize];
+        Rhythm { counts: StreamCounts::new(2, 1), writes: 0, pages }
+    }
+}
+
+impl OutsidePolicy for Rhythm {
+    fn name(&self) -> &'static str {
+        "rhythm"
+    }
+
+    fn save(&self, out: &mut Writer) {
+        let Rhythm { counts: _, writes, pages } = self;
+        out.number(*writes);
+        for &(last, near) in pages {
+            out.number(last);
+            out.flag(near);
+        }
+    }
+
+    fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
+        let any = u64::from(u32::MAX);
+        self.writes = from.below(any, "how much was written")?;
+        for page in &mut self.pages {
+            *page = (from.below(any, "the last write of a page")?, from.flag("its rhythm")?);
+        }
+        Ok(())
+    }
+}
+
+impl StreamsPolicy for Rhythm {
+    fn counts(&self) -> StreamCounts {
+        self.counts
+    }
+
+    fn host_stream(&self, page: Lpn, _tag: u8) -> WriteStream {
+        WriteStream::new(u8::from(self.pages[page.at()].1))
+    }
+
+    fn wrote(&mut self, page: Lpn) {
+        self.writes = self.writes.wrapping_add(1);
+        let between = self.writes.wrapping_sub(self.pages[page.at()].0);
+        let near = (between as usize) < self.pages.len() / 2;
+        self.pages[page.at()] = (self.writes, near);
+    }
+}
+
+/// Commands as they come, which the built-in `fifo` does.
+#[derive(Clone, Debug)]
+struct InTurn;
+
+impl OutsidePolicy for InTurn {
+    fn name(&self) -> &'static str {
+        "in-turn"
+    }
+}
+
+impl SchedulerPolicy for InTurn {
+    fn overtaking(&self) -> bool {
+        false
+    }
+
+    fn rank(&mut self, arrival: &Arrival, _view: &View<'_>) -> u64 {
+        arrival.sequence
+    }
+}
+
+fn config(sets: &[&str]) -> Config {
+    let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
+    let layers: Vec<_> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
+    Config::load(&layers).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Writes and reads of which a tenth of the addresses gets most; returns all that was answered.
+fn play(device: &mut Device, requests: u32, random: &mut Stream) -> Vec<Completion> {
+    const SECTORS: u32 = 8;
+    let pages = device.capacity_sectors() / u64::from(SECTORS);
+    let (mut left, mut in_flight, mut done) = (requests, 0, Vec::new());
+    while left > 0 || in_flight > 0 {
+        while left > 0 && in_flight < DEPTH {
+            let span = if random.below(4) > 0 { pages / 10 } else { pages };
+            let op = if random.below(8) == 0 { Op::Read } else { Op::Write };
+            let lba = Lba(random.below(span) * u64::from(SECTORS));
+            let request = Request { op, lba, sectors: SECTORS, stream: 0, tag: 0, fua: false };
+            device.submit(device.now(), request);
+            (left, in_flight) = (left - 1, in_flight + 1);
+        }
+        let before = done.len();
+        device.advance_until(SimTime::FOREVER, &mut done);
+        in_flight -= (done.len() - before) as u32;
+    }
+    device.audit().unwrap_or_else(|found| panic!("{found}"));
+    done
+}
+
+/// All that a device answers, and the image that it leaves.
+fn run(setup: DeviceSetup) -> (Vec<Completion>, Device, Snapshot) {
+    let mut device = assemble(setup);
+    let mut random = Stream::new(SEED, "load");
+    let mut done = play(&mut device, REQUESTS, &mut random);
+    device.rest(&mut done).expect("nothing wears out");
+    device.audit().unwrap_or_else(|found| panic!("{found}"));
+    assert!(device.ftl_counts().gc_pages > 0, "collection never began");
+    let image = device.save();
+    (done, device, image)
+}
+
+fn assert_same(built_in: DeviceSetup, outside: DeviceSetup, what: &str) {
+    let (one, of_one, _) = run(built_in);
+    let (other, of_other, _) = run(outside);
+    assert_eq!(one.len(), other.len(), "{what}");
+    let apart = one.iter().zip(&other).find(|(one, other)| one != other);
+    assert_eq!(apart, None, "{what}");
+    assert_eq!(of_one.ftl_counts(), of_other.ftl_counts(), "{what}");
+    assert_eq!(of_one.flash().done(), of_other.flash().done(), "{what}");
+    assert_eq!(of_one.buffer_counts(), of_other.buffer_counts(), "{what}");
+}
+
+#[test]
+fn a_copy_of_greedy_gives_what_greedy_gives() {
+    let config = config(&[]);
+    let setup = || DeviceSetup::new(&config, SEED);
+    let copy = setup().with_victim(Fewest::new(&setup().ftl.geometry));
+    assert_eq!(copy.ftl.victim.name(), "fewest");
+    assert_same(setup(), copy, "greedy");
+    // The test could tell: another policy gives something else.
+    let geometry = setup().ftl.geometry;
+    let (greedy, ..) = run(setup());
+    let (oldest, ..) = run(setup().with_victim(OldestBlock::new(&geometry)));
+    assert_ne!(greedy, oldest);
+}
+
+#[test]
+fn a_scheduler_of_ones_own_gives_what_its_like_gives() {
+    let config = config(&["scheduler.policy=fifo"]);
+    let setup = || DeviceSetup::new(&config, SEED);
+    assert_same(setup(), setup().with_scheduler(InTurn), "an order of arrival");
+}
+
+/// What the crate has can be boxed, too: policies move out and in as they are.
+#[test]
+fn a_boxed_policy_gives_what_it_gives_unboxed() {
+    let config = config(&["cache.policy=lru", "cache.capacity=256KiB", "scheduler.policy=fifo"]);
+    let setup = || DeviceSetup::new(&config, SEED);
+    let (logical, geometry) = (config.logical_pages(), setup().ftl.geometry);
+    let fits = |setup: Result<DeviceSetup, Misfit>| setup.unwrap_or_else(|why| panic!("{why}"));
+    assert_same(setup(), fits(setup().with_write_buffer(Lru::default())), "lru");
+    assert_same(setup(), fits(setup().with_mapping(PageMap::new(logical))), "page");
+    assert_same(setup(), fits(setup().with_placement(Dynamic::new(&geometry))), "dynamic");
+    assert_same(setup(), fits(setup().with_streams(Single::new(1))), "single");
+    assert_same(setup(), setup().with_scheduler(InOrder), "fifo");
+}
+
+const TWO_STREAMS: [&str; 1] = ["ftl.streams.policy=multi-hash"];
+
+#[test]
+fn streams_of_ones_own_separate_at_steady_state() {
+    let config = config(&TWO_STREAMS);
+    let setup = || DeviceSetup::new(&config, SEED);
+    let rhythm = setup().with_streams(Rhythm::new(config.logical_pages())).expect("it fits");
+    let (_, apart, _) = run(rhythm);
+    let (_, together, _) = run(setup().with_streams(Single::new(1)).expect("it fits"));
+    let (apart, together) = (apart.ftl_counts().gc_pages, together.ftl_counts().gc_pages);
+    assert!(apart < together, "{apart} pages were copied, and {together} without streams");
+}
+
+#[test]
+fn an_image_goes_on_with_what_an_outside_policy_remembers() {
+    let config = config(&TWO_STREAMS);
+    let setup = || {
+        let setup = DeviceSetup::new(&config, SEED);
+        let victim = Fewest::new(&setup.ftl.geometry);
+        let streams = Rhythm::new(config.logical_pages());
+        setup.with_victim(victim).with_streams(streams).expect("it fits")
+    };
+    let (_, mut saved, image) = run(setup());
+    let mut loaded = assemble(setup());
+    loaded.load(&image, Resume::ALL).expect("it was saved just now");
+    let [mut one, mut other] = [(); 2].map(|()| Stream::new(SEED, "afterwards"));
+    let gone_on = play(&mut saved, REQUESTS / 4, &mut one);
+    assert_eq!(gone_on, play(&mut loaded, REQUESTS / 4, &mut other));
+
+    // The policy of the configuration can't take that up, and says so; it can be told what happened instead.
+    let mut built_in = assemble(DeviceSetup::new(&config, SEED));
+    assert!(built_in.load(&image, Resume::ALL).is_err());
+    let told = Resume { victim: false, streams: false, ..Resume::ALL };
+    let mut built_in = assemble(DeviceSetup::new(&config, SEED));
+    built_in.load(&image, told).expect("it is told what happened");
+    play(&mut built_in, REQUESTS / 4, &mut Stream::new(SEED, "afterwards"));
+    // Nor can an outside policy take up what another one wrote.
+    let (.., image) = run(DeviceSetup::new(&config, SEED));
+    let damage = assemble(setup()).load(&image, Resume::ALL).expect_err("another policy wrote it");
+    assert!(damage.to_string().contains("outside policy"), "{damage}");
+}
+
+#[test]
+fn what_does_not_fit_the_configured_device_is_refused() {
+    let config = config(&["cache.policy=lru", "cache.capacity=256KiB"]);
+    let setup = || DeviceSetup::new(&config, SEED);
+    let streams = setup().with_streams(Rhythm::new(config.logical_pages()));
+    assert_eq!(streams.err(), Some(Misfit::Streams { wanted: 3, room: 2 }));
+    let buffer = setup().with_write_buffer(WriteThrough::default());
+    assert_eq!(buffer.err(), Some(Misfit::Needs("whether there is DRAM")));
+    assert!(setup().with_write_buffer(FifoBuffer::default()).is_ok());
+    let mapping = setup().with_mapping(ftlab::ftl::mapping::Physical);
+    assert_eq!(mapping.err(), Some(Misfit::Needs("whether addresses are translated")));
+}

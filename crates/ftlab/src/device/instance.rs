@@ -1,0 +1,48 @@
+//! Which set of skills a device runs on: the smallest that holds all that it has.
+//!
+//! Each layer says what it has; what it does not name costs a device nothing. A device that has something which
+//! no smaller set names runs on all of them.
+
+use super::{Contents, Device};
+use crate::engine::skills::{self, Skills};
+use crate::scheduler::Probe;
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// Chooses the set. To be called when the device is put together, and when it has taken up a state.
+    pub(super) fn choose_skills(&mut self) {
+        let has = self.flash.skills() | self.ftl.skills() | self.own_skills();
+        let sets = [skills::PLAIN, skills::COMMON];
+        let fitting = sets.into_iter().find(|set| has & !set == 0);
+        self.skills = fitting.unwrap_or(skills::ALL);
+    }
+
+    /// Runs on the set of all skills from now on. Nothing changes but the time that it takes to simulate.
+    pub fn use_all_skills(&mut self) {
+        self.skills = skills::ALL;
+    }
+
+    /// The set on which it runs.
+    #[must_use]
+    pub fn skills(&self) -> Skills {
+        self.skills
+    }
+
+    /// What the device has beside flash and FTL.
+    fn own_skills(&self) -> Skills {
+        let parts = [
+            self.front.is_some(),
+            self.direct.is_some(),
+            self.merger.is_some(),
+            self.rewriter.is_some(),
+            self.translator.is_some(),
+            self.journal.is_some(),
+            self.reads.is_on(),
+            self.buffer.keeps_reads(),
+            self.buffer.gathers(),
+            self.cycles.gate().is_some(),
+            self.idle.patrol().is_some(),
+        ];
+        let rare = if parts.contains(&true) { skills::RARE } else { 0 };
+        rare | if self.buffer.row() > 1 { skills::ROWS } else { 0 }
+    }
+}

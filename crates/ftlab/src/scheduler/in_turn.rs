@@ -1,0 +1,132 @@
+//! Dies that do one thing at a time, each in the order in which it was asked: what a flash without multi-plane and
+//! cache operations does under first come, first served.
+//!
+//! Nothing here is another model: it is what [`station`](super::station) and [`line`](super::line) come to where
+//! nothing can share an operation, overlap with another or go before it, with each step in one piece. Both work on
+//! the same state, so that either may go on where the other stopped; a test compares them.
+
+use super::command::CommandId;
+use super::flash::{Event, Flash};
+use super::line::{Wish, cells_for};
+use super::probe::Probe;
+use crate::engine::skills::Skills;
+use crate::nand::{Cells, Kind, Register};
+use crate::units::{DieId, Nanos, SimTime};
+
+impl<P: Probe> Flash<P> {
+    /// A command has come for a die that may be at work, and is in no line yet: begins it, or lets it wait.
+    #[inline(always)]
+    pub(super) fn arrived_in_turn<const S: Skills>(
+        &mut self,
+        now: SimTime,
+        die: DieId,
+        id: CommandId,
+    ) {
+        let Flash { commands, stations, lines, events, .. } = self;
+        let station = &mut stations[die.at()];
+        let may_begin = station.die.is_idle() && !station.wants_bus;
+        if !may_begin || station.lanes.first().is_some() {
+            station.lanes.push::<S>(commands, id);
+            if may_begin {
+                self.next_in_turn::<S>(now, die);
+            }
+            return;
+        }
+        let line = &lines[station.channel.at()];
+        if commands[id].kind == Kind::Program && !line.is_free_at_once(now, events) {
+            station.lanes.push::<S>(commands, id);
+            return self.want_bus::<S>(now, die, Wish::Begin(id));
+        }
+        self.begin_in_turn::<S>(now, die, id);
+    }
+
+    /// A die that is idle, and wants no bus, begins what waits longest for it, or lines up for the bus.
+    #[inline(always)]
+    pub(super) fn next_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+        let Flash { commands, stations, lines, events, .. } = self;
+        let station = &mut stations[die.at()];
+        let Some(id) = station.lanes.first() else { return };
+        let line = &lines[station.channel.at()];
+        if commands[id].kind == Kind::Program && !line.is_free_at_once(now, events) {
+            return self.want_bus::<S>(now, die, Wish::Begin(id));
+        }
+        station.lanes.take::<S>(commands, id);
+        self.begin_in_turn::<S>(now, die, id);
+    }
+
+    /// Begins a command on an idle die: a program takes the bus first, which has to be free.
+    #[inline(always)]
+    fn begin_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId, id: CommandId) {
+        let Flash { commands, stations, lines, events, bus, flat, plant, .. } = self;
+        let (command, station) = (&mut commands[id], &mut stations[die.at()]);
+        command.next = None;
+        let (kind, is_gc) = (command.kind, command.is_gc());
+        let in_cells = flat[kind as usize];
+        let mut on_bus = Nanos::ZERO;
+        let mut cells_from = now;
+        if kind == Kind::Program {
+            on_bus = bus.transfer(command.codewords);
+            let line = &mut lines[station.channel.at()];
+            cells_from = line.occupy(*plant, now, on_bus, is_gc);
+        }
+        if command.keeps_account::<S>() {
+            let waited = now - command.waiting_since;
+            if waited != Nanos::ZERO {
+                let for_gc = station.die.gc_until(now).0 - command.gc_mark.0;
+                command.spent.account_wait(waited, Nanos(for_gc));
+            }
+            command.spent.bus += on_bus;
+            command.spent.cell += in_cells;
+        }
+        let until = cells_from + in_cells;
+        station.die.begin(now, cells_for(kind), is_gc);
+        station.in_cells = Some(id);
+        (station.cells_from, station.cells_until) = (cells_from, until);
+        events.schedule(now, until, Event::Die(die));
+        if kind == Kind::Program {
+            self.report_move_in::<S>(id, now, cells_from, true);
+        }
+        self.report_cell(id, cells_from, until);
+    }
+
+    /// Something that a die does is done. Returns the command that it completed, if it did.
+    #[inline(always)]
+    pub(super) fn advance_in_turn<const S: Skills>(
+        &mut self,
+        now: SimTime,
+        die: DieId,
+    ) -> Option<CommandId> {
+        let Flash { commands, stations, lines, events, bus, plant, .. } = self;
+        let station = &mut stations[die.at()];
+        if station.die.register() == Register::Sending {
+            let id = station.in_register.take();
+            station.die.sent(now, false);
+            return id.inspect(|&id| self.count_done::<S>(now, die, id));
+        }
+        if station.die.cells() != Cells::Sensing {
+            let id = station.in_cells.take();
+            station.die.finish(now);
+            return id.inspect(|&id| self.count_done::<S>(now, die, id));
+        }
+        let id = station.in_cells.take()?;
+        let command = &mut commands[id];
+        station.in_register = Some(id);
+        station.die.hold(now);
+        command.waiting_since = now;
+        let line = &mut lines[station.channel.at()];
+        if !line.is_free_at_once(now, events) {
+            self.want_bus::<S>(now, die, Wish::Send(id));
+            return None;
+        }
+        let span = bus.transfer(command.codewords);
+        if command.keeps_account::<S>() {
+            command.spent.bus += span;
+        }
+        let arrived = line.occupy(*plant, now, span, command.is_gc());
+        station.die.send();
+        station.sent_at = arrived;
+        events.schedule(now, arrived, Event::Die(die));
+        self.report_sending(id, now, arrived);
+        None
+    }
+}

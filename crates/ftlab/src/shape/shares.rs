@@ -1,0 +1,16 @@
+//! How a plane's blocks are shared out by a mapping with a log.
+
+/// How a plane's blocks are shared out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// Data blocks of a plane.
+    pub data: u32,
+    /// Log blocks of a plane.
+    pub log: u32,
+}
+
+impl Shares {
+    /// Blocks beside data and log: one that stays free while the last log block is emptied, and the
+    /// target of a merge.
+    pub const BESIDE: u32 = 2;
+}

@@ -1,0 +1,23 @@
+//! Quotients and sums that several parts of a report state.
+
+use super::DeviceCounters;
+use crate::scheduler::flash_pages_programmed;
+use crate::units::Nanos;
+
+/// The quotient, unless there is nothing to divide by.
+pub(super) fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+/// Requests a second.
+pub(super) fn per_second(requests: u64, rated: Option<Nanos>) -> Option<f64> {
+    ratio(requests as f64, rated?.as_secs_f64())
+}
+
+pub(super) fn mb_per_second(bytes: u64, rated: Option<Nanos>) -> Option<f64> {
+    ratio(bytes as f64 / 1e6, rated?.as_secs_f64())
+}
+
+pub(super) fn flash_bytes(counters: &DeviceCounters, page_bytes: u64) -> u64 {
+    flash_pages_programmed(&counters.commands) * page_bytes
+}
