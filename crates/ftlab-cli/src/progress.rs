@@ -50,22 +50,31 @@ impl Bar {
 
     /// Shows how far it is.
     pub fn show(&mut self, progress: &Progress) {
+        let simulated = format!(", {} simulated", crate::human::span(progress.now.0));
+        self.draw(progress.completed, progress.total, &simulated);
+    }
+
+    /// Shows how far something is that has no clock.
+    pub fn show_writes(&mut self, done: u64, total: Option<u64>) {
+        self.draw(done, total, "");
+    }
+
+    fn draw(&mut self, done: u64, total: Option<u64>, simulated: &str) {
         if self.bar.is_hidden() || self.drawn.elapsed() < EVERY {
             return;
         }
         self.drawn = Instant::now();
-        let by_count = progress.total.map(|total| progress.completed as f64 / total.max(1) as f64);
+        let by_count = total.map(|total| done as f64 / total.max(1) as f64);
         let share = by_count.or_else(|| self.meter.as_ref()?.share());
         if let Some(share) = share {
             self.size();
             self.bar.set_position((share * STEPS) as u64);
         }
         let seconds = self.bar.elapsed().as_secs_f64();
-        let rate = crate::human::rate(progress.completed as f64 / seconds.max(1e-9));
-        let done = crate::human::count(progress.completed);
-        let simulated = crate::human::span(progress.now.0);
+        let rate = crate::human::rate(done as f64 / seconds.max(1e-9));
+        let done = crate::human::count(done);
         let ageing = &self.ageing;
-        self.bar.set_message(format!("{done} requests, {rate}/s, {simulated} simulated{ageing}"));
+        self.bar.set_message(format!("{done} requests, {rate}/s{simulated}{ageing}"));
     }
 
     /// Makes a bar with an end of it.
@@ -126,6 +135,13 @@ impl Watcher for Bars {
         if let Some(bar) = &mut self.bar {
             bar.ages(outlook);
         }
+    }
+
+    fn writes(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()> {
+        if let Some(bar) = &mut self.bar {
+            bar.show_writes(done, total);
+        }
+        ControlFlow::Continue(())
     }
 
     fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {

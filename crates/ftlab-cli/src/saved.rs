@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::image::{self, Taken};
 use crate::progress::Bars;
 use crate::recording::{Flags, Recording};
-use crate::result::{StepDocument, to_json};
+use crate::result::{StepDocument, notes_on_clocks, to_json};
 use crate::table::{line, wrapped};
 use crate::{device, human, interrupt};
 
@@ -154,7 +154,8 @@ pub fn save(args: &SaveArgs, out: &mut dyn Write) -> Result<(), Failure> {
         tell(&steps_value(&steps), out)?;
         State::of(&ssd).print(out)?;
     }
-    steps.iter().filter_map(StepDocument::skipped).for_each(|note| say!("note: {note}"));
+    let skipped = steps.iter().filter_map(StepDocument::skipped);
+    skipped.chain(notes_on_clocks(&steps)).for_each(|note| say!("note: {note}"));
     let mut complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();
     if complaints.is_empty() {
         let ended = told_of_end(&ssd, &steps);
@@ -234,7 +235,8 @@ fn chain(story: &Value, depth: usize, lines: &mut Vec<(usize, String)>) {
 fn step_told(step: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
     let took = step["duration_ns"].as_u64().map(|ns| format!(", {}", human::span(ns)));
-    let took = took.unwrap_or_default();
+    let without = || (step["clock"] == "none").then(|| ", without a clock".to_owned());
+    let took = took.or_else(without).unwrap_or_default();
     match step["step"].as_str().unwrap_or("?") {
         "image" => {
             let seed = step["seed"].as_u64().map(|seed| format!(", seed {seed}"));

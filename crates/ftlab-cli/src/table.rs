@@ -488,7 +488,7 @@ fn phases(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         table.add_row([
             format!("{}{name}", phase.name),
             count(phase.requests),
-            span(phase.duration_ns),
+            or_none(phase.duration_ns, span),
             or_none(phase.iops, rate),
             or_none(phase.throughput_mb_per_s, rate),
             or_none(phase.write_amplification_total_ratio, precise),

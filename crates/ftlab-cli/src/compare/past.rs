@@ -8,8 +8,17 @@ use serde_json::Value;
 use super::build::Series;
 
 /// What of a step was asked for; the rest was measured, and may differ.
-const ASKED: [&str; 8] =
-    ["step", "name", "digest_blake3", "order", "share_ratio", "rule", "load", "skipped_phases"];
+const ASKED: [&str; 9] = [
+    "step",
+    "name",
+    "digest_blake3",
+    "order",
+    "share_ratio",
+    "rule",
+    "load",
+    "skipped_phases",
+    "clock",
+];
 /// So many characters of a value stand in a message.
 const LONGEST: usize = 60;
 

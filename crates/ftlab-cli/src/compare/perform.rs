@@ -145,7 +145,11 @@ impl Watcher for Share<'_> {
     }
 
     fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {
-        let by_count = progress.total.map(|total| progress.completed as f64 / total.max(1) as f64);
+        self.writes(progress.completed, progress.total)
+    }
+
+    fn writes(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()> {
+        let by_count = total.map(|total| done as f64 / total.max(1) as f64);
         let share = by_count.or_else(|| self.meter.as_ref()?.share()).unwrap_or(0.0).min(1.0);
         // How many stages there will be is not known: each takes half of what is left.
         let done = 1.0 - 0.5f64.powf(self.stages) * (1.0 - 0.5 * share);

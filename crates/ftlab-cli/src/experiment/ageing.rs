@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use ftlab::device::Device;
 use ftlab::stats::{Ageing, AgeingOutlook, AgeingRule};
-use ftlab::units::{Nanos, Ratio};
+use ftlab::units::Ratio;
 use ftlab_workload::generate::Workload;
 use ftlab_workload::replay::{Arrival, Next, Progress, Source, SourceError, TenantPace};
 use ftlab_workload::trace::Meter;
 
 use super::Watcher;
 use super::steps::{DEPTH, own_workload};
-use crate::result::{AgeDocument, LoadDocument, StepDocument};
+use crate::result::{AgeDocument, ClockDocument, LoadDocument, StepDocument};
 
 /// What ages a device.
 pub enum AgeLoad {
@@ -29,6 +29,8 @@ pub struct Age {
     pub rule: AgeingRule,
     /// What is written.
     pub load: AgeLoad,
+    /// Whether it is asked for in time.
+    pub timed: bool,
 }
 
 impl Age {
@@ -75,7 +77,7 @@ impl Age {
     }
 
     /// What results say of it.
-    pub fn document(&self, load: &Workload, ageing: &Ageing, took: Nanos) -> StepDocument {
+    pub fn document(&self, load: &Workload, ageing: &Ageing, clock: ClockDocument) -> StepDocument {
         let written: u64 = ageing.rounds().iter().map(|round| round.host_bytes).sum();
         StepDocument::Age(Box::new(AgeDocument {
             verdict: ageing.verdict(),
@@ -85,7 +87,7 @@ impl Age {
             },
             rule: self.rule,
             written_bytes: written,
-            duration_ns: took.0,
+            clock,
             write_amplification: ageing.write_amplification(),
             write_mb_per_s: ageing.write_mb_per_s(),
             rounds: ageing.rounds().to_vec(),
@@ -147,6 +149,10 @@ impl Watcher for AgeWatcher<'_> {
 
     fn ages(&mut self, outlook: &AgeingOutlook) {
         self.inner.ages(outlook);
+    }
+
+    fn writes(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()> {
+        self.inner.writes(done, total)
     }
 
     fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {

@@ -12,6 +12,7 @@ mod pace;
 mod preparation;
 mod sharing;
 mod steps;
+mod untimed;
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -41,7 +42,7 @@ use crate::load::{Decoder, TraceFacts};
 use crate::power_cuts::{LosesPower, Played, refuse_without_recovery};
 use crate::recording::{Flags, Recording};
 use crate::result::{
-    DeviceDocument, Document, LoadDocument, ReplayDocument, Requests, StepDocument,
+    DeviceDocument, Document, LoadDocument, ReplayDocument, Requests, StepDocument, notes_on_clocks,
 };
 use crate::tenants::{self, Tenant};
 
@@ -75,6 +76,8 @@ pub trait Watcher {
     fn begins(&mut self, name: &str, meter: Option<Arc<Meter>>);
     /// What is being played ages the device, and it is known anew how far that is.
     fn ages(&mut self, _outlook: &AgeingOutlook) {}
+    /// So many requests are done without a clock, of so many if that is known. Breaking off stops it.
+    fn writes(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()>;
     /// So far it is. Breaking off stops it, as Ctrl-C does.
     fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()>;
     /// It has ended.
@@ -203,7 +206,7 @@ impl Experiment {
         let mut report = recording.recorder.report(&ssd, &circumstances);
         tenants::name_queues(&mut report, &outcome.tenants, ssd.queues());
         let skipped = steps.iter().filter_map(StepDocument::skipped);
-        let skipped = skipped.chain(self.note_on_skipped());
+        let skipped = skipped.chain(self.note_on_skipped()).chain(notes_on_clocks(&steps));
         let cut = cut_note(&outcome.replayed.mapping);
         let dry = dry_note(&outcome.replayed, &recording.names);
         let shared = sharing::notes(outcome.replayed.sharing.as_ref());

@@ -13,6 +13,7 @@ use ftlab_workload::replay::{self, Ended, Source};
 
 use super::ageing;
 use super::steps::{self, Start, Step};
+use super::untimed;
 use super::{LoadSource, Watcher, phase_names, play_source};
 use crate::args::LoadArgs;
 use crate::failure::Failure;
@@ -118,6 +119,9 @@ impl Preparation {
                 break;
             }
         }
+        if self.steps.last().is_some_and(|step| !step.is_timed(ssd)) {
+            untimed::rest(ssd);
+        }
         if !self.steps.is_empty() {
             // As a drive that was left alone for a while: saved or not, it goes on from here alike.
             rest(ssd)?;
@@ -179,6 +183,10 @@ fn carry_out(
     let capacity = ssd.capacity_sectors();
     let begun = ssd.now();
     let generator = |workload| Generator::new(workload, capacity, seed).map_err(Failure::usage);
+    if !step.is_timed(ssd) {
+        return untimed::carry_out(step, seed, ssd, recording, watcher);
+    }
+    let took = |ssd: &Device| untimed::in_time(step, ssd.needs_time(), ssd.now() - begun);
     match step {
         Step::Workload { workload, skipped } => {
             recording.names = phase_names(workload);
@@ -199,7 +207,7 @@ fn carry_out(
                 }
                 None => play("fill", &mut fill.at_random(capacity, seed), ssd, recording, watcher)?,
             }
-            Ok(fill.document(capacity, ssd.now() - begun))
+            Ok(fill.document(capacity, took(ssd)))
         }
         Step::Age(age) => {
             let load = age.workload();
@@ -210,7 +218,7 @@ fn carry_out(
             let played = play("age", &mut source, ssd, recording, &mut watcher);
             let ageing = recording.end_ageing(ssd).expect("nothing else takes it");
             played?;
-            Ok(age.document(&load, &ageing, ssd.now() - begun))
+            Ok(age.document(&load, &ageing, took(ssd)))
         }
     }
 }

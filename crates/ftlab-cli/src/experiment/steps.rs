@@ -12,7 +12,7 @@ use super::LoadSource;
 use super::ageing::{Age, AgeLoad};
 use crate::failure::Failure;
 use crate::load;
-use crate::result::StepDocument;
+use crate::result::{ClockDocument, StepDocument};
 
 /// Requests outstanding while a device is prepared.
 pub const DEPTH: u32 = 32;
@@ -60,8 +60,12 @@ impl Step {
     pub fn parts(&self) -> String {
         match self {
             Step::Fill(fill) => format!("{fill:?}"),
-            Step::Age(Age { rule, load: AgeLoad::Uniform(share) }) => format!("{rule:?} {share:?}"),
-            Step::Age(Age { rule, load: AgeLoad::Own(own) }) => format!("{rule:?} {}", json(own)),
+            Step::Age(Age { rule, load: AgeLoad::Uniform(share), timed }) => {
+                format!("{rule:?} {share:?} {timed:?}")
+            }
+            Step::Age(Age { rule, load: AgeLoad::Own(own), timed }) => {
+                format!("{rule:?} {} {timed:?}", json(own))
+            }
             Step::Workload { workload, skipped } => format!("{} {skipped:?}", json(workload)),
         }
     }
@@ -89,11 +93,13 @@ pub struct Start {
 pub struct Fill {
     share: Ratio,
     random: bool,
+    /// Whether it is asked for in time.
+    pub timed: bool,
 }
 
 impl Default for Fill {
     fn default() -> Fill {
-        Fill { share: Ratio::ONE, random: false }
+        Fill { share: Ratio::ONE, random: false, timed: false }
     }
 }
 
@@ -132,8 +138,8 @@ pub fn parse(text: &str, start: Start, load: Option<&LoadSource>) -> Result<Vec<
     Ok(steps)
 }
 
-const REMEDY: &str = "write steps with commas between them: fill, fill:90%, fill:random, age, \
-                      age:self, age:tolerance=5%:window=5:round=20%:limit=20, or workloads";
+const REMEDY: &str = "write steps with commas between them: fill, fill:90%, fill:random, fill:timed, age, \
+                      age:self, age:timed, age:tolerance=5%:window=5:round=20%:limit=20, or workloads";
 
 fn refused(part: &str, why: &str) -> Failure {
     Failure::usage(format!("--precondition {part}: {why}\n  remedy: {REMEDY}"))
@@ -155,9 +161,11 @@ fn fill<'a>(part: &str, words: impl Iterator<Item = &'a str>) -> Result<Fill, Fa
         match word {
             "random" => fill.random = true,
             "sequential" => fill.random = false,
+            "timed" => fill.timed = true,
             share if share.ends_with('%') => fill.share = percent(part, share, 100)?,
             other => {
-                let why = format!("a fill takes a share, random or sequential, not {other}");
+                let why =
+                    format!("a fill takes a share, random or sequential, and timed, not {other}");
                 return Err(refused(part, &why));
             }
         }
@@ -171,7 +179,8 @@ fn age<'a>(
     share: Ratio,
     load: Option<&LoadSource>,
 ) -> Result<Age, Failure> {
-    let mut age = Age { rule: AgeingRule::default(), load: AgeLoad::Uniform(share) };
+    let load_of_fill = AgeLoad::Uniform(share);
+    let mut age = Age { rule: AgeingRule::default(), load: load_of_fill, timed: false };
     for word in words {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
         let number = |least: u32, most: u32, unit: &str| {
@@ -184,13 +193,15 @@ fn age<'a>(
         };
         match key {
             "self" if value.is_empty() => age.load = own_load(part, load)?,
+            "timed" if value.is_empty() => age.timed = true,
             "round" => age.rule.round = percent(part, value, 100)?,
             "tolerance" => age.rule.tolerance = percent(part, value, 100)?,
             "window" => age.rule.window = number(2, MOST_ROUNDS, "rounds")?,
             "limit" => age.rule.limit_drive_writes = number(1, MOST_DRIVE_WRITES, "drive writes")?,
             other => {
-                let why =
-                    format!("ageing takes self, round, tolerance, window and limit, not {other}");
+                let why = format!(
+                    "ageing takes self, timed, round, tolerance, window and limit, not {other}"
+                );
                 return Err(refused(part, &why));
             }
         }
@@ -236,6 +247,11 @@ impl Fill {
         self.sectors(capacity_sectors).div_ceil(ORDERLY_KIB * 1024 / SECTOR_BYTES)
     }
 
+    /// How many of these have written the sectors before `end`.
+    pub fn requests_until(&self, end: u64) -> u64 {
+        end.div_ceil(ORDERLY_KIB * 1024 / SECTOR_BYTES)
+    }
+
     /// A fill at random: each place once, in an order that follows from the seed.
     pub fn at_random(&self, capacity_sectors: u64, seed: u64) -> RandomFill {
         let sectors = self.sectors(capacity_sectors);
@@ -244,17 +260,23 @@ impl Fill {
         RandomFill { begun: false, next: 0, places, sectors, order }
     }
 
-    fn sectors(&self, capacity_sectors: u64) -> u64 {
+    /// Whether places are written in an order that the seed gives.
+    pub fn is_random(&self) -> bool {
+        self.random
+    }
+
+    /// How many sectors are written.
+    pub fn sectors(&self, capacity_sectors: u64) -> u64 {
         self.share.of(capacity_sectors).max(1)
     }
 
     /// What results say of it.
-    pub fn document(&self, capacity_sectors: u64, took: Nanos) -> StepDocument {
+    pub fn document(&self, capacity_sectors: u64, clock: ClockDocument) -> StepDocument {
         StepDocument::Fill {
             order: if self.random { "random" } else { "sequential" },
             share_ratio: f64::from(self.share.ppm) / f64::from(Ratio::ONE.ppm),
             written_bytes: self.sectors(capacity_sectors) * SECTOR_BYTES,
-            duration_ns: took.0,
+            clock,
         }
     }
 }

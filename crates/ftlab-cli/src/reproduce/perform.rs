@@ -285,6 +285,10 @@ impl Watcher for Patience<'_> {
     fn begins(&mut self, _name: &str, _meter: Option<Arc<Meter>>) {}
 
     fn goes_on(&mut self, _progress: &Progress) -> ControlFlow<()> {
+        self.writes(0, None)
+    }
+
+    fn writes(&mut self, _done: u64, _total: Option<u64>) -> ControlFlow<()> {
         match self.halt.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),

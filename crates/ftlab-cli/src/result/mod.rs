@@ -32,7 +32,7 @@ pub use folder::{
     COMPARISON, FIO, FileKind, Folder, MARK, OWN_FILES, PARTIAL, RUN, Target, VARIANTS, check_file,
     refuse_file, write_file,
 };
-pub use preparation::{AgeDocument, StepDocument, steps_of};
+pub use preparation::{AgeDocument, ClockDocument, StepDocument, notes_on_clocks, steps_of};
 pub use requests::Requests;
 
 /// Writes what a run came to into a folder that is being written, or into one within it if `within`

@@ -32,8 +32,9 @@ pub enum StepDocument {
         share_ratio: f64,
         /// Bytes written.
         written_bytes: u64,
-        /// Simulated time that it took.
-        duration_ns: u64,
+        /// Whether time passed.
+        #[serde(flatten)]
+        clock: ClockDocument,
     },
     /// It was overwritten until it was steady.
     Age(Box<AgeDocument>),
@@ -49,6 +50,19 @@ pub enum StepDocument {
     },
 }
 
+/// Whether a step took simulated time.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClockDocument {
+    /// Whether flash, buses and requests were simulated in time (`simulated`), or only the state that writes leave
+    /// (`none`).
+    pub clock: &'static str,
+    /// Why it had to be in time, if nobody asked for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timed_because: Option<String>,
+    /// Simulated time that it took; null without a clock.
+    pub duration_ns: Option<u64>,
+}
+
 /// An ageing.
 #[derive(Clone, Debug, Serialize)]
 pub struct AgeDocument {
@@ -60,11 +74,12 @@ pub struct AgeDocument {
     pub rule: AgeingRule,
     /// Bytes written in whole rounds.
     pub written_bytes: u64,
-    /// Simulated time that it took.
-    pub duration_ns: u64,
+    /// Whether time passed.
+    #[serde(flatten)]
+    pub clock: ClockDocument,
     /// Write amplification over the last rounds.
     pub write_amplification: Option<Steadiness>,
-    /// The host's write throughput over the last rounds, in 10^6 bytes a second.
+    /// The host's write throughput over the last rounds, in 10^6 bytes a second; null without a clock.
     pub write_mb_per_s: Option<Steadiness>,
     /// The rounds, oldest first.
     pub rounds: Vec<AgedRound>,
@@ -104,6 +119,15 @@ impl StepDocument {
         }
     }
 
+    /// Whether it took time, where that is a choice.
+    fn clock(&self) -> Option<(&'static str, &ClockDocument)> {
+        match self {
+            StepDocument::Fill { clock, .. } => Some(("fill", clock)),
+            StepDocument::Age(age) => Some(("age", &age.clock)),
+            StepDocument::Image { .. } | StepDocument::Workload { .. } => None,
+        }
+    }
+
     /// At what it left the device steady, if it did.
     pub fn steady(&self) -> Option<AgedBefore> {
         match self {
@@ -122,6 +146,28 @@ impl StepDocument {
             _ => None,
         }
     }
+}
+
+/// What has to be said of how steps were done: without a clock, or in time though nobody asked for that.
+pub fn notes_on_clocks(steps: &[StepDocument]) -> Vec<String> {
+    let clocks = || steps.iter().filter_map(StepDocument::clock);
+    let names = |names: Vec<&str>| names.join(", ");
+    let without: Vec<&str> =
+        clocks().filter(|(_, clock)| clock.duration_ns.is_none()).map(|(name, _)| name).collect();
+    let mut notes = Vec::new();
+    if !without.is_empty() {
+        let (first, both) = (without[0], names(without.clone()));
+        notes.push(format!(
+            "The device was prepared without a clock ({both}): the state that the writes leave was built, not \
+             the time that they take. {first}:timed simulates that, too."
+        ));
+    }
+    let because = |&(_, clock): &(&str, &ClockDocument)| clock.timed_because.clone();
+    if let Some(why) = clocks().find_map(|step| because(&step)) {
+        let timed = clocks().filter(|step| because(step).is_some()).map(|(name, _)| name).collect();
+        notes.push(format!("The device was prepared in simulated time ({}): {why}.", names(timed)));
+    }
+    notes
 }
 
 /// At what steps, as results and images list them, left a device steady.

@@ -88,6 +88,11 @@ impl Idle {
         }
     }
 
+    /// Whether an idle host lets a chore begin.
+    pub fn waits_for(&self, chore: Chore) -> bool {
+        Chore::ALL.iter().zip(self.after).any(|(&of, after)| of == chore && after.is_some())
+    }
+
     /// When the next chore is due.
     #[inline]
     pub fn next(&self) -> Option<SimTime> {

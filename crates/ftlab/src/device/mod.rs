@@ -36,6 +36,7 @@ mod row;
 mod stalled;
 mod stripe_path;
 mod tables;
+mod untimed;
 mod verify;
 mod write_path;
 
@@ -49,6 +50,7 @@ pub use external::Misfit;
 pub use image::LeftInDram;
 pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;
+pub use untimed::{NeedsTime, Stuck, Untimed};
 
 use self::cycle::Cycles;
 use self::direct_path::Direct;

@@ -41,7 +41,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// The first page of another flash page of a row.
-    fn next_of_row(&mut self, home: Lpn, stream: WriteStream, number: u32) -> Option<Eviction> {
+    pub(super) fn next_of_row(
+        &mut self,
+        home: Lpn,
+        stream: WriteStream,
+        number: u32,
+    ) -> Option<Eviction> {
         match self.ftl.mate(home, number) {
             Mate::Any => self.companion(stream, Beside::InRow),
             Mate::Group(first) => {

@@ -55,7 +55,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Puts a page of a write into the buffer. Clean pages make room, where it is for them to go.
     #[inline]
-    fn let_page_in<const S: Skills>(
+    pub(super) fn let_page_in<const S: Skills>(
         &mut self,
         span: PageSpan,
         tag: u8,
@@ -199,7 +199,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Fills the batch with `first` and companions, and begins the write-back of each.
-    fn take_together<const S: Skills>(&mut self, first: Eviction) {
+    pub(super) fn take_together<const S: Skills>(&mut self, first: Eviction) {
         self.batch.clear();
         if !any(S, UNITS) || self.units_per_page == 1 {
             self.take::<S>(first);

@@ -315,6 +315,51 @@ impl Blocks {
         self.records[block.at()][VALID] -= 1;
     }
 
+    /// Takes up to `most` valid pages of a block, from place `from` on, out of those that are valid, and names each.
+    /// Returns how many, and the place after the last one.
+    #[inline]
+    pub(super) fn take_valid(
+        &mut self,
+        block: BlockId,
+        from: u32,
+        most: u32,
+        mut name: impl FnMut(u32),
+    ) -> (u32, u32) {
+        let first = block.at() * self.words_per_block;
+        let words = &mut self.valid[first..first + self.words_per_block];
+        let (mut at, mut taken, mut next) = ((from / u64::BITS) as usize, 0, from);
+        let mut left = words.get(at).map_or(0, |word| word & (u64::MAX << (from % u64::BITS)));
+        while taken < most && at < words.len() {
+            if left == 0 {
+                at += 1;
+                left = words.get(at).copied().unwrap_or(0);
+                continue;
+            }
+            let bit = left & left.wrapping_neg();
+            left ^= bit;
+            words[at] ^= bit;
+            next = at as u32 * u64::BITS + bit.trailing_zeros() + 1;
+            name(next - 1);
+            taken += 1;
+        }
+        self.records[block.at()][VALID] -= taken;
+        (taken, next)
+    }
+
+    /// So many pages in a row become valid, none of which was.
+    #[inline]
+    pub(super) fn set_valid_row(&mut self, block: BlockId, unit: u32, count: u32) {
+        let (word, bit) = self.bit(block, unit);
+        if unit % u64::BITS + count <= u64::BITS {
+            let row = (u64::MAX >> (u64::BITS - count)) * bit;
+            debug_assert_eq!(self.valid[word] & row, 0, "{block:?} page {unit} is valid already");
+            self.valid[word] |= row;
+            self.records[block.at()][VALID] += count;
+        } else {
+            (unit..unit + count).for_each(|unit| self.set_valid(block, unit));
+        }
+    }
+
     /// The block was never used after all.
     pub(super) fn forget(&mut self, block: BlockId) {
         self.put_valid(block, std::iter::repeat(0));

@@ -20,6 +20,7 @@ pub mod parity;
 pub mod placement;
 mod plane;
 pub mod recovery;
+mod relocations;
 mod room;
 pub mod slc;
 mod spare;
@@ -31,6 +32,7 @@ pub use cargo::Cargo;
 pub use contents::FlashContents;
 pub use fragments::{Fragment, Fragments, OwnerPart};
 pub use plane::Plane;
+pub(crate) use relocations::Relocations;
 pub use spare::Spare;
 
 use cost::{CostSetup, Regulation};
@@ -312,6 +314,12 @@ impl Ftl {
     #[must_use]
     pub fn has_log(&self) -> bool {
         self.mapping.has_log()
+    }
+
+    /// Whether anything is kept on flash for recovery.
+    #[must_use]
+    pub fn keeps_records(&self) -> bool {
+        self.record.is_some()
     }
 
     /// What it did so far.

@@ -155,6 +155,16 @@ impl Spare {
         SectorMask(u128::from_le_bytes(bytes))
     }
 
+    /// Records at `to` what a page is programmed with that is copied from `from`. Returns its owner. Not where pages
+    /// may be shared.
+    #[inline]
+    pub(super) fn copy(&mut self, from: Ppn, to: Ppn) -> Lpn {
+        let page = self.owner(from).expect("a page that was valid has an owner");
+        let sectors = self.sectors(from);
+        self.record(to, page, sectors);
+        page
+    }
+
     /// Writes what these pages were programmed with.
     pub(super) fn save(&self, pages: impl Iterator<Item = Ppn> + Clone, out: &mut Writer) {
         let Spare { owners, masks: _, mask_bytes, full: _, any_partial: _, shared: _, free: _ } =

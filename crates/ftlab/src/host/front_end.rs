@@ -56,6 +56,12 @@ pub enum FrontEvent {
 }
 
 impl FrontEnd {
+    /// Whether its processor makes anything wait.
+    #[must_use]
+    pub fn spends_time(&self) -> bool {
+        !self.processor.is_free()
+    }
+
     /// An idle front end.
     #[must_use]
     pub fn new(setup: FrontEndSetup) -> FrontEnd {

@@ -128,6 +128,11 @@ pub(super) struct Processor {
 }
 
 impl Processor {
+    /// Whether it never makes anything wait.
+    pub fn is_free(&self) -> bool {
+        self.setup.is_free()
+    }
+
     pub fn new(setup: ProcessorSetup) -> Processor {
         Processor {
             setup,

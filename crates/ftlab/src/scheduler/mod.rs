@@ -33,6 +33,7 @@ mod probe;
 mod read_first;
 mod read_first_bounded;
 mod station;
+mod turns;
 mod view;
 
 pub use crate::nand::Kind;
@@ -49,6 +50,7 @@ pub use pause::{Pausable, PauseRule};
 pub use probe::{Activity, Probe};
 pub use read_first::ReadFirst;
 pub use read_first_bounded::{Estimate, ReadFirstBounded, ReadFirstBoundedOptions, Scope};
+pub(crate) use turns::{Turns, Work};
 pub use view::View;
 
 use crate::policy::{contract, seam};

@@ -53,9 +53,9 @@ pub struct AgedRound {
     pub host_bytes: u64,
     /// Bytes programmed on flash.
     pub flash_bytes: u64,
-    /// How long it took.
+    /// How long it took; none where the device is aged without a clock.
     #[serde(rename = "duration_ns")]
-    pub duration: Nanos,
+    pub duration: Option<Nanos>,
     /// Blocks collected.
     pub gc_runs: u64,
 }
@@ -105,6 +105,8 @@ pub struct Ageing {
     written: u64,
     at_start: Mark,
     rounds: Vec<AgedRound>,
+    /// Whether time passes.
+    has_clock: bool,
     /// Whether the device takes no writes any more.
     ended: bool,
 }
@@ -139,8 +141,21 @@ impl Ageing {
             written: 0,
             at_start: Mark::of(device),
             rounds: Vec::new(),
+            has_clock: true,
             ended: false,
         }
+    }
+
+    /// The same of a device that is written without a clock: write amplification alone is judged.
+    #[must_use]
+    pub fn without_clock(self) -> Ageing {
+        Ageing { has_clock: false, ..self }
+    }
+
+    /// Records so many sectors that were written.
+    #[inline]
+    pub fn wrote(&mut self, sectors: u32) {
+        self.written += u64::from(sectors);
     }
 
     /// Looks at the device, before completions of the present moment are recorded. True once it is
@@ -156,7 +171,7 @@ impl Ageing {
     #[inline]
     pub fn record(&mut self, completion: &Completion) {
         if completion.request.op == Op::Write && completion.outcome == Outcome::Done {
-            self.written += u64::from(completion.request.sectors);
+            self.wrote(completion.request.sectors);
         }
     }
 
@@ -166,7 +181,7 @@ impl Ageing {
         self.rounds.push(AgedRound {
             host_bytes: self.written * SECTOR_BYTES,
             flash_bytes: (now.programs - self.at_start.programs) * self.page_bytes,
-            duration: Nanos(now.time.0 - self.at_start.time.0),
+            duration: self.has_clock.then(|| Nanos(now.time.0 - self.at_start.time.0)),
             gc_runs: now.gc_runs - self.at_start.gc_runs,
         });
         self.before += self.written;
@@ -192,10 +207,12 @@ impl Ageing {
         self.judge(amplification)
     }
 
-    /// How steady the throughput of writes was over the last rounds, in 10^6 bytes a second.
+    /// How steady the throughput of writes was over the last rounds, in 10^6 bytes a second. None without a clock.
     #[must_use]
     pub fn write_mb_per_s(&self) -> Option<Steadiness> {
-        self.judge(|round| round.host_bytes as f64 / round.duration.0.max(1) as f64 * 1e3)
+        let ns = |round: &AgedRound| round.duration.map_or(1, |duration| duration.0.max(1));
+        let rate = |round: &AgedRound| round.host_bytes as f64 / ns(round) as f64 * 1e3;
+        self.has_clock.then(|| self.judge(rate)).flatten()
     }
 
     fn judge(&self, value: impl Fn(&AgedRound) -> f64) -> Option<Steadiness> {
@@ -208,13 +225,15 @@ impl Ageing {
     #[must_use]
     pub fn outlook(&self) -> AgeingOutlook {
         let count = |rounds: usize| u32::try_from(rounds).unwrap_or(u32::MAX);
-        let least_steady = self.write_amplification().zip(self.write_mb_per_s());
+        let range = |what: Option<Steadiness>| what.map(|what| what.range_ratio);
+        let rate = range(self.write_mb_per_s());
         AgeingOutlook {
             rounds: count(self.rounds.len()),
             window: self.rule.window,
             most_rounds: u32::try_from(self.limit_sectors / self.round_sectors).unwrap_or(u32::MAX),
             write_amplification: self.rounds.last().map(amplification),
-            range_ratio: least_steady.map(|(wa, rate)| wa.range_ratio.max(rate.range_ratio)),
+            range_ratio: range(self.write_amplification())
+                .map(|range| rate.map_or(range, |rate| rate.max(range))),
             tolerance_ratio: f64::from(self.rule.tolerance.ppm) / 1e6,
         }
     }
@@ -224,7 +243,8 @@ impl Ageing {
     pub fn is_steady(&self) -> bool {
         let collects = self.judged().is_some_and(|rounds| rounds.iter().all(|r| r.gc_runs > 0));
         let steady = |what: Option<Steadiness>| what.is_some_and(|what| what.steady);
-        collects && steady(self.write_amplification()) && steady(self.write_mb_per_s())
+        let in_rate = || !self.has_clock || steady(self.write_mb_per_s());
+        collects && steady(self.write_amplification()) && in_rate()
     }
 
     /// What has come of it, at the end.

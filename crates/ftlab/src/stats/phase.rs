@@ -18,6 +18,8 @@ pub struct PhaseStats {
     pub queues: Vec<HostStats>,
     /// What the device did, for all of the phase's requests.
     pub device: DeviceCounters,
+    /// Whether time passed in it. Where none did, its requests are unmeasured ones.
+    pub has_clock: bool,
 }
 
 /// Requests that are not measured, in a phase that is.

@@ -92,9 +92,26 @@ impl Recorder {
                 others.iter().for_each(|queue| host.merge(queue));
             }
             let device = DeviceCounters::of(device).since(&at_start);
-            self.phases.push(PhaseStats { name, measured, host, unmeasured, queues, device });
+            let has_clock = true;
+            let phase = PhaseStats { name, measured, host, unmeasured, queues, device, has_clock };
+            self.phases.push(phase);
         }
         self.timeline.observe(device);
+    }
+
+    /// As [`phase_ended`](Self::phase_ended), of a phase in which no time passed: so many writes were made.
+    pub fn untimed_phase_ended<P: Probe, C: Contents>(
+        &mut self,
+        device: &Device<P, C>,
+        written: Unmeasured,
+    ) {
+        let phases = self.phases.len();
+        self.timeline.forget(device);
+        self.phase_ended(device);
+        if let Some(phase) = self.phases.get_mut(phases) {
+            (phase.unmeasured, phase.has_clock) = (written, false);
+        }
+        self.rounds.restart(device);
     }
 
     /// Looks at the device if it is time to.

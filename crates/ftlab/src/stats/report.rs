@@ -315,9 +315,9 @@ pub struct PhaseSummary {
     /// When the first request arrived, counted from when the device was switched on; null without
     /// requests.
     pub started_ns: Option<u64>,
-    /// From the first arrival to the last completion.
-    pub duration_ns: u64,
-    /// Requests a second; null if one request is all that was measured.
+    /// From the first arrival to the last completion; null where the device was written without a clock.
+    pub duration_ns: Option<u64>,
+    /// Requests a second; null if one request is all that was measured, and without a clock.
     pub iops: Option<f64>,
     /// 10^6 bytes a second, read and written; null as the rate of requests is.
     pub throughput_mb_per_s: Option<f64>,

@@ -235,13 +235,17 @@ fn phase_summary(phase: &PhaseStats, page_bytes: u64) -> PhaseSummary {
     let (host, duration) = (&phase.host, phase.host.duration());
     let rated = rated_over(host, duration);
     let (read, written) = (host.op(Op::Read).bytes(), host.op(Op::Write).bytes());
+    let (requests, unmeasured_requests) = match phase.has_clock {
+        true => (host.requests(), phase.unmeasured.requests),
+        false => (phase.unmeasured.requests, 0),
+    };
     PhaseSummary {
         name: phase.name.clone(),
         measured: phase.measured,
-        requests: host.requests(),
-        unmeasured_requests: phase.unmeasured.requests,
+        requests,
+        unmeasured_requests,
         started_ns: host.span().map(|(first, _)| first.0),
-        duration_ns: duration.0,
+        duration_ns: phase.has_clock.then_some(duration.0),
         iops: per_second(host.requests(), rated),
         throughput_mb_per_s: mb_per_second(read + written, rated),
         write_amplification_total_ratio: ratio(

@@ -113,6 +113,11 @@ impl Timeline {
         }
     }
 
+    /// What the device did until now, without time, is in no window.
+    pub fn forget<P: Probe, C: Contents>(&mut self, device: &Device<P, C>) {
+        self.seen = Seen::of(device);
+    }
+
     /// When it began.
     #[must_use]
     pub fn start(&self) -> SimTime {

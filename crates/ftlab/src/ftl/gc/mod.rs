@@ -19,6 +19,7 @@ mod refresh;
 #[cfg(test)]
 mod tests;
 mod triggers;
+mod untimed;
 mod windowed_greedy;
 
 pub use collection::{Collection, Thresholds, Wanted};
@@ -32,6 +33,7 @@ pub use purpose::{Purpose, PurposeCounts};
 pub use random::Random;
 pub use random_greedy::RandomGreedy;
 pub use triggers::{Background, Scope, Triggers};
+pub(crate) use untimed::Bench;
 pub use windowed_greedy::WindowedGreedy;
 
 use super::Blocks;

@@ -168,4 +168,14 @@ impl Mapping {
     pub fn packs(&self) -> bool {
         self.rmap().is_some()
     }
+
+    /// Pages lie there from now on, one after the other, wherever they lay before.
+    pub(super) fn put_all(&mut self, moved: &[(Lpn, Ppn)]) {
+        match self {
+            Mapping::Page(map) => map.put_all(moved),
+            other => moved.iter().for_each(|&(page, at)| {
+                other.commit(page, at);
+            }),
+        }
+    }
 }

@@ -9,6 +9,9 @@ use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 use crate::units::{Lpn, Ppn};
 
+/// How many entries ahead of those that change their memory is asked for.
+const PREFETCH_DISTANCE: usize = 24;
+
 /// A flat table.
 #[derive(Clone, Debug)]
 pub struct PageMap {
@@ -39,6 +42,16 @@ impl MappingFacts for PageMap {
 }
 
 impl PageMap {
+    /// Pages lie there from now on, one after the other.
+    pub(super) fn put_all(&mut self, moved: &[(Lpn, Ppn)]) {
+        for (number, &(page, at)) in moved.iter().enumerate() {
+            if let Some((later, _)) = moved.get(number + PREFETCH_DISTANCE) {
+                prefetch(&self.table, later.at());
+            }
+            self.table[page.at()] = at.to_raw();
+        }
+    }
+
     /// A map of `logical_pages`, none of them written.
     #[must_use]
     pub fn new(logical_pages: u32) -> PageMap {

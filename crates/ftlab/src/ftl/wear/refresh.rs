@@ -127,7 +127,7 @@ impl Ftl {
 
     /// Whether anything is ever refreshed.
     #[inline]
-    pub(in crate::ftl) fn may_have_due(&self) -> bool {
+    pub(crate) fn may_have_due(&self) -> bool {
         self.refresh.is_some()
     }
 

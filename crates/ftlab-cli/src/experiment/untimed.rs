@@ -1,0 +1,201 @@
+//! Steps that prepare a device without a clock: the state that their writes leave is built, and nothing of the time
+//! that they take is known ([`Untimed`]). What looks at time is prepared in time, as are steps that ask for it.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+use ftlab::device::{Device, NeedsTime, Stuck, Untimed};
+use ftlab::host::{Host, Op, Request};
+use ftlab::stats::{Ageing, Unmeasured};
+use ftlab::units::{Nanos, SECTOR_BYTES};
+use ftlab_workload::generate::Generator;
+use ftlab_workload::replay::{Arrival, Next, Source};
+
+use super::Watcher;
+use super::ageing::{Age, AgeLoad};
+use super::steps::{DEPTH, Fill, Step};
+use crate::failure::Failure;
+use crate::interrupt::STOP;
+use crate::recording::Recording;
+use crate::result::{ClockDocument, StepDocument};
+
+/// After so many requests it is looked whether to go on.
+const REQUESTS_PER_LOOK: u64 = 1 << 14;
+/// After so many sectors of a fill in order.
+const SECTORS_PER_LOOK: u64 = 1 << 21;
+
+impl Step {
+    /// Whether it is done in time on this device.
+    pub fn is_timed(&self, device: &Device) -> bool {
+        let asked = match self {
+            Step::Fill(fill) => fill.timed,
+            Step::Age(age) => age.timed || matches!(age.load, AgeLoad::Own(_)),
+            Step::Workload { .. } => true,
+        };
+        asked || device.needs_time().is_some()
+    }
+
+    /// Whether it would be done without a clock if it could.
+    fn would_do_without(&self) -> bool {
+        match self {
+            Step::Fill(fill) => !fill.timed,
+            Step::Age(age) => !age.timed,
+            Step::Workload { .. } => false,
+        }
+    }
+}
+
+/// What results say of a step that took so long; `needs`: why the device can't do without time, if it can't.
+pub fn in_time(step: &Step, needs: Option<NeedsTime>, took: Nanos) -> ClockDocument {
+    let own = matches!(step, Step::Age(Age { load: AgeLoad::Own(_), .. }))
+        .then(|| "a load that is repeated has its own times".to_owned());
+    let why = needs.map(|needs| format!("of this device {needs}")).or(own);
+    ClockDocument {
+        clock: "simulated",
+        timed_because: why.filter(|_| step.would_do_without()),
+        duration_ns: Some(took.0),
+    }
+}
+
+/// What they say of one that took none.
+const WITHOUT: ClockDocument =
+    ClockDocument { clock: "none", timed_because: None, duration_ns: None };
+
+/// Lets a device that was prepared without a clock come to rest likewise.
+pub fn rest(ssd: &mut Device) {
+    if let Ok(untimed) = ssd.untimed(DEPTH) {
+        untimed.rest();
+    }
+}
+
+/// Takes a step of a device that needs no time.
+pub fn carry_out(
+    step: &Step,
+    seed: u64,
+    ssd: &mut Device,
+    recording: &mut Recording<'_>,
+    watcher: &mut dyn Watcher,
+) -> Result<StepDocument, Failure> {
+    let capacity = ssd.capacity_sectors();
+    let name = if matches!(step, Step::Fill(_)) { "fill" } else { "age" };
+    watcher.begins(name, None);
+    recording.recorder.phase_started(name, false, ssd);
+    recording.phases_before += 1;
+    let untimed = ssd.untimed(DEPTH).map_err(|needs| Failure::Experiment(needs.to_string()))?;
+    let mut writes = Writes { untimed, done: Unmeasured::default(), total: None, watcher };
+    let document = writes.take(step, capacity, seed)?;
+    let done = writes.done;
+    drop(writes);
+    watcher.ended();
+    recording.recorder.untimed_phase_ended(ssd, done);
+    Ok(document)
+}
+
+/// Writes to a device without a clock.
+struct Writes<'a> {
+    untimed: Untimed<'a>,
+    done: Unmeasured,
+    total: Option<u64>,
+    watcher: &'a mut dyn Watcher,
+}
+
+impl Writes<'_> {
+    /// Takes a step, which is one of those that can do without time.
+    fn take(&mut self, step: &Step, capacity: u64, seed: u64) -> Result<StepDocument, Failure> {
+        match step {
+            Step::Fill(fill) => {
+                self.fill(fill, capacity, seed)?;
+                Ok(fill.document(capacity, WITHOUT))
+            }
+            Step::Age(age) => {
+                let load = age.workload();
+                let mut source = Generator::new(&load, capacity, seed).map_err(Failure::usage)?;
+                let mut ageing = age.begin(self.untimed.device()).without_clock();
+                self.age(&mut source, &mut ageing)?;
+                Ok(age.document(&load, &ageing, WITHOUT))
+            }
+            Step::Workload { .. } => unreachable!("workloads are played in time"),
+        }
+    }
+
+    fn fill(&mut self, fill: &Fill, capacity: u64, seed: u64) -> Result<(), Failure> {
+        self.total = Some(fill.requests(capacity));
+        if fill.is_random() {
+            let mut source = fill.at_random(capacity, seed);
+            self.total = source.total();
+            while let Some(arrival) = next(&mut source)? {
+                self.write(&arrival)?;
+            }
+            return Ok(());
+        }
+        let end = fill.sectors(capacity);
+        let mut first = 0;
+        while first < end {
+            let until = end.min(first + SECTORS_PER_LOOK);
+            self.untimed.fill(first..until).map_err(standstill)?;
+            self.done.requests = fill.requests_until(until);
+            self.done.written_bytes = until * SECTOR_BYTES;
+            first = until;
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    /// Writes until the device is steady, or the source has no more.
+    fn age(&mut self, source: &mut impl Source, ageing: &mut Ageing) -> Result<(), Failure> {
+        self.watcher.ages(&ageing.outlook());
+        while let Some(arrival) = next(source)? {
+            self.write(&arrival)?;
+            ageing.wrote(arrival.sectors);
+            let rounds = ageing.rounds().len();
+            let is_over = ageing.look(self.untimed.device());
+            if ageing.rounds().len() > rounds {
+                self.watcher.ages(&ageing.outlook());
+            }
+            if is_over {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn write(&mut self, arrival: &Arrival) -> Result<(), Failure> {
+        let &Arrival { op, lba, sectors, stream, fua, .. } = arrival;
+        debug_assert_eq!(op, Op::Write, "fills and ageing only write");
+        let request = Request { op: Op::Write, lba, sectors, stream, tag: 0, fua };
+        self.untimed.write(&request).map_err(standstill)?;
+        self.done.requests += 1;
+        self.done.written_bytes += u64::from(sectors) * SECTOR_BYTES;
+        if self.done.requests.is_multiple_of(REQUESTS_PER_LOOK) {
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    fn look(&mut self) -> Result<(), Failure> {
+        let goes_on = self.watcher.writes(self.done.requests, self.total);
+        match goes_on == ControlFlow::Break(()) || STOP.load(Ordering::Relaxed) {
+            true => Err(Failure::Interrupted),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The next request of a source, whose phases are of no interest.
+#[inline]
+fn next(source: &mut impl Source) -> Result<Option<Arrival>, Failure> {
+    loop {
+        match source.next().map_err(|error| Failure::usage(error.to_string()))? {
+            Next::Request(arrival) => return Ok(Some(arrival)),
+            Next::End => return Ok(None),
+            _ => {}
+        }
+    }
+}
+
+fn standstill(_: Stuck) -> Failure {
+    Failure::Experiment(
+        "the device stands still: there is no room that collection could make".to_owned(),
+    )
+}

@@ -1,0 +1,115 @@
+//! Writes that come in where no time counts: into the buffer, in line if there is no room, and out of it again.
+
+use super::{Outstanding, Stuck, Untimed};
+use crate::cache::{Turn, Waiting};
+use crate::device::Contents;
+use crate::engine::skills::ALL;
+use crate::ftl::streams::StreamsPolicy;
+use crate::host::{Host, Op, Pages, Request};
+use crate::scheduler::Probe;
+use crate::units::{Lba, Lpn, Nanos, PageSpan, RequestId};
+use crate::verify;
+
+/// What a host that wants all of the buffer on flash asks for.
+const FLUSH: Request =
+    Request { op: Op::Flush, lba: Lba(0), sectors: 0, stream: 0, tag: 0, fua: false };
+
+impl<P: Probe, C: Contents> Untimed<'_, P, C> {
+    /// Writes, when as few requests are outstanding as the host allows itself.
+    ///
+    /// # Errors
+    /// The device can't take it.
+    ///
+    /// # Panics
+    /// If the request is no write, or reaches beyond the device.
+    pub fn write(&mut self, request: &Request) -> Result<(), Stuck> {
+        let end = request.lba.0.checked_add(u64::from(request.sectors));
+        let fits = end.is_some_and(|end| end <= self.device.capacity_sectors());
+        assert!(request.op == Op::Write && request.sectors > 0 && fits, "{request:?}");
+        let id = self.take_in(*request)?;
+        for span in Pages::new(request.lba, request.sectors, self.device.sectors_per_page) {
+            if !self.write_page(id, span, Turn::New) {
+                self.requests[id.at()].left += 1;
+                let waiting = Waiting { request: id, span, stall_mark: Nanos::ZERO };
+                self.device.buffer.wait_for_room(waiting, 1);
+            }
+        }
+        self.write_back();
+        Self::settle(&mut self.requests, &mut self.free, id);
+        Ok(())
+    }
+
+    /// A number for a request, which waits for the end of its own splitting.
+    fn take_in(&mut self, request: Request) -> Result<RequestId, Stuck> {
+        let number = loop {
+            match self.free.pop() {
+                Some(number) => break number,
+                None if self.step() => {}
+                None => {
+                    self.bench().finish();
+                    if self.turns.is_empty() {
+                        return Err(Stuck);
+                    }
+                }
+            }
+        };
+        let outstanding = Outstanding { request, left: 1 };
+        match self.requests.get_mut(number as usize) {
+            Some(place) => *place = outstanding,
+            None => {
+                // Numbers are handed out from the first on.
+                self.requests.resize(number as usize + 1, outstanding);
+            }
+        }
+        Ok(RequestId::new(number))
+    }
+
+    /// Puts a page of a write into the buffer, if there is room.
+    fn write_page(&mut self, id: RequestId, span: PageSpan, turn: Turn) -> bool {
+        let request = &self.requests[id.at()].request;
+        let tag = self.device.ftl.streams().tag_of(request.stream);
+        let Some(slot) = self.device.let_page_in::<{ ALL }>(span, tag, turn) else { return false };
+        self.device.contents.write(request, span.page, span.sectors, slot);
+        self.device.outdate_read::<{ ALL }>(span.page);
+        if verify::ON {
+            self.device.ledger.written(span.page);
+        }
+        if !self.device.buffer.has_acknowledged() {
+            self.requests[id.at()].left += 1;
+            self.device.buffer.wait_for_page(slot, id);
+        }
+        true
+    }
+
+    /// Lets writes in that waited for room.
+    pub(super) fn admit_waiting(&mut self) {
+        while let Some(Waiting { request, span, .. }) = self.device.buffer.first_waiting() {
+            if !self.write_page(request, span, Turn::Waited) {
+                return;
+            }
+            self.device.buffer.forget_waiting();
+            Self::settle(&mut self.requests, &mut self.free, request);
+        }
+    }
+
+    /// A version of a page has left the staging area: the write that waited for that comes in.
+    #[inline]
+    pub(super) fn admit_next_version(&mut self, page: Lpn) {
+        if self.device.buffer.acknowledges_early() || self.device.buffer.find(page).is_some() {
+            return;
+        }
+        if let Some(Waiting { request, span, .. }) = self.device.buffer.next_version(page) {
+            let admitted = self.write_page(request, span, Turn::Waited);
+            debug_assert!(admitted, "nothing else can have come in");
+            Self::settle(&mut self.requests, &mut self.free, request);
+        }
+    }
+
+    /// Everything that the buffer holds goes to flash.
+    pub(super) fn flush(&mut self) {
+        let Ok(id) = self.take_in(FLUSH) else { return };
+        self.requests[id.at()].left += self.device.buffer.wait_for_all(id);
+        self.write_back();
+        Self::settle(&mut self.requests, &mut self.free, id);
+    }
+}

@@ -1,0 +1,50 @@
+//! Which devices can be written without a clock, and why others can't: something in force looks at time.
+
+use std::fmt;
+
+use crate::device::{Contents, Device};
+use crate::scheduler::Probe;
+
+/// Why a device can't be written without a clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeedsTime(&'static str);
+
+impl fmt::Display for NeedsTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// What in this device looks at time, or is not known to do without; none if it can be written
+    /// [without a clock](Self::untimed).
+    #[must_use]
+    pub fn needs_time(&self) -> Option<NeedsTime> {
+        let triggers = self.ftl.triggers();
+        let reasons = [
+            (self.direct.is_some(), "requests carry physical addresses"),
+            (self.merger.is_some(), "blocks of a log are merged while other planes work"),
+            (self.translator.is_some(), "its map lies on flash, and writes wait for entries of it"),
+            (self.ftl.packs(), "pages lie in fragments"),
+            (self.ftl.stripes().is_some(), "its dies carry parity"),
+            (self.ftl.life().is_some() || self.flash.hazards().is_some(), "its flash fails"),
+            (self.ftl.lost_pages() > 0, "some of its data is lost"),
+            (self.ftl.may_have_due(), "its data is refreshed as it ages"),
+            (self.flash.programmed().is_some(), "its programs have costs, and its data has an age"),
+            (
+                self.journal.is_some() || self.ftl.keeps_records(),
+                "what recovery needs is written beside",
+            ),
+            (self.cycles.gate().is_some(), "its write-backs begin by planes"),
+            (triggers.background.is_some(), "it collects while the host is idle"),
+            (triggers.preemptible, "its collection waits for dies that have nothing else to do"),
+            (self.flash.has_deadlines(), "its commands have deadlines"),
+            (
+                self.front.as_ref().is_some_and(|front| front.spends_time()),
+                "its processor spends time",
+            ),
+            (self.end_of_life.is_some(), "it has come to the end of its life"),
+        ];
+        reasons.into_iter().find(|&(holds, _)| holds).map(|(_, why)| NeedsTime(why))
+    }
+}

@@ -1,0 +1,257 @@
+//! Flash pages on their way to flash where no time counts: what is on them, where they go, and what becomes of them.
+
+use super::Untimed;
+use crate::cache::{Eviction, Page, SlotId};
+use crate::device::{Contents, Device};
+use crate::engine::skills::ALL;
+use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::streams::WriteStream;
+use crate::nand::{CellMode, Row};
+use crate::scheduler::{CommandId, Kind, Origin, Probe, Work};
+use crate::units::{Lpn, Nanos, PlaneId, Ppn, SimTime};
+
+/// The programs on their way.
+#[derive(Default)]
+pub(super) struct Programs {
+    all: Vec<Program>,
+    free: Vec<u32>,
+    /// On which planes those were placed that have just been.
+    placed: Vec<PlaneId>,
+}
+
+/// A program of a flash page.
+#[derive(Default)]
+struct Program {
+    slots: Vec<SlotId>,
+    /// Where it was placed.
+    at: Option<Ppn>,
+    /// Of the first of a row: what the row consists of, itself included, and for how many reads it waits.
+    row: Vec<u32>,
+    waits_for: u32,
+}
+
+/// A row of which the first page is placed.
+struct Begun {
+    row: Row,
+    mode: CellMode,
+    stream: WriteStream,
+}
+
+impl<P: Probe, C: Contents> Untimed<'_, P, C> {
+    /// Begins every write-back that is due.
+    pub(super) fn write_back(&mut self) {
+        loop {
+            while let Some(first) = self.device.buffer.due(&self.device.ftl) {
+                match first {
+                    Eviction::Page(slot) if self.device.buffer.page(slot).dirty.is_empty() => {
+                        self.device.drop_clean(slot);
+                    }
+                    _ => {
+                        self.begin_row(first);
+                        self.look_ahead();
+                    }
+                }
+            }
+            if !self.device.buffer.made_room() {
+                return;
+            }
+            self.admit_waiting();
+        }
+    }
+
+    /// Brings the map entries of what goes next closer to the processor, all at once: each is a miss of its own, which
+    /// the others need not wait for.
+    #[inline]
+    fn look_ahead(&self) {
+        let Device { buffer, ftl, .. } = &*self.device;
+        let pages = buffer.row() * self.device.units_per_page;
+        let next = buffer.candidates().take(pages as usize);
+        next.for_each(|slot| ftl.prefetch(buffer.page(slot).page));
+    }
+
+    /// Begins the write-back of `first` and of as many further flash pages as fit into its row. All of them wait until
+    /// what is only partly here has been read.
+    fn begin_row(&mut self, first: Eviction) {
+        let leader = self.put_together(first);
+        let mut row = std::mem::take(&mut self.programs.all[leader as usize].row);
+        row.push(leader);
+        if self.device.buffer.row() > 1 {
+            let (home, stream) = (self.first_page_of(leader), self.stream_of(leader));
+            for number in 1..self.device.buffer.row() {
+                if let Some(next) = self.device.next_of_row(home, stream, number) {
+                    row.push(self.put_together(next));
+                }
+            }
+        }
+        let reads = row.iter().map(|&member| self.read_older_parts(leader, member)).sum();
+        let program = &mut self.programs.all[leader as usize];
+        (program.row, program.waits_for) = (row, reads);
+        if reads == 0 {
+            self.place_row(leader);
+        }
+    }
+
+    /// Something that a row has waited for has been read.
+    pub(super) fn merged(&mut self, leader: u32) {
+        let left = &mut self.programs.all[leader as usize].waits_for;
+        *left -= 1;
+        if *left == 0 {
+            self.place_row(leader);
+        }
+    }
+
+    fn place_row(&mut self, leader: u32) {
+        let mut row = std::mem::take(&mut self.programs.all[leader as usize].row);
+        let mut begun = None;
+        for &number in &row {
+            self.place_in_row(number, &mut begun);
+        }
+        row.clear();
+        self.programs.all[leader as usize].row = row;
+        self.consider_collecting();
+    }
+
+    /// Pages were taken: their planes may have to collect.
+    fn consider_collecting(&mut self) {
+        let mut placed = std::mem::take(&mut self.programs.placed);
+        placed.drain(..).for_each(|plane| self.bench().start(plane));
+        self.programs.placed = placed;
+    }
+
+    /// Makes a program of `first` and the pages that may share a flash page with it.
+    fn put_together(&mut self, first: Eviction) -> u32 {
+        let number = self.programs.free.pop().unwrap_or_else(|| {
+            self.programs.all.push(Program::default());
+            self.programs.all.len() as u32 - 1
+        });
+        self.device.buffer.program_begun();
+        self.device.take_together::<{ ALL }>(first);
+        self.programs.all[number as usize].slots.extend_from_slice(&self.device.batch);
+        number
+    }
+
+    /// Reads what pages of a program lack, for the row of `leader`. Returns how many reads that takes.
+    fn read_older_parts(&mut self, leader: u32, number: u32) -> u32 {
+        let Device { buffer, ftl, flash, .. } = &mut *self.device;
+        let slots = &self.programs.all[number as usize].slots;
+        let mut reads = 0;
+        for &slot in slots {
+            let &Page { page, flushing, padding, .. } = buffer.page(slot);
+            if flushing == ftl.full_page() && !padding {
+                continue;
+            }
+            ftl.settle_page(page, &mut self.later);
+            for part in ftl.fragments(page).into_iter().flatten() {
+                if !flushing.covers(part.sectors) || padding {
+                    let takes = flash.price_of(Kind::Read, part.at, ftl.mode_at::<{ ALL }>(part.at));
+                    let die = ftl.geometry().die_of_page(part.at);
+                    self.turns.push(die, Work::Merge(leader), 1, takes);
+                    flash.count_untimed(Origin::Merge, Kind::Read, 1);
+                    reads += 1;
+                }
+            }
+        }
+        reads
+    }
+
+    fn first_page_of(&self, number: u32) -> Lpn {
+        self.device.buffer.page(self.programs.all[number as usize].slots[0]).page
+    }
+
+    fn stream_of(&self, number: u32) -> WriteStream {
+        self.device.stream_of(self.programs.all[number as usize].slots[0])
+    }
+
+    /// Places a program beside those before it if that can be, else where it would go alone.
+    fn place_in_row(&mut self, number: u32, begun: &mut Option<Begun>) {
+        let (page, stream) = (self.first_page_of(number), self.stream_of(number));
+        if let Some(begun) = begun.as_mut().filter(|begun| begun.stream == stream)
+            && self.stalled.is_empty()
+            && let Some(at) = self.device.ftl.place_beside(page, stream, &begun.row, begun.mode)
+        {
+            let plane = self.give_to_die(number, at, Nanos::ZERO);
+            return begun.row.take(self.device.ftl.geometry(), plane);
+        }
+        let pool = self.device.ftl.pool(page);
+        if !self.stalled.is_empty() && self.stalled.has_waiting(pool, stream)
+            || !self.place(number, page, stream)
+        {
+            self.waits += 1;
+            return self.stalled.push(SimTime(self.waits), CommandId::new(number), pool, stream);
+        }
+        if self.device.buffer.row() > 1
+            && let Some(at) = self.programs.all[number as usize].at
+        {
+            let address = self.device.flash.abilities().multi_plane.address;
+            let row = Row::new(self.device.ftl.geometry(), address, at);
+            *begun = Some(Begun { row, mode: self.device.ftl.mode_at::<{ ALL }>(at), stream });
+        }
+    }
+
+    /// Places a program alone, if there is room.
+    fn place(&mut self, number: u32, page: Lpn, stream: WriteStream) -> bool {
+        let Some(at) = self.device.ftl.place::<{ ALL }>(page, stream, self.turns.load()) else { return false };
+        let mode = self.device.ftl.mode_at::<{ ALL }>(at);
+        let takes = self.device.flash.price_of(Kind::Program, at, mode);
+        self.give_to_die(number, at, takes);
+        true
+    }
+
+    /// Records what a program puts where it was placed, and hands it to its die, which it keeps busy for so long.
+    fn give_to_die(&mut self, number: u32, at: Ppn, takes: Nanos) -> PlaneId {
+        let program = &mut self.programs.all[number as usize];
+        program.at = Some(at);
+        for (unit, &slot) in (0..).zip(&program.slots) {
+            let &Page { page, flushing, padding, .. } = self.device.buffer.page(slot);
+            if flushing != self.device.ftl.full_page() || padding {
+                self.device.ftl.settle_page(page, &mut self.later);
+            }
+            self.device.fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit));
+        }
+        let geometry = self.device.ftl.geometry();
+        let plane = geometry.plane_of_page(at);
+        self.turns.push(geometry.die_of(plane), Work::Program(number), 1, takes);
+        self.programs.placed.push(plane);
+        plane
+    }
+
+    /// The host may write to a plane again: programs that found nothing free go there, oldest first.
+    pub(super) fn retry_stalled(&mut self, plane: PlaneId) {
+        let pool = self.device.ftl.placement().pool_of(plane);
+        loop {
+            let may = |stream| self.device.ftl.may_write(plane, stream);
+            let Some((waiting, stream)) = self.stalled.oldest(pool, may) else { return };
+            let number = waiting.program.get();
+            let page = self.first_page_of(number);
+            if !self.place(number, page, stream) {
+                return;
+            }
+            self.stalled.forget_oldest(SimTime(self.waits), pool, stream);
+            self.consider_collecting();
+        }
+    }
+
+    /// The pages of a program are on flash, and current.
+    pub(super) fn commit(&mut self, number: u32) {
+        let program = &mut self.programs.all[number as usize];
+        let Some(first) = program.at.take() else { return };
+        let mut slots = std::mem::take(&mut program.slots);
+        for (unit, &slot) in (0..).zip(&slots) {
+            let &Page { page, discard, .. } = self.device.buffer.page(slot);
+            if !discard {
+                self.device.ftl.settle_page(page, &mut self.later);
+                self.device.ftl.commit::<{ ALL }>(page, Ppn::new(first.get() + unit));
+            }
+            let Device { buffer, ftl, contents, .. } = &mut *self.device;
+            contents.end_write_back(slot, buffer.page(slot).dirty.is_empty());
+            let (requests, free) = (&mut self.requests, &mut self.free);
+            buffer.end_write_back(slot, ftl, |id| Self::settle(requests, free, id));
+            self.admit_next_version(page);
+        }
+        self.device.ftl.programmed_for_host::<{ ALL }>(first, slots.len() as u32);
+        self.device.buffer.program_ended();
+        slots.clear();
+        self.programs.all[number as usize].slots = slots;
+        self.programs.free.push(number);
+    }
+}
