@@ -93,13 +93,13 @@ pub struct Start {
 pub struct Fill {
     share: Ratio,
     random: bool,
-    /// Whether it is asked for in time.
+    /// Whether it passes in time.
     pub timed: bool,
 }
 
 impl Default for Fill {
     fn default() -> Fill {
-        Fill { share: Ratio::ONE, random: false, timed: false }
+        Fill { share: Ratio::ONE, random: false, timed: true }
     }
 }
 
@@ -138,8 +138,8 @@ pub fn parse(text: &str, start: Start, load: Option<&LoadSource>) -> Result<Vec<
     Ok(steps)
 }
 
-const REMEDY: &str = "write steps with commas between them: fill, fill:90%, fill:random, fill:timed, age, \
-                      age:self, age:timed, age:tolerance=5%:window=5:round=20%:limit=20, or workloads";
+const REMEDY: &str = "write steps with commas between them: fill, fill:90%, fill:random, fill:untimed, \
+                      age, age:self, age:untimed, age:tolerance=5%:window=5:round=20%:limit=20, or workloads";
 
 fn refused(part: &str, why: &str) -> Failure {
     Failure::usage(format!("--precondition {part}: {why}\n  remedy: {REMEDY}"))
@@ -162,10 +162,12 @@ fn fill<'a>(part: &str, words: impl Iterator<Item = &'a str>) -> Result<Fill, Fa
             "random" => fill.random = true,
             "sequential" => fill.random = false,
             "timed" => fill.timed = true,
+            "untimed" => fill.timed = false,
             share if share.ends_with('%') => fill.share = percent(part, share, 100)?,
             other => {
-                let why =
-                    format!("a fill takes a share, random or sequential, and timed, not {other}");
+                let why = format!(
+                    "a fill takes a share, random or sequential, timed or untimed, not {other}"
+                );
                 return Err(refused(part, &why));
             }
         }
@@ -180,7 +182,7 @@ fn age<'a>(
     load: Option<&LoadSource>,
 ) -> Result<Age, Failure> {
     let load_of_fill = AgeLoad::Uniform(share);
-    let mut age = Age { rule: AgeingRule::default(), load: load_of_fill, timed: false };
+    let mut age = Age { rule: AgeingRule::default(), load: load_of_fill, timed: true };
     for word in words {
         let (key, value) = word.split_once('=').unwrap_or((word, ""));
         let number = |least: u32, most: u32, unit: &str| {
@@ -194,13 +196,14 @@ fn age<'a>(
         match key {
             "self" if value.is_empty() => age.load = own_load(part, load)?,
             "timed" if value.is_empty() => age.timed = true,
+            "untimed" if value.is_empty() => age.timed = false,
             "round" => age.rule.round = percent(part, value, 100)?,
             "tolerance" => age.rule.tolerance = percent(part, value, 100)?,
             "window" => age.rule.window = number(2, MOST_ROUNDS, "rounds")?,
             "limit" => age.rule.limit_drive_writes = number(1, MOST_DRIVE_WRITES, "drive writes")?,
             other => {
                 let why = format!(
-                    "ageing takes self, timed, round, tolerance, window and limit, not {other}"
+                    "ageing takes self, timed or untimed, round, tolerance, window and limit, not {other}"
                 );
                 return Err(refused(part, &why));
             }

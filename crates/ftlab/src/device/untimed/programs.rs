@@ -143,7 +143,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             ftl.settle_page(page, &mut self.later);
             for part in ftl.fragments(page).into_iter().flatten() {
                 if !flushing.covers(part.sectors) || padding {
-                    let takes = flash.price_of(Kind::Read, part.at, ftl.mode_at::<{ ALL }>(part.at));
+                    let takes =
+                        flash.price_of(Kind::Read, part.at, ftl.mode_at::<{ ALL }>(part.at));
                     let die = ftl.geometry().die_of_page(part.at);
                     self.turns.push(die, Work::Merge(leader), 1, takes);
                     flash.count_untimed(Origin::Merge, Kind::Read, 1);
@@ -190,7 +191,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
 
     /// Places a program alone, if there is room.
     fn place(&mut self, number: u32, page: Lpn, stream: WriteStream) -> bool {
-        let Some(at) = self.device.ftl.place::<{ ALL }>(page, stream, self.turns.load()) else { return false };
+        let Some(at) = self.device.ftl.place::<{ ALL }>(page, stream, self.turns.load()) else {
+            return false;
+        };
         let mode = self.device.ftl.mode_at::<{ ALL }>(at);
         let takes = self.device.flash.price_of(Kind::Program, at, mode);
         self.give_to_die(number, at, takes);

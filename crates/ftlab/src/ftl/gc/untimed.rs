@@ -223,7 +223,8 @@ impl<P, C: Contents> Bench<'_, P, C> {
         let mode = self.ftl.mode_of::<{ ALL }>(victim);
         let together = self.copies_back(first, victim, mode);
         let source = self.ftl.geometry.page_at(victim, first);
-        let to = self.ftl.place_copy::<{ ALL }>(plane, source).expect("the reserve leaves a free block");
+        let to =
+            self.ftl.place_copy::<{ ALL }>(plane, source).expect("the reserve leaves a free block");
         let mut moved = self.move_pages(victim, first, to);
         let kind = if together { Kind::Copyback } else { Kind::Program };
         self.flash.count_untimed(origin, kind, 1);

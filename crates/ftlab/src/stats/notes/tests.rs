@@ -153,7 +153,7 @@ fn requests_beyond_the_first_are_counted_over_the_phases() {
         requests: 1,
         unmeasured_requests,
         started_ns: None,
-        duration_ns: 0,
+        duration_ns: Some(0),
         iops: None,
         throughput_mb_per_s: None,
         write_amplification_total_ratio: None,
