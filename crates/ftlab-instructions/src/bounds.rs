@@ -87,7 +87,7 @@ pub enum Verdict {
 impl Verdict {
     /// A margin is a share of the bound.
     pub fn of(each: u64, bound: u64, margin: f64) -> Verdict {
-        let change = each as f64 / bound as f64 - 1.0;
+        let change = (each as f64 - bound as f64) / bound as f64;
         if change > margin {
             Verdict::Above { percent: change * 100.0 }
         } else if change < -margin {
