@@ -36,7 +36,7 @@ const SMALL: [&str; 8] = [
 
 /// A small device with these options beside.
 pub fn config(options: &[&str]) -> Config {
-    let sets = SMALL.iter().chain(options).zip(1..).map(|(set, number)| Layer::set(number, *set));
+    let sets = SMALL.iter().chain(options).zip(1..).map(|(set, number)| Layer::set(number, set));
     let layers: Vec<Layer> = std::iter::once(Layer::preset("tiny")).chain(sets).collect();
     Config::load(&layers).unwrap_or_else(|wrong| panic!("{options:?}: {wrong:?}"))
 }

@@ -9,8 +9,8 @@
 use super::super::Ftl;
 use super::super::relocations::Relocations;
 use super::{Freed, Scope};
-use crate::device::Contents;
 use crate::engine::skills::ALL;
+use crate::ftl::FlashContents;
 use crate::nand::CellMode;
 use crate::scheduler::{Flash, Kind, Origin, Turns, Work};
 use crate::units::{BlockId, Nanos, PlaneId, Ppn};
@@ -45,7 +45,7 @@ struct Moved {
     takes: Nanos,
 }
 
-impl<P, C: Contents> Bench<'_, P, C> {
+impl<P, C: FlashContents> Bench<'_, P, C> {
     /// As [`Collector::start`](super::Collector::start).
     #[inline]
     pub fn start(&mut self, plane: PlaneId) {
