@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const HUGE_PAGE: usize = 2 << 20;
 /// Smaller tables are left alone: they hold less than two huge pages for certain.
 const LEAST: usize = 2 * HUGE_PAGE;
-/// No table larger than this is advised: it is the map of a terabyte in pages of 4 KiB, and larger devices are
-/// simulated in part.
-const MOST: usize = 1 << 30;
+/// No table larger than this is advised, so that a device of which little is used takes so much more for a table at
+/// the most. The map of 64 GiB in pages of 4 KiB takes half of it.
+const MOST: usize = 128 << 20;
 /// Nor one that takes more than this part of the memory that the machine has.
 #[cfg(target_os = "linux")]
 const MOST_OF_MEMORY: usize = 16;
@@ -198,7 +198,7 @@ mod tests {
         assert!((0u8..=250).cycle().zip(&table).all(|(value, byte)| *byte == value));
     }
 
-    /// 3 GiB that are touched at 64 places, and a smaller table beside it.
+    /// More than is ever advised, touched at 64 places, and a smaller table beside it.
     #[test]
     #[cfg(target_os = "linux")]
     fn what_is_larger_than_memory_stays_thin() {
