@@ -7,7 +7,9 @@
 //! checked and sized by then is what the configured policy needs (streams, spare blocks, DRAM), so an outside one
 //! has to make do with that.
 //!
-//! Without the feature nothing of this is compiled.
+//! What it costs (random writes at steady state; CONTRIBUTING, "a policy of your own, outside"): with the feature alone 0.9 %
+//! more instructions, with a boxed choice of victims the same, with the five policies boxed that a write asks 2.8 %, which took
+//! about a tenth more time. Without the feature nothing of this is compiled.
 
 use std::fmt::Debug;
 
