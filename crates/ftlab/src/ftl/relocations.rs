@@ -6,6 +6,7 @@
 //! for. Who asks the map has to [settle](Ftl::settle_page) the page first.
 
 use super::Ftl;
+use crate::ftl::mapping::MappingPolicy;
 use crate::units::{Lpn, Ppn};
 
 /// Parts of the map, at the most: as many as keep a place to write to each of them near the processor.

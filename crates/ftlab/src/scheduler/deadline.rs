@@ -62,6 +62,10 @@ impl Deadline {
 }
 
 impl SchedulerPolicy for Deadline {
+    fn has_deadlines(&self) -> bool {
+        true
+    }
+
     #[inline(always)]
     fn rank(&mut self, arrival: &Arrival, _view: &View<'_>) -> u64 {
         let due = match (arrival.kind, arrival.origin) {

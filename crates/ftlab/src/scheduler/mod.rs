@@ -101,6 +101,12 @@ contract! {
             BusOrder::Rank
         }
 
+        /// Whether the rank of a command is the moment at which it is due.
+        #[must_use]
+        fn has_deadlines(&self) -> bool {
+            false
+        }
+
         /// Whether a command can go before one that came earlier, even at the same moment. Asked once.
         #[must_use]
         fn overtaking(&self) -> bool {

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Flash, Kind, Load, Origin, Scheduler};
+use super::{Flash, Kind, Load, Origin, SchedulerPolicy};
 use crate::nand::timing::{ProgramOf, ReadOf};
 use crate::nand::{CellMode, CostClass, ReadEffort};
 use crate::shape::Geometry;
@@ -131,7 +131,7 @@ impl<P> Flash<P> {
     /// Whether commands have deadlines.
     #[must_use]
     pub fn has_deadlines(&self) -> bool {
-        matches!(self.scheduler, Scheduler::Deadline(_))
+        self.scheduler.has_deadlines()
     }
 
     /// Counts commands that were done without the flash.

@@ -155,6 +155,13 @@ contract! {
         /// Forgets the page. Returns where it, or its newer part, lay.
         fn trim(&mut self, page: Lpn) -> Option<Ppn>;
 
+        /// Pages lie there from now on, one after the other, wherever they lay before.
+        fn put_all(&mut self, moved: &[(Lpn, Ppn)]) {
+            moved.iter().for_each(|&(page, at)| {
+                self.commit(page, at);
+            });
+        }
+
         /// Brings the entry of a page closer to the processor.
         #[inline]
         fn prefetch(&self, _page: Lpn) {}
@@ -167,15 +174,5 @@ impl Mapping {
     #[must_use]
     pub fn packs(&self) -> bool {
         self.rmap().is_some()
-    }
-
-    /// Pages lie there from now on, one after the other, wherever they lay before.
-    pub(super) fn put_all(&mut self, moved: &[(Lpn, Ppn)]) {
-        match self {
-            Mapping::Page(map) => map.put_all(moved),
-            other => moved.iter().for_each(|&(page, at)| {
-                other.commit(page, at);
-            }),
-        }
     }
 }

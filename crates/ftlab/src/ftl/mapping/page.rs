@@ -42,16 +42,6 @@ impl MappingFacts for PageMap {
 }
 
 impl PageMap {
-    /// Pages lie there from now on, one after the other.
-    pub(super) fn put_all(&mut self, moved: &[(Lpn, Ppn)]) {
-        for (number, &(page, at)) in moved.iter().enumerate() {
-            if let Some((later, _)) = moved.get(number + PREFETCH_DISTANCE) {
-                prefetch(&self.table, later.at());
-            }
-            self.table[page.at()] = at.to_raw();
-        }
-    }
-
     /// A map of `logical_pages`, none of them written.
     #[must_use]
     pub fn new(logical_pages: u32) -> PageMap {
@@ -92,6 +82,15 @@ impl MappingPolicy for PageMap {
             self.table[page.at()] = 0;
         }
         found
+    }
+
+    fn put_all(&mut self, moved: &[(Lpn, Ppn)]) {
+        for (number, &(page, at)) in moved.iter().enumerate() {
+            if let Some((later, _)) = moved.get(number + PREFETCH_DISTANCE) {
+                prefetch(&self.table, later.at());
+            }
+            self.table[page.at()] = at.to_raw();
+        }
     }
 
     #[inline]
