@@ -2,16 +2,16 @@
 
 use std::collections::VecDeque;
 
+use super::base::{Base, Services};
 use super::cycle::Cycles;
+use super::desk::Desk;
 use super::idle::{Chore, Idle};
 use super::journal::Journal;
 use super::ledger::Ledger;
 use super::lock_step::Standstill;
 use super::map_path::Translator;
-use super::read_ahead::ReadingAhead;
-use super::read_path::Fetched;
 use super::stalled::Stalled;
-use super::{Contents, Device};
+use super::{Contents, Device, Reads, Writes};
 use crate::cache::{Buffer, BufferSetup, Gate, ReadCache, ReadCacheSetup, Shape, Space};
 use crate::config::{
     Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
@@ -25,7 +25,7 @@ use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::recovery::RecoveryPolicy;
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
-use crate::ftl::{Cargo, Ftl, FtlSetup};
+use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
 use crate::host::arbitration::one_each;
 use crate::host::{
     Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, StreamMap,
@@ -409,51 +409,59 @@ pub fn assemble_with<P: Probe, C: Contents>(
     let journal =
         journal.map(|upkeep| Box::new(Journal::new(upkeep, geometry, setup.ftl.logical_pages)));
     let translator = on_flash.then(|| Box::new(Translator::new(pools)));
-    let mut device = Device {
-        now: SimTime::ZERO,
-        skills: skills::ALL,
-        capacity_sectors: u64::from(setup.ftl.logical_pages) * u64::from(sectors_per_page),
-        sectors_per_page,
-        units_per_page,
-        queues: setup.host.queues,
-        front: setup.host.front_end.map(|setup| Box::new(FrontEnd::new(setup))),
-        intake: Intake::default(),
-        direct: (!translates).then(Box::default),
-        cycles: Cycles::new(setup.buffer.gate, setup.ftl.placement.pools()),
-        buffer: Buffer::new(setup.buffer),
-        stalled: Stalled::new(setup.ftl.placement.pools(), setup.ftl.streams.host_streams()),
-        ftl: Ftl::new(setup.ftl),
+    let services = Services {
         collector: Collector::new(units_per_page, dies),
         merger: setup.merger.map(|setup| Box::new(Merger::new(setup, dies))),
         rewriter,
         translator,
-        standstill: Standstill::default(),
         journal,
-        has_capacitors: setup.has_capacitors,
-        flash,
-        contents,
-        reads: ReadCache::new(setup.reads),
-        reading_ahead: ReadingAhead::default(),
-        fetched: Fetched::default(),
-        loads: Cargo::new(units_per_page),
+    };
+    let desk = Desk {
+        queues: setup.host.queues,
+        front: setup.host.front_end.map(|setup| Box::new(FrontEnd::new(setup))),
+        intake: Intake::default(),
         from_buffer: VecDeque::new(),
+        finished: Vec::new(),
+    };
+    let writes = Writes {
+        loads: Cargo::new(units_per_page),
+        stalled: Stalled::new(pools, setup.ftl.streams.host_streams()),
+        cycles: Cycles::new(setup.buffer.gate, pools),
+        standstill: Standstill::default(),
+        batch: Vec::new(),
+        row: Vec::new(),
+        recent: VecDeque::new(),
+    };
+    let base = Base {
+        capacity_sectors: u64::from(setup.ftl.logical_pages) * u64::from(sectors_per_page),
+        sectors_per_page,
+        units_per_page,
+        kernel: Kernel { now: SimTime::ZERO, ftl: Ftl::new(setup.ftl), flash, contents },
+        services,
+        buffer: Buffer::new(setup.buffer),
+        reads: ReadCache::new(setup.reads),
+        desk,
         idle: Idle::new(|chore| match chore {
             Chore::Collect => collect_after_idle,
             Chore::Fold => fold_after_idle,
             Chore::GoOn | Chore::Patrol => None,
         }),
-        finished: Vec::new(),
-        batch: Vec::new(),
-        row: Vec::new(),
-        recent: VecDeque::new(),
+        has_capacitors: setup.has_capacitors,
         end_of_life: None,
         ledger: Ledger::default(),
         plant: Plant::default(),
     };
+    let mut device = Device {
+        skills: skills::ALL,
+        base,
+        writes,
+        reads: Reads::default(),
+        direct: (!translates).then(Box::default),
+    };
     device.begin_ages();
     device.plan_patrol();
     device.choose_skills();
-    if verify::ON && device.merger.is_some() {
+    if verify::ON && device.base.services.merger.is_some() {
         // What a device starts with was programmed by nobody.
         device.verify_loaded();
     }

@@ -11,36 +11,42 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Says what a program of pages of the buffer is to cost. What only fills up a block, nobody has written.
     pub(super) fn regulate(&mut self, program: CommandId) {
         let mut cost = None;
-        for unit in 0..self.flash.command(program).units {
-            let slot = SlotId::new(self.loads.get(program, unit));
-            let &Page { page, padding, packed_with, .. } = self.buffer.page(slot);
+        for unit in 0..self.base.kernel.flash.command(program).units {
+            let slot = SlotId::new(self.writes.loads.get(program, unit));
+            let &Page { page, padding, packed_with, .. } = self.base.buffer.page(slot);
             let of_page = match padding {
                 true => Some(self.cost_of_padding(page)),
-                false => self.ftl.cost_of_write(page),
+                false => self.base.kernel.ftl.cost_of_write(page),
             };
-            let partner = packed_with.map(|partner| self.buffer.page(partner).page);
-            let of_partner = partner.and_then(|page| self.ftl.cost_of_write(page));
+            let partner = packed_with.map(|partner| self.base.buffer.page(partner).page);
+            let of_partner = partner.and_then(|page| self.base.kernel.ftl.cost_of_write(page));
             cost = [cost, of_page, of_partner].into_iter().flatten().reduce(ProgramCost::and);
         }
         if let Some(cost) = cost {
-            self.flash.command_mut(program).set_cost(cost);
+            self.base.kernel.flash.command_mut(program).set_cost(cost);
         }
     }
 
     fn cost_of_padding(&self, page: Lpn) -> ProgramCost {
-        let as_was = self.ftl.look_up(page).map(|at| self.flash.class_at(at)).unwrap_or_default();
-        self.ftl.cost_of_copy(page, as_was).unwrap_or(ProgramCost::Of(as_was))
+        let as_was = self
+            .base
+            .kernel
+            .ftl
+            .look_up(page)
+            .map(|at| self.base.kernel.flash.class_at(at))
+            .unwrap_or_default();
+        self.base.kernel.ftl.cost_of_copy(page, as_was).unwrap_or(ProgramCost::Of(as_was))
     }
 
     /// What was done so far has prepared the device: what lies on flash is data from before.
     pub(super) fn forget_costs_of_preparation(&mut self) {
         self.give_up_rewrites();
-        let Some(programmed) = self.flash.programmed_mut() else { return };
+        let Some(programmed) = self.base.kernel.flash.programmed_mut() else { return };
         if programmed.prior().as_written {
             return;
         }
         programmed.prepared();
-        if let Some(regulation) = self.ftl.regulation_mut() {
+        if let Some(regulation) = self.base.kernel.ftl.regulation_mut() {
             regulation.prepared();
         }
     }

@@ -10,10 +10,12 @@
 //! A plane stands for the pool of planes that placement allows a page: pools are single planes where this
 //! is used. A page of flash that can't be placed yet keeps its plane, and the cycle, until it is.
 
+use super::base::Base;
 use super::lock_step::Motion;
 use super::{Contents, Device};
 use crate::cache::{Eviction, Gate, SlotId};
 use crate::engine::skills;
+use crate::ftl::Kernel;
 use crate::scheduler::{Command, CommandId, Probe, Spent};
 use crate::units::{Lpn, Ppn, SimTime};
 
@@ -109,7 +111,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Begins the next cycle, if one is due. Says whether it is over already: its pages were given up.
     fn begin_cycle(&mut self, gate: Gate) -> bool {
-        if self.cycles.under_way > 0 || !self.buffer.is_due() {
+        if self.writes.cycles.under_way > 0 || !self.base.buffer.is_due() {
             return false;
         }
         let in_step = self.is_in_lock_step();
@@ -121,7 +123,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         match begins {
             true => {
                 if in_step {
-                    self.standstill.begins(Motion::Writes);
+                    self.writes.standstill.begins(Motion::Writes);
                 }
                 if !(in_step && self.write_at_once(&chosen)) {
                     self.begin_programs(&chosen);
@@ -129,13 +131,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             false => self.cycle_is_over(),
         }
-        self.cycles.chosen = chosen;
-        begins && self.cycles.under_way == 0
+        self.writes.cycles.chosen = chosen;
+        begins && self.writes.cycles.under_way == 0
     }
 
     /// Takes planes for the pages that begin next.
     fn choose_by_planes(&mut self, gate: Gate) -> Vec<SlotId> {
-        let Device { buffer, ftl, cycles, .. } = self;
+        let Base { buffer, kernel: Kernel { ftl, .. }, .. } = &self.base;
+        let cycles = &mut self.writes.cycles;
         cycles.chosen.clear();
         for slot in buffer.candidates().take(LOOKED_AT) {
             if cycles.is_full() {
@@ -152,14 +155,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Starts the programs of a cycle, after the reads that its partial pages need. For those the first
     /// program waits in place of all.
     fn begin_programs(&mut self, chosen: &[SlotId]) {
-        self.buffer.cycle_begun();
+        self.base.buffer.cycle_begun();
         let mut leader = None;
         for &slot in chosen {
             let program = self.fill_program::<{ skills::ALL }>(Eviction::Page(slot), leader);
             leader = leader.or(Some(program));
-            self.cycles.members.push(Member { slot, program, landed: None });
+            self.writes.cycles.members.push(Member { slot, program, landed: None });
         }
-        let ready = leader.is_some_and(|leader| self.flash.command(leader).waits_for == 0);
+        let ready =
+            leader.is_some_and(|leader| self.base.kernel.flash.command(leader).waits_for == 0);
         if ready {
             self.issue_cycle(Spent::default());
         }
@@ -167,16 +171,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// The last read for which a cycle has waited is done: so long has each of its programs waited.
     pub(super) fn cycle_is_complete(&mut self, leader: CommandId) {
-        let spent = self.flash.command(leader).spent;
+        let spent = self.base.kernel.flash.command(leader).spent;
         self.issue_cycle(spent);
         self.write_back::<{ skills::ALL }>();
     }
 
     fn issue_cycle(&mut self, spent: Spent) {
         // The last one may end the cycle: it is given up on a device that takes no more writes.
-        for number in 0..self.cycles.members.len() {
-            let program = self.cycles.members[number].program;
-            self.flash.command_mut(program).spent = spent;
+        for number in 0..self.writes.cycles.members.len() {
+            let program = self.writes.cycles.members[number].program;
+            self.base.kernel.flash.command_mut(program).spent = spent;
             self.issue::<{ skills::ALL }>(program);
         }
     }
@@ -184,38 +188,38 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Without a barrier: each plane on which nothing is under way takes the first of its pages. Says
     /// whether there may be more to begin: some were given up at once.
     fn begin_on_idle_planes(&mut self, gate: Gate) -> bool {
-        if self.cycles.is_full() || !self.buffer.is_due() {
+        if self.writes.cycles.is_full() || !self.base.buffer.is_due() {
             return false;
         }
         let chosen = self.choose_by_planes(gate);
-        let before = self.cycles.under_way;
+        let before = self.writes.cycles.under_way;
         chosen
             .iter()
             .for_each(|&slot| self.begin_write_back::<{ skills::ALL }>(Eviction::Page(slot)));
-        self.cycles.chosen = chosen;
-        self.cycles.under_way < before
+        self.writes.cycles.chosen = chosen;
+        self.writes.cycles.under_way < before
     }
 
     /// A program that was begun by planes is done.
     pub(super) fn program_by_planes_done(&mut self, id: CommandId, gate: Gate) {
-        let Command { page: at, units, spent, .. } = *self.flash.command(id);
-        let pool = self.ftl.pool(self.first_page_of(id));
+        let Command { page: at, units, spent, .. } = *self.base.kernel.flash.command(id);
+        let pool = self.base.kernel.ftl.pool(self.first_page_of(id));
         // In lock-step, too, all are done when the cycle is.
         if gate.prefix || self.is_in_lock_step() {
-            self.land(pool, Landed { at, spent, since: self.now });
+            self.land(pool, Landed { at, spent, since: self.base.kernel.now });
         } else {
             for unit in 0..units {
-                let slot = SlotId::new(self.loads.get(id, unit));
+                let slot = SlotId::new(self.writes.loads.get(id, unit));
                 self.make_current::<{ skills::ALL }>(slot, Ppn::new(at.get() + unit), &spent);
             }
             self.programmed_for_host::<{ skills::ALL }>(at, units);
         }
-        self.buffer.program_ended();
+        self.base.buffer.program_ended();
         self.plane_is_free(pool);
     }
 
     fn land(&mut self, pool: u32, landed: Landed) {
-        let cycles = &mut self.cycles;
+        let cycles = &mut self.writes.cycles;
         let number = cycles.taken[pool as usize] as usize - 1;
         cycles.members[number].landed = Some(landed);
         cycles.landed += 1;
@@ -223,20 +227,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A write-back that was begun by planes was given up; `page` was its first.
     pub(super) fn given_up_by_planes(&mut self, page: Lpn) {
-        if self.cycles.gate.is_some() {
-            self.plane_is_free(self.ftl.pool(page));
+        if self.writes.cycles.gate.is_some() {
+            self.plane_is_free(self.base.kernel.ftl.pool(page));
         }
     }
 
     /// Nothing is under way on any plane.
     pub(super) fn cycle_is_over(&mut self) {
-        self.cycles.taken.fill(0);
-        self.cycles.under_way = 0;
+        self.writes.cycles.taken.fill(0);
+        self.writes.cycles.under_way = 0;
     }
 
     /// Nothing is under way on a plane any more. That may be the end of a cycle.
     fn plane_is_free(&mut self, pool: u32) {
-        let cycles = &mut self.cycles;
+        let cycles = &mut self.writes.cycles;
         cycles.taken[pool as usize] = 0;
         cycles.under_way -= 1;
         if cycles.under_way > 0 {
@@ -247,12 +251,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for Member { slot, landed, .. } in members.drain(..) {
             let Some(Landed { at, mut spent, since }) = landed else { continue };
             // It stood behind the others.
-            spent.queue += self.now - since;
+            spent.queue += self.base.kernel.now - since;
             self.make_current::<{ skills::ALL }>(slot, at, &spent);
             self.programmed_for_host::<{ skills::ALL }>(at, 1);
         }
-        self.cycles.members = members;
-        if self.standstill.is(Motion::Writes) {
+        self.writes.cycles.members = members;
+        if self.writes.standstill.is(Motion::Writes) {
             self.go_on();
         }
     }

@@ -17,11 +17,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A command failed: its die may have died.
     #[cold]
     pub(super) fn found_failed(&mut self, id: CommandId) {
-        let die = self.flash.die_of(id);
-        if self.flash.is_dead(die, self.now) {
-            self.ftl.die_died(die);
-            if self.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
-                self.flash.leave_pages_out();
+        let die = self.base.kernel.flash.die_of(id);
+        if self.base.kernel.flash.is_dead(die, self.base.kernel.now) {
+            self.base.kernel.ftl.die_died(die);
+            if self.base.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
+                self.base.kernel.flash.leave_pages_out();
             }
         }
     }
@@ -33,7 +33,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.consider_end::<{ skills::ALL }>();
         // What waits for room may find that there is none, or another place; planes keep more back.
         self.place_homeless();
-        for plane in (0..self.ftl.geometry().planes()).map(PlaneId::new) {
+        for plane in (0..self.base.kernel.ftl.geometry().planes()).map(PlaneId::new) {
             self.consider_collecting::<{ skills::ALL }>(plane);
         }
         self.relieve::<{ skills::ALL }>();
@@ -43,26 +43,26 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Whether a write would go where no die is left.
     pub(super) fn has_no_place(&self, request: &Request) -> bool {
-        if self.ftl.dead_dies().is_empty() || request.op != Op::Write {
+        if self.base.kernel.ftl.dead_dies().is_empty() || request.op != Op::Write {
             return false;
         }
-        let mut pages = Pages::new(request.lba, request.sectors, self.sectors_per_page);
-        pages.any(|span| self.ftl.is_homeless(span.page))
+        let mut pages = Pages::new(request.lba, request.sectors, self.base.sectors_per_page);
+        pages.any(|span| self.base.kernel.ftl.is_homeless(span.page))
     }
 
     /// A page of a write waits to come in, or in a gathering buffer the whole write. If it never can be written, the
     /// request is told so.
     #[inline]
     pub(super) fn turned_away(&mut self, waiting: &Waiting) -> bool {
-        if self.ftl.dead_dies().is_empty() {
+        if self.base.kernel.ftl.dead_dies().is_empty() {
             return false;
         }
-        let refused = match self.buffer.gathers() {
-            true => self.has_no_place(self.intake.get(waiting.request).request()),
-            false => self.ftl.is_homeless(waiting.span.page),
+        let refused = match self.base.buffer.gathers() {
+            true => self.has_no_place(self.base.desk.intake.get(waiting.request).request()),
+            false => self.base.kernel.ftl.is_homeless(waiting.span.page),
         };
         if refused {
-            self.buffer.forget_waiting();
+            self.base.buffer.forget_waiting();
             self.refuse_waiting(*waiting);
         }
         refused
@@ -71,16 +71,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Programs that wait, and whose place is on dead dies, go to wherever there is room, or are given up if nobody
     /// was told that they are done.
     pub(super) fn place_homeless(&mut self) {
-        for pool in self.ftl.homeless_pools() {
-            while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
-                if !self.buffer.has_acknowledged() {
+        for pool in self.base.kernel.ftl.homeless_pools() {
+            while let Some((waiting, stream)) = self.writes.stalled.oldest(pool, |_| true) {
+                if !self.base.buffer.has_acknowledged() {
                     self.give_up_stalled(pool, stream, waiting);
                 } else if self.try_issue::<{ skills::ALL }>(
                     waiting.program,
                     stream,
-                    self.now - waiting.since,
+                    self.base.kernel.now - waiting.since,
                 ) {
-                    self.stalled.forget_oldest(self.now, pool, stream);
+                    self.writes.stalled.forget_oldest(self.base.kernel.now, pool, stream);
                 } else {
                     break;
                 }

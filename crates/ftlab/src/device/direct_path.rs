@@ -83,19 +83,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Op::Trim => {}
             Op::Flush => {
                 if self.direct.as_mut().is_some_and(|direct| direct.flush(id)) {
-                    self.intake.wait_for_one(id);
+                    self.base.desk.intake.wait_for_one(id);
                 }
             }
         }
-        if self.intake.settle(id) {
-            self.finish_from_buffer(id);
+        if self.base.desk.intake.settle(id) {
+            self.base.finish_from_buffer(id);
         }
     }
 
     fn each_page(&mut self, request: &Request, mut each: impl FnMut(&mut Self, PageSpan, Ppn)) {
-        for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
-            let at =
-                self.ftl.look_up(span.page).expect("without translation, every page has a place");
+        for span in Pages::new(request.lba, request.sectors, self.base.sectors_per_page) {
+            let at = self
+                .base
+                .kernel
+                .ftl
+                .look_up(span.page)
+                .expect("without translation, every page has a place");
             each(self, span, at);
         }
     }
@@ -104,41 +108,44 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let PageSpan { page, sectors } = span;
         let mut read = Command::new(Kind::Read, Origin::Host, Task::Request(id), at);
         read.units = 1;
-        read.codewords = self.flash.bus().codewords_of(sectors);
-        let read = self.flash.prepare(read);
-        self.buffer.note_read(None, &self.ftl);
-        self.intake.wait_for_one(id);
-        self.contents.plan_read(read, FlashRead { request: id, page, at, sectors });
-        self.flash.submit(self.now, read);
+        read.codewords = self.base.kernel.flash.bus().codewords_of(sectors);
+        let read = self.base.kernel.flash.prepare(read);
+        self.base.buffer.note_read(None, &self.base.kernel.ftl);
+        self.base.desk.intake.wait_for_one(id);
+        self.base.kernel.contents.plan_read(read, FlashRead { request: id, page, at, sectors });
+        self.base.kernel.flash.submit(self.base.kernel.now, read);
     }
 
     fn program_in_place(&mut self, id: RequestId, request: &Request, span: PageSpan, at: Ppn) {
         let PageSpan { page, sectors } = span;
         let mut program = Command::new(Kind::Program, Origin::Host, Task::HostWrite(id), at);
         program.units = 1;
-        program.codewords = self.flash.bus().page_codewords();
-        if let Some(cost) = self.ftl.cost_of_write(page) {
+        program.codewords = self.base.kernel.flash.bus().page_codewords();
+        if let Some(cost) = self.base.kernel.ftl.cost_of_write(page) {
             program.set_cost(cost);
         }
-        let program = self.flash.prepare(program);
+        let program = self.base.kernel.flash.prepare(program);
         if let Some(direct) = &mut self.direct {
             direct.program_begun(program);
         }
-        self.intake.wait_for_one(id);
-        self.contents.plan_write(program, &FlashWrite { request: *request, page, at, sectors });
-        self.flash.submit(self.now, program);
+        self.base.desk.intake.wait_for_one(id);
+        self.base
+            .kernel
+            .contents
+            .plan_write(program, &FlashWrite { request: *request, page, at, sectors });
+        self.base.kernel.flash.submit(self.base.kernel.now, program);
     }
 
     /// A page of a write is programmed.
     pub(super) fn programmed_in_place(&mut self, id: RequestId, program: CommandId) {
-        self.contents.write_flash(program);
-        self.ftl.programmed_in_place();
-        let spent = self.flash.command(program).spent;
-        self.outlet().settle::<{ skills::ALL }>(id, &spent);
+        self.base.kernel.contents.write_flash(program);
+        self.base.kernel.ftl.programmed_in_place();
+        let spent = self.base.kernel.flash.command(program).spent;
+        self.base.settle::<{ skills::ALL }>(id, &spent);
         let Some(direct) = &mut self.direct else { return };
         direct.program_ended(program);
         while let Some(flush) = self.direct.as_mut().and_then(|direct| direct.next_flushed()) {
-            self.outlet().settle::<{ skills::ALL }>(flush, &spent);
+            self.base.settle::<{ skills::ALL }>(flush, &spent);
         }
     }
 }

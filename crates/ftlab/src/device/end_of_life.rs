@@ -10,15 +10,17 @@
 //!
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 
+use super::base::Base;
 use super::stalled::Waiting as Stall;
-use super::{Contents, Device, Outlet};
+use super::{Contents, Device};
 use crate::cache::{SlotId, Waiting};
 use crate::engine::skills::{self, Skills};
+use crate::ftl::Kernel;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::EndReason;
 use crate::host::{Op, Request};
 use crate::scheduler::{Command, CommandId, Probe, Spent};
-use crate::units::{Bytes, Nanos, RequestId, SimTime};
+use crate::units::{Bytes, Nanos, SimTime};
 
 /// When and why a device stopped taking writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,13 +38,13 @@ pub struct EndOfLife {
 impl<P: Probe, C: Contents> Device<P, C> {
     /// When and why the device stopped taking writes, if it did.
     pub fn end_of_life(&self) -> Option<&EndOfLife> {
-        self.end_of_life.as_ref()
+        self.base.end_of_life.as_ref()
     }
 
     /// Ends the life of the device if it is time to.
     #[inline]
     pub(super) fn consider_end<const S: Skills>(&mut self) {
-        if let Some(reason) = self.ftl.must_end() {
+        if let Some(reason) = self.base.kernel.ftl.must_end() {
             self.end_life(reason);
         }
     }
@@ -50,7 +52,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Whether a request can't be done, now that the device takes no writes.
     #[inline]
     pub(super) fn refuses(&self, request: &Request) -> bool {
-        match &self.end_of_life {
+        match &self.base.end_of_life {
             None => self.has_no_place(request),
             Some(end) => match request.op {
                 Op::Read => false,
@@ -63,10 +65,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Nothing will happen by itself any more. On a device that can fail, what still waits for a page
     /// then waits in vain: that is its end. True if there is something to do after all.
     pub(super) fn stands_still(&mut self) -> bool {
-        if self.ftl.life().is_none() || self.stalled.is_empty() && !self.map_waits() {
+        if self.base.kernel.ftl.life().is_none()
+            || self.writes.stalled.is_empty() && !self.map_waits()
+        {
             return false;
         }
-        match self.end_of_life.as_mut() {
+        match self.base.end_of_life.as_mut() {
             None => self.end_life(EndReason::NoRoom),
             Some(end) if end.left_in_dram => return false,
             Some(end) => {
@@ -79,17 +83,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     #[cold]
     fn end_life(&mut self, reason: EndReason) {
-        self.ftl.end_life(reason);
-        let host_written = self.intake.written();
-        let at = self.now;
-        self.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });
-        while let Some(waiting) = self.buffer.first_waiting() {
-            self.buffer.forget_waiting();
+        self.base.kernel.ftl.end_life(reason);
+        let host_written = self.base.desk.intake.written();
+        let at = self.base.kernel.now;
+        self.base.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });
+        while let Some(waiting) = self.base.buffer.first_waiting() {
+            self.base.buffer.forget_waiting();
             self.refuse_waiting(waiting);
         }
-        if self.buffer.has_acknowledged() {
+        if self.base.buffer.has_acknowledged() {
             self.place_stalled();
-            self.buffer.write_back_all();
+            self.base.buffer.write_back_all();
         } else {
             self.give_up_all_stalled();
         }
@@ -101,31 +105,31 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// left room for others to begin.
     #[inline]
     pub(super) fn begin_after_given_up(&mut self) {
-        if self.ftl.is_read_only() {
+        if self.base.kernel.ftl.is_read_only() {
             self.write_back::<{ skills::ALL }>();
         }
     }
 
     /// Programs that wait for a page go to wherever there is room.
     pub(super) fn place_stalled(&mut self) {
-        for pool in 0..self.stalled.pools() {
-            while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
+        for pool in 0..self.writes.stalled.pools() {
+            while let Some((waiting, stream)) = self.writes.stalled.oldest(pool, |_| true) {
                 if !self.try_issue::<{ skills::ALL }>(
                     waiting.program,
                     stream,
-                    self.now - waiting.since,
+                    self.base.kernel.now - waiting.since,
                 ) {
                     return;
                 }
-                self.stalled.forget_oldest(self.now, pool, stream);
+                self.writes.stalled.forget_oldest(self.base.kernel.now, pool, stream);
             }
         }
     }
 
     /// Programs of pages that were not acknowledged wait no longer.
     fn give_up_all_stalled(&mut self) {
-        for pool in 0..self.stalled.pools() {
-            while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
+        for pool in 0..self.writes.stalled.pools() {
+            while let Some((waiting, stream)) = self.writes.stalled.oldest(pool, |_| true) {
                 self.give_up_stalled(pool, stream, waiting);
             }
         }
@@ -133,74 +137,68 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// The oldest program of a pool and a stream, which was not acknowledged, waits no longer.
     pub(super) fn give_up_stalled(&mut self, pool: u32, stream: WriteStream, waiting: Stall) {
-        self.flash.command_mut(waiting.program).spent.gc += self.now - waiting.since;
-        self.stalled.forget_oldest(self.now, pool, stream);
+        self.base.kernel.flash.command_mut(waiting.program).spent.gc +=
+            self.base.kernel.now - waiting.since;
+        self.writes.stalled.forget_oldest(self.base.kernel.now, pool, stream);
         self.give_up(waiting.program);
     }
 
     /// A page of a write that waits to come in never will.
     pub(super) fn refuse_waiting(&mut self, waiting: Waiting) {
-        self.intake.refuse(waiting.request);
-        if self.intake.settle(waiting.request) {
+        self.base.desk.intake.refuse(waiting.request);
+        if self.base.desk.intake.settle(waiting.request) {
             self.account_waiting(&waiting);
-            self.finish_from_buffer(waiting.request);
+            self.base.finish_from_buffer(waiting.request);
         }
     }
 
     /// A write that waited for room, or for an older version, does so no longer: what of that time it
     /// owes to collection.
     pub(super) fn account_waiting(&mut self, waiting: &Waiting) {
-        let waited = self.now - self.intake.get(waiting.request).started();
-        let stalled = Nanos(self.stalled.time_until(self.now).0 - waiting.stall_mark.0);
-        let breakdown = self.intake.breakdown_mut(waiting.request);
+        let waited = self.base.kernel.now - self.base.desk.intake.get(waiting.request).started();
+        let stalled =
+            Nanos(self.writes.stalled.time_until(self.base.kernel.now).0 - waiting.stall_mark.0);
+        let breakdown = self.base.desk.intake.breakdown_mut(waiting.request);
         breakdown.gc += stalled;
         breakdown.admission += Nanos(waited.0 - stalled.0);
     }
 
     /// Gives up a program of pages that were not acknowledged and have no place.
     pub(super) fn give_up(&mut self, program: CommandId) {
-        let Command { units, spent, .. } = *self.flash.command(program);
+        let Command { units, spent, .. } = *self.base.kernel.flash.command(program);
         let first = self.first_page_of(program);
         for unit in 0..units {
             // Pages that were not acknowledged are never packed.
-            let slot = SlotId::new(self.loads.get(program, unit));
-            let page = self.buffer.page(slot).page;
-            let Device { buffer, ftl, front, intake, finished, contents, now, .. } = self;
+            let slot = SlotId::new(self.writes.loads.get(program, unit));
+            let page = self.base.buffer.page(slot).page;
+            let Base { buffer, desk, kernel, .. } = &mut self.base;
+            let Kernel { now, ftl, contents, .. } = kernel;
             contents.end_write_back(slot, true);
-            let mut outlet = Outlet { now: *now, front, intake, contents, finished };
-            buffer.give_up(slot, ftl, |waiter| outlet.refuse(waiter, &spent));
+            buffer.give_up(slot, ftl, |waiter| desk.refuse(waiter, &spent, *now, contents));
             self.admit_next_version::<{ skills::ALL }>(page);
         }
-        self.buffer.program_ended();
-        self.flash.release(program);
+        self.base.buffer.program_ended();
+        self.base.kernel.flash.release(program);
         self.given_up_by_planes(first);
     }
 
     /// A program failed: what it carried is still in the buffer, and is programmed elsewhere.
     pub(super) fn program_again(&mut self, failed: CommandId) {
-        let failed_command = self.flash.command(failed);
+        let failed_command = self.base.kernel.flash.command(failed);
         let cost = failed_command.cost();
         let Command { kind, origin, task, page, units, codewords, spent, .. } = *failed_command;
         let mut program = Command::new(kind, origin, task, page);
         program.set_cost(cost);
         (program.units, program.codewords, program.spent) = (units, codewords, spent);
-        let program = self.flash.prepare(program);
-        self.loads.copy_row(failed, program);
+        let program = self.base.kernel.flash.prepare(program);
+        self.writes.loads.copy_row(failed, program);
         self.issue::<{ skills::ALL }>(program);
     }
 
     /// Flushes wait for pages that will never be on flash.
     fn refuse_flushes(&mut self) {
-        let Device { buffer, front, intake, finished, contents, now, .. } = self;
-        let mut outlet = Outlet { now: *now, front, intake, contents, finished };
-        buffer.wake_everyone(|waiter| outlet.refuse(waiter, &Spent::default()));
-    }
-}
-
-impl<C: Contents> Outlet<'_, C> {
-    /// Something that a request waited for will not be done.
-    fn refuse(&mut self, id: RequestId, spent: &Spent) {
-        self.intake.refuse(id);
-        self.settle::<{ skills::ALL }>(id, spent);
+        let Base { buffer, desk, kernel: Kernel { now, contents, .. }, .. } = &mut self.base;
+        let nothing = Spent::default();
+        buffer.wake_everyone(|waiter| desk.refuse(waiter, &nothing, *now, contents));
     }
 }

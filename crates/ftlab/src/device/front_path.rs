@@ -11,31 +11,31 @@ use crate::units::{Nanos, RequestId};
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Commands of a queue that were submitted and are not completed.
     pub(super) fn outstanding(&self, queue: QueueId) -> u32 {
-        match &self.front {
+        match &self.base.desk.front {
             Some(front) => front.outstanding(queue),
-            None => u32::try_from(self.intake.in_flight()).unwrap_or(u32::MAX),
+            None => u32::try_from(self.base.desk.intake.in_flight()).unwrap_or(u32::MAX),
         }
     }
 
     /// Puts a command into its submission queue.
     pub(super) fn enqueue(&mut self, id: RequestId) {
-        if let Some(front) = &mut self.front {
-            front.submitted(self.intake.get(id).queue(), id);
+        if let Some(front) = &mut self.base.desk.front {
+            front.submitted(self.base.desk.intake.get(id).queue(), id);
         }
         self.fetch();
     }
 
     /// The processor goes on, and fetches as many commands as the controller can take.
     pub(super) fn fetch(&mut self) {
-        while let Some(front) = &mut self.front {
+        while let Some(front) = &mut self.base.desk.front {
             // At the end of a device's life pages stay under way for ever that find no place.
-            let under_way = self.buffer.programs() > 0 && !self.ftl.is_read_only();
-            front.go_on(self.now, under_way);
-            let Some(id) = front.fetch(&self.intake) else { return };
-            let waited = self.now - self.intake.get(id).submitted();
-            self.intake.breakdown_mut(id).submission = waited;
-            match front.process(self.now, id) {
-                Some(time) => self.intake.breakdown_mut(id).front_end = time,
+            let under_way = self.base.buffer.programs() > 0 && !self.base.kernel.ftl.is_read_only();
+            front.go_on(self.base.kernel.now, under_way);
+            let Some(id) = front.fetch(&self.base.desk.intake) else { return };
+            let waited = self.base.kernel.now - self.base.desk.intake.get(id).submitted();
+            self.base.desk.intake.breakdown_mut(id).submission = waited;
+            match front.process(self.base.kernel.now, id) {
+                Some(time) => self.base.desk.intake.breakdown_mut(id).front_end = time,
                 None => self.bring(id),
             }
         }
@@ -43,10 +43,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Gets what a processed command writes, or starts it at once.
     fn bring(&mut self, id: RequestId) {
-        if let Some(front) = &mut self.front
-            && let Some(at) = front.bring(self.now, id, self.intake.get(id).request())
+        if let Some(front) = &mut self.base.desk.front
+            && let Some(at) =
+                front.bring(self.base.kernel.now, id, self.base.desk.intake.get(id).request())
         {
-            self.intake.breakdown_mut(id).link = at - self.now;
+            self.base.desk.intake.breakdown_mut(id).link = at - self.base.kernel.now;
             return;
         }
         self.take_in(id);
@@ -54,8 +55,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// What a command brings has reached the controller.
     fn take_in(&mut self, id: RequestId) {
-        if let Some(front) = &mut self.front
-            && front.take_in(self.now, id, self.intake.get(id).request())
+        if let Some(front) = &mut self.base.desk.front
+            && front.take_in(self.base.kernel.now, id, self.base.desk.intake.get(id).request())
         {
             return;
         }
@@ -64,8 +65,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Takes up a command that the front end has passed on.
     fn start_late(&mut self, id: RequestId) {
-        self.intake.start(id, self.now);
-        let request = *self.intake.get(id).request();
+        self.base.desk.intake.start(id, self.base.kernel.now);
+        let request = *self.base.desk.intake.get(id).request();
         self.start::<{ skills::ALL }>(id, &request);
     }
 
@@ -76,20 +77,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
             if self.direct.is_some() {
                 return self.start_direct(id, request);
             }
-            if self.merger.is_some() && self.hold(id, request.op) {
+            if self.base.services.merger.is_some() && self.hold(id, request.op) {
                 return;
             }
             self.consider_end::<S>();
         }
         match request.op {
-            _ if any(S, RARE) && self.refuses(request) => self.intake.refuse(id),
+            _ if any(S, RARE) && self.refuses(request) => self.base.desk.intake.refuse(id),
             Op::Read => self.submit_read::<S>(id, request),
             Op::Write => self.submit_write::<S>(id, request),
             Op::Trim => self.trim_in_turn(id, request),
             Op::Flush => self.submit_flush(id),
         }
-        if self.intake.settle(id) {
-            self.finish_from_buffer(id);
+        if self.base.desk.intake.settle(id) {
+            self.base.finish_from_buffer(id);
         }
         if any(S, RARE) {
             self.consider_end::<S>();
@@ -98,9 +99,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Something of the front end is done now.
     pub(super) fn step_front(&mut self) {
-        let event = self.front.as_mut().and_then(|front| front.step(self.now));
+        let event =
+            self.base.desk.front.as_mut().and_then(|front| front.step(self.base.kernel.now));
         match event {
-            Some(FrontEvent::Delivered(id)) => self.outlet().complete::<{ skills::ALL }>(id),
+            Some(FrontEvent::Delivered(id)) => self.base.complete(id),
             Some(FrontEvent::Brought(id)) => self.take_in(id),
             Some(FrontEvent::Processed(job, took)) => self.processed(job, took),
             None => {}
@@ -112,12 +114,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         match job {
             Job::TakeUp(id) => self.bring(id),
             Job::TakeIn(id) => {
-                self.intake.breakdown_mut(id).front_end += took;
+                self.base.desk.intake.breakdown_mut(id).front_end += took;
                 self.start_late(id);
             }
             Job::Answer(id) => {
-                self.intake.breakdown_mut(id).front_end += took;
-                self.outlet().deliver(id);
+                self.base.desk.intake.breakdown_mut(id).front_end += took;
+                self.base.deliver(id);
             }
             Job::Schedule(program) => self.scheduled(program),
             Job::Look => {}
@@ -128,15 +130,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// processor needs its time for that.
     #[inline]
     pub(super) fn wait_for_processor(&mut self, first: CommandId, pages: u32) -> bool {
-        match &mut self.front {
-            Some(front) => front.schedule(self.now, first, pages),
+        match &mut self.base.desk.front {
+            Some(front) => front.schedule(self.base.kernel.now, first, pages),
             None => false,
         }
     }
 
     /// The processor has handed over a flash page, or a row of them.
     fn scheduled(&mut self, program: CommandId) {
-        match self.buffer.row() {
+        match self.base.buffer.row() {
             1 => self.issue_now::<{ skills::ALL }>(program),
             _ => self.issue_row_now(program),
         }

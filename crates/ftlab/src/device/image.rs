@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use super::{Contents, Device, EndOfLife};
+use super::base::Base;
+use super::desk::Desk;
+use super::{Contents, Device, EndOfLife, Writes};
 use crate::engine::skills;
+use crate::ftl::Kernel;
 use crate::ftl::mapping::Dftl;
 use crate::host::{Advanced, Completion, Host, Op, Request};
 use crate::image::{Damage, Part, Resume, Snapshot, take_up};
@@ -55,29 +58,30 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub fn rest(&mut self, done: &mut Vec<Completion>) -> Result<(), LeftInDram> {
         self.idle(done);
         self.give_up_rewrites();
-        for slot in self.buffer.all_clean() {
-            self.contents.trim(slot);
-            self.buffer.forget_clean(slot, &self.ftl);
+        for slot in self.base.buffer.all_clean() {
+            self.base.kernel.contents.trim(slot);
+            self.base.buffer.forget_clean(slot, &self.base.kernel.ftl);
         }
-        let Device { reads, contents, .. } = self;
-        reads.clear(|place| contents.uncache(place));
-        if self.buffer.pages_held() > 0 {
+        let Base { reads, kernel, .. } = &mut self.base;
+        reads.clear(|place| kernel.contents.uncache(place));
+        if self.base.buffer.pages_held() > 0 {
             let before = done.len();
             // Capacitors are for when power is cut: here all has to be on flash.
-            let capacitors = std::mem::take(&mut self.has_capacitors);
-            self.submit(self.now, FLUSH);
+            let capacitors = std::mem::take(&mut self.base.has_capacitors);
+            self.submit(self.base.kernel.now, FLUSH);
             self.idle(done);
-            self.has_capacitors = capacitors;
+            self.base.has_capacitors = capacitors;
             // The flush that was ours.
             let ours = done[before..].iter().position(|done| done.request == FLUSH);
             ours.map(|at| done.remove(before + at));
         }
-        let pages = self.buffer.pages_held();
-        let translation_pages = self.ftl.map_on_flash().map_or(0, Dftl::pages_kept);
-        if let Some(&end) = self.end_of_life.as_ref().filter(|_| pages + translation_pages > 0) {
+        let pages = self.base.buffer.pages_held();
+        let translation_pages = self.base.kernel.ftl.map_on_flash().map_or(0, Dftl::pages_kept);
+        if let Some(&end) = self.base.end_of_life.as_ref().filter(|_| pages + translation_pages > 0)
+        {
             return Err(LeftInDram { pages, translation_pages, end });
         }
-        self.buffer.rest();
+        self.base.buffer.rest();
         // One that was put off is not made up for by a device that is loaded.
         self.plan_patrol();
         Ok(())
@@ -94,53 +98,38 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[must_use]
     pub fn save(&self) -> Snapshot {
         let Device {
-            now,
             // It follows from what the device is.
             skills: _,
+            base,
+            writes,
+            // Only what is in flight.
+            reads: _,
+            direct: _,
+        } = self;
+        let Base {
+            kernel: Kernel { now, ftl, flash, contents: _ },
+            services,
+            buffer,
+            reads,
+            desk,
+            // At rest the host has been idle for long enough.
+            idle: _,
             capacity_sectors: _,
             sectors_per_page: _,
             units_per_page: _,
-            queues: _,
-            front,
-            intake,
-            // Only what is in flight.
-            direct: _,
-            buffer,
-            ftl,
-            // Copies and loads of programs in flight.
-            collector: _,
-            // Jobs in flight.
-            merger: _,
-            translator,
-            // What waits is given up at rest.
-            rewriter: _,
-            standstill,
-            // Nothing is on its way; a device that is switched off in order writes its map.
-            journal: _,
             has_capacitors: _,
-            flash,
-            contents: _,
-            reads,
-            reading_ahead: _,
-            fetched: _,
-            loads: _,
-            stalled,
-            // Only what is under way.
-            cycles: _,
-            from_buffer,
-            // At rest the host has been idle for long enough.
-            idle: _,
-            finished,
-            batch: _,
-            row: _,
-            // Only brings tables closer to the processor.
-            recent: _,
             // The FTL knows why; when it was is of no use to those who load it.
             end_of_life: _,
             // Only checks.
             ledger: _,
             plant: _,
-        } = self;
+        } = base;
+        // Of the services nothing is under way; what waits to be rewritten is given up at rest. A device that is
+        // switched off in order writes its map.
+        let translator = &services.translator;
+        let Desk { front, intake, from_buffer, finished, queues: _ } = desk;
+        // Of the writes the rest is loads of programs in flight, or only brings tables closer to the processor.
+        let Writes { stalled, standstill, .. } = writes;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
         let map = translator.as_ref().is_none_or(|translator| translator.is_at_rest());
         let on_flash = |map: &Dftl| map.is_at_rest() && map.pages_kept() == 0;
@@ -170,22 +159,28 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if now > LATEST.0 {
             return Err(Damage(format!("the clock stands at {now} ns, too near its end")));
         }
-        self.now = SimTime(now);
+        self.base.kernel.now = SimTime(now);
         self.plan_patrol();
-        self.ftl.load(from, resume)?;
+        self.base.kernel.ftl.load(from, resume)?;
         from.read(Part::Policies, resume.random, |from| {
-            self.ftl.load_policies(from, resume)?;
-            self.flash.take_up(from, resume)?;
-            take_up(from, resume.cache, |from| self.buffer.load(from))?;
+            self.base.kernel.ftl.load_policies(from, resume)?;
+            self.base.kernel.flash.take_up(from, resume)?;
+            take_up(from, resume.cache, |from| self.base.buffer.load(from))?;
             take_up(from, resume.host, |from| {
-                self.front.as_mut().map_or(Ok(()), |front| front.load(from))
+                self.base.desk.front.as_mut().map_or(Ok(()), |front| front.load(from))
             })
         })?;
-        for (block, erases) in (0..).map(BlockId::new).zip(self.ftl.blocks().all_erases()) {
-            self.ftl.blocks_on_flash(block).for_each(|at| self.flash.know_erases(at, erases));
+        for (block, erases) in
+            (0..).map(BlockId::new).zip(self.base.kernel.ftl.blocks().all_erases())
+        {
+            self.base
+                .kernel
+                .ftl
+                .blocks_on_flash(block)
+                .for_each(|at| self.base.kernel.flash.know_erases(at, erases));
         }
-        for die in self.ftl.dead_dies_on_flash() {
-            self.flash.know_dead(die);
+        for die in self.base.kernel.ftl.dead_dies_on_flash() {
+            self.base.kernel.flash.know_dead(die);
         }
         self.begin_ages();
         self.choose_skills();
@@ -193,7 +188,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if verify::ON {
             self.verify_loaded();
         }
-        if self.ftl.wake_planes() || !resume.collection {
+        if self.base.kernel.ftl.wake_planes() || !resume.collection {
             self.relieve::<{ skills::ALL }>();
         }
         Ok(())
@@ -202,11 +197,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What lies on flash and was programmed when nobody knew its age, in another model of timing or before the
     /// device began, ages from now on.
     pub(super) fn begin_ages(&mut self) {
-        let all = (0..self.ftl.geometry().blocks()).map(BlockId::new);
-        let Some(programmed) = self.flash.programmed_mut() else { return };
-        let holding = all.filter(|&block| self.ftl.blocks().programmed(block) > 0);
-        let on_flash = holding.flat_map(|block| self.ftl.blocks_on_flash(block));
-        on_flash.for_each(|block| programmed.holds(block, self.now));
+        let all = (0..self.base.kernel.ftl.geometry().blocks()).map(BlockId::new);
+        let Some(programmed) = self.base.kernel.flash.programmed_mut() else { return };
+        let holding = all.filter(|&block| self.base.kernel.ftl.blocks().programmed(block) > 0);
+        let on_flash = holding.flat_map(|block| self.base.kernel.ftl.blocks_on_flash(block));
+        on_flash.for_each(|block| programmed.holds(block, self.base.kernel.now));
     }
 }
 

@@ -10,7 +10,8 @@ use crate::scheduler::Probe;
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Chooses the set. To be called when the device is put together, and when it has taken up a state.
     pub(super) fn choose_skills(&mut self) {
-        let has = self.flash.skills() | self.ftl.skills() | self.own_skills();
+        let has =
+            self.base.kernel.flash.skills() | self.base.kernel.ftl.skills() | self.own_skills();
         let sets = [skills::PLAIN, skills::COMMON];
         let fitting = sets.into_iter().find(|set| has & !set == 0);
         self.skills = fitting.unwrap_or(skills::ALL);
@@ -31,19 +32,19 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What the device has beside flash and FTL.
     fn own_skills(&self) -> Skills {
         let parts = [
-            self.front.is_some(),
+            self.base.desk.front.is_some(),
             self.direct.is_some(),
-            self.merger.is_some(),
-            self.rewriter.is_some(),
-            self.translator.is_some(),
-            self.journal.is_some(),
-            self.reads.is_on(),
-            self.buffer.keeps_reads(),
-            self.buffer.gathers(),
-            self.cycles.gate().is_some(),
-            self.idle.patrol().is_some(),
+            self.base.services.merger.is_some(),
+            self.base.services.rewriter.is_some(),
+            self.base.services.translator.is_some(),
+            self.base.services.journal.is_some(),
+            self.base.reads.is_on(),
+            self.base.buffer.keeps_reads(),
+            self.base.buffer.gathers(),
+            self.writes.cycles.gate().is_some(),
+            self.base.idle.patrol().is_some(),
         ];
         let rare = if parts.contains(&true) { skills::RARE } else { 0 };
-        rare | if self.buffer.row() > 1 { skills::ROWS } else { 0 }
+        rare | if self.base.buffer.row() > 1 { skills::ROWS } else { 0 }
     }
 }

@@ -77,23 +77,23 @@ impl Standstill {
 impl<P: Probe, C: Contents> Device<P, C> {
     /// The flash pages that a cycle which is done at once is programming.
     pub(super) fn torn_at_once(&self) -> impl Iterator<Item = Ppn> {
-        self.standstill.cycle.iter().map(|written| written.at)
+        self.writes.standstill.cycle.iter().map(|written| written.at)
     }
 
     /// Whether all planes go in step.
     #[inline]
     pub(super) fn is_in_lock_step(&self) -> bool {
-        self.merger.as_deref().is_some_and(|merger| merger.in_lock_step())
+        self.base.services.merger.as_deref().is_some_and(|merger| merger.in_lock_step())
     }
 
     /// Whether a cycle or merges may begin: nothing of the kind is under way, and nothing on flash. If not, it will
     /// be asked again.
     pub(super) fn comes_to_rest(&mut self) -> bool {
-        match self.standstill.motion {
-            _ if self.standstill.releases => false,
+        match self.writes.standstill.motion {
+            _ if self.writes.standstill.releases => false,
             Motion::Writes | Motion::Merges => false,
-            Motion::Goes | Motion::Stopping if self.flash.in_flight() > 0 => {
-                self.standstill.motion = Motion::Stopping;
+            Motion::Goes | Motion::Stopping if self.base.kernel.flash.in_flight() > 0 => {
+                self.writes.standstill.motion = Motion::Stopping;
                 false
             }
             Motion::Goes | Motion::Stopping => true,
@@ -103,7 +103,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Whether the device waits for its flash to be quiet.
     #[inline]
     pub(super) fn is_stopping(&self) -> bool {
-        self.standstill.motion == Motion::Stopping
+        self.writes.standstill.motion == Motion::Stopping
     }
 
     /// Nothing is under way on flash any more: a device that waited for that goes on.
@@ -118,7 +118,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Keeps a request that came during a cycle or merges. Says whether it does.
     pub(super) fn hold(&mut self, id: RequestId, op: Op) -> bool {
-        let standstill = &mut self.standstill;
+        let standstill = &mut self.writes.standstill;
         // What is written after a trim must not be lost to it.
         let holds = match op {
             _ if standstill.is(Motion::Goes) => false,
@@ -128,38 +128,46 @@ impl<P: Probe, C: Contents> Device<P, C> {
         };
         if holds {
             standstill.holds_trim |= op == Op::Trim;
-            let stall_mark = self.stalled.time_until(self.now);
-            self.standstill.held.push(Held { request: id, since: self.now, stall_mark });
+            let stall_mark = self.writes.stalled.time_until(self.base.kernel.now);
+            self.writes.standstill.held.push(Held {
+                request: id,
+                since: self.base.kernel.now,
+                stall_mark,
+            });
         }
         holds
     }
 
     /// A cycle or merges are over: what waited for that is taken up.
     pub(super) fn go_on(&mut self) {
-        self.standstill.motion = Motion::Goes;
-        if self.standstill.held.is_empty() {
+        self.writes.standstill.motion = Motion::Goes;
+        if self.writes.standstill.held.is_empty() {
             return;
         }
-        self.standstill.holds_trim = false;
-        self.standstill.releases = true;
-        let stalled = self.stalled.time_until(self.now);
-        for Held { request: id, since, stall_mark } in std::mem::take(&mut self.standstill.held) {
-            let waited = self.now - since;
+        self.writes.standstill.holds_trim = false;
+        self.writes.standstill.releases = true;
+        let stalled = self.writes.stalled.time_until(self.base.kernel.now);
+        for Held { request: id, since, stall_mark } in
+            std::mem::take(&mut self.writes.standstill.held)
+        {
+            let waited = self.base.kernel.now - since;
             let merging = waited.min(Nanos(stalled.0 - stall_mark.0));
-            let breakdown = self.intake.breakdown_mut(id);
+            let breakdown = self.base.desk.intake.breakdown_mut(id);
             breakdown.gc += merging;
             breakdown.admission += Nanos(waited.0 - merging.0);
-            self.intake.start(id, self.now);
-            let request = *self.intake.get(id).request();
+            self.base.desk.intake.start(id, self.base.kernel.now);
+            let request = *self.base.desk.intake.get(id).request();
             self.start::<{ skills::ALL }>(id, &request);
         }
-        self.standstill.releases = false;
+        self.writes.standstill.releases = false;
     }
 
     /// Whether cycles are done at once: each page of one has a die for itself, and all take the same time.
     fn cycles_add_up(&self) -> bool {
-        let planes = self.flash.geometry().planes_per_die();
-        planes == 1 && self.flash.price_of_any_copy().is_some() && self.flash.may_add_up()
+        let planes = self.base.kernel.flash.geometry().planes_per_die();
+        planes == 1
+            && self.base.kernel.flash.price_of_any_copy().is_some()
+            && self.base.kernel.flash.may_add_up()
     }
 
     /// Does a cycle of these pages at once, if that can be done.
@@ -167,37 +175,37 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if !self.cycles_add_up() {
             return false;
         }
-        self.buffer.cycle_begun();
-        let mut cycle = std::mem::take(&mut self.standstill.cycle);
+        self.base.buffer.cycle_begun();
+        let mut cycle = std::mem::take(&mut self.writes.standstill.cycle);
         for &slot in pages {
-            let page = self.buffer.begin_write_back(slot, &self.ftl);
-            self.contents.begin_write_back(slot, self.buffer.page(slot).flushing);
+            let page = self.base.buffer.begin_write_back(slot, &self.base.kernel.ftl);
+            self.base.kernel.contents.begin_write_back(slot, self.base.buffer.page(slot).flushing);
             let is_partial = self.older_parts_of(slot).iter().any(Option::is_some);
-            let at = self.ftl.place_in_log(page).expect("the cycle has room");
+            let at = self.base.kernel.ftl.place_in_log(page).expect("the cycle has room");
             self.fill_page::<{ skills::ALL }>(slot, at);
-            self.buffer.program_begun();
+            self.base.buffer.program_begun();
             cycle.push(Written { slot, at, is_partial });
         }
         let reads = cycle.iter().any(|written| written.is_partial);
-        let (read, program) = self.flash.price_of_page();
+        let (read, program) = self.base.kernel.flash.price_of_page();
         let cell = if reads { read + program } else { program };
-        self.standstill.cycle = cycle;
-        self.standstill.spent = Spent { cell, ..Spent::default() };
-        self.idle.wake_at(self.now + cell);
+        self.writes.standstill.cycle = cycle;
+        self.writes.standstill.spent = Spent { cell, ..Spent::default() };
+        self.base.idle.wake_at(self.base.kernel.now + cell);
         true
     }
 
     /// A cycle that was done at once has taken its time.
     pub(super) fn written_at_once(&mut self) {
-        let mut cycle = std::mem::take(&mut self.standstill.cycle);
-        let spent = self.standstill.spent;
+        let mut cycle = std::mem::take(&mut self.writes.standstill.cycle);
+        let spent = self.writes.standstill.spent;
         for Written { slot, at, is_partial } in cycle.drain(..) {
-            self.flash.account_write_at_once(at, is_partial);
+            self.base.kernel.flash.account_write_at_once(at, is_partial);
             self.make_current::<{ skills::ALL }>(slot, at, &spent);
-            self.ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
-            self.buffer.program_ended();
+            self.base.kernel.ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
+            self.base.buffer.program_ended();
         }
-        self.standstill.cycle = cycle;
+        self.writes.standstill.cycle = cycle;
         self.cycle_is_over();
         self.go_on();
         self.admit_waiting::<{ skills::ALL }>();
@@ -206,7 +214,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// What was done at once has taken its time.
     pub(super) fn stood_still(&mut self) {
-        match self.standstill.is(Motion::Merges) {
+        match self.writes.standstill.is(Motion::Merges) {
             true => self.merged_at_once(),
             false => self.written_at_once(),
         }

@@ -191,18 +191,20 @@ enum Source {
 
 impl<P: Probe, C: Contents> Device<P, C> {
     fn translator(&mut self) -> &mut Translator {
-        self.translator.as_mut().expect("only where the map lies on flash")
+        self.base.services.translator.as_mut().expect("only where the map lies on flash")
     }
 
     fn count(&mut self, count: impl FnOnce(&mut DemandCounts)) {
-        if let Some(map) = self.ftl.map_on_flash_mut() {
+        if let Some(map) = self.base.kernel.ftl.map_on_flash_mut() {
             count(map.counts_mut());
         }
     }
 
     /// Whether looking up the entry of a page may ask something of flash.
     pub(super) fn may_wait_for_entry(&self, page: Lpn) -> bool {
-        let (Some(map), Some(translator)) = (self.ftl.map_on_flash(), &self.translator) else {
+        let (Some(map), Some(translator)) =
+            (self.base.kernel.ftl.map_on_flash(), &self.base.services.translator)
+        else {
             return false;
         };
         if translator.by_page.contains_key(&page) {
@@ -210,14 +212,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let cached = map.cached();
         let is_full = cached.held() == cached.capacity();
-        let may_miss = is_full || self.ftl.has_translation(map.page_of(page));
+        let may_miss = is_full || self.base.kernel.ftl.has_translation(map.page_of(page));
         cached.state(page).is_none() && may_miss && !map.keeps_entry(page)
     }
 
     /// Whether the entry of a page is in memory. One that is still being fetched has its place there, but
     /// nobody knows it.
     pub(super) fn knows_entry(&self, page: Lpn) -> bool {
-        let (Some(map), Some(translator)) = (self.ftl.map_on_flash(), &self.translator) else {
+        let (Some(map), Some(translator)) =
+            (self.base.kernel.ftl.map_on_flash(), &self.base.services.translator)
+        else {
             return true;
         };
         let is_there = map.cached().state(page).is_some() || map.keeps_entry(page);
@@ -226,17 +230,21 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Looks up the entry of a page. False if `who` has to wait for it.
     pub(super) fn finds_entry(&mut self, page: Lpn, who: Seeker) -> bool {
-        let Some(map) = self.ftl.map_on_flash_mut() else { return true };
-        let under_way =
-            self.translator.as_ref().and_then(|translator| translator.by_page.get(&page).copied());
+        let Some(map) = self.base.kernel.ftl.map_on_flash_mut() else { return true };
+        let under_way = self
+            .base
+            .services
+            .translator
+            .as_ref()
+            .and_then(|translator| translator.by_page.get(&page).copied());
         let (found, of) = (map.find(page, who.cause(), under_way.is_some()), map.page_of(page));
         let room = match found {
             Found::Hit if under_way.is_none() => return true,
             Found::Hit => None,
-            Found::Miss(room) => room.filter(|_| !self.plant.is(Canary::DirtyEntryForgotten)),
+            Found::Miss(room) => room.filter(|_| !self.base.plant.is(Canary::DirtyEntryForgotten)),
         };
         let room = room.filter(|&left| !self.kept_at_once(left));
-        let now = self.now;
+        let now = self.base.kernel.now;
         let mut fetch = None;
         if let Some(under_way) = under_way {
             self.translator().join(under_way, who, now);
@@ -255,19 +263,21 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.rewrite(left, who.cause().of_room(), fetch);
         }
         match who {
-            Seeker::Read(request, _) => self.intake.wait_for_one(request),
-            Seeker::WriteBack(program, _) => self.flash.command_mut(program).waits_for += 1,
+            Seeker::Read(request, _) => self.base.desk.intake.wait_for_one(request),
+            Seeker::WriteBack(program, _) => {
+                self.base.kernel.flash.command_mut(program).waits_for += 1
+            }
         }
         false
     }
 
     /// Where an entry that is not in memory comes from, counted.
     fn source_of(&mut self, of: Tpn) -> Source {
-        let is_kept = self.ftl.map_on_flash().is_some_and(|map| map.keeps(of));
+        let is_kept = self.base.kernel.ftl.map_on_flash().is_some_and(|map| map.keeps(of));
         let translator = self.translator();
         let rewrite = translator.rewrites.get(&of).map(|rewrite| rewrite.reads);
         let is_read = translator.loads.contains_key(&of);
-        let was_written = self.ftl.has_translation(of);
+        let was_written = self.base.kernel.ftl.has_translation(of);
         let source = match rewrite {
             Some(0) => Source::Memory,
             Some(_) => Source::UnderWay,
@@ -287,7 +297,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// There is room for the entry of a fetch.
     fn fetch_entry(&mut self, fetch: Handle<Fetch>) {
         let page = self.translator().fetches[fetch].page;
-        let Some(of) = self.ftl.map_on_flash().map(|map| map.page_of(page)) else { return };
+        let Some(of) = self.base.kernel.ftl.map_on_flash().map(|map| map.page_of(page)) else {
+            return;
+        };
         let source = self.source_of(of);
         self.bring_entry(fetch, of, source);
     }
@@ -315,15 +327,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Begins to read a translation page. Returns how many reads that takes: one, unless collection has
     /// parted it.
     fn read_map(&mut self, of: Tpn, cause: Cause, task: Task) -> u32 {
-        let Some(pages) = self.ftl.map_on_flash().map(|map| map.pages_of(of)) else { return 0 };
+        let Some(pages) = self.base.kernel.ftl.map_on_flash().map(|map| map.pages_of(of)) else {
+            return 0;
+        };
         let (mut reads, mut open) = (0, None);
         for page in pages {
-            let Some(at) = self.ftl.look_up(page) else { continue };
-            if self.ftl.is_lost(at) {
+            let Some(at) = self.base.kernel.ftl.look_up(page) else { continue };
+            if self.base.kernel.ftl.is_lost(at) {
                 // A copy of what nothing read.
                 self.lose_entries(of);
             }
-            let flash_page = self.flash.geometry().flash_page_of(at);
+            let flash_page = self.base.kernel.flash.geometry().flash_page_of(at);
             open = match open {
                 Some((first, of_page, units)) if of_page == flash_page => {
                     Some((first, of_page, units + 1))
@@ -350,12 +364,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         };
         let mut read = Command::new(Kind::Read, origin, task, at);
         read.units = units;
-        read.codewords = units * self.flash.bus().codewords_per_unit();
-        let read = self.flash.prepare(read);
+        read.codewords = units * self.base.kernel.flash.bus().codewords_per_unit();
+        let read = self.base.kernel.flash.prepare(read);
         if origin == Origin::Host {
-            self.contents.plan_map_read(read, at);
+            self.base.kernel.contents.plan_map_read(read, at);
         }
-        self.flash.submit(self.now, read);
+        self.base.kernel.flash.submit(self.base.kernel.now, read);
         true
     }
 
@@ -363,10 +377,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// end as unreadable until the host writes it again. (A drive could find these pages by their spare areas.)
     #[cold]
     pub(super) fn lose_entries(&mut self, of: Tpn) {
-        let entries = self.ftl.map_on_flash().map(|map| map.entries_of(of));
+        let entries = self.base.kernel.ftl.map_on_flash().map(|map| map.entries_of(of));
         for page in entries.into_iter().flatten().map(Lpn::new) {
             if !self.knows_entry(page) {
-                self.ftl.lose_page(page);
+                self.base.kernel.ftl.lose_page(page);
             }
         }
     }
@@ -403,7 +417,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     fn begin_rewrite(&mut self, of: Tpn, cause: Cause, room: Queue<Fetch>) {
-        if let Some(map) = self.ftl.map_on_flash_mut() {
+        if let Some(map) = self.base.kernel.ftl.map_on_flash_mut() {
             map.rewrite(of);
         }
         let reads = self.read_map(of, cause, Task::RewriteMap(of));
@@ -417,7 +431,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A read or the program of a rewrite is done.
     pub(super) fn map_command_done(&mut self, of: Tpn, id: CommandId) {
-        if self.flash.command(id).kind == Kind::Program {
+        if self.base.kernel.flash.command(id).kind == Kind::Program {
             return self.map_rewritten(of, id);
         }
         let Some(rewrite) = self.translator().rewrites.get_mut(&of) else { return };
@@ -432,12 +446,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A translation page is on flash.
     fn map_rewritten(&mut self, of: Tpn, id: CommandId) {
-        let Command { page: first, failed, .. } = *self.flash.command(id);
-        if self.ftl.program_fails::<{ skills::ALL }>(first, failed, &mut self.contents) {
+        let Command { page: first, failed, .. } = *self.base.kernel.flash.command(id);
+        if self.base.kernel.ftl.program_fails::<{ skills::ALL }>(
+            first,
+            failed,
+            &mut self.base.kernel.contents,
+        ) {
             return self.program_map_again(of, id);
         }
         let Some(rewrite) = self.translator().rewrites.remove(&of) else { return };
-        self.ftl.commit_translation(of, first);
+        self.base.kernel.ftl.commit_translation(of, first);
         self.count(|counts| counts.programs[rewrite.cause as usize] += 1);
         if let Some((cause, room)) = rewrite.again {
             self.begin_rewrite(of, cause, room);
@@ -461,13 +479,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Rewrites the translation pages that collection, trims and writes have made stale.
     #[inline]
     pub(super) fn rewrite_what_is_due<const S: Skills>(&mut self) {
-        if skills::any(S, skills::RARE) && self.translator.is_some() {
+        if skills::any(S, skills::RARE) && self.base.services.translator.is_some() {
             self.rewrite_due();
         }
     }
 
     fn rewrite_due(&mut self) {
-        while let Some((of, cause)) = self.ftl.map_on_flash_mut().and_then(|map| map.next_due()) {
+        while let Some((of, cause)) =
+            self.base.kernel.ftl.map_on_flash_mut().and_then(|map| map.next_due())
+        {
             self.rewrite(of, cause, None);
         }
     }
@@ -485,7 +505,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             while let Some(id) = waiter {
                 let Waiter { who, since, next } = self.translator().waiters[id];
                 self.translator().waiters.release(id);
-                self.go_on_with_entry(page, who, self.now - since, &mut gathering);
+                self.go_on_with_entry(page, who, self.base.kernel.now - since, &mut gathering);
                 waiter = next;
             }
             next = after;
@@ -495,7 +515,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     fn end_gathering(&mut self, open: &mut Option<(RequestId, Gathering)>) {
         if let Some((_, Gathering { command, .. })) = open.take() {
-            self.flash.submit(self.now, command);
+            self.base.kernel.flash.submit(self.base.kernel.now, command);
         }
     }
 
@@ -516,17 +536,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             Seeker::Read(id, sectors) => (id, sectors),
         };
-        let Some(at) = self.ftl.look_up_for_host::<{ skills::ALL }>(page) else {
-            return self.outlet().settle::<{ skills::ALL }>(id, &Spent::on_translation(waited));
+        let Some(at) = self.base.kernel.ftl.look_up_for_host::<{ skills::ALL }>(page) else {
+            return self.base.settle::<{ skills::ALL }>(id, &Spent::on_translation(waited));
         };
         // Others may have brought it meanwhile.
-        if self.reads.is_on()
-            && let Some(place) = self.reads.read(page)
+        if self.base.reads.is_on()
+            && let Some(place) = self.base.reads.read(page)
         {
-            self.contents.read_cached(id, page, sectors, place);
-            return self.outlet().settle::<{ skills::ALL }>(id, &Spent::on_translation(waited));
+            self.base.kernel.contents.read_cached(id, page, sectors, place);
+            return self.base.settle::<{ skills::ALL }>(id, &Spent::on_translation(waited));
         }
-        if self.ftl.regulation().is_some() {
+        if self.base.kernel.ftl.regulation().is_some() {
             self.note_flash_read(page, sectors);
         }
         if open.as_ref().is_some_and(|(of, _)| *of != id) {
@@ -535,10 +555,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let mut gathering = open.take().map(|(_, gathering)| gathering);
         self.read_from::<{ skills::ALL }>(id, at, PageSpan { page, sectors }, &mut gathering);
         if let Some(gathering) = gathering {
-            self.flash.command_mut(gathering.command).spent.translation = waited;
+            self.base.kernel.flash.command_mut(gathering.command).spent.translation = waited;
             *open = Some((id, gathering));
         }
-        let last = self.intake.settle(id);
+        let last = self.base.desk.intake.settle(id);
         debug_assert!(!last, "it waits for what it reads");
     }
 }

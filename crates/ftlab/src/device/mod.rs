@@ -4,11 +4,13 @@
 //! which is in order by itself; everything else is an event of the flash.
 
 mod assemble;
+mod base;
 mod coming_up;
 mod contents;
 mod cost_path;
 mod cycle;
 mod dead_dies;
+mod desk;
 mod direct_path;
 mod end_of_life;
 mod entry;
@@ -25,7 +27,6 @@ mod ledger;
 mod lock_step;
 mod map_path;
 mod merge_path;
-mod outlet;
 mod pass_through;
 mod patrol;
 mod power;
@@ -52,79 +53,57 @@ pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;
 pub use untimed::{NeedsTime, Stuck, Untimed};
 
+use self::base::Base;
 use self::cycle::Cycles;
 use self::direct_path::Direct;
-use self::idle::{Chore, Idle};
-use self::journal::Journal;
-use self::ledger::Ledger;
+use self::idle::Chore;
 use self::lock_step::Standstill;
-use self::map_path::Translator;
-use self::outlet::Outlet;
 use self::read_ahead::ReadingAhead;
 use self::read_path::Fetched;
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, ReadCache, SlotId};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
-use crate::ftl::gc::{Collector, Freed, Ground, Wanted};
-use crate::ftl::merge::Merger;
-use crate::ftl::{Cargo, Ftl, FtlCounts};
-use crate::host::{Advanced, Completion, FrontEnd, Host, Intake, QueueId, Queues, Request};
+use crate::ftl::gc::{Freed, Wanted};
+use crate::ftl::{Cargo, Ftl, FtlCounts, Kernel};
+use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
 use crate::scheduler::{CommandId, Flash, Origin, Probe, Task};
-use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
-use crate::verify::{self as laws, Canary, Plant};
+use crate::units::{DieId, Lpn, PlaneId, SimTime};
+use crate::verify::{self as laws, Canary};
 
 /// A solid-state drive.
 ///
 /// `P` observes the flash, `C` carries the bytes; both default to nothing.
 #[derive(Clone, Debug)]
 pub struct Device<P = (), C = ()> {
-    now: SimTime,
     /// On which set of skills the way of a page runs: one that holds all that this device has.
     skills: Skills,
-    capacity_sectors: u64,
-    sectors_per_page: u32,
-    units_per_page: u32,
-    queues: Queues,
-    /// Where commands wait before the device takes them up; none if nothing ever makes them wait.
-    front: Option<Box<FrontEnd>>,
-    intake: Intake,
+    base: Base<P, C>,
+    writes: Writes,
+    reads: Reads,
     /// Requests go straight to flash; none if they are translated.
     direct: Option<Box<Direct>>,
-    buffer: Buffer,
-    ftl: Ftl,
-    collector: Collector,
-    /// What merges blocks; none if they are collected.
-    merger: Option<Box<Merger>>,
-    /// What programs pages again at another cost; none if nothing does.
-    rewriter: Option<Box<Rewriter>>,
-    /// Who waits for entries of the map; none if all of it is in memory.
-    translator: Option<Box<Translator>>,
-    standstill: Standstill,
-    /// What is on its way to the system area; none if nothing is kept there.
-    journal: Option<Box<Journal>>,
-    /// Whether what DRAM holds is carried to flash when power is cut.
-    has_capacitors: bool,
-    flash: Flash<P>,
-    contents: C,
-    /// What was read lately.
-    reads: ReadCache,
+}
+
+/// What is under way of reads.
+#[derive(Clone, Debug, Default)]
+struct Reads {
     /// What is being read ahead.
-    reading_ahead: ReadingAhead,
+    ahead: ReadingAhead,
     /// What is being read and stays in the buffer then.
     fetched: Fetched,
+}
+
+/// What is under way of writes.
+#[derive(Clone, Debug)]
+struct Writes {
     /// By program of a write-back: the slots of its pages, of a pack the one that knows the other.
     loads: Cargo,
     /// Programs that wait for a free page.
     stalled: Stalled,
     /// Write-backs that begin by planes.
     cycles: Cycles,
-    /// Requests that are done when their data has passed through DRAM.
-    from_buffer: VecDeque<(SimTime, RequestId)>,
-    /// What begins if no request comes.
-    idle: Idle,
-    /// Completions that have not been handed out.
-    finished: Vec<Completion>,
+    standstill: Standstill,
     /// The pages of the write-back that is being put together.
     batch: Vec<SlotId>,
     /// The programs of the row that is being placed.
@@ -132,11 +111,6 @@ pub struct Device<P = (), C = ()> {
     /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
     /// processor, and what those entries point to comes next.
     recent: VecDeque<Lpn>,
-    /// Whether, when and why the device stopped taking writes.
-    end_of_life: Option<EndOfLife>,
-    /// What went in and came out, where devices check themselves.
-    ledger: Ledger,
-    plant: Plant,
 }
 
 /// How many write-backs lie between the two steps of bringing a page's tables closer.
@@ -145,84 +119,57 @@ const PREFETCH_DISTANCE: usize = 16;
 impl<P: Probe, C: Contents> Device<P, C> {
     /// What the FTL did so far.
     pub fn ftl(&self) -> &Ftl {
-        &self.ftl
+        &self.base.kernel.ftl
     }
 
     /// The flash.
     pub fn flash(&self) -> &Flash<P> {
-        &self.flash
+        &self.base.kernel.flash
     }
 
     /// The write buffer.
     pub fn buffer(&self) -> &Buffer {
-        &self.buffer
+        &self.base.buffer
     }
 
     /// The bytes.
     pub fn contents(&self) -> &C {
-        &self.contents
+        &self.base.kernel.contents
     }
 
     /// The bytes, to hand over or take out data.
     pub fn contents_mut(&mut self) -> &mut C {
-        &mut self.contents
+        &mut self.base.kernel.contents
     }
 
     /// What the FTL did so far, in numbers.
     pub fn ftl_counts(&self) -> &FtlCounts {
-        self.ftl.counts()
+        self.base.kernel.ftl.counts()
     }
 
     /// What the write buffer did so far, in numbers.
     pub fn buffer_counts(&self) -> &BufferCounts {
-        self.buffer.counts()
+        self.base.buffer.counts()
     }
 
     /// The read cache.
     pub fn reads(&self) -> &ReadCache {
-        &self.reads
+        &self.base.reads
     }
 
     /// What programs pages again at another cost, if something does.
     pub fn rewriter(&self) -> Option<&Rewriter> {
-        self.rewriter.as_deref()
+        self.base.services.rewriter.as_deref()
     }
 
     /// The submission queues.
     pub fn queues(&self) -> &Queues {
-        &self.queues
+        &self.base.desk.queues
     }
 
     /// Requests in the device.
     pub fn requests_in_flight(&self) -> usize {
-        self.intake.in_flight()
-    }
-
-    fn ground<const S: Skills>(&mut self) -> (&mut Collector, Ground<'_, P, C, S>) {
-        let Device { now, ftl, flash, contents, collector, .. } = self;
-        (collector, Ground { now: *now, ftl, flash, contents })
-    }
-
-    /// A request is done now.
-    #[inline]
-    fn finish(&mut self, id: RequestId) {
-        self.outlet().finish::<{ skills::ALL }>(id);
-    }
-
-    fn outlet(&mut self) -> Outlet<'_, C> {
-        let Device { now, front, intake, contents, finished, .. } = self;
-        Outlet { now: *now, front, intake, contents, finished }
-    }
-
-    /// A request that needs nothing but DRAM is done when its data has passed through.
-    fn finish_from_buffer(&mut self, id: RequestId) {
-        let latency = self.buffer.latency();
-        self.intake.breakdown_mut(id).buffer += latency;
-        let at = match self.plant.is(Canary::EventInThePast) {
-            true => SimTime(self.now.0.saturating_sub(latency.0)),
-            false => self.now + latency,
-        };
-        self.from_buffer.push_back((at, id));
+        self.base.desk.intake.in_flight()
     }
 
     /// Nothing is left to happen by itself. Says whether something does after all, now that this is
@@ -230,12 +177,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[cold]
     fn goes_on(&mut self, limit: SimTime) -> bool {
         // A pause is not the end, unless requests wait for what collection makes free.
-        if limit == SimTime::FOREVER || self.intake.in_flight() > 0 {
-            let (collector, mut ground) = self.ground::<{ skills::ALL }>();
-            collector.finish(&mut ground);
+        if limit == SimTime::FOREVER || self.base.desk.intake.in_flight() > 0 {
+            let Base { kernel, services, .. } = &mut self.base;
+            services.collector.finish::<{ skills::ALL }>(kernel);
             self.rewrite_what_is_due::<{ skills::ALL }>();
         }
-        if self.flash.next_time().is_some() {
+        if self.base.kernel.flash.next_time().is_some() {
             return true;
         }
         if self.stands_still() {
@@ -249,7 +196,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return true;
         }
         if limit != SimTime::FOREVER {
-            self.now = self.now.max(limit);
+            self.base.kernel.now = self.base.kernel.now.max(limit);
         }
         false
     }
@@ -259,14 +206,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
     // A function of its own: what is served from DRAM should not pay for its frame.
     #[inline(never)]
     fn run_flash<const S: Skills>(&mut self, limit: SimTime) {
-        let alone = !any(S, RARE | SLC) || self.front.is_none() && self.idle.next().is_none();
+        let alone = !any(S, RARE | SLC)
+            || self.base.desk.front.is_none() && self.base.idle.next().is_none();
         loop {
-            if let Some((_, id)) = self.flash.step_with::<S>() {
+            if let Some((_, id)) = self.base.kernel.flash.step_with::<S>() {
                 self.commands_done::<S>(id);
             }
-            let Some(next) = self.flash.next_time().filter(|_| alone) else { return };
-            let buffer_first = self.from_buffer.front().is_some_and(|&(at, _)| at <= next);
-            if buffer_first || next > limit || !self.finished.is_empty() {
+            let Some(next) = self.base.kernel.flash.next_time().filter(|_| alone) else { return };
+            let buffer_first =
+                self.base.desk.from_buffer.front().is_some_and(|&(at, _)| at <= next);
+            if buffer_first || next > limit || !self.base.desk.finished.is_empty() {
                 return;
             }
             if any(S, RARE) && self.may_rewrite() {
@@ -275,20 +224,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
             if laws::ON {
                 self.verify_event();
             }
-            self.now = next;
+            self.base.kernel.now = next;
         }
     }
 
     /// Flash commands are done that one operation served; their die takes its next one.
     #[inline]
     fn commands_done<const S: Skills>(&mut self, first: CommandId) {
-        let die = self.flash.die_of(first);
+        let die = self.base.kernel.flash.die_of(first);
         let mut next = Some(first);
         while let Some(id) = next {
-            next = self.flash.companion::<S>(id);
+            next = self.base.kernel.flash.companion::<S>(id);
             self.command_done::<S>(id);
         }
-        self.flash.go_on_with::<S>(self.now, die);
+        self.base.kernel.flash.go_on_with::<S>(self.base.kernel.now, die);
         if any(S, RARE | RARE_ON_FLASH) {
             self.look_around(die);
         }
@@ -296,18 +245,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// What else may be due when a die is done with something.
     fn look_around(&mut self, die: DieId) {
-        if self.ftl.has_news_of_death() {
+        if self.base.kernel.ftl.has_news_of_death() {
             self.go_on_without_die();
         }
-        while let Some(block) = self.flash.next_read_often() {
+        while let Some(block) = self.base.kernel.flash.next_read_often() {
             self.refresh_read_often(block);
         }
         self.consider_rewriting(die);
-        if self.ftl.triggers().preemptible {
-            let (collector, mut ground) = self.ground::<{ skills::ALL }>();
-            collector.let_go(ground.ftl.die_filled(die), &mut ground);
+        if self.base.kernel.ftl.triggers().preemptible {
+            let Base { kernel, services, .. } = &mut self.base;
+            services.collector.let_go::<{ skills::ALL }>(kernel.ftl.die_filled(die), kernel);
         }
-        if self.is_stopping() && self.flash.in_flight() == 0 {
+        if self.is_stopping() && self.base.kernel.flash.in_flight() == 0 {
             self.flash_is_quiet();
         }
         self.consider_end::<{ skills::ALL }>();
@@ -316,24 +265,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// One flash command is done: tell whom it was done for.
     #[inline]
     fn command_done<const S: Skills>(&mut self, id: CommandId) {
-        let command = self.flash.command(id);
+        let command = self.base.kernel.flash.command(id);
         if any(S, RARE_ON_FLASH) && (command.unreadable || command.failed) {
             self.went_wrong(id);
         }
-        match self.flash.command(id).task {
+        match self.base.kernel.flash.command(id).task {
             Task::Request(request) => {
-                self.contents.read_flash(id);
-                let Device { now, front, intake, contents, finished, flash, .. } = self;
-                let mut outlet = Outlet { now: *now, front, intake, contents, finished };
-                outlet.settle::<S>(request, &flash.command(id).spent);
+                self.base.kernel.contents.read_flash(id);
+                let Base { kernel: Kernel { now, flash, contents, .. }, desk, .. } = &mut self.base;
+                desk.settle::<S>(request, &flash.command(id).spent, *now, contents);
                 if any(S, RARE) {
                     self.keep_or_cache(id);
                 }
             }
             Task::WriteBack => self.write_back_command_done::<S>(id),
             Task::Collect(plane) => {
-                let (collector, mut ground) = self.ground::<S>();
-                let freed = collector.done(plane, id, &mut ground);
+                let Base { kernel, services, .. } = &mut self.base;
+                let freed = services.collector.done::<S>(plane, id, kernel);
                 if freed == Freed::Pages {
                     if any(S, RARE) {
                         self.retry_map(plane);
@@ -354,18 +302,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The flash is done with a command, and so is whoever wanted it.
     #[inline(always)]
     fn release<const S: Skills>(&mut self, id: CommandId) {
-        let keeps = self.plant.is(Canary::CommandKept);
-        if !(keeps && self.flash.command(id).origin == Origin::Merge) {
-            self.flash.release(id);
+        let keeps = self.base.plant.is(Canary::CommandKept);
+        if !(keeps && self.base.kernel.flash.command(id).origin == Origin::Merge) {
+            self.base.kernel.flash.release(id);
         }
     }
 
     /// What was read for a host stays in the buffer, or in the read cache, where that is kept.
     fn keep_or_cache(&mut self, id: CommandId) {
-        if self.buffer.keeps_reads() {
+        if self.base.buffer.keeps_reads() {
             self.keep_what_was_read(id);
         }
-        if self.reads.is_on() {
+        if self.base.reads.is_on() {
             self.cache_what_was_read(id);
         }
     }
@@ -391,39 +339,39 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Collection may have become possible, or necessary, on a plane.
     fn consider_collecting<const S: Skills>(&mut self, plane: PlaneId) {
-        if any(S, RARE) && self.merger.is_some() {
+        if any(S, RARE) && self.base.services.merger.is_some() {
             return;
         }
-        let (collector, mut ground) = self.ground::<S>();
-        collector.start(plane, &mut ground);
+        let Base { kernel, services, .. } = &mut self.base;
+        services.collector.start::<S>(plane, kernel);
     }
 
     /// Asks for a block to be emptied for a purpose of the caller's. Its plane does so after what it
     /// is collecting; time has to pass for that. False if there is nothing to empty: the block is
     /// free, bad, being filled, or being collected at this moment; and where blocks are merged.
     pub fn collect(&mut self, wanted: Wanted) -> bool {
-        if self.merger.is_some() {
+        if self.base.services.merger.is_some() {
             return false;
         }
-        let (collector, mut ground) = self.ground::<{ skills::ALL }>();
-        collector.collect(wanted, &mut ground)
+        let Base { kernel, services, .. } = &mut self.base;
+        services.collector.collect::<{ skills::ALL }>(wanted, kernel)
     }
 
     #[inline]
     fn host_is_back(&mut self) {
-        self.idle.interrupted();
-        self.collector.host_back();
-        self.ftl.set_idle_for_cache(false);
+        self.base.idle.interrupted();
+        self.base.services.collector.host_back();
+        self.base.kernel.ftl.set_idle_for_cache(false);
     }
 
     /// The host has been idle for long enough for something.
     fn do_chore(&mut self, limit: SimTime) {
-        let chore = self.idle.take();
-        let (collector, mut ground) = self.ground::<{ skills::ALL }>();
+        let chore = self.base.idle.take();
+        let Base { kernel, services, .. } = &mut self.base;
         match chore {
             None => {}
-            Some(Chore::Collect) => collector.host_idle(&mut ground),
-            Some(Chore::Fold) => collector.fold_all(&mut ground),
+            Some(Chore::Collect) => services.collector.host_idle::<{ skills::ALL }>(kernel),
+            Some(Chore::Fold) => services.collector.fold_all::<{ skills::ALL }>(kernel),
             Some(Chore::GoOn) => self.stood_still(),
             Some(Chore::Patrol) if self.is_for_nobody(limit) => self.patrol_later(),
             Some(Chore::Patrol) => self.patrol(),
@@ -440,21 +388,21 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// When the next event is due, and whose it is.
     #[inline(always)]
     fn next_event(&self) -> Option<(SimTime, Part)> {
-        let flash = self.flash.next_time();
-        let next = match self.from_buffer.front() {
+        let flash = self.base.kernel.flash.next_time();
+        let next = match self.base.desk.from_buffer.front() {
             Some(&(at, _)) if flash.is_none_or(|flash| at <= flash) => Some((at, Part::Buffer)),
             _ => flash.map(|at| (at, Part::Flash)),
         };
-        match self.front.is_none() && self.idle.next().is_none() {
+        match self.base.desk.front.is_none() && self.base.idle.next().is_none() {
             true => next,
             false => self.earlier_event(next),
         }
     }
 
     fn earlier_event(&self, next: Option<(SimTime, Part)>) -> Option<(SimTime, Part)> {
-        let front = self.front.as_ref().and_then(|front| front.next_time());
+        let front = self.base.desk.front.as_ref().and_then(|front| front.next_time());
         let front = front.map(|at| (at, Part::Front));
-        let idle = self.idle.next().map(|at| (at, Part::Idle));
+        let idle = self.base.idle.next().map(|at| (at, Part::Idle));
         [next, front, idle].into_iter().flatten().min()
     }
 }
@@ -471,19 +419,19 @@ enum Part {
 
 impl<P: Probe, C: Contents> Host for Device<P, C> {
     fn now(&self) -> SimTime {
-        self.now
+        self.base.kernel.now
     }
 
     fn capacity_sectors(&self) -> u64 {
-        self.capacity_sectors
+        self.base.capacity_sectors
     }
 
     fn queue_of(&self, stream: u32) -> QueueId {
-        self.queues.of(stream)
+        self.base.desk.queues.of(stream)
     }
 
     fn has_room(&self, queue: QueueId) -> bool {
-        self.outstanding(queue) < self.queues.depths[queue.at()]
+        self.outstanding(queue) < self.base.desk.queues.depths[queue.at()]
     }
 
     fn submit(&mut self, at: SimTime, request: Request) {
@@ -503,9 +451,9 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     }
 
     fn expect(&self, request: &Request) {
-        let page = request.lba.0 >> self.sectors_per_page.trailing_zeros();
+        let page = request.lba.0 >> self.base.sectors_per_page.trailing_zeros();
         if let Ok(page) = u32::try_from(page) {
-            self.ftl.prefetch(Lpn::new(page));
+            self.base.kernel.ftl.prefetch(Lpn::new(page));
         }
     }
 }
@@ -518,16 +466,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.put_off_patrol(at);
         }
         self.check(at, &request);
-        self.now = at;
+        self.base.kernel.now = at;
         if any(S, RARE | SLC) {
             self.host_is_back();
         }
         if laws::ON {
-            self.ledger.submitted(at, &request);
+            self.base.ledger.submitted(at, &request);
         }
-        let queue = self.queues.of(request.stream);
-        let id = self.intake.admit(at, queue, request);
-        match self.front {
+        let queue = self.base.desk.queues.of(request.stream);
+        let id = self.base.desk.intake.admit(at, queue, request);
+        match self.base.desk.front {
             Some(_) if any(S, RARE) => self.enqueue(id),
             _ => self.start::<S>(id, &request),
         }
@@ -539,26 +487,29 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Lets time pass, as the host asks for it.
     fn advance<const S: Skills>(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
         loop {
-            if !self.finished.is_empty() {
-                if any(S, RARE | SLC) && self.intake.in_flight() == 0 {
-                    self.idle.begins(self.now);
+            if !self.base.desk.finished.is_empty() {
+                if any(S, RARE | SLC) && self.base.desk.intake.in_flight() == 0 {
+                    self.base.idle.begins(self.base.kernel.now);
                 }
-                if self.plant.is(Canary::CompletionLost) && self.finished.len() > 1 {
-                    self.finished.pop();
+                if self.base.plant.is(Canary::CompletionLost) && self.base.desk.finished.len() > 1 {
+                    self.base.desk.finished.pop();
                 }
                 if laws::ON {
-                    self.ledger.completed(&self.finished, self.now);
+                    self.base.ledger.completed(&self.base.desk.finished, self.base.kernel.now);
                 }
                 match done.is_empty() {
-                    true => std::mem::swap(done, &mut self.finished),
-                    false => done.append(&mut self.finished),
+                    true => std::mem::swap(done, &mut self.base.desk.finished),
+                    false => done.append(&mut self.base.desk.finished),
                 }
                 return Advanced::Completed;
             }
             let event = self.next_event();
-            if any(S, RARE) && self.may_rewrite() && event.is_none_or(|(at, _)| at > self.now) {
+            if any(S, RARE)
+                && self.may_rewrite()
+                && event.is_none_or(|(at, _)| at > self.base.kernel.now)
+            {
                 // What comes at this moment goes first.
-                if limit <= self.now {
+                if limit <= self.base.kernel.now {
                     return Advanced::Reached;
                 }
                 self.rewrite_on_idle_dies();
@@ -571,21 +522,21 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 return Advanced::Idle;
             };
             if next > limit {
-                self.now = self.now.max(limit);
+                self.base.kernel.now = self.base.kernel.now.max(limit);
                 return Advanced::Reached;
             }
-            self.now = next;
+            self.base.kernel.now = next;
             match part {
                 Part::Front => self.step_front(),
                 Part::Buffer => {
-                    if let Some((_, id)) = self.from_buffer.pop_front() {
-                        self.finish(id);
+                    if let Some((_, id)) = self.base.desk.from_buffer.pop_front() {
+                        self.base.finish(id);
                     }
                 }
                 Part::Flash => self.run_flash::<S>(limit),
                 Part::Idle => self.do_chore(limit),
             }
-            if any(S, RARE) && self.front.is_some() {
+            if any(S, RARE) && self.base.desk.front.is_some() {
                 self.fetch();
             }
             if laws::ON {

@@ -16,43 +16,46 @@ impl<P: Probe, C: Contents> Device<P, C> {
         id: RequestId,
         request: &Request,
     ) -> bool {
-        let shift = self.sectors_per_page.trailing_zeros();
+        let shift = self.base.sectors_per_page.trailing_zeros();
         let page = request.lba.0 >> shift;
-        if any(S, RARE | UNITS) || page << shift != request.lba.0 || !self.buffer.passes_through() {
+        if any(S, RARE | UNITS)
+            || page << shift != request.lba.0
+            || !self.base.buffer.passes_through()
+        {
             return false;
         }
         let page = Lpn::new(page as u32);
-        if self.buffer.find(page).is_some() {
+        if self.base.buffer.find(page).is_some() {
             return false;
         }
-        let tag = self.ftl.streams().tag_of(request.stream);
-        let slot = self.buffer.pass_through(page, tag, id);
-        let whole = self.ftl.full_page();
-        self.contents.write(request, page, whole, slot);
+        let tag = self.base.kernel.ftl.streams().tag_of(request.stream);
+        let slot = self.base.buffer.pass_through(page, tag, id);
+        let whole = self.base.kernel.ftl.full_page();
+        self.base.kernel.contents.write(request, page, whole, slot);
         if laws::ON {
-            self.ledger.written(page);
+            self.base.ledger.written(page);
         }
-        self.intake.wait_for_one(id);
-        self.contents.begin_write_back(slot, whole);
+        self.base.desk.intake.wait_for_one(id);
+        self.base.kernel.contents.begin_write_back(slot, whole);
         self.prepare_tables(page);
-        let stream = self.ftl.streams().host_stream(page, tag);
-        let first = match self.stalled.is_empty() {
-            true => self.ftl.place::<S>(page, stream, self.flash.load()),
+        let stream = self.base.kernel.ftl.streams().host_stream(page, tag);
+        let first = match self.writes.stalled.is_empty() {
+            true => self.base.kernel.ftl.place::<S>(page, stream, self.base.kernel.flash.load()),
             false => None,
         };
         let (kind, at) = (Kind::Program, first.unwrap_or(Ppn::new(0)));
         let mut program = Command::new(kind, Origin::Host, Task::WriteBack, at);
-        program.codewords = self.flash.bus().page_codewords();
+        program.codewords = self.base.kernel.flash.bus().page_codewords();
         program.units = 1;
-        let program = self.flash.prepare(program);
-        self.loads.row_mut(program)[0] = slot.get();
+        let program = self.base.kernel.flash.prepare(program);
+        self.writes.loads.row_mut(program)[0] = slot.get();
         match first {
             Some(at) => {
                 self.fill_page::<S>(slot, at);
                 self.hand_over::<S>(program, at);
             }
             None if self.place_behind::<S>(program, stream) => {
-                self.hand_over::<S>(program, self.flash.command(program).page);
+                self.hand_over::<S>(program, self.base.kernel.flash.command(program).page);
             }
             None => {}
         }

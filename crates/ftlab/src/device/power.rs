@@ -9,9 +9,11 @@
 
 use std::collections::BTreeSet;
 
+use super::base::Base;
 use super::coming_up::{ComingUp, Moment};
 use super::{Contents, Device, DeviceSetup, assemble, assemble_with};
 use crate::engine::skills;
+use crate::ftl::Kernel;
 use crate::ftl::recovery::{Found, Left, Plan};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
@@ -67,20 +69,26 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[must_use]
     pub fn cut_power(self) -> Remains<C> {
         let mut device = self;
-        let at = device.now;
+        let at = device.base.kernel.now;
         let in_dram = device.acknowledged_in_dram();
-        let hold_up = if device.has_capacitors { device.hold_up() } else { Nanos::ZERO };
+        let hold_up = if device.base.has_capacitors { device.hold_up() } else { Nanos::ZERO };
         // What came in meanwhile the host was never told of.
-        let left: BTreeSet<Lpn> = device.buffer.pages_not_on_flash().into_iter().collect();
+        let left: BTreeSet<Lpn> = device.base.buffer.pages_not_on_flash().into_iter().collect();
         let lost_pages = in_dram.iter().filter(|page| left.contains(page)).count() as u64;
-        let now = device.now;
-        let (programs, half_erased) = device.flash.cut(now);
+        let now = device.base.kernel.now;
+        let (programs, half_erased) = device.base.kernel.flash.cut(now);
         let mut torn = programs;
         torn.extend(device.torn_at_once());
-        let landed: Vec<Ppn> = device.cycles.landed_at().collect();
-        let stale_map: Vec<Tpn> =
-            device.translator.iter().flat_map(|translator| translator.being_rewritten()).collect();
-        let Device { ftl, mut contents, flash, journal, plant, .. } = device;
+        let landed: Vec<Ppn> = device.writes.cycles.landed_at().collect();
+        let stale_map: Vec<Tpn> = device
+            .base
+            .services
+            .translator
+            .iter()
+            .flat_map(|translator| translator.being_rewritten())
+            .collect();
+        let Base { kernel: Kernel { ftl, mut contents, flash, .. }, services, plant, .. } =
+            device.base;
         let geometry = flash.geometry().clone();
         contents.lose_power();
         let left = ftl.into_left().map(|mut left| {
@@ -92,7 +100,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         });
         let left =
             left.expect("ftl.recovery.policy = \"none\": the device keeps nothing for recovery");
-        let journal_pages = journal.map_or(0, |journal| journal.pages());
+        let journal_pages = services.journal.map_or(0, |journal| journal.pages());
         let cells = flash.into_cells();
         Remains { at, contents, hold_up, lost_pages, left, cells, journal_pages, plant }
     }
@@ -100,33 +108,33 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Pages of which something is in DRAM alone that was acknowledged, in order. Those that a write in flight covers are
     /// left out.
     fn acknowledged_in_dram(&self) -> Vec<Lpn> {
-        if !self.buffer.has_acknowledged() {
+        if !self.base.buffer.has_acknowledged() {
             return Vec::new();
         }
-        let writes = self.intake.all().filter(|active| active.request().op == Op::Write);
+        let writes = self.base.desk.intake.all().filter(|active| active.request().op == Op::Write);
         let spans = writes.flat_map(|active| self.pages_of(active.request()));
         let in_flight: BTreeSet<Lpn> = spans.map(|span| span.page).collect();
-        let mut pages = self.buffer.pages_not_on_flash();
+        let mut pages = self.base.buffer.pages_not_on_flash();
         pages.retain(|page| !in_flight.contains(page));
         pages
     }
 
     /// Capacitors carry what was acknowledged to flash. Returns how long that takes.
     fn hold_up(&mut self) -> Nanos {
-        let since = self.now;
+        let since = self.base.kernel.now;
         // From now on flash alone is safe.
-        self.has_capacitors = false;
+        self.base.has_capacitors = false;
         let queue = QueueId::new(0);
         if verify::ON {
-            self.ledger.submitted(since, &LAST_FLUSH);
+            self.base.ledger.submitted(since, &LAST_FLUSH);
         }
-        if let Some(front) = &mut self.front {
+        if let Some(front) = &mut self.base.desk.front {
             front.adopt(queue);
         }
-        let id = self.intake.admit(since, queue, LAST_FLUSH);
-        self.intake.start(id, since);
+        let id = self.base.desk.intake.admit(since, queue, LAST_FLUSH);
+        self.base.desk.intake.start(id, since);
         self.start::<{ skills::ALL }>(id, &LAST_FLUSH);
-        if self.front.is_some() {
+        if self.base.desk.front.is_some() {
             self.fetch();
         }
         let mut done: Vec<Completion> = Vec::new();
@@ -136,7 +144,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 break;
             }
         }
-        self.now - since
+        self.base.kernel.now - since
     }
 }
 
@@ -165,13 +173,14 @@ impl<C: Contents> Remains<C> {
 impl<P: Probe, C: Contents> Device<P, C> {
     /// A bug that is planted is in every part.
     fn plant_everywhere(&mut self, plant: Plant) {
-        (self.plant, self.ftl.plant, self.flash.plant) = (plant, plant, plant);
+        (self.base.plant, self.base.kernel.ftl.plant, self.base.kernel.flash.plant) =
+            (plant, plant, plant);
     }
 
     /// What is on flash, so many pages of a journal beside it, becomes the FTL's. Returns what has to be read and erased
     /// for that.
     fn find_all(&mut self, left: Left, journal_pages: u32) -> Result<(Found, Plan), Damage> {
-        let (found, mut plan) = self.ftl.recover(left)?;
+        let (found, mut plan) = self.base.kernel.ftl.recover(left)?;
         plan.map_pages += journal_pages;
         Ok((found, plan))
     }
@@ -191,27 +200,31 @@ pub fn power_up<P: Probe, C: Contents>(
     let mut device = assemble_with(setup, probe, contents);
     device.plant_everywhere(plant);
     let (found, plan) = device.find_all(left, journal_pages)?;
-    device.flash.put_cells(cells);
+    device.base.kernel.flash.put_cells(cells);
     let time = ComingUp::new(&plan, flash).until(Moment::Ready).time;
     for &block in &plan.erases {
-        let geometry = device.flash.geometry();
+        let geometry = device.base.kernel.flash.geometry();
         let first = geometry.page_at(block, 0);
         let units = geometry.units_per_block();
-        device.contents.erase(first, units);
-        device.flash.know_erased(block, device.ftl.blocks().erases(block), at);
+        device.base.kernel.contents.erase(first, units);
+        device.base.kernel.flash.know_erased(
+            block,
+            device.base.kernel.ftl.blocks().erases(block),
+            at,
+        );
     }
-    device.now = at + hold_up + time;
+    device.base.kernel.now = at + hold_up + time;
     device.plan_patrol();
     device.choose_skills();
-    if let Some(journal) = &mut device.journal {
-        journal.take_up(journal_pages, device.flash.geometry().shape().pages_per_block);
+    if let Some(journal) = &mut device.base.services.journal {
+        journal.take_up(journal_pages, device.base.kernel.flash.geometry().shape().pages_per_block);
     }
     if verify::ON {
         device.verify_loaded();
     }
     device.consider_end::<{ skills::ALL }>();
     device.rewrite_what_is_due::<{ skills::ALL }>();
-    device.ftl.wake_planes();
+    device.base.kernel.ftl.wake_planes();
     device.relieve::<{ skills::ALL }>();
     let recovered = Recovered {
         time,

@@ -4,8 +4,10 @@
 //! A read that was begun before a write may end after it. So a page comes in only if the mapping still names the place
 //! that was read, and the write buffer knows nothing of the page: what it has is newer, or will be on flash elsewhere.
 
+use super::base::Base;
 use super::{Contents, Device, FlashRead};
 use crate::engine::skills::{self, Skills};
+use crate::ftl::Kernel;
 use crate::host::Request;
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
 use crate::units::{Lpn, Ppn, RequestId};
@@ -28,22 +30,22 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A page is written or deallocated.
     #[inline]
     pub(super) fn outdate_read<const S: Skills>(&mut self, page: Lpn) {
-        if !skills::any(S, skills::RARE) || self.plant.is(Canary::OldReadServed) {
+        if !skills::any(S, skills::RARE) || self.base.plant.is(Canary::OldReadServed) {
             return;
         }
-        if let Some(place) = self.reads.outdate(page) {
-            self.contents.uncache(place);
+        if let Some(place) = self.base.reads.outdate(page) {
+            self.base.kernel.contents.uncache(place);
         }
     }
 
     /// A flash page was read, for the host or ahead: what is current on it comes in.
     pub(super) fn cache_what_was_read(&mut self, command: CommandId) {
-        let geometry = self.ftl.geometry();
+        let geometry = self.base.kernel.ftl.geometry();
         let units = geometry.units_per_page();
-        let read = self.flash.command(command).page;
+        let read = self.base.kernel.flash.command(command).page;
         let first = read.get() - read.get() % units;
-        let passes = self.plant.is(Canary::ReadBesideWrite);
-        let Device { reads, ftl, buffer, contents, .. } = self;
+        let passes = self.base.plant.is(Canary::ReadBesideWrite);
+        let Base { reads, buffer, kernel: Kernel { ftl, contents, .. }, .. } = &mut self.base;
         let mut frame = None;
         for (unit, at) in (first..first + units).map(Ppn::new).enumerate() {
             let Some(page) = ftl.owner_of(at) else { continue };
@@ -61,21 +63,24 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Reads the pages behind a host read, where they are on flash alone and their channel is idle.
     pub(super) fn read_ahead(&mut self, request: &Request) {
-        if !self.ftl.dies(&self.flash).any_idle() {
+        if !self.base.kernel.ftl.dies(&self.base.kernel.flash).any_idle() {
             return;
         }
-        let sectors = u64::from(self.sectors_per_page);
+        let sectors = u64::from(self.base.sectors_per_page);
         let next = (request.lba.0 + u64::from(request.sectors)).div_ceil(sectors);
-        let end = (next + u64::from(self.reads.ahead())).min(u64::from(self.ftl.logical_pages()));
+        let end = (next + u64::from(self.base.reads.ahead()))
+            .min(u64::from(self.base.kernel.ftl.logical_pages()));
         for page in (next..end).map(|page| Lpn::new(page as u32)) {
             // Nobody waits for a map on flash to read ahead.
             if !self.knows_entry(page)
-                || self.buffer.find(page).is_some()
-                || self.reads.find(page).is_some()
+                || self.base.buffer.find(page).is_some()
+                || self.base.reads.find(page).is_some()
             {
                 continue;
             }
-            if let Some(at) = self.ftl.look_up(page).filter(|&at| self.channel_is_idle(at)) {
+            if let Some(at) =
+                self.base.kernel.ftl.look_up(page).filter(|&at| self.channel_is_idle(at))
+            {
                 self.begin_read_ahead(at);
             }
         }
@@ -83,57 +88,57 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Whether nothing waits or runs on the channel of a page.
     fn channel_is_idle(&self, at: Ppn) -> bool {
-        let geometry = self.ftl.geometry();
+        let geometry = self.base.kernel.ftl.geometry();
         let (channel, _) =
             geometry.channel_of(geometry.die_of(geometry.plane_of(geometry.block_of(at))));
         let mut dies = (0..geometry.dies_per_channel()).map(|die| geometry.die_on(channel, die));
-        dies.all(|die| self.ftl.dies(&self.flash).of(die) == 0)
+        dies.all(|die| self.base.kernel.ftl.dies(&self.base.kernel.flash).of(die) == 0)
     }
 
     fn begin_read_ahead(&mut self, at: Ppn) {
-        self.reads.note_read_ahead();
+        self.base.reads.note_read_ahead();
         let mut command = Command::new(Kind::Read, Origin::Host, Task::ReadAhead, at);
-        command.mode = self.ftl.mode_at::<{ skills::ALL }>(at);
-        command.units = self.units_per_page;
-        command.codewords = self.flash.bus().page_codewords();
-        let command = self.flash.prepare(command);
-        self.contents.plan_read_ahead(command, at);
-        self.reading_ahead.pages.push((self.ftl.geometry().flash_page_of(at), command));
+        command.mode = self.base.kernel.ftl.mode_at::<{ skills::ALL }>(at);
+        command.units = self.base.units_per_page;
+        command.codewords = self.base.kernel.flash.bus().page_codewords();
+        let command = self.base.kernel.flash.prepare(command);
+        self.base.kernel.contents.plan_read_ahead(command, at);
+        self.reads.ahead.pages.push((self.base.kernel.ftl.geometry().flash_page_of(at), command));
         self.submit_command::<{ skills::ALL }>(command);
     }
 
     /// Lets a host read wait for its flash page, if that is being read ahead already.
     pub(super) fn join_read_ahead(&mut self, read: FlashRead) -> bool {
-        let flash_page = self.ftl.geometry().flash_page_of(read.at);
-        let Some(command) = self.reading_ahead.find(flash_page) else { return false };
-        self.reads.note_joined();
-        self.contents.join_read(command, read);
-        if self.buffer.keeps_reads() {
-            self.fetched.plan(command, read);
+        let flash_page = self.base.kernel.ftl.geometry().flash_page_of(read.at);
+        let Some(command) = self.reads.ahead.find(flash_page) else { return false };
+        self.base.reads.note_joined();
+        self.base.kernel.contents.join_read(command, read);
+        if self.base.buffer.keeps_reads() {
+            self.reads.fetched.plan(command, read);
         }
-        self.intake.wait_for_one(read.request);
-        self.reading_ahead.waiting.push((command, read.request));
+        self.base.desk.intake.wait_for_one(read.request);
+        self.reads.ahead.waiting.push((command, read.request));
         true
     }
 
     /// A flash page was read ahead: it comes in, and whoever waited for it is served.
     pub(super) fn read_ahead_done(&mut self, command: CommandId) {
-        self.contents.read_flash(command);
-        self.reading_ahead.pages.retain(|&(_, known)| known != command);
-        let &Command { spent, unreadable, .. } = self.flash.command(command);
-        let mut waiting = std::mem::take(&mut self.reading_ahead.waiting);
+        self.base.kernel.contents.read_flash(command);
+        self.reads.ahead.pages.retain(|&(_, known)| known != command);
+        let &Command { spent, unreadable, .. } = self.base.kernel.flash.command(command);
+        let mut waiting = std::mem::take(&mut self.reads.ahead.waiting);
         waiting.retain(|&(known, request)| {
             let waited = known == command;
             if waited && unreadable {
-                self.intake.cannot_read(request);
+                self.base.desk.intake.cannot_read(request);
             }
             if waited {
-                self.outlet().settle::<{ skills::ALL }>(request, &spent);
+                self.base.settle::<{ skills::ALL }>(request, &spent);
             }
             !waited
         });
-        self.reading_ahead.waiting = waiting;
-        if self.buffer.keeps_reads() {
+        self.reads.ahead.waiting = waiting;
+        if self.base.buffer.keeps_reads() {
             self.keep_what_was_read(command);
         }
         self.cache_what_was_read(command);

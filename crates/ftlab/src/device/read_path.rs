@@ -40,13 +40,13 @@ impl Fetched {
 impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn submit_read<const S: Skills>(&mut self, id: RequestId, request: &Request) {
         let mut gathering = None;
-        for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
+        for span in Pages::new(request.lba, request.sectors, self.base.sectors_per_page) {
             self.read_page::<S>(id, span, &mut gathering);
         }
         if let Some(Gathering { command, .. }) = gathering {
             self.submit_command::<S>(command);
         }
-        if any(S, RARE) && self.reads.ahead() > 0 {
+        if any(S, RARE) && self.base.reads.ahead() > 0 {
             self.read_ahead(request);
         }
     }
@@ -57,44 +57,44 @@ impl<P: Probe, C: Contents> Device<P, C> {
         span: PageSpan,
         gathering: &mut Option<Gathering>,
     ) {
-        let passes = self.plant.is(Canary::ReadPassesBuffer);
-        let slot = self.buffer.find(span.page).filter(|_| !passes);
+        let passes = self.base.plant.is(Canary::ReadPassesBuffer);
+        let slot = self.base.buffer.find(span.page).filter(|_| !passes);
         let mut missing = span.sectors;
         let mut version = slot;
         while let Some(slot) = version {
-            let there = self.buffer.page(slot).readable().within(missing);
+            let there = self.base.buffer.page(slot).readable().within(missing);
             missing = missing.without(there);
             if !there.is_empty() {
-                self.contents.read_buffer(id, span.page, there, slot);
+                self.base.kernel.contents.read_buffer(id, span.page, there, slot);
             }
             version = match any(S, RARE) {
-                true => self.buffer.older(slot).filter(|_| !missing.is_empty()),
+                true => self.base.buffer.older(slot).filter(|_| !missing.is_empty()),
                 false => None,
             };
         }
-        self.buffer.note_read(slot.filter(|_| missing.is_empty()), &self.ftl);
+        self.base.buffer.note_read(slot.filter(|_| missing.is_empty()), &self.base.kernel.ftl);
         if missing.is_empty() {
             return;
         }
         let wanted = PageSpan { page: span.page, sectors: missing };
         if any(S, RARE)
-            && self.translator.is_some()
+            && self.base.services.translator.is_some()
             && !self.finds_entry_to_read(id, wanted, gathering)
         {
             return;
         }
         // A page that was never written reads as zeros, straight from the map.
-        let Some(at) = self.ftl.look_up_for_host::<S>(span.page) else { return };
+        let Some(at) = self.base.kernel.ftl.look_up_for_host::<S>(span.page) else { return };
         if any(S, RARE)
-            && self.reads.is_on()
-            && let Some(place) = self.reads.read(span.page)
+            && self.base.reads.is_on()
+            && let Some(place) = self.base.reads.read(span.page)
         {
-            return self.contents.read_cached(id, span.page, missing, place);
+            return self.base.kernel.contents.read_cached(id, span.page, missing, place);
         }
-        if any(S, RARE) && self.ftl.regulation().is_some() {
+        if any(S, RARE) && self.base.kernel.ftl.regulation().is_some() {
             self.note_flash_read(span.page, missing);
         }
-        match any(S, RARE) && self.ftl.packs() {
+        match any(S, RARE) && self.base.kernel.ftl.packs() {
             false => self.read_from::<S>(id, at, wanted, gathering),
             true => self.read_fragments(id, wanted, gathering),
         }
@@ -109,7 +109,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         gathering: &mut Option<Gathering>,
     ) -> bool {
         // What the read cache has needs none.
-        if self.reads.is_on() && self.reads.find(wanted.page).is_some() {
+        if self.base.reads.is_on() && self.base.reads.find(wanted.page).is_some() {
             return true;
         }
         if self.may_wait_for_entry(wanted.page)
@@ -128,7 +128,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         wanted: PageSpan,
         gathering: &mut Option<Gathering>,
     ) {
-        let [newer, older] = self.ftl.fragments(wanted.page);
+        let [newer, older] = self.base.kernel.ftl.fragments(wanted.page);
         let Some(newer) = newer else { return };
         let older = older.filter(|older| !wanted.sectors.within(older.sectors).is_empty());
         let of_newer = match older {
@@ -157,21 +157,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
         wanted: PageSpan,
         gathering: &mut Option<Gathering>,
     ) {
-        if any(S, RARE_ON_FLASH) && !self.ftl.lost_at(at).within(wanted.sectors).is_empty() {
-            self.intake.cannot_read(id);
+        if any(S, RARE_ON_FLASH)
+            && !self.base.kernel.ftl.lost_at(at).within(wanted.sectors).is_empty()
+        {
+            self.base.desk.intake.cannot_read(id);
         }
         let read = FlashRead { request: id, page: wanted.page, at, sectors: wanted.sectors };
-        if any(S, RARE) && self.reads.ahead() > 0 && self.join_read_ahead(read) {
+        if any(S, RARE) && self.base.reads.ahead() > 0 && self.join_read_ahead(read) {
             return;
         }
-        let flash_page = self.ftl.geometry().flash_page_of(at);
+        let flash_page = self.base.kernel.ftl.geometry().flash_page_of(at);
         let command = match gathering {
             Some(open) if open.flash_page == flash_page => open.command,
             _ => {
                 let mut command = Command::new(Kind::Read, Origin::Host, Task::Request(id), at);
-                command.mode = self.ftl.mode_at::<S>(at);
-                let command = self.flash.prepare(command);
-                self.intake.wait_for_one(id);
+                command.mode = self.base.kernel.ftl.mode_at::<S>(at);
+                let command = self.base.kernel.flash.prepare(command);
+                self.base.desk.intake.wait_for_one(id);
                 if let Some(full) = gathering.replace(Gathering { command, flash_page }) {
                     self.submit_command::<S>(full.command);
                 }
@@ -179,46 +181,46 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
         };
         // What is kept is kept as a whole.
-        let codewords = match any(S, RARE) && self.reads.is_on() {
-            true => self.flash.bus().page_codewords(),
-            false => self.flash.bus().codewords_of(wanted.sectors),
+        let codewords = match any(S, RARE) && self.base.reads.is_on() {
+            true => self.base.kernel.flash.bus().page_codewords(),
+            false => self.base.kernel.flash.bus().codewords_of(wanted.sectors),
         };
         // Parts of two pages on one physical page are counted by their sectors' usual places: they fill no
         // more than is there.
-        let whole = self.flash.bus().page_codewords();
-        let open = self.flash.command_mut(command);
+        let whole = self.base.kernel.flash.bus().page_codewords();
+        let open = self.base.kernel.flash.command_mut(command);
         open.units += 1;
         open.codewords = (open.codewords + codewords).min(whole);
-        self.contents.plan_read(command, read);
-        if any(S, RARE) && self.buffer.keeps_reads() {
-            self.fetched.plan(command, read);
+        self.base.kernel.contents.plan_read(command, read);
+        if any(S, RARE) && self.base.buffer.keeps_reads() {
+            self.reads.fetched.plan(command, read);
         }
     }
 
     /// A flash command found what nothing corrects, or failed.
     #[cold]
     pub(super) fn went_wrong(&mut self, id: CommandId) {
-        if self.flash.command(id).failed {
+        if self.base.kernel.flash.command(id).failed {
             self.found_failed(id);
         }
-        if self.flash.command(id).unreadable {
+        if self.base.kernel.flash.command(id).unreadable {
             self.found_unreadable(id);
         }
     }
 
     /// A flash command found what nothing corrects, or its die does not answer: that data is lost.
     fn found_unreadable(&mut self, id: CommandId) {
-        let Command { task, page, source, .. } = *self.flash.command(id);
+        let Command { task, page, source, .. } = *self.base.kernel.flash.command(id);
         // Whether a page is lost is known when it could not be computed either.
         if matches!(task, Task::Part(_) | Task::Parity(_)) {
             return;
         }
         for page in [source, Some(page)].into_iter().flatten() {
-            let first = self.ftl.lose_flash_page(page);
-            self.contents.lose(first, self.units_per_page);
+            let first = self.base.kernel.ftl.lose_flash_page(page);
+            self.base.kernel.contents.lose(first, self.base.units_per_page);
         }
         match task {
-            Task::Request(request) => self.intake.cannot_read(request),
+            Task::Request(request) => self.base.desk.intake.cannot_read(request),
             Task::LoadMap(of) | Task::RewriteMap(of) => self.lose_entries(of),
             _ => {}
         }
@@ -227,34 +229,34 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
     /// current on flash, as far as there is room.
     pub(super) fn keep_what_was_read(&mut self, command: CommandId) {
-        let mut reads = self.fetched.take(command);
+        let mut reads = self.reads.fetched.take(command);
         for read in reads.drain(..) {
             self.keep_read(&read);
         }
-        self.fetched.give_back(command, reads);
+        self.reads.fetched.give_back(command, reads);
         self.write_back::<{ skills::ALL }>();
     }
 
     fn keep_read(&mut self, read: &FlashRead) {
-        if self.ftl.is_lost(read.at) {
+        if self.base.kernel.ftl.is_lost(read.at) {
             return;
         }
         let current = PageSpan { page: read.page, sectors: self.still_current(read) };
-        let sectors = match self.plant.is(Canary::StaleReadKept) {
+        let sectors = match self.base.plant.is(Canary::StaleReadKept) {
             true => read.sectors,
-            false => self.buffer.worth_keeping(current),
+            false => self.base.buffer.worth_keeping(current),
         };
         if sectors.is_empty() {
             return;
         }
         let span = PageSpan { page: read.page, sectors };
         loop {
-            if let Some(slot) = self.buffer.keep(span, &self.ftl) {
-                return self.contents.keep(&FlashRead { sectors, ..*read }, slot);
+            if let Some(slot) = self.base.buffer.keep(span, &self.base.kernel.ftl) {
+                return self.base.kernel.contents.keep(&FlashRead { sectors, ..*read }, slot);
             }
-            match self.buffer.next_clean(Turn::New, &self.ftl) {
+            match self.base.buffer.next_clean(Turn::New, &self.base.kernel.ftl) {
                 Some(clean) => self.drop_clean(clean),
-                None => return self.buffer.turn_away(),
+                None => return self.base.buffer.turn_away(),
             }
         }
     }
@@ -262,7 +264,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The sectors of what was read that nothing newer on flash holds by now. The page may have got a
     /// newer part meanwhile, beside what is left of the one that was read.
     fn still_current(&self, read: &FlashRead) -> SectorMask {
-        let parts = self.ftl.fragments(read.page);
+        let parts = self.base.kernel.ftl.fragments(read.page);
         let (mut lies_there, mut elsewhere) = (false, SectorMask::EMPTY);
         for Fragment { at, sectors } in parts.into_iter().flatten() {
             match at == read.at {

@@ -29,13 +29,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let (home, stream) =
             (self.first_page_of(leader), self.stream_of_program::<{ skills::ALL }>(leader));
         let mut last = leader;
-        for number in 1..self.buffer.row() {
+        for number in 1..self.base.buffer.row() {
             let Some(next) = self.next_of_row(home, stream, number) else { continue };
             let program = self.fill_program::<{ skills::ALL }>(next, Some(leader));
-            self.flash.link(last, program);
+            self.base.kernel.flash.link(last, program);
             last = program;
         }
-        if self.flash.command(leader).waits_for == 0 {
+        if self.base.kernel.flash.command(leader).waits_for == 0 {
             self.issue_row(leader);
         }
     }
@@ -47,12 +47,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         stream: WriteStream,
         number: u32,
     ) -> Option<Eviction> {
-        match self.ftl.mate(home, number) {
+        match self.base.kernel.ftl.mate(home, number) {
             Mate::Any => self.companion(stream, Beside::InRow),
             Mate::Group(first) => {
                 let page = |unit| Some(Lpn::new(first.get().checked_add(unit)?));
-                let pages = (0..self.units_per_page).filter_map(page);
-                let mut dirty = pages.filter_map(|page| self.buffer.find_dirty(page));
+                let pages = (0..self.base.units_per_page).filter_map(page);
+                let mut dirty = pages.filter_map(|page| self.base.buffer.find_dirty(page));
                 dirty.find(|&slot| self.stream_of(slot) == stream).map(Eviction::Page)
             }
             Mate::Nothing => None,
@@ -61,18 +61,19 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// The last read for which a row has waited is done: so long has each of its programs waited.
     pub(super) fn row_is_complete(&mut self, leader: CommandId) {
-        let spent = self.flash.command(leader).spent;
-        let mut next = self.flash.next_of_row(leader);
+        let spent = self.base.kernel.flash.command(leader).spent;
+        let mut next = self.base.kernel.flash.next_of_row(leader);
         while let Some(id) = next {
-            self.flash.command_mut(id).spent = spent;
-            next = self.flash.next_of_row(id);
+            self.base.kernel.flash.command_mut(id).spent = spent;
+            next = self.base.kernel.flash.next_of_row(id);
         }
         self.issue_row(leader);
     }
 
     /// Places the programs of a row, and hands them to the flash, as soon as the processor has time for that.
     fn issue_row(&mut self, leader: CommandId) {
-        let members = std::iter::successors(Some(leader), |&id| self.flash.next_of_row(id));
+        let members =
+            std::iter::successors(Some(leader), |&id| self.base.kernel.flash.next_of_row(id));
         let pages = members.count() as u32;
         if !self.wait_for_processor(leader, pages) {
             self.issue_row_now(leader);
@@ -81,22 +82,22 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Places the programs of a row, and hands those that found a place to the flash.
     pub(super) fn issue_row_now(&mut self, leader: CommandId) {
-        let mut row = std::mem::take(&mut self.row);
+        let mut row = std::mem::take(&mut self.writes.row);
         let mut begun = None;
         let mut next = Some(leader);
         while let Some(id) = next {
-            next = self.flash.next_of_row(id);
+            next = self.base.kernel.flash.next_of_row(id);
             if self.place_in_row(id, &mut begun) {
                 row.push(id);
             }
         }
-        self.flash.submit_row(self.now, &row);
+        self.base.kernel.flash.submit_row(self.base.kernel.now, &row);
         for &id in &row {
-            let page = self.flash.command(id).page;
+            let page = self.base.kernel.flash.command(id).page;
             self.consider_collecting_at::<{ skills::ALL }>(page);
         }
         row.clear();
-        self.row = row;
+        self.writes.row = row;
     }
 
     /// Places a program beside those before it if that can be, else where it would go alone: there a row
@@ -104,26 +105,29 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn place_in_row(&mut self, program: CommandId, begun: &mut Option<Begun>) -> bool {
         let stream = self.stream_of_program::<{ skills::ALL }>(program);
         if let Some(begun) = begun.as_mut().filter(|begun| begun.stream == stream)
-            && self.stalled.is_empty()
+            && self.writes.stalled.is_empty()
             && let Some(at) = self.place_beside(program, begun)
         {
-            let geometry = self.flash.geometry();
+            let geometry = self.base.kernel.flash.geometry();
             begun.row.take(geometry, geometry.plane_of(geometry.block_of(at)));
             return true;
         }
         if !self.place_or_stall::<{ skills::ALL }>(program, stream) {
             return false;
         }
-        let (page, mode) = (self.flash.command(program).page, self.flash.command(program).mode);
-        let address = self.flash.abilities().multi_plane.address;
-        let row = Row::new(self.flash.geometry(), address, page);
+        let (page, mode) = (
+            self.base.kernel.flash.command(program).page,
+            self.base.kernel.flash.command(program).mode,
+        );
+        let address = self.base.kernel.flash.abilities().multi_plane.address;
+        let row = Row::new(self.base.kernel.flash.geometry(), address, page);
         *begun = Some(Begun { row, mode, stream });
         true
     }
 
     fn place_beside(&mut self, program: CommandId, begun: &Begun) -> Option<Ppn> {
         let page = self.first_page_of(program);
-        let at = self.ftl.place_beside(page, begun.stream, &begun.row, begun.mode)?;
+        let at = self.base.kernel.ftl.place_beside(page, begun.stream, &begun.row, begun.mode)?;
         self.fill_place::<{ skills::ALL }>(program, at);
         Some(at)
     }

@@ -127,22 +127,25 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The host may write to a plane again: programs that found nothing free go there, as far as it
     /// has room, oldest first.
     pub(super) fn retry_stalled<const S: Skills>(&mut self, plane: PlaneId) {
-        if any(S, RARE) && self.ftl.is_read_only() {
+        if any(S, RARE) && self.base.kernel.ftl.is_read_only() {
             return self.place_stalled();
         }
-        if self.stalled.is_empty() {
+        if self.writes.stalled.is_empty() {
             return;
         }
-        let pool = self.ftl.placement().pool_of(plane);
+        let pool = self.base.kernel.ftl.placement().pool_of(plane);
         loop {
-            let oldest = self.stalled.oldest(pool, |stream| self.ftl.may_write(plane, stream));
+            let oldest = self
+                .writes
+                .stalled
+                .oldest(pool, |stream| self.base.kernel.ftl.may_write(plane, stream));
             let Some((waiting, stream)) = oldest else { break };
-            if !self.try_issue::<S>(waiting.program, stream, self.now - waiting.since) {
+            if !self.try_issue::<S>(waiting.program, stream, self.base.kernel.now - waiting.since) {
                 break;
             }
-            self.stalled.forget_oldest(self.now, pool, stream);
+            self.writes.stalled.forget_oldest(self.base.kernel.now, pool, stream);
         }
-        if any(S, RARE) && !self.ftl.dead_dies().is_empty() {
+        if any(S, RARE) && !self.base.kernel.ftl.dead_dies().is_empty() {
             self.place_homeless();
         }
     }

@@ -24,22 +24,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// # Errors
     /// The first disagreement, in words.
     pub fn audit(&self) -> Result<(), String> {
-        self.ftl.audit()?;
-        self.buffer.audit()?;
-        self.reads.audit()?;
-        let counts = self.ftl.counts();
-        let mut done = *self.flash.done();
+        self.base.kernel.ftl.audit()?;
+        self.base.buffer.audit()?;
+        self.base.reads.audit()?;
+        let counts = self.base.kernel.ftl.counts();
+        let mut done = *self.base.kernel.flash.done();
         // The system area is none of the FTL's.
         done[Origin::System as usize] = Default::default();
-        let programmed = flash_pages_programmed(&done) * u64::from(self.units_per_page);
-        let failed = (self.program_failures() - self.ledger.failures_before) * self.units_per_page;
-        let others = u64::from(failed + self.cycles.landed());
-        let map = self.ftl.map_on_flash().map_or(0, |map| map.counts().programmed());
-        let map = map * u64::from(self.units_per_page);
+        let programmed = flash_pages_programmed(&done) * u64::from(self.base.units_per_page);
+        let failed =
+            (self.program_failures() - self.base.ledger.failures_before) * self.base.units_per_page;
+        let others = u64::from(failed + self.writes.cycles.landed());
+        let map = self.base.kernel.ftl.map_on_flash().map_or(0, |map| map.counts().programmed());
+        let map = map * u64::from(self.base.units_per_page);
         let rewritten = self.rewriter().map_or(0, |rewriter| rewriter.counts().pages);
         let moved = counts.gc_pages + rewritten;
-        let parity = self.ftl.stripes().map_or(0, |stripes| stripes.counts().programs);
-        let parity = parity * u64::from(self.units_per_page);
+        let parity = self.base.kernel.ftl.stripes().map_or(0, |stripes| stripes.counts().programs);
+        let parity = parity * u64::from(self.base.units_per_page);
         let accounted = counts.host_pages + moved + counts.padding + others + map + parity;
         if programmed != accounted {
             return Err(format!("{programmed} pages were programmed, {accounted} for somebody"));
@@ -50,22 +51,25 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Plants a bug, which the checks have to find.
     #[cfg(feature = "verify")]
     pub fn plant(&mut self, canary: Canary) {
-        self.plant.plant(canary);
-        self.ftl.plant.plant(canary);
-        self.flash.plant.plant(canary);
+        self.base.plant.plant(canary);
+        self.base.kernel.ftl.plant.plant(canary);
+        self.base.kernel.flash.plant.plant(canary);
     }
 
     fn program_failures(&self) -> u32 {
-        self.ftl.life().map_or(0, |life| life.losses().program_failures as u32)
+        self.base.kernel.ftl.life().map_or(0, |life| life.losses().program_failures as u32)
     }
 
     /// Erases of all blocks, and erases that failed.
     fn erases(&self) -> u64 {
-        let failed = self.ftl.life().map_or(0, |life| life.losses().erase_failures);
-        let together = self.ftl.stripes().map_or(1, |stripes| stripes.superblocks().width());
-        let erases = self.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed;
-        let spared = self.ftl.stripes().map_or(0, |stripes| stripes.counts().spared_erases);
-        let in_part = self.ftl.stripes().map_or(0, |stripes| stripes.erased_in_part());
+        let failed = self.base.kernel.ftl.life().map_or(0, |life| life.losses().erase_failures);
+        let together =
+            self.base.kernel.ftl.stripes().map_or(1, |stripes| stripes.superblocks().width());
+        let erases =
+            self.base.kernel.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed;
+        let spared =
+            self.base.kernel.ftl.stripes().map_or(0, |stripes| stripes.counts().spared_erases);
+        let in_part = self.base.kernel.ftl.stripes().map_or(0, |stripes| stripes.erased_in_part());
         erases * u64::from(together) + in_part - spared
     }
 
@@ -73,45 +77,64 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// load of its image, on.
     fn verify_all(&self) {
         if let Err(broken) = self.audit() {
-            panic!("at {}: {broken}", self.now);
+            panic!("at {}: {broken}", self.base.kernel.now);
         }
         let done = Origin::ALL.iter().filter(|&&origin| origin != Origin::System);
-        let done: u64 =
-            done.map(|&origin| self.flash.done()[origin as usize][Kind::Erase as usize]).sum();
-        let (erases, before) = (self.erases(), self.ledger.erases_before);
-        assert_eq!(erases, before + done, "at {}: erases of blocks, and erases done", self.now);
-        let back = self.ledger.gone().find(|&page| self.ftl.look_up(page).is_some());
-        assert_eq!(back, None, "at {}: a page that was trimmed is back", self.now);
+        let done: u64 = done
+            .map(|&origin| self.base.kernel.flash.done()[origin as usize][Kind::Erase as usize])
+            .sum();
+        let (erases, before) = (self.erases(), self.base.ledger.erases_before);
+        assert_eq!(
+            erases,
+            before + done,
+            "at {}: erases of blocks, and erases done",
+            self.base.kernel.now
+        );
+        let back =
+            self.base.ledger.gone().find(|&page| self.base.kernel.ftl.look_up(page).is_some());
+        assert_eq!(back, None, "at {}: a page that was trimmed is back", self.base.kernel.now);
     }
 
     /// The laws of requests and events, after each event, and an audit now and then.
     pub(super) fn verify_event(&mut self) {
-        let done = self.finished.len();
-        let inside = self.intake.in_flight() + done;
-        let pages = u64::from(self.flash.geometry().physical_pages());
+        let done = self.base.desk.finished.len();
+        let inside = self.base.desk.intake.in_flight() + done;
+        let pages = u64::from(self.base.kernel.flash.geometry().physical_pages());
         let audit_every = EVENTS_PER_AUDIT + pages / PAGES_PER_EVENT;
-        if self.ledger.event(self.now, inside, audit_every) {
+        if self.base.ledger.event(self.base.kernel.now, inside, audit_every) {
             self.verify_all();
         }
-        let next = self.flash.next_time().unwrap_or(SimTime::FOREVER);
-        assert!(next >= self.now, "an event at {next}, and it is {} already", self.now);
+        let next = self.base.kernel.flash.next_time().unwrap_or(SimTime::FOREVER);
+        assert!(
+            next >= self.base.kernel.now,
+            "an event at {next}, and it is {} already",
+            self.base.kernel.now
+        );
     }
 
     /// Nothing is under way: everything that can be checked then.
     pub(super) fn verify_rest(&self) {
-        if let Some(laws) = &self.flash.laws {
-            laws.at_rest(self.now, self.flash.channel_busy(self.now));
+        if let Some(laws) = &self.base.kernel.flash.laws {
+            laws.at_rest(
+                self.base.kernel.now,
+                self.base.kernel.flash.channel_busy(self.base.kernel.now),
+            );
             self.verify_blocks(laws);
-            self.flash.programmed().into_iter().for_each(|known| laws.check_classes(known));
+            self.base
+                .kernel
+                .flash
+                .programmed()
+                .into_iter()
+                .for_each(|known| laws.check_classes(known));
         }
-        let dies = (0..self.flash.geometry().dies()).map(DieId::new);
-        let load: u32 = dies.map(|die| self.flash.load().of(die)).sum();
+        let dies = (0..self.base.kernel.flash.geometry().dies()).map(DieId::new);
+        let load: u32 = dies.map(|die| self.base.kernel.flash.load().of(die)).sum();
         assert_eq!(load, 0, "dies at rest count commands");
-        if self.intake.in_flight() == 0 && self.stalled.is_empty() {
-            assert_eq!(self.flash.in_flight(), 0, "commands that nobody waits for");
-            assert_eq!(self.buffer.programs(), 0, "programs of a buffer at rest");
-            assert!(self.standstill.is_over(), "a device at rest stands still");
-            let settled = self.ftl.map_on_flash().is_none_or(Dftl::is_settled);
+        if self.base.desk.intake.in_flight() == 0 && self.writes.stalled.is_empty() {
+            assert_eq!(self.base.kernel.flash.in_flight(), 0, "commands that nobody waits for");
+            assert_eq!(self.base.buffer.programs(), 0, "programs of a buffer at rest");
+            assert!(self.writes.standstill.is_over(), "a device at rest stands still");
+            let settled = self.base.kernel.ftl.map_on_flash().is_none_or(Dftl::is_settled);
             assert!(settled, "the map on flash is wrong, and nobody rewrites it");
         }
         self.verify_all();
@@ -119,9 +142,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// What the FTL takes each block for is what was done to it.
     fn verify_blocks(&self, laws: &FlashLaws) {
-        let leaves_out = self.ftl.stripes().is_some_and(Stripes::leaves_pages_out);
-        for block in (0..self.ftl.geometry().blocks()).map(BlockId::new) {
-            let state = self.ftl.blocks().state(block);
+        let leaves_out = self.base.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out);
+        for block in (0..self.base.kernel.ftl.geometry().blocks()).map(BlockId::new) {
+            let state = self.base.kernel.ftl.blocks().state(block);
             let bad = matches!(state, BlockState::Bad | BlockState::Dead);
             for (on_flash, known) in self.held(block) {
                 let seen = laws.held(on_flash);
@@ -136,15 +159,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// What a block is taken for, or each block on flash of a superblock.
     fn held(&self, block: BlockId) -> Vec<(BlockId, Held)> {
-        let blocks = self.ftl.blocks();
-        let pages = blocks.programmed(block) / self.ftl.geometry().units_per_page();
+        let blocks = self.base.kernel.ftl.blocks();
+        let pages = blocks.programmed(block) / self.base.kernel.ftl.geometry().units_per_page();
         let mode = if pages == 0 {
             CellMode::default()
         } else {
-            self.ftl.mode_of::<{ skills::ALL }>(block)
+            self.base.kernel.ftl.mode_of::<{ skills::ALL }>(block)
         };
         let held = |pages| Held { pages, mode, erases: blocks.erases(block) };
-        match self.ftl.stripes() {
+        match self.base.kernel.ftl.stripes() {
             None => vec![(block, held(pages))],
             Some(stripes) => {
                 let on_flash = stripes.on_flash(block, pages);
@@ -155,16 +178,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// An image was loaded.
     pub(super) fn verify_loaded(&mut self) {
-        self.ledger.loaded(self.now, self.program_failures(), self.erases());
-        let all = (0..self.ftl.geometry().blocks()).map(BlockId::new);
+        self.base.ledger.loaded(self.base.kernel.now, self.program_failures(), self.erases());
+        let all = (0..self.base.kernel.ftl.geometry().blocks()).map(BlockId::new);
         let held: Vec<_> = all.flat_map(|block| self.held(block)).collect();
-        if self.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
-            self.flash.leave_pages_out();
+        if self.base.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
+            self.base.kernel.flash.leave_pages_out();
         }
-        if let Some(laws) = &mut self.flash.laws {
+        if let Some(laws) = &mut self.base.kernel.flash.laws {
             held.into_iter().for_each(|(block, held)| laws.holds(block, held));
         }
-        self.flash.verify_loaded_classes();
+        self.base.kernel.flash.verify_loaded_classes();
         self.verify_all();
     }
 }

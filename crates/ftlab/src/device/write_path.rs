@@ -1,12 +1,13 @@
 //! A write on its way down: into the buffer, and from there, when the policy says so, merged with
 //! what is on flash, placed, programmed and committed.
 
+use super::base::Base;
 use super::map_path::Seeker;
-use super::{Contents, Device, Outlet, PREFETCH_DISTANCE};
+use super::{Contents, Device, PREFETCH_DISTANCE};
 use crate::cache::{Beside, Eviction, Page, SlotId, Turn, Waiting};
 use crate::engine::skills::{self, RARE, ROWS, Skills, UNITS, any};
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
-use crate::ftl::{Fragment, Fragments};
+use crate::ftl::{Fragment, Fragments, Kernel};
 use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
 use crate::units::{Lpn, Nanos, PageSpan, Ppn, RequestId};
@@ -17,18 +18,18 @@ const COMPANIONS: usize = 64;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn submit_write<const S: Skills>(&mut self, id: RequestId, request: &Request) {
-        if any(S, RARE) && self.buffer.gathers() {
+        if any(S, RARE) && self.base.buffer.gathers() {
             self.submit_whole(id, request);
             return self.write_back::<S>();
         }
-        if request.sectors == self.sectors_per_page && self.pass_through::<S>(id, request) {
+        if request.sectors == self.base.sectors_per_page && self.pass_through::<S>(id, request) {
             return;
         }
-        for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
+        for span in Pages::new(request.lba, request.sectors, self.base.sectors_per_page) {
             if !self.write_page::<S>(id, span, Turn::New) {
-                self.intake.wait_for_one(id);
-                let stall_mark = self.stalled.time_until(self.now);
-                self.buffer.wait_for_room(Waiting { request: id, span, stall_mark }, 1);
+                self.base.desk.intake.wait_for_one(id);
+                let stall_mark = self.writes.stalled.time_until(self.base.kernel.now);
+                self.base.buffer.wait_for_room(Waiting { request: id, span, stall_mark }, 1);
             }
         }
         self.write_back::<S>();
@@ -41,13 +42,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
         span: PageSpan,
         turn: Turn,
     ) -> bool {
-        let tag = self.ftl.streams().tag_of(self.intake.get(id).request().stream);
+        let tag =
+            self.base.kernel.ftl.streams().tag_of(self.base.desk.intake.get(id).request().stream);
         let Some(slot) = self.let_page_in::<S>(span, tag, turn) else { return false };
-        let request = self.intake.get(id).request();
-        self.contents.write(request, span.page, span.sectors, slot);
+        let request = self.base.desk.intake.get(id).request();
+        self.base.kernel.contents.write(request, span.page, span.sectors, slot);
         self.outdate_read::<S>(span.page);
         if laws::ON {
-            self.ledger.written(span.page);
+            self.base.ledger.written(span.page);
         }
         self.wait_for_flash(id, slot);
         true
@@ -62,60 +64,61 @@ impl<P: Probe, C: Contents> Device<P, C> {
         turn: Turn,
     ) -> Option<SlotId> {
         loop {
-            let entered = self.buffer.write(span, tag, turn, &self.ftl);
-            if entered.is_some() || !self.buffer.keeps_reads() {
+            let entered = self.base.buffer.write(span, tag, turn, &self.base.kernel.ftl);
+            if entered.is_some() || !self.base.buffer.keeps_reads() {
                 return entered;
             }
-            let clean = self.buffer.next_clean(turn, &self.ftl)?;
+            let clean = self.base.buffer.next_clean(turn, &self.base.kernel.ftl)?;
             self.drop_clean(clean);
         }
     }
 
     /// Lets writes in that waited for room.
     pub(super) fn admit_waiting<const S: Skills>(&mut self) {
-        while let Some(waiting) = self.buffer.first_waiting() {
+        while let Some(waiting) = self.base.buffer.first_waiting() {
             let Waiting { request, span, .. } = waiting;
             if self.turned_away(&waiting) {
                 continue;
             }
-            let entered = match self.buffer.gathers() {
+            let entered = match self.base.buffer.gathers() {
                 true => self.let_in(request),
                 false => self.write_page::<S>(request, span, Turn::Waited),
             };
             if !entered {
                 return;
             }
-            self.buffer.forget_waiting();
-            if self.intake.settle(request) {
+            self.base.buffer.forget_waiting();
+            if self.base.desk.intake.settle(request) {
                 self.account_waiting(&waiting);
-                self.finish_from_buffer(request);
+                self.base.finish_from_buffer(request);
             }
         }
     }
 
     pub(super) fn submit_trim(&mut self, request: &Request) {
-        let whole = self.ftl.full_page();
-        for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
+        let whole = self.base.kernel.ftl.full_page();
+        for span in Pages::new(request.lba, request.sectors, self.base.sectors_per_page) {
             if span.sectors != whole {
                 continue;
             }
-            let Device { buffer, ftl, front, intake, finished, contents, now, .. } = self;
+            let Base { buffer, desk, kernel: Kernel { now, ftl, contents, .. }, .. } =
+                &mut self.base;
+            let nothing = Spent::default();
             let mut next = buffer.find(span.page);
             while let Some(found) = next {
                 next = buffer.older(found);
                 contents.trim(found);
                 // A write that was still on its way to flash is done: there is nothing to keep.
-                let mut outlet = Outlet { now: *now, front, intake, contents, finished };
                 buffer.trim(found, ftl, |waiter| {
-                    outlet.settle::<{ skills::ALL }>(waiter, &Spent::default())
+                    desk.settle::<{ skills::ALL }>(waiter, &nothing, *now, contents);
                 });
             }
             if laws::ON {
-                self.ledger.trimmed(span.page);
+                self.base.ledger.trimmed(span.page);
             }
             self.admit_next_version::<{ skills::ALL }>(span.page);
             self.outdate_read::<{ skills::ALL }>(span.page);
-            self.ftl.trim(span.page);
+            self.base.kernel.ftl.trim(span.page);
         }
         self.rewrite_what_is_due::<{ skills::ALL }>();
         self.relieve::<{ skills::ALL }>();
@@ -126,23 +129,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Begins every write-back that is due.
     pub(super) fn write_back<const S: Skills>(&mut self) {
         if any(S, RARE)
-            && let Some(gate) = self.cycles.gate()
+            && let Some(gate) = self.writes.cycles.gate()
         {
             return self.write_back_by_planes(gate);
         }
         loop {
-            while let Some(first) = self.buffer.due(&self.ftl) {
+            while let Some(first) = self.base.buffer.due(&self.base.kernel.ftl) {
                 match first {
                     Eviction::Page(slot) if any(S, RARE) && self.is_clean(slot) => {
                         self.drop_clean(slot);
                     }
                     // What room is left is for what is nowhere else.
-                    Eviction::Pad(_) if any(S, RARE) && self.ftl.is_read_only() => {}
-                    _ if any(S, ROWS) && self.buffer.row() > 1 => self.begin_row(first),
+                    Eviction::Pad(_) if any(S, RARE) && self.base.kernel.ftl.is_read_only() => {}
+                    _ if any(S, ROWS) && self.base.buffer.row() > 1 => self.begin_row(first),
                     _ => self.begin_write_back::<S>(first),
                 }
             }
-            if !self.buffer.made_room() {
+            if !self.base.buffer.made_room() {
                 return;
             }
             self.admit_waiting::<S>();
@@ -150,14 +153,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     fn is_clean(&self, slot: SlotId) -> bool {
-        self.buffer.page(slot).dirty.is_empty()
+        self.base.buffer.page(slot).dirty.is_empty()
     }
 
     /// Takes `first` and the pages that may share a flash page with it out of the candidates, and
     /// starts their program, after the reads that partial pages need.
     pub(super) fn begin_write_back<const S: Skills>(&mut self, first: Eviction) {
         let program = self.fill_program::<S>(first, None);
-        if self.flash.command(program).waits_for == 0 {
+        if self.base.kernel.flash.command(program).waits_for == 0 {
             self.issue::<S>(program);
         }
     }
@@ -172,24 +175,24 @@ impl<P: Probe, C: Contents> Device<P, C> {
     ) -> CommandId {
         let task = Task::WriteBack;
         let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
-        program.codewords = self.flash.bus().page_codewords();
-        let program = self.flash.prepare(program);
-        self.buffer.program_begun();
+        program.codewords = self.base.kernel.flash.bus().page_codewords();
+        let program = self.base.kernel.flash.prepare(program);
+        self.base.buffer.program_begun();
         self.take_together::<S>(first);
-        let units = self.batch.len() as u32;
-        self.flash.command_mut(program).units = units;
-        for (unit, slot) in self.batch.iter().enumerate() {
-            self.loads.row_mut(program)[unit] = slot.get();
+        let units = self.writes.batch.len() as u32;
+        self.base.kernel.flash.command_mut(program).units = units;
+        for (unit, slot) in self.writes.batch.iter().enumerate() {
+            self.writes.loads.row_mut(program)[unit] = slot.get();
         }
-        if any(S, RARE) && self.ftl.regulation().is_some() {
+        if any(S, RARE) && self.base.kernel.ftl.regulation().is_some() {
             self.regulate(program);
         }
         for unit in 0..units {
-            let slot = self.batch[unit as usize];
+            let slot = self.writes.batch[unit as usize];
             let waits = leader.unwrap_or(program);
-            let page = self.buffer.page(slot).page;
+            let page = self.base.buffer.page(slot).page;
             if !any(S, RARE)
-                || self.translator.is_none()
+                || self.base.services.translator.is_none()
                 || self.finds_entry(page, Seeker::WriteBack(waits, slot))
             {
                 self.merge_if_partial::<S>(slot, waits, Nanos::ZERO);
@@ -200,23 +203,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Fills the batch with `first` and companions, and begins the write-back of each.
     pub(super) fn take_together<const S: Skills>(&mut self, first: Eviction) {
-        self.batch.clear();
-        if !any(S, UNITS) || self.units_per_page == 1 {
+        self.writes.batch.clear();
+        if !any(S, UNITS) || self.base.units_per_page == 1 {
             self.take::<S>(first);
             return;
         }
         let slot = self.take::<S>(first);
-        let (page, stream) = (self.buffer.page(slot).page, self.stream_of(slot));
-        if let Some(group) = self.ftl.group(page) {
-            for page in (group.get()..group.get() + self.units_per_page).map(Lpn::new) {
-                let slot = self.buffer.find_dirty(page);
+        let (page, stream) = (self.base.buffer.page(slot).page, self.stream_of(slot));
+        if let Some(group) = self.base.kernel.ftl.group(page) {
+            for page in (group.get()..group.get() + self.base.units_per_page).map(Lpn::new) {
+                let slot = self.base.buffer.find_dirty(page);
                 if let Some(slot) = slot.filter(|&slot| self.stream_of(slot) == stream) {
                     self.take::<S>(Eviction::Page(slot));
                 }
             }
             return;
         }
-        while (self.batch.len() as u32) < self.units_per_page {
+        while (self.writes.batch.len() as u32) < self.base.units_per_page {
             let Some(next) = self.companion(stream, Beside::OnFlashPage) else { break };
             self.take::<S>(next);
         }
@@ -225,25 +228,25 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What else may share a flash page, or a row, with pages of `stream`: the policy's next, looked for among the
     /// first few if there are several streams. Nothing that begins another block, or drops a clean page.
     pub(super) fn companion(&mut self, stream: WriteStream, beside: Beside) -> Option<Eviction> {
-        if self.ftl.streams().host_streams() > 1 {
-            let mut near = self.buffer.candidates().take(COMPANIONS);
+        if self.base.kernel.ftl.streams().host_streams() > 1 {
+            let mut near = self.base.buffer.candidates().take(COMPANIONS);
             return near.find(|&slot| self.stream_of(slot) == stream).map(Eviction::Page);
         }
-        let next = self.buffer.choose_companion(&self.ftl, beside)?;
+        let next = self.base.buffer.choose_companion(&self.base.kernel.ftl, beside)?;
         let pads = matches!(next, Eviction::Pad(_));
-        (!pads || !self.ftl.is_read_only()).then_some(next)
+        (!pads || !self.base.kernel.ftl.is_read_only()).then_some(next)
     }
 
     /// The stream to which a page of the buffer belongs as things stand.
     #[inline]
     pub(super) fn stream_of(&self, slot: SlotId) -> WriteStream {
-        let page = self.buffer.page(slot);
-        self.ftl.streams().host_stream(page.page, page.tag)
+        let page = self.base.buffer.page(slot);
+        self.base.kernel.ftl.streams().host_stream(page.page, page.tag)
     }
 
     /// The stream of a program: that of its first page.
     pub(super) fn stream_of_program<const S: Skills>(&self, program: CommandId) -> WriteStream {
-        self.stream_of(SlotId::new(self.loads.get(program, 0)))
+        self.stream_of(SlotId::new(self.writes.loads.get(program, 0)))
     }
 
     /// Begins what the policy wants evicted. Returns the slot that stands for it in its program.
@@ -256,20 +259,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             Eviction::Pack { first, second } => self.take_pack(first, second),
             Eviction::Pad(page) => {
-                let slot = self.buffer.pad(page);
-                self.contents.pad(page, slot);
+                let slot = self.base.buffer.pad(page);
+                self.base.kernel.contents.pad(page, slot);
                 self.prepare_tables(page);
                 slot
             }
         };
-        self.batch.push(slot);
+        self.writes.batch.push(slot);
         slot
     }
 
     #[inline]
     fn take_page<const S: Skills>(&mut self, slot: SlotId) {
-        let page = self.buffer.begin_write_back(slot, &self.ftl);
-        self.contents.begin_write_back(slot, self.buffer.page(slot).flushing);
+        let page = self.base.buffer.begin_write_back(slot, &self.base.kernel.ftl);
+        self.base.kernel.contents.begin_write_back(slot, self.base.buffer.page(slot).flushing);
         self.prepare_tables(page);
     }
 
@@ -281,10 +284,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.take_page::<{ skills::ALL }>(first);
             return first;
         }
-        self.buffer.begin_pack(first, second, &self.ftl);
+        self.base.buffer.begin_pack(first, second, &self.base.kernel.ftl);
         for slot in [first, second] {
-            let &Page { page, flushing, .. } = self.buffer.page(slot);
-            self.contents.begin_write_back(slot, flushing);
+            let &Page { page, flushing, .. } = self.base.buffer.page(slot);
+            self.base.kernel.contents.begin_write_back(slot, flushing);
             self.prepare_tables(page);
         }
         first
@@ -293,34 +296,34 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Brings what a write-back will touch closer to the processor.
     #[inline]
     pub(super) fn prepare_tables(&mut self, page: Lpn) {
-        self.ftl.prefetch(page);
-        self.recent.push_back(page);
-        if self.recent.len() > PREFETCH_DISTANCE
-            && let Some(page) = self.recent.pop_front()
+        self.base.kernel.ftl.prefetch(page);
+        self.writes.recent.push_back(page);
+        if self.writes.recent.len() > PREFETCH_DISTANCE
+            && let Some(page) = self.writes.recent.pop_front()
         {
-            self.ftl.prefetch_overwrite(page);
+            self.base.kernel.ftl.prefetch_overwrite(page);
         }
     }
 
     /// A clean page leaves the buffer.
     pub(super) fn drop_clean(&mut self, slot: SlotId) {
-        self.contents.trim(slot);
-        self.buffer.drop_clean(slot, &self.ftl);
+        self.base.kernel.contents.trim(slot);
+        self.base.buffer.drop_clean(slot, &self.base.kernel.ftl);
     }
 
     /// What of a page lies on flash and has to be read before it is programmed: the parts that hold
     /// sectors which are not on their way.
     #[inline]
     pub(super) fn older_parts_of(&self, slot: SlotId) -> Fragments {
-        let page = self.buffer.page(slot);
-        let whole = page.flushing == self.ftl.full_page() && !page.padding;
+        let page = self.base.buffer.page(slot);
+        let whole = page.flushing == self.base.kernel.ftl.full_page() && !page.padding;
         if whole || page.packed_with.is_some() {
             return [None, None];
         }
         let missing = |part: Option<Fragment>| {
             part.filter(|part| page.padding || !page.flushing.covers(part.sectors))
         };
-        self.ftl.fragments(page.page).map(missing)
+        self.base.kernel.ftl.fragments(page.page).map(missing)
     }
 
     /// A page that holds sectors on flash which it does not hold in the buffer is read first. Its program has
@@ -334,12 +337,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for part in self.older_parts_of(slot).into_iter().flatten() {
             let mut read = Command::new(Kind::Read, Origin::Merge, Task::WriteBack, part.at);
             read.units = 1;
-            read.codewords = self.flash.bus().codewords_per_unit();
-            read.mode = self.ftl.mode_at::<S>(part.at);
+            read.codewords = self.base.kernel.flash.bus().codewords_per_unit();
+            read.mode = self.base.kernel.ftl.mode_at::<S>(part.at);
             read.then = Some(program);
             read.spent.translation = waited;
-            self.flash.command_mut(program).waits_for += 1;
-            let read = self.flash.prepare(read);
+            self.base.kernel.flash.command_mut(program).waits_for += 1;
+            let read = self.base.kernel.flash.prepare(read);
             self.submit_command::<S>(read);
         }
     }
@@ -356,7 +359,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn issue_now<const S: Skills>(&mut self, program: CommandId) {
         let stream = self.stream_of_program::<S>(program);
         if self.place_or_stall::<S>(program, stream) {
-            self.hand_over::<S>(program, self.flash.command(program).page);
+            self.hand_over::<S>(program, self.base.kernel.flash.command(program).page);
         }
     }
 
@@ -369,14 +372,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
         stream: WriteStream,
     ) -> bool {
         if any(S, RARE)
-            && !self.buffer.has_acknowledged()
-            && (self.ftl.is_read_only() || self.ftl.is_homeless(self.first_page_of(program)))
+            && !self.base.buffer.has_acknowledged()
+            && (self.base.kernel.ftl.is_read_only()
+                || self.base.kernel.ftl.is_homeless(self.first_page_of(program)))
         {
             self.give_up(program);
             return false;
         }
         // Behind those that wait already, if it would take what they wait for.
-        if self.stalled.is_empty() && self.place::<S>(program, stream) {
+        if self.writes.stalled.is_empty() && self.place::<S>(program, stream) {
             return true;
         }
         self.place_behind::<S>(program, stream)
@@ -388,12 +392,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         program: CommandId,
         stream: WriteStream,
     ) -> bool {
-        let pool = self.ftl.pool(self.first_page_of(program));
-        if !self.stalled.has_waiting(pool, stream) && self.place::<S>(program, stream) {
+        let pool = self.base.kernel.ftl.pool(self.first_page_of(program));
+        if !self.writes.stalled.has_waiting(pool, stream) && self.place::<S>(program, stream) {
             return true;
         }
-        self.stalled.push(self.now, program, pool, stream);
-        if any(S, RARE) && self.merger.is_some() {
+        self.writes.stalled.push(self.base.kernel.now, program, pool, stream);
+        if any(S, RARE) && self.base.services.merger.is_some() {
             self.want_room(self.first_page_of(program));
         }
         false
@@ -402,7 +406,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The first page of a program.
     #[inline]
     pub(super) fn first_page_of(&self, program: CommandId) -> Lpn {
-        self.buffer.page(SlotId::new(self.loads.get(program, 0))).page
+        self.base.buffer.page(SlotId::new(self.writes.loads.get(program, 0))).page
     }
 
     /// Places a program and hands it to the flash, if there is room. It has `waited` for that.
@@ -416,7 +420,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return false;
         }
         // Who waits for room waits for collection.
-        let command = self.flash.command_mut(program);
+        let command = self.base.kernel.flash.command_mut(program);
         command.spent.gc += waited;
         let at = command.page;
         self.hand_over::<S>(program, at);
@@ -426,11 +430,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Finds a place for a program, if there is room.
     #[inline(always)]
     fn place<const S: Skills>(&mut self, program: CommandId, stream: WriteStream) -> bool {
-        if any(S, RARE) && self.merger.is_some() {
+        if any(S, RARE) && self.base.services.merger.is_some() {
             return self.place_in_log(program);
         }
         let page = self.first_page_of(program);
-        let Some(first) = self.ftl.place::<S>(page, stream, self.flash.load()) else {
+        let Some(first) =
+            self.base.kernel.ftl.place::<S>(page, stream, self.base.kernel.flash.load())
+        else {
             return false;
         };
         self.fill_place::<S>(program, first);
@@ -447,13 +453,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A page was taken: its plane may have to collect.
     #[inline]
     pub(super) fn consider_collecting_at<const S: Skills>(&mut self, page: Ppn) {
-        let geometry = self.ftl.geometry();
+        let geometry = self.base.kernel.ftl.geometry();
         self.consider_collecting::<S>(geometry.plane_of(geometry.block_of(page)));
     }
 
     /// A read for a merge, or the program of a write-back, is done.
     pub(super) fn write_back_command_done<const S: Skills>(&mut self, id: CommandId) {
-        let command = self.flash.command(id);
+        let command = self.base.kernel.flash.command(id);
         if command.kind == Kind::Program {
             return self.write_back_done::<S>(id);
         }
@@ -464,13 +470,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Something that a program, or its row, has waited for is there.
     pub(super) fn input_came<const S: Skills>(&mut self, program: CommandId, spent: Spent) {
-        let command = self.flash.command_mut(program);
+        let command = self.base.kernel.flash.command_mut(program);
         command.waits_for -= 1;
         if command.waits_for == 0 {
             // What came last is what the program waited for.
             command.spent = spent;
-            match self.buffer.row() {
-                _ if self.cycles.have_barrier() => self.cycle_is_complete(program),
+            match self.base.buffer.row() {
+                _ if self.writes.cycles.have_barrier() => self.cycle_is_complete(program),
                 1 => self.issue::<S>(program),
                 _ => self.row_is_complete(program),
             }
@@ -479,24 +485,35 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// The pages of a program are on flash: they become current, and whoever waited is told.
     fn write_back_done<const S: Skills>(&mut self, id: CommandId) {
-        let Command { page: first, units, spent, failed, .. } = *self.flash.command(id);
-        if any(S, RARE) && self.ftl.program_fails::<S>(first, failed, &mut self.contents) {
+        let Command { page: first, units, spent, failed, .. } = *self.base.kernel.flash.command(id);
+        if any(S, RARE)
+            && self.base.kernel.ftl.program_fails::<S>(
+                first,
+                failed,
+                &mut self.base.kernel.contents,
+            )
+        {
             self.program_again(id);
             self.empty_failed::<S>();
             // Only where planes are gated, and it was given up, there may be something to begin now.
-            return self.cycles.gate().into_iter().for_each(|gate| self.write_back_by_planes(gate));
+            return self
+                .writes
+                .cycles
+                .gate()
+                .into_iter()
+                .for_each(|gate| self.write_back_by_planes(gate));
         }
         if any(S, RARE)
-            && let Some(gate) = self.cycles.gate()
+            && let Some(gate) = self.writes.cycles.gate()
         {
             self.program_by_planes_done(id, gate);
         } else {
             for unit in 0..units {
-                let slot = SlotId::new(self.loads.get(id, unit));
+                let slot = SlotId::new(self.writes.loads.get(id, unit));
                 self.make_current::<S>(slot, Ppn::new(first.get() + unit), &spent);
             }
             self.programmed_for_host::<S>(first, units);
-            self.buffer.program_ended();
+            self.base.buffer.program_ended();
         }
         if any(S, RARE) {
             self.empty_failed::<S>();
@@ -510,14 +527,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A page is on flash and becomes the current copy.
     #[inline]
     pub(super) fn make_current<const S: Skills>(&mut self, slot: SlotId, at: Ppn, spent: &Spent) {
-        let &Page { page, discard, packed_with, .. } = self.buffer.page(slot);
+        let &Page { page, discard, packed_with, .. } = self.base.buffer.page(slot);
         if any(S, RARE)
             && let Some(second) = packed_with
         {
             return self.make_pack_current([slot, second], at, spent);
         }
-        if !discard || self.plant.is(Canary::TrimForgotten) {
-            self.ftl.commit::<S>(page, at);
+        if !discard || self.base.plant.is(Canary::TrimForgotten) {
+            self.base.kernel.ftl.commit::<S>(page, at);
         }
         self.end_write_back::<S>(slot, spent);
         self.admit_next_version::<S>(page);
@@ -526,40 +543,40 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Parts of two pages are on flash, on one physical page.
     #[inline(never)]
     fn make_pack_current(&mut self, slots: [SlotId; 2], at: Ppn, spent: &Spent) {
-        let forgets = self.plant.is(Canary::PartnerNotMapped);
+        let forgets = self.base.plant.is(Canary::PartnerNotMapped);
         for slot in slots {
-            let &Page { page, discard, .. } = self.buffer.page(slot);
+            let &Page { page, discard, .. } = self.base.buffer.page(slot);
             let lost = forgets && slot == slots[1];
             if !discard && !lost {
-                self.ftl.commit_fragment(page, at);
+                self.base.kernel.ftl.commit_fragment(page, at);
             }
             self.end_write_back::<{ skills::ALL }>(slot, spent);
         }
     }
 
     fn end_write_back<const S: Skills>(&mut self, slot: SlotId, spent: &Spent) {
-        let Device { buffer, ftl, front, intake, finished, contents, now, .. } = self;
+        let Base { buffer, desk, kernel: Kernel { now, ftl, contents, .. }, .. } = &mut self.base;
         let left = buffer.page(slot).dirty.is_empty();
         contents.end_write_back(slot, left);
-        let mut outlet = Outlet { now: *now, front, intake, contents, finished };
-        buffer.end_write_back(slot, ftl, |waiter| outlet.settle::<S>(waiter, spent));
+        buffer.end_write_back(slot, ftl, |waiter| desk.settle::<S>(waiter, spent, *now, contents));
     }
 
     /// A version of a page has left the staging area: the write that waited for that comes in.
     #[inline]
     pub(super) fn admit_next_version<const S: Skills>(&mut self, page: Lpn) {
-        if self.buffer.any_behind() {
+        if self.base.buffer.any_behind() {
             self.admit_what_is_behind::<S>(page);
         }
     }
 
     fn admit_what_is_behind<const S: Skills>(&mut self, page: Lpn) {
-        if self.buffer.find(page).is_some() {
+        if self.base.buffer.find(page).is_some() {
             return;
         }
-        while let Some(waiting) = self.buffer.next_version(page) {
+        while let Some(waiting) = self.base.buffer.next_version(page) {
             let refused = any(S, RARE)
-                && (self.ftl.is_read_only() || self.ftl.is_homeless(waiting.span.page));
+                && (self.base.kernel.ftl.is_read_only()
+                    || self.base.kernel.ftl.is_homeless(waiting.span.page));
             if refused {
                 self.refuse_waiting(waiting);
                 continue;
@@ -567,7 +584,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let Waiting { request, span, .. } = waiting;
             let admitted = self.write_page::<S>(request, span, Turn::Waited);
             debug_assert!(admitted, "nothing else can have come in");
-            let last = self.intake.settle(request);
+            let last = self.base.desk.intake.settle(request);
             debug_assert!(!last, "it waits for its program now");
             return;
         }
@@ -576,18 +593,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Blocks that failed are emptied and given up.
     #[inline]
     pub(super) fn empty_failed<const S: Skills>(&mut self) {
-        if self.ftl.has_failed() {
-            let (collector, mut ground) = self.ground::<S>();
-            collector.empty_failed(&mut ground);
+        if self.base.kernel.ftl.has_failed() {
+            let Base { kernel, services, .. } = &mut self.base;
+            services.collector.empty_failed::<S>(kernel);
         }
     }
 
     /// Planes that were short of free blocks with nothing worth collecting may have something now.
     pub(super) fn relieve<const S: Skills>(&mut self) {
-        if any(S, RARE) && self.merger.is_some() {
+        if any(S, RARE) && self.base.services.merger.is_some() {
             return;
         }
-        let (collector, mut ground) = self.ground::<S>();
-        collector.feed_hungry(&mut ground);
+        let Base { kernel, services, .. } = &mut self.base;
+        services.collector.feed_hungry::<S>(kernel);
     }
 }

@@ -18,15 +18,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[cold]
     pub(super) fn program_map_again(&mut self, of: Tpn, failed: CommandId) {
         self.count(|counts| counts.failed += 1);
-        let failed = self.flash.command(failed);
+        let failed = self.base.kernel.flash.command(failed);
         let Command { origin, task, page, units, codewords, .. } = *failed;
         let mut program = Command::new(Kind::Program, origin, task, page);
         program.set_cost(failed.cost());
         (program.units, program.codewords) = (units, codewords);
-        match self.ftl.is_read_only() {
+        match self.base.kernel.ftl.is_read_only() {
             true => self.keep_map(of),
             false => {
-                let program = self.flash.prepare(program);
+                let program = self.base.kernel.flash.prepare(program);
                 self.issue_map(of, program);
             }
         }
@@ -37,18 +37,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Whether programs of translation pages wait for a place.
     pub(in crate::device) fn map_waits(&self) -> bool {
-        self.translator.as_ref().is_some_and(|translator| translator.waiting > 0)
+        self.base.services.translator.as_ref().is_some_and(|translator| translator.waiting > 0)
     }
 
     /// The device has come to its end: translation pages that wait for a place are kept in memory.
     pub(in crate::device) fn keep_stalled_map(&mut self) {
-        if self.translator.is_none() {
+        if self.base.services.translator.is_none() {
             return;
         }
         for pool in 0..self.translator().stalled.len() {
             while let Some((of, waiting)) = self.translator().stalled[pool].pop_front() {
                 self.map_stalls(-1);
-                self.flash.release(waiting.program);
+                self.base.kernel.flash.release(waiting.program);
                 self.keep_map(of);
             }
         }
@@ -58,7 +58,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A translation page that is in memory as a whole stays there: whoever waited for its rewrite goes on.
     #[cold]
     pub(super) fn keep_map(&mut self, of: Tpn) {
-        if let Some(map) = self.ftl.map_on_flash_mut() {
+        if let Some(map) = self.base.kernel.ftl.map_on_flash_mut() {
             map.keep(of);
         }
         let Some(rewrite) = self.translator().rewrites.remove(&of) else { return };
@@ -70,13 +70,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// On a device at its end: whether a translation page, of which an entry had to go that differs from flash, is kept
     /// without anybody having to wait, as there is nothing of it on flash to be read.
     pub(super) fn kept_at_once(&mut self, of: Tpn) -> bool {
-        if !self.ftl.is_read_only() || self.ftl.has_translation(of) {
+        if !self.base.kernel.ftl.is_read_only() || self.base.kernel.ftl.has_translation(of) {
             return false;
         }
         if self.translator().rewrites.contains_key(&of) {
             return false;
         }
-        if let Some(map) = self.ftl.map_on_flash_mut() {
+        if let Some(map) = self.base.kernel.ftl.map_on_flash_mut() {
             map.keep(of);
         }
         true

@@ -27,11 +27,11 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let fits = end.is_some_and(|end| end <= self.device.capacity_sectors());
         assert!(request.op == Op::Write && request.sectors > 0 && fits, "{request:?}");
         let id = self.take_in(*request)?;
-        for span in Pages::new(request.lba, request.sectors, self.device.sectors_per_page) {
+        for span in Pages::new(request.lba, request.sectors, self.device.base.sectors_per_page) {
             if !self.write_page(id, span, Turn::New) {
                 self.requests[id.at()].left += 1;
                 let waiting = Waiting { request: id, span, stall_mark: Nanos::ZERO };
-                self.device.buffer.wait_for_room(waiting, 1);
+                self.device.base.buffer.wait_for_room(waiting, 1);
             }
         }
         self.write_back();
@@ -67,27 +67,27 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// Puts a page of a write into the buffer, if there is room.
     fn write_page(&mut self, id: RequestId, span: PageSpan, turn: Turn) -> bool {
         let request = &self.requests[id.at()].request;
-        let tag = self.device.ftl.streams().tag_of(request.stream);
+        let tag = self.device.base.kernel.ftl.streams().tag_of(request.stream);
         let Some(slot) = self.device.let_page_in::<{ ALL }>(span, tag, turn) else { return false };
-        self.device.contents.write(request, span.page, span.sectors, slot);
+        self.device.base.kernel.contents.write(request, span.page, span.sectors, slot);
         self.device.outdate_read::<{ ALL }>(span.page);
         if verify::ON {
-            self.device.ledger.written(span.page);
+            self.device.base.ledger.written(span.page);
         }
-        if !self.device.buffer.has_acknowledged() {
+        if !self.device.base.buffer.has_acknowledged() {
             self.requests[id.at()].left += 1;
-            self.device.buffer.wait_for_page(slot, id);
+            self.device.base.buffer.wait_for_page(slot, id);
         }
         true
     }
 
     /// Lets writes in that waited for room.
     pub(super) fn admit_waiting(&mut self) {
-        while let Some(Waiting { request, span, .. }) = self.device.buffer.first_waiting() {
+        while let Some(Waiting { request, span, .. }) = self.device.base.buffer.first_waiting() {
             if !self.write_page(request, span, Turn::Waited) {
                 return;
             }
-            self.device.buffer.forget_waiting();
+            self.device.base.buffer.forget_waiting();
             Self::settle(&mut self.requests, &mut self.free, request);
         }
     }
@@ -95,10 +95,12 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// A version of a page has left the staging area: the write that waited for that comes in.
     #[inline]
     pub(super) fn admit_next_version(&mut self, page: Lpn) {
-        if self.device.buffer.acknowledges_early() || self.device.buffer.find(page).is_some() {
+        if self.device.base.buffer.acknowledges_early()
+            || self.device.base.buffer.find(page).is_some()
+        {
             return;
         }
-        if let Some(Waiting { request, span, .. }) = self.device.buffer.next_version(page) {
+        if let Some(Waiting { request, span, .. }) = self.device.base.buffer.next_version(page) {
             let admitted = self.write_page(request, span, Turn::Waited);
             debug_assert!(admitted, "nothing else can have come in");
             Self::settle(&mut self.requests, &mut self.free, request);
@@ -108,7 +110,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// Everything that the buffer holds goes to flash.
     pub(super) fn flush(&mut self) {
         let Ok(id) = self.take_in(FLUSH) else { return };
-        self.requests[id.at()].left += self.device.buffer.wait_for_all(id);
+        self.requests[id.at()].left += self.device.base.buffer.wait_for_all(id);
         self.write_back();
         Self::settle(&mut self.requests, &mut self.free, id);
     }

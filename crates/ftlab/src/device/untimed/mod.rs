@@ -18,9 +18,9 @@ use self::programs::Programs;
 use super::idle::Chore;
 use super::stalled::Stalled;
 use super::{Contents, Device};
-use crate::ftl::Relocations;
 use crate::ftl::gc::{Bench, Freed};
 use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::{Kernel, Relocations};
 use crate::host::{Host, Request};
 use crate::scheduler::{Kind, Origin, Probe, Turns, Work};
 use crate::units::{PlaneId, RequestId};
@@ -64,23 +64,23 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// # Panics
     /// If requests are outstanding.
     pub fn untimed(&mut self, depth: u32) -> Result<Untimed<'_, P, C>, NeedsTime> {
-        assert_eq!(self.intake.in_flight(), 0, "requests are outstanding");
+        assert_eq!(self.base.desk.intake.in_flight(), 0, "requests are outstanding");
         if let Some(needs) = self.needs_time() {
             return Err(needs);
         }
-        while self.flash.in_flight() > 0
+        while self.base.kernel.flash.in_flight() > 0
             && let Some(at) = self.next_moment()
         {
             self.advance_until(at, &mut Vec::new());
         }
         self.host_is_back();
-        let geometry = self.ftl.geometry();
-        let streams = self.ftl.streams().host_streams();
+        let geometry = self.base.kernel.ftl.geometry();
+        let streams = self.base.kernel.ftl.streams().host_streams();
         Ok(Untimed {
             turns: Turns::new(geometry),
-            later: Relocations::new(self.ftl.logical_pages()),
+            later: Relocations::new(self.base.kernel.ftl.logical_pages()),
             programs: Programs::default(),
-            stalled: Stalled::new(self.ftl.placement().pools(), streams),
+            stalled: Stalled::new(self.base.kernel.ftl.placement().pools(), streams),
             waits: 0,
             requests: Vec::new(),
             free: (0..depth).rev().collect(),
@@ -105,7 +105,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         self.finish();
         self.flush();
         self.finish();
-        if self.device.idle.waits_for(Chore::Fold) {
+        if self.device.base.idle.waits_for(Chore::Fold) {
             self.bench().fold_all();
             self.finish();
         }
@@ -122,7 +122,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     fn bench(&mut self) -> Bench<'_, P, C> {
-        let Device { ftl, flash, contents, .. } = &mut *self.device;
+        let Kernel { ftl, flash, contents, .. } = &mut self.device.base.kernel;
         let (turns, later) = (&mut self.turns, &mut self.later);
         Bench { ftl, flash, contents, turns, later, at_end: false }
     }
@@ -158,7 +158,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// A program of the host is done: its pages become current, and what waited for them goes on.
     fn programmed(&mut self, number: u32) {
         self.commit(number);
-        self.device.flash.count_untimed(Origin::Host, Kind::Program, 1);
+        self.device.base.kernel.flash.count_untimed(Origin::Host, Kind::Program, 1);
         self.bench().feed_hungry();
         self.admit_waiting();
         self.write_back();
@@ -179,8 +179,8 @@ impl<P: Probe, C: Contents> Drop for Untimed<'_, P, C> {
     fn drop(&mut self) {
         self.finish();
         let device = &mut *self.device;
-        device.ftl.settle_all(&mut self.later);
-        device.idle.begins(device.now);
+        device.base.kernel.ftl.settle_all(&mut self.later);
+        device.base.idle.begins(device.base.kernel.now);
         if verify::ON {
             device.verify_loaded();
         }

@@ -20,30 +20,42 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// [without a clock](Self::untimed).
     #[must_use]
     pub fn needs_time(&self) -> Option<NeedsTime> {
-        let triggers = self.ftl.triggers();
+        let triggers = self.base.kernel.ftl.triggers();
         let reasons = [
             (self.direct.is_some(), "requests carry physical addresses"),
-            (self.merger.is_some(), "blocks of a log are merged while other planes work"),
-            (self.translator.is_some(), "its map lies on flash, and writes wait for entries of it"),
-            (self.ftl.packs(), "pages lie in fragments"),
-            (self.ftl.stripes().is_some(), "its dies carry parity"),
-            (self.ftl.life().is_some() || self.flash.hazards().is_some(), "its flash fails"),
-            (self.ftl.lost_pages() > 0, "some of its data is lost"),
-            (self.ftl.may_have_due(), "its data is refreshed as it ages"),
-            (self.flash.programmed().is_some(), "its programs have costs, and its data has an age"),
             (
-                self.journal.is_some() || self.ftl.keeps_records(),
+                self.base.services.merger.is_some(),
+                "blocks of a log are merged while other planes work",
+            ),
+            (
+                self.base.services.translator.is_some(),
+                "its map lies on flash, and writes wait for entries of it",
+            ),
+            (self.base.kernel.ftl.packs(), "pages lie in fragments"),
+            (self.base.kernel.ftl.stripes().is_some(), "its dies carry parity"),
+            (
+                self.base.kernel.ftl.life().is_some() || self.base.kernel.flash.hazards().is_some(),
+                "its flash fails",
+            ),
+            (self.base.kernel.ftl.lost_pages() > 0, "some of its data is lost"),
+            (self.base.kernel.ftl.may_have_due(), "its data is refreshed as it ages"),
+            (
+                self.base.kernel.flash.programmed().is_some(),
+                "its programs have costs, and its data has an age",
+            ),
+            (
+                self.base.services.journal.is_some() || self.base.kernel.ftl.keeps_records(),
                 "what recovery needs is written beside",
             ),
-            (self.cycles.gate().is_some(), "its write-backs begin by planes"),
+            (self.writes.cycles.gate().is_some(), "its write-backs begin by planes"),
             (triggers.background.is_some(), "it collects while the host is idle"),
             (triggers.preemptible, "its collection waits for dies that have nothing else to do"),
-            (self.flash.has_deadlines(), "its commands have deadlines"),
+            (self.base.kernel.flash.has_deadlines(), "its commands have deadlines"),
             (
-                self.front.as_ref().is_some_and(|front| front.spends_time()),
+                self.base.desk.front.as_ref().is_some_and(|front| front.spends_time()),
                 "its processor spends time",
             ),
-            (self.end_of_life.is_some(), "it has come to the end of its life"),
+            (self.base.end_of_life.is_some(), "it has come to the end of its life"),
         ];
         reasons.into_iter().find(|&(holds, _)| holds).map(|(_, why)| NeedsTime(why))
     }

@@ -2,8 +2,10 @@
 
 use super::Untimed;
 use crate::cache::{Eviction, Page, SlotId};
-use crate::device::{Contents, Device};
+use crate::device::Contents;
+use crate::device::base::Base;
 use crate::engine::skills::ALL;
+use crate::ftl::Kernel;
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::nand::{CellMode, Row};
@@ -41,9 +43,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// Begins every write-back that is due.
     pub(super) fn write_back(&mut self) {
         loop {
-            while let Some(first) = self.device.buffer.due(&self.device.ftl) {
+            while let Some(first) = self.device.base.buffer.due(&self.device.base.kernel.ftl) {
                 match first {
-                    Eviction::Page(slot) if self.device.buffer.page(slot).dirty.is_empty() => {
+                    Eviction::Page(slot) if self.device.base.buffer.page(slot).dirty.is_empty() => {
                         self.device.drop_clean(slot);
                     }
                     _ => {
@@ -52,7 +54,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                     }
                 }
             }
-            if !self.device.buffer.made_room() {
+            if !self.device.base.buffer.made_room() {
                 return;
             }
             self.admit_waiting();
@@ -63,8 +65,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// the others need not wait for.
     #[inline]
     fn look_ahead(&self) {
-        let Device { buffer, ftl, .. } = &*self.device;
-        let pages = buffer.row() * self.device.units_per_page;
+        let Base { buffer, kernel: Kernel { ftl, .. }, .. } = &self.device.base;
+        let pages = buffer.row() * self.device.base.units_per_page;
         let next = buffer.candidates().take(pages as usize);
         next.for_each(|slot| ftl.prefetch(buffer.page(slot).page));
     }
@@ -75,9 +77,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let leader = self.put_together(first);
         let mut row = std::mem::take(&mut self.programs.all[leader as usize].row);
         row.push(leader);
-        if self.device.buffer.row() > 1 {
+        if self.device.base.buffer.row() > 1 {
             let (home, stream) = (self.first_page_of(leader), self.stream_of(leader));
-            for number in 1..self.device.buffer.row() {
+            for number in 1..self.device.base.buffer.row() {
                 if let Some(next) = self.device.next_of_row(home, stream, number) {
                     row.push(self.put_together(next));
                 }
@@ -124,15 +126,15 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             self.programs.all.push(Program::default());
             self.programs.all.len() as u32 - 1
         });
-        self.device.buffer.program_begun();
+        self.device.base.buffer.program_begun();
         self.device.take_together::<{ ALL }>(first);
-        self.programs.all[number as usize].slots.extend_from_slice(&self.device.batch);
+        self.programs.all[number as usize].slots.extend_from_slice(&self.device.writes.batch);
         number
     }
 
     /// Reads what pages of a program lack, for the row of `leader`. Returns how many reads that takes.
     fn read_older_parts(&mut self, leader: u32, number: u32) -> u32 {
-        let Device { buffer, ftl, flash, .. } = &mut *self.device;
+        let Base { buffer, kernel: Kernel { ftl, flash, .. }, .. } = &mut self.device.base;
         let slots = &self.programs.all[number as usize].slots;
         let mut reads = 0;
         for &slot in slots {
@@ -156,7 +158,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     fn first_page_of(&self, number: u32) -> Lpn {
-        self.device.buffer.page(self.programs.all[number as usize].slots[0]).page
+        self.device.base.buffer.page(self.programs.all[number as usize].slots[0]).page
     }
 
     fn stream_of(&self, number: u32) -> WriteStream {
@@ -168,34 +170,41 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let (page, stream) = (self.first_page_of(number), self.stream_of(number));
         if let Some(begun) = begun.as_mut().filter(|begun| begun.stream == stream)
             && self.stalled.is_empty()
-            && let Some(at) = self.device.ftl.place_beside(page, stream, &begun.row, begun.mode)
+            && let Some(at) =
+                self.device.base.kernel.ftl.place_beside(page, stream, &begun.row, begun.mode)
         {
             let plane = self.give_to_die(number, at, Nanos::ZERO);
-            return begun.row.take(self.device.ftl.geometry(), plane);
+            return begun.row.take(self.device.base.kernel.ftl.geometry(), plane);
         }
-        let pool = self.device.ftl.pool(page);
+        let pool = self.device.base.kernel.ftl.pool(page);
         if !self.stalled.is_empty() && self.stalled.has_waiting(pool, stream)
             || !self.place(number, page, stream)
         {
             self.waits += 1;
             return self.stalled.push(SimTime(self.waits), CommandId::new(number), pool, stream);
         }
-        if self.device.buffer.row() > 1
+        if self.device.base.buffer.row() > 1
             && let Some(at) = self.programs.all[number as usize].at
         {
-            let address = self.device.flash.abilities().multi_plane.address;
-            let row = Row::new(self.device.ftl.geometry(), address, at);
-            *begun = Some(Begun { row, mode: self.device.ftl.mode_at::<{ ALL }>(at), stream });
+            let address = self.device.base.kernel.flash.abilities().multi_plane.address;
+            let row = Row::new(self.device.base.kernel.ftl.geometry(), address, at);
+            *begun = Some(Begun {
+                row,
+                mode: self.device.base.kernel.ftl.mode_at::<{ ALL }>(at),
+                stream,
+            });
         }
     }
 
     /// Places a program alone, if there is room.
     fn place(&mut self, number: u32, page: Lpn, stream: WriteStream) -> bool {
-        let Some(at) = self.device.ftl.place::<{ ALL }>(page, stream, self.turns.load()) else {
+        let Some(at) =
+            self.device.base.kernel.ftl.place::<{ ALL }>(page, stream, self.turns.load())
+        else {
             return false;
         };
-        let mode = self.device.ftl.mode_at::<{ ALL }>(at);
-        let takes = self.device.flash.price_of(Kind::Program, at, mode);
+        let mode = self.device.base.kernel.ftl.mode_at::<{ ALL }>(at);
+        let takes = self.device.base.kernel.flash.price_of(Kind::Program, at, mode);
         self.give_to_die(number, at, takes);
         true
     }
@@ -205,13 +214,13 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let program = &mut self.programs.all[number as usize];
         program.at = Some(at);
         for (unit, &slot) in (0..).zip(&program.slots) {
-            let &Page { page, flushing, padding, .. } = self.device.buffer.page(slot);
-            if flushing != self.device.ftl.full_page() || padding {
-                self.device.ftl.settle_page(page, &mut self.later);
+            let &Page { page, flushing, padding, .. } = self.device.base.buffer.page(slot);
+            if flushing != self.device.base.kernel.ftl.full_page() || padding {
+                self.device.base.kernel.ftl.settle_page(page, &mut self.later);
             }
             self.device.fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit));
         }
-        let geometry = self.device.ftl.geometry();
+        let geometry = self.device.base.kernel.ftl.geometry();
         let plane = geometry.plane_of_page(at);
         self.turns.push(geometry.die_of(plane), Work::Program(number), 1, takes);
         self.programs.placed.push(plane);
@@ -220,9 +229,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
 
     /// The host may write to a plane again: programs that found nothing free go there, oldest first.
     pub(super) fn retry_stalled(&mut self, plane: PlaneId) {
-        let pool = self.device.ftl.placement().pool_of(plane);
+        let pool = self.device.base.kernel.ftl.placement().pool_of(plane);
         loop {
-            let may = |stream| self.device.ftl.may_write(plane, stream);
+            let may = |stream| self.device.base.kernel.ftl.may_write(plane, stream);
             let Some((waiting, stream)) = self.stalled.oldest(pool, may) else { return };
             let number = waiting.program.get();
             let page = self.first_page_of(number);
@@ -240,19 +249,19 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let Some(first) = program.at.take() else { return };
         let mut slots = std::mem::take(&mut program.slots);
         for (unit, &slot) in (0..).zip(&slots) {
-            let &Page { page, discard, .. } = self.device.buffer.page(slot);
+            let &Page { page, discard, .. } = self.device.base.buffer.page(slot);
             if !discard {
-                self.device.ftl.settle_page(page, &mut self.later);
-                self.device.ftl.commit::<{ ALL }>(page, Ppn::new(first.get() + unit));
+                self.device.base.kernel.ftl.settle_page(page, &mut self.later);
+                self.device.base.kernel.ftl.commit::<{ ALL }>(page, Ppn::new(first.get() + unit));
             }
-            let Device { buffer, ftl, contents, .. } = &mut *self.device;
+            let Base { buffer, kernel: Kernel { ftl, contents, .. }, .. } = &mut self.device.base;
             contents.end_write_back(slot, buffer.page(slot).dirty.is_empty());
             let (requests, free) = (&mut self.requests, &mut self.free);
             buffer.end_write_back(slot, ftl, |id| Self::settle(requests, free, id));
             self.admit_next_version(page);
         }
-        self.device.ftl.programmed_for_host::<{ ALL }>(first, slots.len() as u32);
-        self.device.buffer.program_ended();
+        self.device.base.kernel.ftl.programmed_for_host::<{ ALL }>(first, slots.len() as u32);
+        self.device.base.buffer.program_ended();
         slots.clear();
         self.programs.all[number as usize].slots = slots;
         self.programs.free.push(number);

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use super::super::{Cargo, Fragment, Ftl};
 use crate::engine::skills;
 use crate::ftl::FlashContents;
-use crate::ftl::gc::Ground;
+use crate::ftl::Kernel;
 use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
 use crate::scheduler::{Command, CommandId, Flash, Origin, Probe, Task};
 use crate::shape::Geometry;
@@ -161,7 +161,7 @@ impl Rewriter {
         &mut self,
         die: DieId,
         is_written: impl Fn(Lpn) -> bool,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) {
         if let Some(run) = self.dies[die.at()].run {
             let goes_on = on.ftl.plant.is(Canary::RewriteOverNewer)
@@ -173,7 +173,7 @@ impl Rewriter {
             self.dies[die.at()].run = None;
             match goes_on {
                 true => self.counts.given_up += 1,
-                false => self.count_dropped(run.wish.page, is_written(run.wish.page), on.ftl),
+                false => self.count_dropped(run.wish.page, is_written(run.wish.page), &on.ftl),
             }
         }
         let mut next = 0;
@@ -188,14 +188,14 @@ impl Rewriter {
             self.dies[die.at()].waiting.remove(next);
             match from {
                 Some(from) => return self.read(die, wish, from, on),
-                None => self.count_dropped(wish.page, is_written(wish.page), on.ftl),
+                None => self.count_dropped(wish.page, is_written(wish.page), &on.ftl),
             }
         }
     }
 
     /// Where a page that asked lies at low cost, if it still does. If that is on another die by now, those who read
     /// it there ask again.
-    fn source_of<P: Probe, C: FlashContents>(page: Lpn, on: &Ground<'_, P, C>) -> Option<Ppn> {
+    fn source_of<P: Probe, C: FlashContents>(page: Lpn, on: &Kernel<P, C>) -> Option<Ppn> {
         let past = on.ftl.past_of(page);
         let parts = on.ftl.fragments(page).into_iter().flatten().map(|Fragment { at, .. }| at);
         let mut low = parts.filter(|&at| on.ftl.mode_at::<{ skills::ALL }>(at) == CellMode::Native);
@@ -215,7 +215,7 @@ impl Rewriter {
         die: DieId,
         wish: Wish,
         from: Ppn,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) {
         let geometry = &on.ftl.geometry;
         let per_page = geometry.units_per_page();
@@ -254,9 +254,9 @@ impl Rewriter {
     fn keep_current<P: Probe, C: FlashContents>(
         &mut self,
         run: &Run,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) -> bool {
-        if !self.is_as_read(run, on.ftl) {
+        if !self.is_as_read(run, &on.ftl) {
             return false;
         }
         let mut left = 0;
@@ -274,13 +274,13 @@ impl Rewriter {
     }
 
     /// Programs what was read. False if there is no room.
-    fn program<P: Probe, C: FlashContents>(&mut self, run: Run, on: &mut Ground<'_, P, C>) -> bool {
+    fn program<P: Probe, C: FlashContents>(&mut self, run: Run, on: &mut Kernel<P, C>) -> bool {
         let plane = on.ftl.geometry.plane_of_page(self.source(run.program, 0));
         let Some(first) = on.ftl.place_rewrite(plane) else { return false };
         for unit in 0..on.flash.command(run.program).units {
             let (from, to) = (self.source(run.program, unit), Ppn::new(first.get() + unit));
             on.ftl.record_collected::<{ skills::ALL }>(from, to);
-            on.ftl.carry::<{ skills::ALL }>(from, to, on.contents);
+            on.ftl.carry::<{ skills::ALL }>(from, to, &mut on.contents);
         }
         on.flash.command_mut(run.program).page = first;
         let die = on.ftl.geometry.die_of(plane);
@@ -294,7 +294,7 @@ impl Rewriter {
         &mut self,
         die: DieId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) {
         let Some(run) = self.dies[die.at()].run else { return };
         if id != run.program {
@@ -303,12 +303,12 @@ impl Rewriter {
         }
         self.dies[die.at()].run = None;
         let Command { page: first, units, failed, .. } = *on.flash.command(id);
-        if on.ftl.program_fails::<{ skills::ALL }>(first, failed, on.contents) {
+        if on.ftl.program_fails::<{ skills::ALL }>(first, failed, &mut on.contents) {
             // What it carried is where it was.
             self.counts.given_up += 1;
             return;
         }
-        let moves = if self.is_as_read(&run, on.ftl) { units } else { 0 };
+        let moves = if self.is_as_read(&run, &on.ftl) { units } else { 0 };
         for unit in 0..moves {
             on.ftl.rewritten_page(self.source(id, unit), Ppn::new(first.get() + unit));
         }

@@ -8,14 +8,13 @@
 
 use std::collections::VecDeque;
 
-use super::super::parity::Below;
-use super::super::{Cargo, Ftl};
+use super::super::{Cargo, Ftl, Kernel};
 use super::{Purpose, Scope, Wanted};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, UNITS, any};
 use crate::ftl::FlashContents;
 use crate::nand::CellMode;
-use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, Task};
-use crate::units::{BlockId, DieId, PlaneId, Ppn, SimTime};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::units::{BlockId, DieId, PlaneId, Ppn};
 use crate::verify::Canary;
 
 /// The copies that are under way, over all planes.
@@ -42,30 +41,6 @@ pub enum Freed {
     Pages,
 }
 
-/// What the collector works on.
-pub struct Ground<'a, P, C, const S: Skills = { skills::ALL }> {
-    /// The present moment.
-    pub now: SimTime,
-    /// The FTL whose blocks it cleans.
-    pub ftl: &'a mut Ftl,
-    /// The flash that does the work.
-    pub flash: &'a mut Flash<P>,
-    /// The bytes, if the device carries them.
-    pub contents: &'a mut C,
-}
-
-impl<P: Probe, C: FlashContents, const S: Skills> Ground<'_, P, C, S> {
-    /// Hands a command whose page is known to the flash.
-    #[inline(always)]
-    fn submit(&mut self, id: CommandId) {
-        if !any(S, RARE) {
-            return self.flash.submit_with::<S>(self.now, id);
-        }
-        let below = &mut Below { now: self.now, flash: self.flash, contents: self.contents };
-        self.ftl.submit(id, below);
-    }
-}
-
 impl Collector {
     /// A collector with nothing to do, for so many dies.
     #[must_use]
@@ -77,42 +52,42 @@ impl Collector {
     /// Starts collecting on a plane if it is short of free blocks and not collecting already. Called
     /// for each flash page that the host writes to it, and when there may be something to collect.
     #[inline]
-    pub fn start<P: Probe, C: FlashContents, const S: Skills>(
+    pub fn start<const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         if on.ftl.free_blocks(plane) > on.ftl.thresholds.start {
             if any(S, RARE) && on.ftl.triggers.copies_per_write.is_some() {
-                self.spur(plane, on);
+                self.spur::<S>(plane, on);
             }
         } else if on.ftl.planes[plane.at()].collection.is_some() {
             if any(S, RARE) {
-                self.spur(plane, on);
+                self.spur::<S>(plane, on);
             }
         } else {
             on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
             // A plane that found nothing before, and still does, has asked the others already.
             let was_hungry = on.ftl.is_hungry(plane);
-            self.next(plane, on);
+            self.next::<S>(plane, on);
             if any(S, RARE)
                 && on.ftl.triggers.scope != Scope::Plane
                 && !(was_hungry && on.ftl.is_hungry(plane))
             {
-                self.start_others(plane, on);
+                self.start_others::<S>(plane, on);
             }
         }
         if any(S, SLC) && on.ftl.slc().is_some() {
-            self.consider_folding(plane, on);
+            self.consider_folding::<S>(plane, on);
         }
     }
 
     /// A collection that runs may be due to go on: the host wrote a page, or blocks became scarce.
     #[inline]
-    fn spur<P: Probe, C: FlashContents, const S: Skills>(
+    fn spur<const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let triggers = on.ftl.triggers;
         if let Some(copies) = triggers.copies_per_write {
@@ -120,44 +95,41 @@ impl Collector {
             // What a whole block needs is the most that can be saved up.
             let most = state.collection.as_ref().map_or(0, |run| run.copies);
             state.copy_credit = state.copy_credit.saturating_add(copies).min(most);
-            self.proceed(plane, on);
+            self.proceed::<S>(plane, on);
         } else if triggers.background.is_some() {
-            self.proceed(plane, on);
+            self.proceed::<S>(plane, on);
         }
         if triggers.preemptible {
-            self.let_go(on.ftl.geometry.die_of(plane), on);
+            self.let_go::<S>(on.ftl.geometry.die_of(plane), on);
         }
     }
 
     /// The other planes of the scope collect a block each, unless they have more than enough.
     #[cold]
-    fn start_others<P: Probe, C: FlashContents, const S: Skills>(
+    fn start_others<const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         for other in on.ftl.triggers.scope.planes(&on.ftl.geometry, plane) {
             let few = on.ftl.free_blocks(other) <= on.ftl.thresholds.stop;
             if few && on.ftl.planes[other.at()].collection.is_none() {
                 on.ftl.planes[other.at()].host_credit = on.ftl.thresholds.host_lead;
-                self.next(other, on);
+                self.next::<S>(other, on);
             }
         }
     }
 
     /// The host is idle: every plane collects as far as it should while nobody waits.
-    pub fn host_idle<P: Probe, C: FlashContents, const S: Skills>(
-        &mut self,
-        on: &mut Ground<'_, P, C, S>,
-    ) {
+    pub fn host_idle<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         self.idle = true;
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
             if on.ftl.planes[plane.at()].collection.is_some() {
-                self.proceed(plane, on);
+                self.proceed::<S>(plane, on);
             } else if let Some(wanted) = on.ftl.next_in_background(plane) {
                 on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
                 on.ftl.begin_collection(plane, wanted);
-                self.proceed(plane, on);
+                self.proceed::<S>(plane, on);
             }
         }
     }
@@ -170,14 +142,11 @@ impl Collector {
 
     /// Nothing else is left to happen in the device, and no more requests are in sight: collections
     /// that wait for the host go on.
-    pub fn finish<P: Probe, C: FlashContents, const S: Skills>(
-        &mut self,
-        on: &mut Ground<'_, P, C, S>,
-    ) {
+    pub fn finish<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         if on.ftl.triggers.copies_per_write.is_some() || on.ftl.triggers.background.is_some() {
             let before = std::mem::replace(&mut self.idle, true);
             for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
-                self.proceed(plane, on);
+                self.proceed::<S>(plane, on);
             }
             self.idle = before;
         }
@@ -185,87 +154,84 @@ impl Collector {
 
     /// Hands a command to the flash, or holds it back while its die has other things to do.
     #[inline(always)]
-    pub(super) fn submit<P: Probe, C: FlashContents, const S: Skills>(
+    pub(super) fn submit<const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         match any(S, RARE) && on.ftl.triggers.preemptible {
-            false => on.submit(id),
-            true => self.hold_back(plane, id, on),
+            false => on.submit::<S>(id),
+            true => self.hold_back::<S>(plane, id, on),
         }
     }
 
     #[cold]
-    fn hold_back<P: Probe, C: FlashContents, const S: Skills>(
+    fn hold_back<const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let die = on.ftl.geometry.die_of(plane);
         self.held[die.at()].push_back((plane, id));
-        self.let_go(die, on);
+        self.let_go::<S>(die, on);
     }
 
     /// Submits commands that were held back, in their order, while their die has nothing else to do
     /// or one of them may wait no longer.
-    pub fn let_go<P: Probe, C: FlashContents, const S: Skills>(
+    pub fn let_go<const S: Skills>(
         &mut self,
         die: DieId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         while let Some(&(_, first)) = self.held[die.at()].front() {
-            let free = on.ftl.dies(on.flash).of(die) == 0;
+            let free = on.ftl.dies(&on.flash).of(die) == 0;
             if !free && !self.held[die.at()].iter().any(|&(plane, _)| on.ftl.is_urgent(plane)) {
                 return;
             }
             self.held[die.at()].pop_front();
-            on.submit(first);
+            on.submit::<S>(first);
         }
     }
 
     /// The host is idle: every plane folds its SLC cache until it is empty, or until the host is back.
-    pub fn fold_all<P: Probe, C: FlashContents, const S: Skills>(
-        &mut self,
-        on: &mut Ground<'_, P, C, S>,
-    ) {
+    pub fn fold_all<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         on.ftl.set_idle_for_cache(true);
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
-            self.consider_folding(plane, on);
+            self.consider_folding::<S>(plane, on);
         }
     }
 
     /// Folds a block of the SLC cache, if one of the plane should be now.
-    fn consider_folding<P: Probe, C: FlashContents, const S: Skills>(
+    fn consider_folding<const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         if let Some(wanted) = on.ftl.fold_due(plane) {
-            self.collect(wanted, on);
+            self.collect::<S>(wanted, on);
         }
     }
 
     /// Empties a block for a purpose, after those that were asked for before; copies are in flight
     /// when this returns, if the plane was not collecting. False if there is nothing to
     /// collect: the block is free, bad, being filled, or being collected at this moment.
-    pub fn collect<P: Probe, C: FlashContents, const S: Skills>(
+    pub fn collect<const S: Skills>(
         &mut self,
         wanted: Wanted,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> bool {
         let accepted = on.ftl.want(wanted);
-        self.start_wanted(on.ftl.geometry.plane_of(wanted.block), on);
+        self.start_wanted::<S>(on.ftl.geometry.plane_of(wanted.block), on);
         accepted
     }
 
     /// Begins with what is wanted of a plane; a collection that waits in the background goes on first.
-    pub(super) fn start_wanted<P: Probe, C: FlashContents, const S: Skills>(
+    pub(super) fn start_wanted<const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         if !on.ftl.has_wanted(plane) {
             return;
@@ -273,32 +239,32 @@ impl Collector {
         match &on.ftl.planes[plane.at()].collection {
             None => {
                 on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
-                self.next(plane, on);
+                self.next::<S>(plane, on);
             }
-            Some(run) if run.purpose == Purpose::Background => self.proceed(plane, on),
+            Some(run) if run.purpose == Purpose::Background => self.proceed::<S>(plane, on),
             // One that waits for the host's writes waits no longer.
-            Some(_) if on.ftl.may_have_due() => self.proceed(plane, on),
+            Some(_) if on.ftl.may_have_due() => self.proceed::<S>(plane, on),
             Some(_) => {}
         }
     }
 
-    fn next<P: Probe, C: FlashContents, const S: Skills>(
+    fn next<const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let Some(wanted) = on.ftl.next_to_collect(plane) else {
             return on.ftl.mark_hungry(plane);
         };
         on.ftl.begin_collection(plane, wanted);
-        self.proceed(plane, on);
+        self.proceed::<S>(plane, on);
     }
 
     /// Keeps the allowed number of copies in flight; erases the victim when nothing is left on it.
-    fn proceed<P: Probe, C: FlashContents, const S: Skills>(
+    fn proceed<const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         loop {
             let limit = on.ftl.thresholds.copies_in_flight;
@@ -317,13 +283,13 @@ impl Collector {
                         return;
                     }
                     let copies_back = any(S, RARE) && on.ftl.triggers.copyback;
-                    if !(copies_back && self.copy_back(plane, origin, first, on)) {
-                        self.copy_page(plane, origin, victim, first, on);
+                    if !(copies_back && self.copy_back::<S>(plane, origin, first, on)) {
+                        self.copy_page::<S>(plane, origin, victim, first, on);
                     }
                 }
                 None if in_flight > 0 => return,
                 None if any(S, RARE) && on.ftl.map_is_behind(plane) => on.ftl.rewrite_map_of(plane),
-                None if !purpose.frees_block() => return self.ended(plane, on),
+                None if !purpose.frees_block() => return self.ended::<S>(plane, on),
                 None if !on.ftl.may_go_on(plane, false, self.idle) => return,
                 None => {
                     on.ftl.erasing(plane);
@@ -331,7 +297,7 @@ impl Collector {
                     let mut erase = Command::new(Kind::Erase, origin, Task::Collect(plane), page);
                     erase.mode = on.ftl.mode_of::<S>(victim);
                     let id = on.flash.prepare(erase);
-                    return self.submit(plane, id, on);
+                    return self.submit::<S>(plane, id, on);
                 }
             }
         }
@@ -339,15 +305,15 @@ impl Collector {
 
     /// Starts copying as many valid pages, from place `first` of the victim on, as one flash page holds. What
     /// lies on one flash page is read and programmed by one command; else the program waits for its reads.
-    fn copy_page<P: Probe, C: FlashContents, const S: Skills>(
+    fn copy_page<const S: Skills>(
         &mut self,
         plane: PlaneId,
         origin: Origin,
         victim: BlockId,
         first: u32,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let (next, flash_pages) = self.gather::<S>(victim, first, on.ftl);
+        let (next, flash_pages) = self.gather::<S>(victim, first, &on.ftl);
         if let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() {
             run.in_flight += 1;
             run.next_unit = next;
@@ -361,7 +327,7 @@ impl Collector {
             let read = on.flash.command_mut(id);
             (read.mode, read.units, read.codewords) = (mode, sources, sources * codewords);
             self.note_sources(id);
-            return self.submit(plane, id, on);
+            return self.submit::<S>(plane, id, on);
         }
         let page_codewords = on.flash.bus().page_codewords();
         let program = on.flash.prepare(Command::new(Kind::Program, origin, task, first));
@@ -380,7 +346,7 @@ impl Collector {
             let read = on.flash.command_mut(id);
             (read.mode, read.units, read.codewords) = (mode, units, units * codewords);
             read.then = Some(program);
-            self.submit(plane, id, on);
+            self.submit::<S>(plane, id, on);
         }
     }
 
@@ -419,12 +385,12 @@ impl Collector {
 
     /// Copies the flash page that begins at place `first` of the victim within the plane, if it is
     /// valid as a whole.
-    fn copy_back<P: Probe, C: FlashContents, const S: Skills>(
+    fn copy_back<const S: Skills>(
         &mut self,
         plane: PlaneId,
         origin: Origin,
         first: u32,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> bool {
         let units = on.ftl.geometry.units_per_page();
         let Some(victim) = on.ftl.collecting(plane) else { return false };
@@ -446,38 +412,38 @@ impl Collector {
             run.in_flight += 1;
             run.next_unit = first + units;
         }
-        self.place_copy(plane, id, on);
+        self.place_copy::<S>(plane, id, on);
         true
     }
 
     /// Tries again on planes that were short of free blocks with nothing worth collecting, where
     /// something has changed since.
     #[inline]
-    pub fn feed_hungry<P: Probe, C: FlashContents, const S: Skills>(
+    pub fn feed_hungry<const S: Skills>(
         &mut self,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         while let Some(plane) = on.ftl.fed.pop() {
-            self.start(plane, on);
+            self.start::<S>(plane, on);
         }
     }
 
     /// A command of a plane's collection is done. Says whether the host may take pages by it.
-    pub fn done<P: Probe, C: FlashContents, const S: Skills>(
+    pub fn done<const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> Freed {
         if any(S, RARE_ON_FLASH) && on.flash.command(id).failed && on.ftl.is_dead_plane(plane) {
-            self.lost_with_die(id, on);
+            self.lost_with_die::<S>(id, on);
             return Freed::Nothing;
         }
         match on.flash.command(id).kind {
-            Kind::Read => return self.read_done(plane, id, on),
+            Kind::Read => return self.read_done::<S>(plane, id, on),
             Kind::Program | Kind::Copyback => {
                 let was_dry = on.ftl.planes[plane.at()].host_credit == 0;
-                let earned = self.copy_done(plane, id, on);
+                let earned = self.copy_done::<S>(plane, id, on);
                 if on.ftl.planes[plane.at()].collection.is_some() {
                     if earned == 0 {
                         return Freed::Nothing;
@@ -488,44 +454,44 @@ impl Collector {
                     }
                 }
             }
-            Kind::Erase => self.erase_done(plane, id, on),
+            Kind::Erase => self.erase_done::<S>(plane, id, on),
         }
         on.ftl.refresh_writable::<S>(plane);
         if on.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 
     #[inline(always)]
-    fn read_done<P: Probe, C: FlashContents, const S: Skills>(
+    fn read_done<const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> Freed {
         let codewords = on.flash.bus().page_codewords();
         let command = on.flash.command_mut(id);
         let Some(program) = command.then else {
             command.turn_into_program(codewords);
-            self.place_copy(plane, id, on);
+            self.place_copy::<S>(plane, id, on);
             return Freed::GoesOn;
         };
         let command = on.flash.command_mut(program);
         command.waits_for -= 1;
         if command.waits_for == 0 {
-            self.place_copy(plane, program, on);
+            self.place_copy::<S>(plane, program, on);
         }
         Freed::Nothing
     }
 
     /// Returns the flash pages that the host may take for the copy.
-    fn copy_done<P: Probe, C: FlashContents, const S: Skills>(
+    fn copy_done<const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> u32 {
         let Command { page: first, units, failed, .. } = *on.flash.command(id);
-        if any(S, RARE) && on.ftl.program_fails::<S>(first, failed, on.contents) {
-            self.copy_again(plane, id, on);
+        if any(S, RARE) && on.ftl.program_fails::<S>(first, failed, &mut on.contents) {
+            self.copy_again::<S>(plane, id, on);
             return 0;
         }
         for unit in 0..units {
@@ -546,32 +512,32 @@ impl Collector {
         if any(S, RARE) && on.ftl.has_failed() {
             on.ftl.want_failed();
         }
-        if !self.wind_up(plane, on) {
-            self.proceed(plane, on);
+        if !self.wind_up::<S>(plane, on) {
+            self.proceed::<S>(plane, on);
         }
         earned
     }
 
-    fn erase_done<P: Probe, C: FlashContents, const S: Skills>(
+    fn erase_done<const S: Skills>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let failed = on.flash.command(id).failed;
         let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
         run.erase_failed = failed;
         let victim = run.victim;
         let first = on.ftl.geometry.page_at(victim, 0);
-        on.ftl.clear(first, on.ftl.geometry.units_per_block(), on.contents);
-        self.ended(plane, on);
+        on.ftl.clear(first, on.ftl.geometry.units_per_block(), &mut on.contents);
+        self.ended::<S>(plane, on);
     }
 
     /// The victim is empty, and erased unless it is given up.
-    fn ended<P: Probe, C: FlashContents, const S: Skills>(
+    fn ended<const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
         on.ftl.end_collection(plane, &run);
@@ -584,12 +550,12 @@ impl Collector {
             on.ftl.want(wanted);
         }
         if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop || on.ftl.has_wanted(plane) {
-            self.next(plane, on);
+            self.next::<S>(plane, on);
         } else if self.idle
             && let Some(wanted) = on.ftl.next_in_background(plane)
         {
             on.ftl.begin_collection(plane, wanted);
-            self.proceed(plane, on);
+            self.proceed::<S>(plane, on);
         }
     }
 

@@ -1,9 +1,10 @@
 //! What copies cost: by what their pages have been through, or as they were.
 
 use super::super::Ftl;
-use super::{Collector, Ground};
+use super::Collector;
 use crate::engine::skills::Skills;
 use crate::ftl::FlashContents;
+use crate::ftl::Kernel;
 use crate::nand::ProgramCost;
 use crate::scheduler::{CommandId, Flash, Probe};
 use crate::units::{Lpn, Ppn};
@@ -53,15 +54,15 @@ impl Ftl {
 
 impl Collector {
     /// Says what the program of copies is to cost.
-    pub(super) fn regulate<P: Probe, C: FlashContents, const S: Skills>(
+    pub(super) fn regulate<const S: Skills>(
         &self,
         program: CommandId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let units = 0..on.flash.command(program).units;
-        let of = |unit| on.ftl.copy_cost(self.source(program, unit), on.flash);
+        let of = |unit| on.ftl.copy_cost(self.source(program, unit), &on.flash);
         if let Some(cost) = units.filter_map(of).reduce(CopyCost::and) {
-            cost.tell(program, on.flash);
+            cost.tell(program, &mut on.flash);
         }
     }
 }

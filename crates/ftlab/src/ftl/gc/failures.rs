@@ -2,9 +2,9 @@
 //! program on them failed, and what happens when there is no room left to copy to.
 
 use super::super::{BlockState, Ftl};
-use super::{Collector, Ground, Purpose, VictimPolicy, VictimView, Wanted};
+use super::{Collector, Purpose, VictimPolicy, VictimView, Wanted};
 use crate::engine::skills::{self, Skills};
-use crate::ftl::FlashContents;
+use crate::ftl::{FlashContents, Kernel};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{BlockId, PlaneId, Ppn};
 
@@ -48,22 +48,22 @@ impl Ftl {
 
 impl Collector {
     /// Empties the blocks that failed and are no longer filled.
-    pub fn empty_failed<P: Probe, C: FlashContents, const S: Skills>(
+    pub fn empty_failed<const S: Skills>(
         &mut self,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         while let Some(&block) = on.ftl.failed.last() {
             on.ftl.want_failed();
-            self.start_wanted(on.ftl.geometry.plane_of(block), on);
+            self.start_wanted::<S>(on.ftl.geometry.plane_of(block), on);
         }
     }
 
     /// The program of a copy failed: its pages are still on the victim, and are copied elsewhere.
-    pub(super) fn copy_again<P: Probe, C: FlashContents, const S: Skills>(
+    pub(super) fn copy_again<const S: Skills>(
         &mut self,
         plane: PlaneId,
         failed: CommandId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let Command { kind, origin, task, page, units, codewords, source, .. } =
             *on.flash.command(failed);
@@ -72,15 +72,15 @@ impl Collector {
         let program = on.flash.prepare(program);
         self.sources.copy_row(failed, program);
         on.ftl.want_failed();
-        self.place_copy(plane, program, on);
+        self.place_copy::<S>(plane, program, on);
     }
 
     /// A command of a collection ended on a die that died, and the collection with it. What it was to copy is where
     /// it was, and a program that waits for the last of its reads is not begun.
-    pub(super) fn lost_with_die<P: Probe, C: FlashContents, const S: Skills>(
+    pub(super) fn lost_with_die<const S: Skills>(
         &mut self,
         id: CommandId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let Command { kind, then, page, .. } = *on.flash.command(id);
         match kind {
@@ -92,7 +92,7 @@ impl Collector {
                 }
             }
             Kind::Program | Kind::Copyback => {
-                on.ftl.program_fails::<{ skills::ALL }>(page, true, on.contents);
+                on.ftl.program_fails::<{ skills::ALL }>(page, true, &mut on.contents);
             }
             Kind::Erase => {
                 on.ftl.erase_fails(on.ftl.geometry.block_of(page), true);
@@ -101,35 +101,35 @@ impl Collector {
     }
 
     /// Gives a copy whose pages are read a place, and programs it.
-    pub(super) fn place_copy<P: Probe, C: FlashContents, const S: Skills>(
+    pub(super) fn place_copy<const S: Skills>(
         &mut self,
         plane: PlaneId,
         program: CommandId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let Some(first) = on.ftl.place_copy::<S>(plane, self.source(program, 0)) else {
-            return self.strand(plane, program, on);
+            return self.strand::<S>(plane, program, on);
         };
         for unit in 0..on.flash.command(program).units {
             let from = self.source(program, unit);
             let to = Ppn::new(first.get() + unit);
             on.ftl.record_collected::<S>(from, to);
-            on.ftl.carry::<S>(from, to, on.contents);
+            on.ftl.carry::<S>(from, to, &mut on.contents);
         }
         on.flash.command_mut(program).page = first;
         if skills::any(S, skills::RARE) && on.ftl.regulation().is_some() {
-            self.regulate(program, on);
+            self.regulate::<S>(program, on);
         }
-        self.submit(plane, program, on);
+        self.submit::<S>(plane, program, on);
     }
 
     /// There is no room for a copy: failures have taken it. The plane collects no more.
     #[cold]
-    fn strand<P: Probe, C: FlashContents, const S: Skills>(
+    fn strand<const S: Skills>(
         &mut self,
         plane: PlaneId,
         program: CommandId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         assert!(on.ftl.life.is_some(), "the reserve leaves collection a free block");
         on.ftl.note_no_room();
@@ -144,10 +144,10 @@ impl Collector {
 
     /// A copy of a collection that found no room for another one is done.
     #[inline]
-    pub(super) fn wind_up<P: Probe, C: FlashContents, const S: Skills>(
+    pub(super) fn wind_up<const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> bool {
         let run = on.ftl.planes[plane.at()].collection.as_ref();
         let Some(run) = run.filter(|run| run.stranded) else { return false };

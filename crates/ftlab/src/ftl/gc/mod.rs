@@ -23,7 +23,7 @@ mod untimed;
 mod windowed_greedy;
 
 pub use collection::{Collection, Thresholds, Wanted};
-pub use collector::{Collector, Freed, Ground};
+pub use collector::{Collector, Freed};
 pub use cost_benefit::CostBenefit;
 pub use d_choices::DChoices;
 pub use fifo::Fifo;

@@ -1,9 +1,10 @@
 //! Patrols: which blocks are refreshed, by the errors of what lies on them.
 
-use super::{Collector, Ground};
+use super::Collector;
 use crate::engine::skills::Skills;
 use crate::ftl::FlashContents;
 use crate::ftl::Ftl;
+use crate::ftl::Kernel;
 use crate::ftl::wear::RefreshRule;
 use crate::nand::{CostClass, Hazards, Programmed, Reliability, Strain};
 use crate::scheduler::Probe;
@@ -76,10 +77,7 @@ impl Patrol<'_> {
 
 impl Collector {
     /// Looks at all blocks, and begins to refresh those that are due.
-    pub fn patrol<P: Probe, C: FlashContents, const S: Skills>(
-        &mut self,
-        on: &mut Ground<'_, P, C, S>,
-    ) {
+    pub fn patrol<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         let (Some(rule), Some(programmed), Some(model)) =
             (on.ftl.refreshes(), on.flash.programmed(), on.flash.reliability())
         else {
@@ -94,7 +92,7 @@ impl Collector {
                 on.ftl.seal(block);
             }
             if on.ftl.may_refresh(block) {
-                match patrol.judge_block(on.ftl, block) {
+                match patrol.judge_block(&on.ftl, block) {
                     Verdict::Young => {}
                     Verdict::Due => on.ftl.note_due(block),
                     Verdict::BeyondHelp => on.ftl.counts.beyond_refresh += 1,
@@ -102,29 +100,29 @@ impl Collector {
             }
         }
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
-            self.refresh_next(plane, on);
+            self.refresh_next::<S>(plane, on);
         }
     }
 
     /// A block was read so often that it is to be refreshed. One that is being filled, or emptied, is left alone.
-    pub fn read_often<P: Probe, C: FlashContents, const S: Skills>(
+    pub fn read_often<const S: Skills>(
         &mut self,
         block: BlockId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         if on.ftl.may_refresh(block) {
             on.ftl.note_read_often(block);
-            self.refresh_next(on.ftl.geometry.plane_of(block), on);
+            self.refresh_next::<S>(on.ftl.geometry.plane_of(block), on);
         }
     }
 
-    fn refresh_next<P: Probe, C: FlashContents, const S: Skills>(
+    fn refresh_next<const S: Skills>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C, S>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         if let Some(wanted) = on.ftl.next_refresh(plane, None) {
-            self.collect(wanted, on);
+            self.collect::<S>(wanted, on);
         }
     }
 }

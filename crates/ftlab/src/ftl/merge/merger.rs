@@ -13,7 +13,7 @@ use super::{Clocks, Job, MergeCounts, Planner, Reclaims, at_once};
 use crate::engine::Latencies;
 use crate::engine::skills;
 use crate::ftl::FlashContents;
-use crate::ftl::gc::Ground;
+use crate::ftl::Kernel;
 use crate::ftl::mapping::hybrid::{DataBlock, Room};
 use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
@@ -216,7 +216,7 @@ impl Merger {
     pub fn begin<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) -> Step {
         let (job, triggered) = match self.planes[plane.at()].wanted.take() {
             None => return Step::Goes,
@@ -238,12 +238,12 @@ impl Merger {
     }
 
     /// The job that makes room for a page, if there is none.
-    fn job_for<P, C>(&self, page: Lpn, on: &Ground<'_, P, C>) -> Option<Job> {
+    fn job_for<P, C>(&self, page: Lpn, on: &Kernel<P, C>) -> Option<Job> {
         let Room::After(victim) = on.ftl.room_in_log(page) else { return None };
         Some(Job::to_empty(&on.ftl.log_view()?, victim, self.setup.throttle))
     }
 
-    fn count<P, C>(&mut self, job: &Job, on: &mut Ground<'_, P, C>) {
+    fn count<P, C>(&mut self, job: &Job, on: &mut Kernel<P, C>) {
         let merges = job.merges.len() as u32;
         self.counts.reclaims += 1;
         self.reclaims.record(merges);
@@ -257,7 +257,7 @@ impl Merger {
         &mut self,
         plane: PlaneId,
         job: &Job,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) {
         for other in (0..self.setup.planes).map(PlaneId::new) {
             let work = &mut self.planes[other.at()];
@@ -284,7 +284,7 @@ impl Merger {
         plane: PlaneId,
         job: Job,
         triggered: bool,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) -> Step {
         self.planes[plane.at()].running = Some(Running {
             merges: job.merges.into(),
@@ -306,7 +306,7 @@ impl Merger {
         &mut self,
         plane: PlaneId,
         id: CommandId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) -> Step {
         let Command { kind, page, source, then, .. } = *on.flash.command(id);
         let run = self.planes[plane.at()].running.as_mut().expect("a command of a job");
@@ -317,7 +317,7 @@ impl Merger {
                     on.ftl.carry::<{ skills::ALL }>(
                         source.expect("a copy has a source"),
                         to,
-                        on.contents,
+                        &mut on.contents,
                     );
                     on.flash.submit(on.now, program);
                 }
@@ -325,7 +325,7 @@ impl Merger {
             }
             (Kind::Erase, _) => {
                 run.erasing = false;
-                on.ftl.clear(page, on.ftl.geometry.units_per_block(), on.contents);
+                on.ftl.clear(page, on.ftl.geometry.units_per_block(), &mut on.contents);
                 on.ftl.erased_in_log(on.ftl.geometry.block_of(page));
             }
             (_, Some(from)) => {
@@ -344,7 +344,7 @@ impl Merger {
     fn proceed<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) -> Step {
         loop {
             let run = self.planes[plane.at()].running.as_mut().expect("a job under way");
@@ -415,7 +415,7 @@ impl Merger {
     pub fn at_once<P: Probe, C: FlashContents>(
         &mut self,
         page: Lpn,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) -> Nanos {
         let Some(job) = self.job_for(page, on) else { return Nanos::ZERO };
         let plane = on.ftl.log_plane_of(page);
@@ -439,15 +439,15 @@ impl Merger {
         plane: PlaneId,
         job: &Job,
         triggered: bool,
-        on: &mut Ground<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) {
-        let Ground { ftl, flash, contents, .. } = on;
+        let Kernel { ftl, flash, contents, .. } = on;
         let mut copying = Nanos::ZERO;
         let same = flash.price_of_any_copy();
         let priced = |copy: PageCopy| copying += flash.price_of_copy(copy.from, copy.to);
         let before = self.counts.merges();
         let counts = &mut self.counts;
-        let work = at_once::carry_out(ftl, *contents, (plane, job), counts, same.is_some(), priced);
+        let work = at_once::carry_out(ftl, contents, (plane, job), counts, same.is_some(), priced);
         if let Some(Nanos(each)) = same {
             copying = Nanos(each * u64::from(work.copies));
         }
@@ -479,7 +479,7 @@ fn begin_copy<P: Probe, C: FlashContents>(
     copy: PageCopy,
     plane: PlaneId,
     copyback: bool,
-    on: &mut Ground<'_, P, C>,
+    on: &mut Kernel<P, C>,
 ) -> Option<CopyProgram> {
     let PageCopy { from, to } = copy;
     let task = Task::Merge(plane);
@@ -487,17 +487,17 @@ fn begin_copy<P: Probe, C: FlashContents>(
     let mut program = Command::new(kind, Origin::Gc, task, to);
     program.source = Some(from);
     program.units = 1;
-    let cost = on.ftl.copy_cost(from, on.flash);
+    let cost = on.ftl.copy_cost(from, &on.flash);
     if copyback {
-        on.ftl.carry::<{ skills::ALL }>(from, to, on.contents);
+        on.ftl.carry::<{ skills::ALL }>(from, to, &mut on.contents);
         let id = on.flash.prepare(program);
-        cost.into_iter().for_each(|cost| cost.tell(id, on.flash));
+        cost.into_iter().for_each(|cost| cost.tell(id, &mut on.flash));
         on.flash.submit(on.now, id);
         return None;
     }
     program.codewords = on.flash.bus().page_codewords();
     let program = on.flash.prepare(program);
-    cost.into_iter().for_each(|cost| cost.tell(program, on.flash));
+    cost.into_iter().for_each(|cost| cost.tell(program, &mut on.flash));
     let mut read = Command::new(Kind::Read, Origin::Gc, task, from);
     read.units = 1;
     read.codewords = on.flash.bus().page_codewords();
@@ -507,11 +507,7 @@ fn begin_copy<P: Probe, C: FlashContents>(
     Some(CopyProgram { id: program, is_read: false })
 }
 
-fn begin_erase<P: Probe, C: FlashContents>(
-    block: BlockId,
-    plane: PlaneId,
-    on: &mut Ground<'_, P, C>,
-) {
+fn begin_erase<P: Probe, C: FlashContents>(block: BlockId, plane: PlaneId, on: &mut Kernel<P, C>) {
     let page = on.ftl.geometry.page_at(block, 0);
     let erase = Command::new(Kind::Erase, Origin::Gc, Task::Merge(plane), page);
     let id = on.flash.prepare(erase);

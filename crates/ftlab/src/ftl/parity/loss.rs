@@ -11,10 +11,9 @@ use super::super::gc::{VictimPolicy, VictimView};
 use super::super::streams::WriteStream;
 use super::super::wear::{Demand, EndReason};
 use super::super::{BlockState, Ftl};
-use super::submit::Below;
 use super::{Missing, Narrow, Running, Stripes, members};
 use crate::engine::skills;
-use crate::ftl::FlashContents;
+use crate::ftl::{FlashContents, Kernel};
 use crate::nand::Stripe;
 use crate::scheduler::Probe;
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
@@ -129,7 +128,7 @@ impl Stripes {
     pub(super) fn close_before<P: Probe, C: FlashContents>(
         &mut self,
         stripe: Stripe,
-        on: &mut Below<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) {
         let first = Stripe { block: stripe.block, row: 0 };
         let open = self.running.range(first..stripe).filter(|(_, running)| running.waits());
@@ -147,6 +146,27 @@ impl Stripes {
             // It holds data only where it would not have its turn to hold the parity.
             1 => rows - rows.div_ceil(width),
             live => (live - 1) * rows,
+        }
+    }
+
+    /// Stripes to which nothing more comes get their parity.
+    pub(in crate::ftl) fn close<P: Probe, C: FlashContents>(&mut self, on: &mut Kernel<P, C>) {
+        let data = self.superblocks.width() - 1;
+        let is_full = |stripe: Stripe, covered: u64| {
+            let waits = |place: &u32| {
+                let member = self.superblocks.member_at(stripe, *place);
+                let is_there = covered >> member & 1 == 1;
+                !is_there && self.why_missing(stripe, member).is_none()
+            };
+            !(0..data).filter(waits).any(|place| self.is_page(stripe, place))
+        };
+        let open = self.running.iter().filter(|(_, running)| running.waits());
+        let full: Vec<Stripe> = open
+            .filter(|(stripe, running)| is_full(**stripe, running.covered))
+            .map(|(&stripe, _)| stripe)
+            .collect();
+        for stripe in full {
+            self.program_parity(stripe, on);
         }
     }
 }
@@ -299,28 +319,6 @@ impl Ftl {
             self.programmed::<{ skills::ALL }>(first, self.geometry.units_per_page());
         }
         on_dead_die
-    }
-
-    /// Stripes to which nothing more comes get their parity.
-    pub(crate) fn close_stripes<P: Probe, C: FlashContents>(&mut self, on: &mut Below<'_, P, C>) {
-        let Some(stripes) = &mut self.stripes else { return };
-        let data = stripes.superblocks.width() - 1;
-        let is_full = |stripe: Stripe, covered: u64| {
-            let waits = |place: &u32| {
-                let member = stripes.superblocks.member_at(stripe, *place);
-                let is_there = covered >> member & 1 == 1;
-                !is_there && stripes.why_missing(stripe, member).is_none()
-            };
-            !(0..data).filter(waits).any(|place| stripes.is_page(stripe, place))
-        };
-        let open = stripes.running.iter().filter(|(_, running)| running.waits());
-        let full: Vec<Stripe> = open
-            .filter(|(stripe, running)| is_full(**stripe, running.covered))
-            .map(|(&stripe, _)| stripe)
-            .collect();
-        for stripe in full {
-            stripes.program_parity(stripe, on);
-        }
     }
 
     /// If what is valid fills what the groups can hold that have lost dies, and the others, the device takes no more

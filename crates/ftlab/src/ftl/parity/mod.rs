@@ -10,8 +10,6 @@ mod image;
 mod loss;
 mod submit;
 
-pub use submit::Below;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::nand::{Stripe, Superblocks};

@@ -3,25 +3,15 @@
 
 use super::super::Ftl;
 use super::{Missing, OnFlash, Rest, Running, Stripes, members};
-use crate::ftl::FlashContents;
+use crate::ftl::{FlashContents, Kernel};
 use crate::nand::{Kind, Stripe};
 use crate::scheduler::{Command, CommandId, Flash, Load, Probe, Task};
-use crate::units::{BlockId, DieId, Ppn, SimTime};
+use crate::units::{BlockId, DieId, Ppn};
 use crate::verify::Canary;
-
-/// What stripes work on.
-pub struct Below<'a, P, C> {
-    /// The present moment.
-    pub now: SimTime,
-    /// The flash.
-    pub flash: &'a mut Flash<P>,
-    /// The bytes, if the device carries them.
-    pub contents: &'a mut C,
-}
 
 impl Stripes {
     /// Takes up a command of the volume.
-    pub fn submit<P: Probe, C: FlashContents>(&mut self, id: CommandId, on: &mut Below<'_, P, C>) {
+    pub fn submit<P: Probe, C: FlashContents>(&mut self, id: CommandId, on: &mut Kernel<P, C>) {
         let &Command { kind, page, .. } = on.flash.command(id);
         match kind {
             Kind::Read => {
@@ -48,7 +38,7 @@ impl Stripes {
         &mut self,
         id: CommandId,
         page: Ppn,
-        on: &mut Below<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) {
         let (stripe, place) = self.superblocks.stripe_of(page);
         let member = self.superblocks.member_at(stripe, place);
@@ -82,7 +72,7 @@ impl Stripes {
     pub(super) fn program_parity<P: Probe, C: FlashContents>(
         &mut self,
         stripe: Stripe,
-        on: &mut Below<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) {
         let parity = self.parity_of(stripe).filter(|&member| !self.is_dead(stripe.block, member));
         let running = self.running.get_mut(&stripe).filter(|running| running.waits());
@@ -90,7 +80,7 @@ impl Stripes {
         else {
             return;
         };
-        let Some(member) = parity else { return self.do_without_parity(stripe, on.contents) };
+        let Some(member) = parity else { return self.do_without_parity(stripe, &mut on.contents) };
         running.on_flash = OnFlash::Leaves;
         let at = self.superblocks.on_flash(stripe, member);
         let mut program = Command::new(Kind::Program, origin, Task::Parity(stripe.block), at);
@@ -105,7 +95,7 @@ impl Stripes {
         &mut self,
         id: CommandId,
         block: BlockId,
-        on: &mut Below<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) {
         if self.under_way[block.at()] > 0 {
             return self.erases.push((block, id));
@@ -129,7 +119,7 @@ impl Stripes {
         &mut self,
         id: CommandId,
         at: Ppn,
-        on: &mut Below<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) {
         let whole = on.flash.command_mut(id);
         whole.waits_for += 1;
@@ -138,11 +128,7 @@ impl Stripes {
         self.hand_over(part, on);
     }
 
-    fn hand_over<P: Probe, C: FlashContents>(
-        &mut self,
-        command: Command,
-        on: &mut Below<'_, P, C>,
-    ) {
+    fn hand_over<P: Probe, C: FlashContents>(&mut self, command: Command, on: &mut Kernel<P, C>) {
         let die = on.flash.geometry().die_of_page(command.page);
         self.load.add(self.superblocks.group_of(die).0);
         let command = on.flash.prepare(command);
@@ -153,7 +139,7 @@ impl Stripes {
     pub fn done<P: Probe, C: FlashContents>(
         &mut self,
         part: CommandId,
-        on: &mut Below<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) -> Option<CommandId> {
         let &Command { task, page, spent, unreadable, failed, .. } = on.flash.command(part);
         self.load.remove(self.group_of(on.flash.die_of(part)));
@@ -205,7 +191,7 @@ impl Stripes {
         stripe: Stripe,
         at: Ppn,
         failed: bool,
-        on: &mut Below<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) {
         if !failed {
             self.counts.programs += 1;
@@ -221,7 +207,7 @@ impl Stripes {
         }
         running.on_flash = OnFlash::Useless;
         if self.is_known_dead(on.flash.geometry().die_of_page(at)) {
-            self.do_without_parity(stripe, on.contents);
+            self.do_without_parity(stripe, &mut on.contents);
         }
     }
 
@@ -246,7 +232,7 @@ impl Stripes {
     fn read_done<P: Probe, C: FlashContents>(
         &mut self,
         id: CommandId,
-        on: &mut Below<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) -> Option<CommandId> {
         let &Command { page, unreadable, .. } = on.flash.command(id);
         if unreadable && self.begin_to_rebuild(id, on) {
@@ -272,7 +258,7 @@ impl Stripes {
     fn begin_to_rebuild<P: Probe, C: FlashContents>(
         &mut self,
         id: CommandId,
-        on: &mut Below<'_, P, C>,
+        on: &mut Kernel<P, C>,
     ) -> bool {
         if self.rebuilding.contains(&id.get()) {
             return false;
@@ -299,7 +285,7 @@ impl Stripes {
     }
 
     /// A command of a superblock is done: its erase may have waited for that.
-    fn ended<P: Probe, C: FlashContents>(&mut self, block: BlockId, on: &mut Below<'_, P, C>) {
+    fn ended<P: Probe, C: FlashContents>(&mut self, block: BlockId, on: &mut Kernel<P, C>) {
         self.under_way[block.at()] -= 1;
         if self.under_way[block.at()] == 0
             && let Some(at) = self.erases.iter().position(|&(of, _)| of == block)
@@ -329,38 +315,23 @@ impl Stripes {
     }
 }
 
-impl Ftl {
-    /// Hands a command whose page is known to the flash.
-    #[inline(always)]
-    pub(crate) fn submit<P: Probe, C: FlashContents>(
-        &mut self,
-        id: CommandId,
-        on: &mut Below<'_, P, C>,
-    ) {
-        match &mut self.stripes {
-            None => on.flash.submit(on.now, id),
-            Some(stripes) => stripes.submit(id, on),
-        }
-    }
-
+impl<P: Probe, C: FlashContents> Kernel<P, C> {
     /// A part of a command is done, or a page of parity. Returns the command that this completes.
-    pub(crate) fn part_done<P: Probe, C: FlashContents>(
-        &mut self,
-        part: CommandId,
-        on: &mut Below<'_, P, C>,
-    ) -> Option<CommandId> {
-        let stripes = self.stripes.as_mut()?;
-        let &Command { task, failed, .. } = on.flash.command(part);
-        let done = stripes.done(part, on);
+    pub(crate) fn part_done(&mut self, part: CommandId) -> Option<CommandId> {
+        let &Command { task, failed, .. } = self.flash.command(part);
+        let done = self.with_stripes(|stripes, kernel| stripes.done(part, kernel))?;
         if let Task::Parity(block) = task
             && failed
         {
-            let is_dead = stripes.is_known_dead(on.flash.die_of(part));
-            self.parity_failed(block, is_dead);
+            let die = self.flash.die_of(part);
+            let is_dead = self.ftl.stripes().is_some_and(|stripes| stripes.is_known_dead(die));
+            self.ftl.parity_failed(block, is_dead);
         }
         done
     }
+}
 
+impl Ftl {
     /// The die of what is filled to which a die of the flash belongs.
     pub(crate) fn die_filled(&self, die: DieId) -> DieId {
         self.stripes.as_ref().map_or(die, |stripes| stripes.group_of(die))

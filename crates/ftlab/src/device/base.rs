@@ -1,0 +1,96 @@
+//! What the paths of reads and writes stand on: the kernel, the services, the buffers, the desk where requests are
+//! answered. The paths keep only what is under way on them.
+
+use super::desk::Desk;
+use super::idle::Idle;
+use super::journal::Journal;
+use super::ledger::Ledger;
+use super::map_path::Translator;
+use super::{Contents, EndOfLife};
+use crate::cache::{Buffer, ReadCache};
+use crate::engine::skills::{self, Skills};
+use crate::ftl::Kernel;
+use crate::ftl::cost::Rewriter;
+use crate::ftl::gc::Collector;
+use crate::ftl::merge::Merger;
+use crate::scheduler::{Probe, Spent};
+use crate::units::{RequestId, SimTime};
+use crate::verify::{Canary, Plant};
+
+/// All of a device but its paths.
+#[derive(Clone, Debug)]
+pub(super) struct Base<P, C> {
+    pub kernel: Kernel<P, C>,
+    pub services: Services,
+    /// What was written and is not on flash, or not yet known to be there.
+    pub buffer: Buffer,
+    /// What was read lately.
+    pub reads: ReadCache,
+    pub desk: Desk,
+    /// What begins if no request comes.
+    pub idle: Idle,
+    pub capacity_sectors: u64,
+    pub sectors_per_page: u32,
+    pub units_per_page: u32,
+    /// Whether what DRAM holds is carried to flash when power is cut.
+    pub has_capacitors: bool,
+    /// Whether, when and why the device stopped taking writes.
+    pub end_of_life: Option<EndOfLife>,
+    /// What went in and came out, where devices check themselves.
+    pub ledger: Ledger,
+    pub plant: Plant,
+}
+
+/// What moves data for purposes of the device's own.
+#[derive(Clone, Debug)]
+pub(super) struct Services {
+    pub collector: Collector,
+    /// What merges blocks; none if they are collected.
+    pub merger: Option<Box<Merger>>,
+    /// What programs pages again at another cost; none if nothing does.
+    pub rewriter: Option<Box<Rewriter>>,
+    /// Who waits for entries of the map; none if all of it is in memory.
+    pub translator: Option<Box<Translator>>,
+    /// What is on its way to the system area; none if nothing is kept there.
+    pub journal: Option<Box<Journal>>,
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Something that a request waited for is done; `spent` is its account of time.
+    #[inline]
+    pub fn settle<const S: Skills>(&mut self, id: RequestId, spent: &Spent) {
+        let Kernel { now, contents, .. } = &mut self.kernel;
+        self.desk.settle::<S>(id, spent, *now, contents);
+    }
+
+    /// A request is done now.
+    #[inline]
+    pub fn finish(&mut self, id: RequestId) {
+        let Kernel { now, contents, .. } = &mut self.kernel;
+        self.desk.finish::<{ skills::ALL }>(id, *now, contents);
+    }
+
+    /// A request that needs nothing but DRAM is done when its data has passed through.
+    pub fn finish_from_buffer(&mut self, id: RequestId) {
+        let (now, latency) = (self.kernel.now, self.buffer.latency());
+        self.desk.intake.breakdown_mut(id).buffer += latency;
+        let at = match self.plant.is(Canary::EventInThePast) {
+            true => SimTime(now.0.saturating_sub(latency.0)),
+            false => now + latency,
+        };
+        self.desk.from_buffer.push_back((at, id));
+    }
+
+    /// A request is answered: its data goes to the host.
+    #[inline]
+    pub fn deliver(&mut self, id: RequestId) {
+        let Kernel { now, contents, .. } = &mut self.kernel;
+        self.desk.deliver(id, *now, contents);
+    }
+
+    /// The host is told.
+    pub fn complete(&mut self, id: RequestId) {
+        let Kernel { now, contents, .. } = &mut self.kernel;
+        self.desk.complete::<{ skills::ALL }>(id, *now, contents);
+    }
+}

@@ -1,0 +1,128 @@
+//! The desk: the requests in the device, and where they leave it. What they waited for is settled, their time is
+//! accounted for, and the host is told, after its front end if it has one.
+
+use std::collections::VecDeque;
+
+use super::Contents;
+use crate::engine::skills::{self, RARE, Skills, any};
+use crate::host::{Breakdown, Completion, FrontEnd, Intake, Queues};
+use crate::scheduler::Spent;
+use crate::units::{Nanos, RequestId, SimTime};
+
+/// The requests in the device.
+#[derive(Clone, Debug)]
+pub(super) struct Desk {
+    pub queues: Queues,
+    /// Where commands wait before the device takes them up; none if nothing ever makes them wait.
+    pub front: Option<Box<FrontEnd>>,
+    pub intake: Intake,
+    /// Requests that are done when their data has passed through DRAM.
+    pub from_buffer: VecDeque<(SimTime, RequestId)>,
+    /// Completions that have not been handed out.
+    pub finished: Vec<Completion>,
+}
+
+impl Desk {
+    /// Something that a request waited for is done; `spent` is its account of time. If it was the
+    /// last thing, the request is done.
+    #[inline]
+    pub fn settle<const S: Skills>(
+        &mut self,
+        id: RequestId,
+        spent: &Spent,
+        now: SimTime,
+        contents: &mut impl Contents,
+    ) {
+        if self.intake.settle(id) {
+            let elapsed = now - self.intake.get(id).started();
+            let breakdown = self.intake.breakdown_mut(id);
+            // The time in which the device stood still is on the request's account already.
+            let Breakdown { submission, front_end, link, admission, gc, .. } = *breakdown;
+            let account = account(spent, elapsed);
+            *breakdown = Breakdown {
+                submission,
+                front_end,
+                link,
+                admission: account.admission + admission,
+                gc: account.gc + gc,
+                ..account
+            };
+            self.finish::<S>(id, now, contents);
+        }
+    }
+
+    /// A request is done but for its way to the host.
+    #[inline]
+    pub fn finish<const S: Skills>(
+        &mut self,
+        id: RequestId,
+        now: SimTime,
+        contents: &mut impl Contents,
+    ) {
+        if !any(S, RARE) {
+            return self.complete::<S>(id, now, contents);
+        }
+        if let Some(front) = &mut self.front {
+            let answer = self.intake.get(id);
+            let from_flash = answer.breakdown().cell > Nanos::ZERO;
+            if from_flash && front.answer(now, id, answer.request()) {
+                return;
+            }
+        }
+        self.deliver(id, now, contents);
+    }
+
+    /// A request is answered: its data goes to the host.
+    #[inline]
+    pub fn deliver(&mut self, id: RequestId, now: SimTime, contents: &mut impl Contents) {
+        if let Some(front) = &mut self.front
+            && let Some(at) = front.deliver(now, id, self.intake.get(id).request())
+        {
+            self.intake.breakdown_mut(id).link += at - now;
+            return;
+        }
+        self.complete::<{ skills::ALL }>(id, now, contents);
+    }
+
+    /// The host is told.
+    #[inline(always)]
+    pub fn complete<const S: Skills>(
+        &mut self,
+        id: RequestId,
+        now: SimTime,
+        contents: &mut impl Contents,
+    ) {
+        let completion = self.intake.finish(id, now);
+        if any(S, RARE)
+            && let Some(front) = &mut self.front
+        {
+            front.completed(completion.queue);
+        }
+        contents.finish(id, completion);
+        self.finished.push(*completion);
+    }
+
+    /// Something that a request waited for will not be done.
+    pub fn refuse(
+        &mut self,
+        id: RequestId,
+        spent: &Spent,
+        now: SimTime,
+        contents: &mut impl Contents,
+    ) {
+        self.intake.refuse(id);
+        self.settle::<{ skills::ALL }>(id, spent, now, contents);
+    }
+}
+
+/// Splits a request's time according to the flash command that ended it. What passed before that
+/// command began was waiting to be admitted. A request that came while the command was under way
+/// (a flush may) only waited.
+fn account(spent: &Spent, elapsed: Nanos) -> Breakdown {
+    let Some(before) = elapsed.0.checked_sub(spent.total().0) else {
+        return Breakdown { queue: elapsed, ..Breakdown::default() };
+    };
+    let Spent { translation, queue, gc, bus, cell } = *spent;
+    let admission = Nanos(before);
+    Breakdown { admission, translation, queue, gc, bus, cell, ..Breakdown::default() }
+}
