@@ -251,6 +251,11 @@ fn part_of(parts: &[Programmed], page: Lpn) -> Option<&Vec<Version>> {
 }
 
 impl<O: Onlooker> FlashContents for Versions<O> {
+    fn plan_map_read(&mut self, command: CommandId, at: Ppn) {
+        assert!(!self.flash[at.at()].is_empty(), "a page of the map is read, and not there");
+        self.onlooker.read_planned(at, command);
+    }
+
     fn copy(&mut self, from: Ppn, to: Ppn) {
         let mut parts = self.flash[from.at()].clone();
         assert!(!parts.is_empty(), "collection copies what is on flash");
@@ -471,11 +476,6 @@ impl<O: Onlooker> Contents for Versions<O> {
         self.onlooker.read_planned(read.at, command);
         self.written_last.insert(read.page, false);
         entry(&mut self.planned, command.at()).push(Planned { read, before: None });
-    }
-
-    fn plan_map_read(&mut self, command: CommandId, at: Ppn) {
-        assert!(!self.flash[at.at()].is_empty(), "a page of the map is read, and not there");
-        self.onlooker.read_planned(at, command);
     }
 
     fn join_read(&mut self, command: CommandId, read: FlashRead) {

@@ -9,7 +9,6 @@ use super::idle::{Chore, Idle};
 use super::journal::Journal;
 use super::ledger::Ledger;
 use super::lock_step::Standstill;
-use super::map_path::Translator;
 use super::stalled::Stalled;
 use super::{Contents, Device, Reads, Writes};
 use crate::cache::{Buffer, BufferSetup, Gate, ReadCache, ReadCacheSetup, Shape, Space};
@@ -19,6 +18,7 @@ use crate::config::{
 use crate::engine::skills;
 use crate::ftl::cost::{CostSetup, Rewriter};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
+use crate::ftl::map_cache::MapCache;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::placement::PlacementPolicy;
@@ -408,12 +408,12 @@ pub fn assemble_with<P: Probe, C: Contents>(
     };
     let journal =
         journal.map(|upkeep| Box::new(Journal::new(upkeep, geometry, setup.ftl.logical_pages)));
-    let translator = on_flash.then(|| Box::new(Translator::new(pools)));
+    let map = on_flash.then(|| Box::new(MapCache::new(pools)));
     let services = Services {
         collector: Collector::new(units_per_page, dies),
         merger: setup.merger.map(|setup| Box::new(Merger::new(setup, dies))),
         rewriter,
-        translator,
+        map,
         journal,
     };
     let desk = Desk {
@@ -458,8 +458,8 @@ pub fn assemble_with<P: Probe, C: Contents>(
         reads: Reads::default(),
         direct: (!translates).then(Box::default),
     };
-    device.begin_ages();
-    device.plan_patrol();
+    device.base.begin_ages();
+    device.base.plan_patrol();
     device.choose_skills();
     if verify::ON && device.base.services.merger.is_some() {
         // What a device starts with was programmed by nobody.

@@ -5,16 +5,16 @@ use super::desk::Desk;
 use super::idle::Idle;
 use super::journal::Journal;
 use super::ledger::Ledger;
-use super::map_path::Translator;
 use super::{Contents, EndOfLife};
 use crate::cache::{Buffer, ReadCache};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::Collector;
+use crate::ftl::map_cache::{MapCache, Progress, Ready, Seeker};
 use crate::ftl::merge::Merger;
-use crate::scheduler::{Probe, Spent};
-use crate::units::{RequestId, SimTime};
+use crate::scheduler::{CommandId, Probe, Spent};
+use crate::units::{Lpn, PlaneId, RequestId, SimTime, Tpn};
 use crate::verify::{Canary, Plant};
 
 /// All of a device but its paths.
@@ -50,7 +50,7 @@ pub(super) struct Services {
     /// What programs pages again at another cost; none if nothing does.
     pub rewriter: Option<Box<Rewriter>>,
     /// Who waits for entries of the map; none if all of it is in memory.
-    pub translator: Option<Box<Translator>>,
+    pub map: Option<Box<MapCache>>,
     /// What is on its way to the system area; none if nothing is kept there.
     pub journal: Option<Box<Journal>>,
 }
@@ -92,5 +92,46 @@ impl<P: Probe, C: Contents> Base<P, C> {
     pub fn complete(&mut self, id: RequestId) {
         let Kernel { now, contents, .. } = &mut self.kernel;
         self.desk.complete::<{ skills::ALL }>(id, *now, contents);
+    }
+
+    /// Looks up the entry of a page. False if `who` has to wait for it.
+    pub fn finds_entry(&mut self, page: Lpn, who: Seeker) -> bool {
+        let Base { kernel, services: Services { map, collector, .. }, .. } = self;
+        map.as_mut().is_none_or(|map| map.finds(page, who, kernel, collector))
+    }
+
+    /// Whether looking up the entry of a page may ask something of flash.
+    pub fn may_wait_for_entry(&self, page: Lpn) -> bool {
+        let map = self.services.map.as_ref();
+        map.is_some_and(|map| map.may_wait_for(page, &self.kernel.ftl))
+    }
+
+    /// Whether the entry of a page is in memory.
+    pub fn knows_entry(&self, page: Lpn) -> bool {
+        let map = self.services.map.as_ref();
+        map.is_none_or(|map| map.knows(page, &self.kernel.ftl))
+    }
+
+    /// Who goes on next, now that entries are in memory.
+    pub fn next_with_entry(&mut self) -> Option<Ready> {
+        self.services.map.as_mut()?.next_ready(&mut self.kernel)
+    }
+
+    /// A read or the program of a rewrite of a translation page is done.
+    pub fn map_command_done(&mut self, of: Tpn, id: CommandId) -> Progress {
+        let Base { kernel, services: Services { map, collector, .. }, .. } = self;
+        map.as_mut().map_or(Progress::Waits, |map| map.command_done(of, id, kernel, collector))
+    }
+
+    /// Rewrites the translation pages that are due.
+    pub fn rewrite_map(&mut self) {
+        let Base { kernel, services: Services { map, collector, .. }, .. } = self;
+        map.iter_mut().for_each(|map| map.rewrite_due(kernel, collector));
+    }
+
+    /// A plane may be written again: translation pages that found no place go there.
+    pub fn retry_map(&mut self, plane: PlaneId) {
+        let Base { kernel, services: Services { map, collector, .. }, .. } = self;
+        map.iter_mut().for_each(|map| map.retry(plane, kernel, collector));
     }
 }

@@ -81,8 +81,6 @@ pub trait Contents: FlashContents {
     fn trim(&mut self, _slot: SlotId) {}
     /// A flash command will read this page.
     fn plan_read(&mut self, _command: CommandId, _read: FlashRead) {}
-    /// A flash command will read pages of the map at `at`, for a read of the host.
-    fn plan_map_read(&mut self, _command: CommandId, _at: Ppn) {}
     /// A flash command that is under way reads this page, too.
     fn join_read(&mut self, _command: CommandId, _read: FlashRead) {}
     /// The pages that a flash command was to read have been read.

@@ -1,6 +1,7 @@
 //! What programs cost, from the device's side: the regulator is asked when a program of the host is put together and
 //! when a copy is placed, and hears of what the host reads from flash.
 
+use super::base::Base;
 use super::{Contents, Device};
 use crate::cache::{Page, SlotId};
 use crate::nand::ProgramCost;
@@ -15,7 +16,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let slot = SlotId::new(self.writes.loads.get(program, unit));
             let &Page { page, padding, packed_with, .. } = self.base.buffer.page(slot);
             let of_page = match padding {
-                true => Some(self.cost_of_padding(page)),
+                true => Some(self.base.cost_of_padding(page)),
                 false => self.base.kernel.ftl.cost_of_write(page),
             };
             let partner = packed_with.map(|partner| self.base.buffer.page(partner).page);
@@ -26,27 +27,28 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.kernel.flash.command_mut(program).set_cost(cost);
         }
     }
+}
 
+impl<P: Probe, C: Contents> Base<P, C> {
     fn cost_of_padding(&self, page: Lpn) -> ProgramCost {
         let as_was = self
-            .base
             .kernel
             .ftl
             .look_up(page)
-            .map(|at| self.base.kernel.flash.class_at(at))
+            .map(|at| self.kernel.flash.class_at(at))
             .unwrap_or_default();
-        self.base.kernel.ftl.cost_of_copy(page, as_was).unwrap_or(ProgramCost::Of(as_was))
+        self.kernel.ftl.cost_of_copy(page, as_was).unwrap_or(ProgramCost::Of(as_was))
     }
 
     /// What was done so far has prepared the device: what lies on flash is data from before.
     pub(super) fn forget_costs_of_preparation(&mut self) {
         self.give_up_rewrites();
-        let Some(programmed) = self.base.kernel.flash.programmed_mut() else { return };
+        let Some(programmed) = self.kernel.flash.programmed_mut() else { return };
         if programmed.prior().as_written {
             return;
         }
         programmed.prepared();
-        if let Some(regulation) = self.base.kernel.ftl.regulation_mut() {
+        if let Some(regulation) = self.kernel.ftl.regulation_mut() {
             regulation.prepared();
         }
     }

@@ -114,7 +114,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.writes.cycles.under_way > 0 || !self.base.buffer.is_due() {
             return false;
         }
-        let in_step = self.is_in_lock_step();
+        let in_step = self.base.is_in_lock_step();
         if in_step && !self.comes_to_rest() {
             return false;
         }
@@ -205,7 +205,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Command { page: at, units, spent, .. } = *self.base.kernel.flash.command(id);
         let pool = self.base.kernel.ftl.pool(self.first_page_of(id));
         // In lock-step, too, all are done when the cycle is.
-        if gate.prefix || self.is_in_lock_step() {
+        if gate.prefix || self.base.is_in_lock_step() {
             self.land(pool, Landed { at, spent, since: self.base.kernel.now });
         } else {
             for unit in 0..units {

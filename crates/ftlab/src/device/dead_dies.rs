@@ -5,6 +5,7 @@
 //! and those that follow it there, end as any that failed: reads are unreadable, programs go elsewhere,
 //! collections are given up.
 
+use super::base::Base;
 use super::{Contents, Device};
 use crate::cache::Waiting;
 use crate::engine::skills;
@@ -14,40 +15,19 @@ use crate::scheduler::{CommandId, Probe};
 use crate::units::PlaneId;
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// A command failed: its die may have died.
-    #[cold]
-    pub(super) fn found_failed(&mut self, id: CommandId) {
-        let die = self.base.kernel.flash.die_of(id);
-        if self.base.kernel.flash.is_dead(die, self.base.kernel.now) {
-            self.base.kernel.ftl.die_died(die);
-            if self.base.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
-                self.base.kernel.flash.leave_pages_out();
-            }
-        }
-    }
-
     /// What was to be done on a die that died is done elsewhere, as far as it can be.
     #[cold]
     pub(super) fn go_on_without_die(&mut self) {
-        self.close_stripes();
+        self.base.close_stripes();
         self.consider_end::<{ skills::ALL }>();
         // What waits for room may find that there is none, or another place; planes keep more back.
         self.place_homeless();
         for plane in (0..self.base.kernel.ftl.geometry().planes()).map(PlaneId::new) {
-            self.consider_collecting::<{ skills::ALL }>(plane);
+            self.base.consider_collecting::<{ skills::ALL }>(plane);
         }
-        self.relieve::<{ skills::ALL }>();
+        self.base.relieve::<{ skills::ALL }>();
         self.admit_waiting::<{ skills::ALL }>();
         self.write_back::<{ skills::ALL }>();
-    }
-
-    /// Whether a write would go where no die is left.
-    pub(super) fn has_no_place(&self, request: &Request) -> bool {
-        if self.base.kernel.ftl.dead_dies().is_empty() || request.op != Op::Write {
-            return false;
-        }
-        let mut pages = Pages::new(request.lba, request.sectors, self.base.sectors_per_page);
-        pages.any(|span| self.base.kernel.ftl.is_homeless(span.page))
     }
 
     /// A page of a write waits to come in, or in a gathering buffer the whole write. If it never can be written, the
@@ -58,7 +38,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return false;
         }
         let refused = match self.base.buffer.gathers() {
-            true => self.has_no_place(self.base.desk.intake.get(waiting.request).request()),
+            true => self.base.has_no_place(self.base.desk.intake.get(waiting.request).request()),
             false => self.base.kernel.ftl.is_homeless(waiting.span.page),
         };
         if refused {
@@ -86,5 +66,28 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 }
             }
         }
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// A command failed: its die may have died.
+    #[cold]
+    pub(super) fn found_failed(&mut self, id: CommandId) {
+        let die = self.kernel.flash.die_of(id);
+        if self.kernel.flash.is_dead(die, self.kernel.now) {
+            self.kernel.ftl.die_died(die);
+            if self.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
+                self.kernel.flash.leave_pages_out();
+            }
+        }
+    }
+
+    /// Whether a write would go where no die is left.
+    pub(super) fn has_no_place(&self, request: &Request) -> bool {
+        if self.kernel.ftl.dead_dies().is_empty() || request.op != Op::Write {
+            return false;
+        }
+        let mut pages = Pages::new(request.lba, request.sectors, self.sectors_per_page);
+        pages.any(|span| self.kernel.ftl.is_homeless(span.page))
     }
 }

@@ -49,24 +49,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// Whether a request can't be done, now that the device takes no writes.
-    #[inline]
-    pub(super) fn refuses(&self, request: &Request) -> bool {
-        match &self.base.end_of_life {
-            None => self.has_no_place(request),
-            Some(end) => match request.op {
-                Op::Read => false,
-                Op::Write | Op::Trim => true,
-                Op::Flush => end.left_in_dram,
-            },
-        }
-    }
-
     /// Nothing will happen by itself any more. On a device that can fail, what still waits for a page
     /// then waits in vain: that is its end. True if there is something to do after all.
     pub(super) fn stands_still(&mut self) -> bool {
         if self.base.kernel.ftl.life().is_none()
-            || self.writes.stalled.is_empty() && !self.map_waits()
+            || self.writes.stalled.is_empty()
+                && !self.base.services.map.as_ref().is_some_and(|map| map.is_stalled())
         {
             return false;
         }
@@ -75,7 +63,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Some(end) if end.left_in_dram => return false,
             Some(end) => {
                 end.left_in_dram = true;
-                self.refuse_flushes();
+                self.base.refuse_flushes();
             }
         }
         true
@@ -194,10 +182,25 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.writes.loads.copy_row(failed, program);
         self.issue::<{ skills::ALL }>(program);
     }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Whether a request can't be done, now that the device takes no writes.
+    #[inline]
+    pub(super) fn refuses(&self, request: &Request) -> bool {
+        match &self.end_of_life {
+            None => self.has_no_place(request),
+            Some(end) => match request.op {
+                Op::Read => false,
+                Op::Write | Op::Trim => true,
+                Op::Flush => end.left_in_dram,
+            },
+        }
+    }
 
     /// Flushes wait for pages that will never be on flash.
     fn refuse_flushes(&mut self) {
-        let Base { buffer, desk, kernel: Kernel { now, contents, .. }, .. } = &mut self.base;
+        let Base { buffer, desk, kernel: Kernel { now, contents, .. }, .. } = self;
         let nothing = Spent::default();
         buffer.wake_everyone(|waiter| desk.refuse(waiter, &nothing, *now, contents));
     }

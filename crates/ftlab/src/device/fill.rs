@@ -1,6 +1,7 @@
 //! What a program puts where it was placed: pages of the buffer, what they lack of older copies, and what the spare area
 //! says of them.
 
+use super::base::Base;
 use super::{Contents, Device, PageProgram};
 use crate::cache::{Page, SlotId};
 use crate::engine::skills::{self, Skills};
@@ -16,61 +17,63 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let slot = SlotId::new(self.writes.loads.get(program, unit));
             let at = Ppn::new(first.get() + unit);
             match self.base.buffer.page(slot).packed_with {
-                None => self.fill_page::<S>(slot, at),
-                Some(second) => self.fill_pack([slot, second], at),
+                None => self.base.fill_page::<S>(slot, at),
+                Some(second) => self.base.fill_pack([slot, second], at),
             }
         }
         let mode = self.base.kernel.ftl.mode_at::<S>(first);
         let command = self.base.kernel.flash.command_mut(program);
         (command.page, command.mode) = (first, mode);
     }
+}
 
+impl<P: Probe, C: Contents> Base<P, C> {
     /// Records what is programmed at `to`: a page of the buffer, and what it lacks of the older copy.
     #[inline(always)]
     pub(super) fn fill_page<const S: Skills>(&mut self, slot: SlotId, to: Ppn) {
-        let page = self.base.buffer.page(slot);
-        let whole = page.flushing == self.base.kernel.ftl.full_page() && !page.padding;
+        let page = self.buffer.page(slot);
+        let whole = page.flushing == self.kernel.ftl.full_page() && !page.padding;
         if whole || page.discard {
             let &Page { page, flushing: sectors, padding, discard, .. } = page;
-            self.base.kernel.ftl.record::<S>(to, page, sectors);
+            self.kernel.ftl.record::<S>(to, page, sectors);
             if discard {
-                self.base.kernel.ftl.never_counts(to, false);
+                self.kernel.ftl.never_counts(to, false);
             }
             let sectors = if padding { SectorMask::EMPTY } else { sectors };
             let program = PageProgram { slot, page, sectors, base: [None, None], to };
-            return self.base.kernel.contents.program(&program);
+            return self.kernel.contents.program(&program);
         }
         self.fill_partial_page(slot, to);
     }
 
     /// The same, for a page that may be on flash in part.
     fn fill_partial_page(&mut self, slot: SlotId, to: Ppn) {
-        let &Page { page, flushing, padding, .. } = self.base.buffer.page(slot);
-        let lost = self.base.plant.is(Canary::OlderSectorsLost);
-        let base = if lost { [None, None] } else { self.base.kernel.ftl.fragments(page) };
+        let &Page { page, flushing, padding, .. } = self.buffer.page(slot);
+        let lost = self.plant.is(Canary::OlderSectorsLost);
+        let base = if lost { [None, None] } else { self.kernel.ftl.fragments(page) };
         let sectors = if padding { SectorMask::EMPTY } else { flushing };
         let older = base.into_iter().flatten().map(|part| part.sectors);
         let all = older.fold(sectors, SectorMask::and_also);
-        self.base.kernel.ftl.record::<{ skills::ALL }>(to, page, all);
-        self.base.kernel.ftl.complete_from(base, sectors, to);
-        self.base.kernel.contents.program(&PageProgram { slot, page, sectors, base, to });
+        self.kernel.ftl.record::<{ skills::ALL }>(to, page, all);
+        self.kernel.ftl.complete_from(base, sectors, to);
+        self.kernel.contents.program(&PageProgram { slot, page, sectors, base, to });
     }
 
     /// Records what is programmed at `to`: what is on its way of two pages.
     #[inline(never)]
     fn fill_pack(&mut self, slots: [SlotId; 2], to: Ppn) {
         let parts = slots.map(|slot| {
-            let page = self.base.buffer.page(slot);
+            let page = self.buffer.page(slot);
             (page.page, page.flushing)
         });
-        self.base.kernel.ftl.record_pack(to, parts);
+        self.kernel.ftl.record_pack(to, parts);
         for (slot, second) in slots.into_iter().zip([false, true]) {
-            if self.base.buffer.page(slot).discard {
-                self.base.kernel.ftl.never_counts(to, second);
+            if self.buffer.page(slot).discard {
+                self.kernel.ftl.never_counts(to, second);
             }
         }
         for (slot, (page, sectors)) in slots.into_iter().zip(parts) {
-            self.base.kernel.contents.program(&PageProgram {
+            self.kernel.contents.program(&PageProgram {
                 slot,
                 page,
                 sectors,

@@ -2,6 +2,7 @@
 //! processed, its data brought over the link and taken in; the data of a read on its way back; and flash
 //! pages for which the processor needs its time.
 
+use super::base::Base;
 use super::{Contents, Device};
 use crate::engine::skills::{self, RARE, Skills, any};
 use crate::host::{FrontEvent, Job, Op, QueueId, Request};
@@ -9,14 +10,6 @@ use crate::scheduler::{CommandId, Probe};
 use crate::units::{Nanos, RequestId};
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// Commands of a queue that were submitted and are not completed.
-    pub(super) fn outstanding(&self, queue: QueueId) -> u32 {
-        match &self.base.desk.front {
-            Some(front) => front.outstanding(queue),
-            None => u32::try_from(self.base.desk.intake.in_flight()).unwrap_or(u32::MAX),
-        }
-    }
-
     /// Puts a command into its submission queue.
     pub(super) fn enqueue(&mut self, id: RequestId) {
         if let Some(front) = &mut self.base.desk.front {
@@ -83,7 +76,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.consider_end::<S>();
         }
         match request.op {
-            _ if any(S, RARE) && self.refuses(request) => self.base.desk.intake.refuse(id),
+            _ if any(S, RARE) && self.base.refuses(request) => self.base.desk.intake.refuse(id),
             Op::Read => self.submit_read::<S>(id, request),
             Op::Write => self.submit_write::<S>(id, request),
             Op::Trim => self.trim_in_turn(id, request),
@@ -126,21 +119,31 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// So many flash pages, of which `first` is one, are ready to be handed to the flash. Says whether the
-    /// processor needs its time for that.
-    #[inline]
-    pub(super) fn wait_for_processor(&mut self, first: CommandId, pages: u32) -> bool {
-        match &mut self.base.desk.front {
-            Some(front) => front.schedule(self.base.kernel.now, first, pages),
-            None => false,
-        }
-    }
-
     /// The processor has handed over a flash page, or a row of them.
     fn scheduled(&mut self, program: CommandId) {
         match self.base.buffer.row() {
             1 => self.issue_now::<{ skills::ALL }>(program),
             _ => self.issue_row_now(program),
+        }
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Commands of a queue that were submitted and are not completed.
+    pub(super) fn outstanding(&self, queue: QueueId) -> u32 {
+        match &self.desk.front {
+            Some(front) => front.outstanding(queue),
+            None => u32::try_from(self.desk.intake.in_flight()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// So many flash pages, of which `first` is one, are ready to be handed to the flash. Says whether the
+    /// processor needs its time for that.
+    #[inline]
+    pub(super) fn wait_for_processor(&mut self, first: CommandId, pages: u32) -> bool {
+        match &mut self.desk.front {
+            Some(front) => front.schedule(self.kernel.now, first, pages),
+            None => false,
         }
     }
 }

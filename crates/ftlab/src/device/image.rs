@@ -57,7 +57,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What lies in DRAM can't be written any more. The device still serves reads, but can't be saved.
     pub fn rest(&mut self, done: &mut Vec<Completion>) -> Result<(), LeftInDram> {
         self.idle(done);
-        self.give_up_rewrites();
+        self.base.give_up_rewrites();
         for slot in self.base.buffer.all_clean() {
             self.base.kernel.contents.trim(slot);
             self.base.buffer.forget_clean(slot, &self.base.kernel.ftl);
@@ -83,7 +83,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.base.buffer.rest();
         // One that was put off is not made up for by a device that is loaded.
-        self.plan_patrol();
+        self.base.plan_patrol();
         Ok(())
     }
 
@@ -126,12 +126,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         } = base;
         // Of the services nothing is under way; what waits to be rewritten is given up at rest. A device that is
         // switched off in order writes its map.
-        let translator = &services.translator;
+        let waiting = &services.map;
         let Desk { front, intake, from_buffer, finished, queues: _ } = desk;
         // Of the writes the rest is loads of programs in flight, or only brings tables closer to the processor.
         let Writes { stalled, standstill, .. } = writes;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
-        let map = translator.as_ref().is_none_or(|translator| translator.is_at_rest());
+        let map = waiting.as_ref().is_none_or(|map| map.is_at_rest());
         let on_flash = |map: &Dftl| map.is_at_rest() && map.pages_kept() == 0;
         let map = map && ftl.map_on_flash().is_none_or(on_flash);
         let quiet = quiet && map && standstill.is_over() && reads.is_empty();
@@ -160,7 +160,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return Err(Damage(format!("the clock stands at {now} ns, too near its end")));
         }
         self.base.kernel.now = SimTime(now);
-        self.plan_patrol();
+        self.base.plan_patrol();
         self.base.kernel.ftl.load(from, resume)?;
         from.read(Part::Policies, resume.random, |from| {
             self.base.kernel.ftl.load_policies(from, resume)?;
@@ -182,26 +182,28 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for die in self.base.kernel.ftl.dead_dies_on_flash() {
             self.base.kernel.flash.know_dead(die);
         }
-        self.begin_ages();
+        self.base.begin_ages();
         self.choose_skills();
         self.consider_end::<{ skills::ALL }>();
         if verify::ON {
             self.verify_loaded();
         }
         if self.base.kernel.ftl.wake_planes() || !resume.collection {
-            self.relieve::<{ skills::ALL }>();
+            self.base.relieve::<{ skills::ALL }>();
         }
         Ok(())
     }
+}
 
+impl<P: Probe, C: Contents> Base<P, C> {
     /// What lies on flash and was programmed when nobody knew its age, in another model of timing or before the
     /// device began, ages from now on.
     pub(super) fn begin_ages(&mut self) {
-        let all = (0..self.base.kernel.ftl.geometry().blocks()).map(BlockId::new);
-        let Some(programmed) = self.base.kernel.flash.programmed_mut() else { return };
-        let holding = all.filter(|&block| self.base.kernel.ftl.blocks().programmed(block) > 0);
-        let on_flash = holding.flat_map(|block| self.base.kernel.ftl.blocks_on_flash(block));
-        on_flash.for_each(|block| programmed.holds(block, self.base.kernel.now));
+        let all = (0..self.kernel.ftl.geometry().blocks()).map(BlockId::new);
+        let Some(programmed) = self.kernel.flash.programmed_mut() else { return };
+        let holding = all.filter(|&block| self.kernel.ftl.blocks().programmed(block) > 0);
+        let on_flash = holding.flat_map(|block| self.kernel.ftl.blocks_on_flash(block));
+        on_flash.for_each(|block| programmed.holds(block, self.kernel.now));
     }
 }
 

@@ -36,7 +36,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.direct.is_some(),
             self.base.services.merger.is_some(),
             self.base.services.rewriter.is_some(),
-            self.base.services.translator.is_some(),
+            self.base.services.map.is_some(),
             self.base.services.journal.is_some(),
             self.base.reads.is_on(),
             self.base.buffer.keeps_reads(),

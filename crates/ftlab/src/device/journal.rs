@@ -10,6 +10,7 @@
 //! erased. When the journal has filled a block's worth of pages, it is written anew as a bit for each logical page. Its
 //! wear is not modelled; its commands are.
 
+use super::base::Base;
 use super::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::recovery::Upkeep;
@@ -100,25 +101,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         };
         self.base.desk.intake.wait_for_one(id);
         journal.waiting.push((id, *request));
-        self.write_journal();
-    }
-
-    /// Begins the next page of the journal, if one is due and none is under way.
-    fn write_journal(&mut self) {
-        let Some(journal) = self.base.services.journal.as_deref_mut() else { return };
-        if journal.programs > 0 || journal.waiting.is_empty() {
-            return;
-        }
-        std::mem::swap(&mut journal.waiting, &mut journal.writing);
-        (journal.pages, journal.since) = (journal.pages + 1, journal.since + 1);
-        let whole = self.base.kernel.flash.geometry().shape().pages_per_block;
-        let mut pages = 1;
-        if journal.since >= whole {
-            (journal.pages, journal.since) = (journal.compact, 0);
-            pages += journal.compact;
-        }
-        journal.programs = pages;
-        (0..pages).for_each(|_| self.program_system_page(Task::Journal));
+        self.base.write_journal();
     }
 
     /// A page of the journal is on flash.
@@ -133,27 +116,47 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.submit_trim(&request);
             self.base.settle::<{ skills::ALL }>(trim, &spent);
         }
-        self.write_journal();
+        self.base.write_journal();
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Begins the next page of the journal, if one is due and none is under way.
+    fn write_journal(&mut self) {
+        let Some(journal) = self.services.journal.as_deref_mut() else { return };
+        if journal.programs > 0 || journal.waiting.is_empty() {
+            return;
+        }
+        std::mem::swap(&mut journal.waiting, &mut journal.writing);
+        (journal.pages, journal.since) = (journal.pages + 1, journal.since + 1);
+        let whole = self.kernel.flash.geometry().shape().pages_per_block;
+        let mut pages = 1;
+        if journal.since >= whole {
+            (journal.pages, journal.since) = (journal.compact, 0);
+            pages += journal.compact;
+        }
+        journal.programs = pages;
+        (0..pages).for_each(|_| self.program_system_page(Task::Journal));
     }
 
     /// The host has written a flash page: the map may be due.
     #[inline]
     pub(super) fn consider_checkpoint(&mut self) {
-        if self.base.services.journal.is_some() {
+        if self.services.journal.is_some() {
             self.begin_checkpoint_if_due();
         }
     }
 
     fn begin_checkpoint_if_due(&mut self) {
-        let written = self.base.kernel.ftl.counts().host_pages;
-        let Some(journal) = self.base.services.journal.as_deref_mut() else { return };
+        let written = self.kernel.ftl.counts().host_pages;
+        let Some(journal) = self.services.journal.as_deref_mut() else { return };
         let Some(run) = &mut journal.checkpoints else { return };
         if written - run.last < run.every || run.left + run.under_way > 0 {
             return;
         }
         run.last = written;
-        let Some(pages) = self.base.kernel.ftl.begin_checkpoint() else { return };
-        let dies = self.base.kernel.flash.geometry().dies();
+        let Some(pages) = self.kernel.ftl.begin_checkpoint() else { return };
+        let dies = self.kernel.flash.geometry().dies();
         let at_once = pages.min(dies);
         (run.left, run.under_way) = (pages - at_once, at_once);
         (0..at_once).for_each(|_| self.program_system_page(Task::Checkpoint));
@@ -161,7 +164,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A page of a checkpoint is on flash.
     pub(super) fn checkpoint_page_done(&mut self) {
-        let Some(journal) = self.base.services.journal.as_deref_mut() else { return };
+        let Some(journal) = self.services.journal.as_deref_mut() else { return };
         let Some(run) = &mut journal.checkpoints else { return };
         if run.left > 0 {
             run.left -= 1;
@@ -169,14 +172,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         run.under_way -= 1;
         if run.under_way == 0 {
-            self.base.kernel.ftl.end_checkpoint();
+            self.kernel.ftl.end_checkpoint();
         }
     }
 
     /// Programs the next page of the system area.
     fn program_system_page(&mut self, task: Task) {
-        let Some(journal) = self.base.services.journal.as_deref_mut() else { return };
-        let geometry = self.base.kernel.flash.geometry();
+        let Some(journal) = self.services.journal.as_deref_mut() else { return };
+        let geometry = self.kernel.flash.geometry();
         let die = geometry.die_at_turn(journal.area.turn);
         journal.area.turn = (journal.area.turn + 1) % geometry.dies();
         let filled = &mut journal.area.filled[die.at()];
@@ -187,12 +190,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let page = geometry.page_at(block, number * geometry.units_per_page());
         if is_full {
             let erase = Command::new(Kind::Erase, Origin::System, Task::EraseSystem, page);
-            let erase = self.base.kernel.flash.prepare(erase);
-            self.base.kernel.flash.submit(self.base.kernel.now, erase);
+            let erase = self.kernel.flash.prepare(erase);
+            self.kernel.flash.submit(self.kernel.now, erase);
         }
         let mut program = Command::new(Kind::Program, Origin::System, task, page);
-        program.codewords = self.base.kernel.flash.bus().page_codewords();
-        let program = self.base.kernel.flash.prepare(program);
-        self.base.kernel.flash.submit(self.base.kernel.now, program);
+        program.codewords = self.kernel.flash.bus().page_codewords();
+        let program = self.kernel.flash.prepare(program);
+        self.kernel.flash.submit(self.kernel.now, program);
     }
 }

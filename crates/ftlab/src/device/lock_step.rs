@@ -6,6 +6,7 @@
 //! page, at the same time, after the time of a read if any of them needs one. So the cycle is done at once, like merges
 //! ([`ftl::merge`](crate::ftl::merge)), and its time is added up. Results are the same.
 
+use super::base::Base;
 use super::{Contents, Device};
 use crate::cache::SlotId;
 use crate::engine::skills;
@@ -78,12 +79,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The flash pages that a cycle which is done at once is programming.
     pub(super) fn torn_at_once(&self) -> impl Iterator<Item = Ppn> {
         self.writes.standstill.cycle.iter().map(|written| written.at)
-    }
-
-    /// Whether all planes go in step.
-    #[inline]
-    pub(super) fn is_in_lock_step(&self) -> bool {
-        self.base.services.merger.as_deref().is_some_and(|merger| merger.in_lock_step())
     }
 
     /// Whether a cycle or merges may begin: nothing of the kind is under way, and nothing on flash. If not, it will
@@ -162,17 +157,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.writes.standstill.releases = false;
     }
 
-    /// Whether cycles are done at once: each page of one has a die for itself, and all take the same time.
-    fn cycles_add_up(&self) -> bool {
-        let planes = self.base.kernel.flash.geometry().planes_per_die();
-        planes == 1
-            && self.base.kernel.flash.price_of_any_copy().is_some()
-            && self.base.kernel.flash.may_add_up()
-    }
-
     /// Does a cycle of these pages at once, if that can be done.
     pub(super) fn write_at_once(&mut self, pages: &[SlotId]) -> bool {
-        if !self.cycles_add_up() {
+        if !self.base.cycles_add_up() {
             return false;
         }
         self.base.buffer.cycle_begun();
@@ -180,9 +167,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for &slot in pages {
             let page = self.base.buffer.begin_write_back(slot, &self.base.kernel.ftl);
             self.base.kernel.contents.begin_write_back(slot, self.base.buffer.page(slot).flushing);
-            let is_partial = self.older_parts_of(slot).iter().any(Option::is_some);
+            let is_partial = self.base.older_parts_of(slot).iter().any(Option::is_some);
             let at = self.base.kernel.ftl.place_in_log(page).expect("the cycle has room");
-            self.fill_page::<{ skills::ALL }>(slot, at);
+            self.base.fill_page::<{ skills::ALL }>(slot, at);
             self.base.buffer.program_begun();
             cycle.push(Written { slot, at, is_partial });
         }
@@ -218,5 +205,21 @@ impl<P: Probe, C: Contents> Device<P, C> {
             true => self.merged_at_once(),
             false => self.written_at_once(),
         }
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Whether all planes go in step.
+    #[inline]
+    pub(super) fn is_in_lock_step(&self) -> bool {
+        self.services.merger.as_deref().is_some_and(|merger| merger.in_lock_step())
+    }
+
+    /// Whether cycles are done at once: each page of one has a die for itself, and all take the same time.
+    fn cycles_add_up(&self) -> bool {
+        let planes = self.kernel.flash.geometry().planes_per_die();
+        planes == 1
+            && self.kernel.flash.price_of_any_copy().is_some()
+            && self.kernel.flash.may_add_up()
     }
 }

@@ -22,7 +22,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if let Some(merger) = self.base.services.merger.as_deref_mut() {
             merger.count_anew();
         }
-        self.forget_costs_of_preparation();
+        self.base.forget_costs_of_preparation();
     }
 
     /// What merges did so far, if there are any.
@@ -74,7 +74,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if !skills::any(S, skills::RARE) {
             return;
         }
-        self.consider_checkpoint();
+        self.base.consider_checkpoint();
         let Some(merger) = self.base.services.merger.as_deref_mut() else { return };
         let geometry = self.base.kernel.flash.geometry();
         let plane = geometry.plane_of(geometry.block_of(first));
@@ -118,7 +118,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Whether every page of a write cycle has room. If one has none in lock-step, the device makes room before
     /// anything of the cycle begins: it stands still, and write-back goes on after that.
     pub(super) fn log_has_room(&mut self, pages: &[SlotId]) -> bool {
-        if !self.is_in_lock_step() {
+        if !self.base.is_in_lock_step() {
             return true;
         }
         let mut pages = pages.iter().map(|&slot| self.base.buffer.page(slot).page);

@@ -218,7 +218,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             if buffer_first || next > limit || !self.base.desk.finished.is_empty() {
                 return;
             }
-            if any(S, RARE) && self.may_rewrite() {
+            if any(S, RARE) && self.base.may_rewrite() {
                 return;
             }
             if laws::ON {
@@ -249,9 +249,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.go_on_without_die();
         }
         while let Some(block) = self.base.kernel.flash.next_read_often() {
-            self.refresh_read_often(block);
+            self.base.refresh_read_often(block);
         }
-        self.consider_rewriting(die);
+        self.base.consider_rewriting(die);
         if self.base.kernel.ftl.triggers().preemptible {
             let Base { kernel, services, .. } = &mut self.base;
             services.collector.let_go::<{ skills::ALL }>(kernel.ftl.die_filled(die), kernel);
@@ -267,7 +267,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn command_done<const S: Skills>(&mut self, id: CommandId) {
         let command = self.base.kernel.flash.command(id);
         if any(S, RARE_ON_FLASH) && (command.unreadable || command.failed) {
-            self.went_wrong(id);
+            self.base.went_wrong(id);
         }
         match self.base.kernel.flash.command(id).task {
             Task::Request(request) => {
@@ -296,16 +296,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             task if any(S, RARE) => return self.task_done(task, id),
             _ => {}
         }
-        self.release::<S>(id);
-    }
-
-    /// The flash is done with a command, and so is whoever wanted it.
-    #[inline(always)]
-    fn release<const S: Skills>(&mut self, id: CommandId) {
-        let keeps = self.base.plant.is(Canary::CommandKept);
-        if !(keeps && self.base.kernel.flash.command(id).origin == Origin::Merge) {
-            self.base.kernel.flash.release(id);
-        }
+        self.base.release::<S>(id);
     }
 
     /// What was read for a host stays in the buffer, or in the read cache, where that is kept.
@@ -314,7 +305,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.keep_what_was_read(id);
         }
         if self.base.reads.is_on() {
-            self.cache_what_was_read(id);
+            self.base.cache_what_was_read(id);
         }
     }
 
@@ -329,21 +320,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Task::RewriteMap(of) => self.map_command_done(of, id),
             Task::Rewrite(die) => self.rewrite_command_done(die, id),
             Task::Journal => self.journal_done(id),
-            Task::Checkpoint => self.checkpoint_page_done(),
+            Task::Checkpoint => self.base.checkpoint_page_done(),
             Task::EraseSystem => {}
             Task::Part(_) | Task::Parity(_) => return self.part_done(id),
             Task::Request(_) | Task::WriteBack | Task::Collect(_) => {}
         }
-        self.release::<{ skills::ALL }>(id);
-    }
-
-    /// Collection may have become possible, or necessary, on a plane.
-    fn consider_collecting<const S: Skills>(&mut self, plane: PlaneId) {
-        if any(S, RARE) && self.base.services.merger.is_some() {
-            return;
-        }
-        let Base { kernel, services, .. } = &mut self.base;
-        services.collector.start::<S>(plane, kernel);
+        self.base.release::<{ skills::ALL }>(id);
     }
 
     /// Asks for a block to be emptied for a purpose of the caller's. Its plane does so after what it
@@ -357,13 +339,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         services.collector.collect::<{ skills::ALL }>(wanted, kernel)
     }
 
-    #[inline]
-    fn host_is_back(&mut self) {
-        self.base.idle.interrupted();
-        self.base.services.collector.host_back();
-        self.base.kernel.ftl.set_idle_for_cache(false);
-    }
-
     /// The host has been idle for long enough for something.
     fn do_chore(&mut self, limit: SimTime) {
         let chore = self.base.idle.take();
@@ -373,8 +348,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             Some(Chore::Collect) => services.collector.host_idle::<{ skills::ALL }>(kernel),
             Some(Chore::Fold) => services.collector.fold_all::<{ skills::ALL }>(kernel),
             Some(Chore::GoOn) => self.stood_still(),
-            Some(Chore::Patrol) if self.is_for_nobody(limit) => self.patrol_later(),
-            Some(Chore::Patrol) => self.patrol(),
+            Some(Chore::Patrol) if self.base.is_for_nobody(limit) => self.base.patrol_later(),
+            Some(Chore::Patrol) => self.base.patrol(),
         }
     }
 
@@ -382,27 +357,54 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// events.
     #[must_use]
     pub fn next_moment(&self) -> Option<SimTime> {
-        self.next_event().filter(|&(_, part)| self.is_sure(part)).map(|(at, _)| at)
+        self.base.next_event().filter(|&(_, part)| self.base.is_sure(part)).map(|(at, _)| at)
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// The flash is done with a command, and so is whoever wanted it.
+    #[inline(always)]
+    fn release<const S: Skills>(&mut self, id: CommandId) {
+        let keeps = self.plant.is(Canary::CommandKept);
+        if !(keeps && self.kernel.flash.command(id).origin == Origin::Merge) {
+            self.kernel.flash.release(id);
+        }
+    }
+
+    /// Collection may have become possible, or necessary, on a plane.
+    fn consider_collecting<const S: Skills>(&mut self, plane: PlaneId) {
+        if any(S, RARE) && self.services.merger.is_some() {
+            return;
+        }
+        let Base { kernel, services, .. } = self;
+        services.collector.start::<S>(plane, kernel);
+    }
+
+    #[inline]
+    fn host_is_back(&mut self) {
+        self.idle.interrupted();
+        self.services.collector.host_back();
+        self.kernel.ftl.set_idle_for_cache(false);
     }
 
     /// When the next event is due, and whose it is.
     #[inline(always)]
     fn next_event(&self) -> Option<(SimTime, Part)> {
-        let flash = self.base.kernel.flash.next_time();
-        let next = match self.base.desk.from_buffer.front() {
+        let flash = self.kernel.flash.next_time();
+        let next = match self.desk.from_buffer.front() {
             Some(&(at, _)) if flash.is_none_or(|flash| at <= flash) => Some((at, Part::Buffer)),
             _ => flash.map(|at| (at, Part::Flash)),
         };
-        match self.base.desk.front.is_none() && self.base.idle.next().is_none() {
+        match self.desk.front.is_none() && self.idle.next().is_none() {
             true => next,
             false => self.earlier_event(next),
         }
     }
 
     fn earlier_event(&self, next: Option<(SimTime, Part)>) -> Option<(SimTime, Part)> {
-        let front = self.base.desk.front.as_ref().and_then(|front| front.next_time());
+        let front = self.desk.front.as_ref().and_then(|front| front.next_time());
         let front = front.map(|at| (at, Part::Front));
-        let idle = self.base.idle.next().map(|at| (at, Part::Idle));
+        let idle = self.idle.next().map(|at| (at, Part::Idle));
         [next, front, idle].into_iter().flatten().min()
     }
 }
@@ -431,7 +433,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     }
 
     fn has_room(&self, queue: QueueId) -> bool {
-        self.outstanding(queue) < self.base.desk.queues.depths[queue.at()]
+        self.base.outstanding(queue) < self.base.desk.queues.depths[queue.at()]
     }
 
     fn submit(&mut self, at: SimTime, request: Request) {
@@ -463,12 +465,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline(always)]
     fn take_up<const S: Skills>(&mut self, at: SimTime, request: Request) {
         if any(S, RARE) {
-            self.put_off_patrol(at);
+            self.base.put_off_patrol(at);
         }
         self.check(at, &request);
         self.base.kernel.now = at;
         if any(S, RARE | SLC) {
-            self.host_is_back();
+            self.base.host_is_back();
         }
         if laws::ON {
             self.base.ledger.submitted(at, &request);
@@ -503,19 +505,19 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 }
                 return Advanced::Completed;
             }
-            let event = self.next_event();
+            let event = self.base.next_event();
             if any(S, RARE)
-                && self.may_rewrite()
+                && self.base.may_rewrite()
                 && event.is_none_or(|(at, _)| at > self.base.kernel.now)
             {
                 // What comes at this moment goes first.
                 if limit <= self.base.kernel.now {
                     return Advanced::Reached;
                 }
-                self.rewrite_on_idle_dies();
+                self.base.rewrite_on_idle_dies();
                 continue;
             }
-            let Some((next, part)) = event.filter(|&(_, part)| self.is_sure(part)) else {
+            let Some((next, part)) = event.filter(|&(_, part)| self.base.is_sure(part)) else {
                 if self.goes_on(limit) {
                     continue;
                 }

@@ -51,11 +51,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.writes.loads.row_mut(program)[0] = slot.get();
         match first {
             Some(at) => {
-                self.fill_page::<S>(slot, at);
-                self.hand_over::<S>(program, at);
+                self.base.fill_page::<S>(slot, at);
+                self.base.hand_over::<S>(program, at);
             }
             None if self.place_behind::<S>(program, stream) => {
-                self.hand_over::<S>(program, self.base.kernel.flash.command(program).page);
+                self.base.hand_over::<S>(program, self.base.kernel.flash.command(program).page);
             }
             None => {}
         }

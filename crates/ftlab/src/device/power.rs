@@ -80,13 +80,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let mut torn = programs;
         torn.extend(device.torn_at_once());
         let landed: Vec<Ppn> = device.writes.cycles.landed_at().collect();
-        let stale_map: Vec<Tpn> = device
-            .base
-            .services
-            .translator
-            .iter()
-            .flat_map(|translator| translator.being_rewritten())
-            .collect();
+        let stale_map: Vec<Tpn> =
+            device.base.services.map.iter().flat_map(|map| map.being_rewritten()).collect();
         let Base { kernel: Kernel { ftl, mut contents, flash, .. }, services, plant, .. } =
             device.base;
         let geometry = flash.geometry().clone();
@@ -112,7 +107,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return Vec::new();
         }
         let writes = self.base.desk.intake.all().filter(|active| active.request().op == Op::Write);
-        let spans = writes.flat_map(|active| self.pages_of(active.request()));
+        let spans = writes.flat_map(|active| self.base.pages_of(active.request()));
         let in_flight: BTreeSet<Lpn> = spans.map(|span| span.page).collect();
         let mut pages = self.base.buffer.pages_not_on_flash();
         pages.retain(|page| !in_flight.contains(page));
@@ -214,7 +209,7 @@ pub fn power_up<P: Probe, C: Contents>(
         );
     }
     device.base.kernel.now = at + hold_up + time;
-    device.plan_patrol();
+    device.base.plan_patrol();
     device.choose_skills();
     if let Some(journal) = &mut device.base.services.journal {
         journal.take_up(journal_pages, device.base.kernel.flash.geometry().shape().pages_per_block);
@@ -225,7 +220,7 @@ pub fn power_up<P: Probe, C: Contents>(
     device.consider_end::<{ skills::ALL }>();
     device.rewrite_what_is_due::<{ skills::ALL }>();
     device.base.kernel.ftl.wake_planes();
-    device.relieve::<{ skills::ALL }>();
+    device.base.relieve::<{ skills::ALL }>();
     let recovered = Recovered {
         time,
         hold_up,

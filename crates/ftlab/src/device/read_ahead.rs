@@ -27,40 +27,6 @@ impl ReadingAhead {
 }
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// A page is written or deallocated.
-    #[inline]
-    pub(super) fn outdate_read<const S: Skills>(&mut self, page: Lpn) {
-        if !skills::any(S, skills::RARE) || self.base.plant.is(Canary::OldReadServed) {
-            return;
-        }
-        if let Some(place) = self.base.reads.outdate(page) {
-            self.base.kernel.contents.uncache(place);
-        }
-    }
-
-    /// A flash page was read, for the host or ahead: what is current on it comes in.
-    pub(super) fn cache_what_was_read(&mut self, command: CommandId) {
-        let geometry = self.base.kernel.ftl.geometry();
-        let units = geometry.units_per_page();
-        let read = self.base.kernel.flash.command(command).page;
-        let first = read.get() - read.get() % units;
-        let passes = self.base.plant.is(Canary::ReadBesideWrite);
-        let Base { reads, buffer, kernel: Kernel { ftl, contents, .. }, .. } = &mut self.base;
-        let mut frame = None;
-        for (unit, at) in (first..first + units).map(Ppn::new).enumerate() {
-            let Some(page) = ftl.owner_of(at) else { continue };
-            // Pages of a map on flash are no data.
-            let current = page.get() < ftl.logical_pages() && ftl.look_up(page) == Some(at);
-            let newer = buffer.find(page).is_some() && !passes;
-            if !current || newer || ftl.is_lost(at) || reads.find(page).is_some() {
-                continue;
-            }
-            let frame = *frame.get_or_insert_with(|| reads.bring(|place| contents.uncache(place)));
-            let place = reads.put(frame, unit as u32, page);
-            contents.cache(page, at, place);
-        }
-    }
-
     /// Reads the pages behind a host read, where they are on flash alone and their channel is idle.
     pub(super) fn read_ahead(&mut self, request: &Request) {
         if !self.base.kernel.ftl.dies(&self.base.kernel.flash).any_idle() {
@@ -72,27 +38,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
             .min(u64::from(self.base.kernel.ftl.logical_pages()));
         for page in (next..end).map(|page| Lpn::new(page as u32)) {
             // Nobody waits for a map on flash to read ahead.
-            if !self.knows_entry(page)
+            if !self.base.knows_entry(page)
                 || self.base.buffer.find(page).is_some()
                 || self.base.reads.find(page).is_some()
             {
                 continue;
             }
             if let Some(at) =
-                self.base.kernel.ftl.look_up(page).filter(|&at| self.channel_is_idle(at))
+                self.base.kernel.ftl.look_up(page).filter(|&at| self.base.channel_is_idle(at))
             {
                 self.begin_read_ahead(at);
             }
         }
-    }
-
-    /// Whether nothing waits or runs on the channel of a page.
-    fn channel_is_idle(&self, at: Ppn) -> bool {
-        let geometry = self.base.kernel.ftl.geometry();
-        let (channel, _) =
-            geometry.channel_of(geometry.die_of(geometry.plane_of(geometry.block_of(at))));
-        let mut dies = (0..geometry.dies_per_channel()).map(|die| geometry.die_on(channel, die));
-        dies.all(|die| self.base.kernel.ftl.dies(&self.base.kernel.flash).of(die) == 0)
     }
 
     fn begin_read_ahead(&mut self, at: Ppn) {
@@ -104,7 +61,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let command = self.base.kernel.flash.prepare(command);
         self.base.kernel.contents.plan_read_ahead(command, at);
         self.reads.ahead.pages.push((self.base.kernel.ftl.geometry().flash_page_of(at), command));
-        self.submit_command::<{ skills::ALL }>(command);
+        self.base.submit_command::<{ skills::ALL }>(command);
     }
 
     /// Lets a host read wait for its flash page, if that is being read ahead already.
@@ -141,6 +98,51 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.base.buffer.keeps_reads() {
             self.keep_what_was_read(command);
         }
-        self.cache_what_was_read(command);
+        self.base.cache_what_was_read(command);
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// A page is written or deallocated.
+    #[inline]
+    pub(super) fn outdate_read<const S: Skills>(&mut self, page: Lpn) {
+        if !skills::any(S, skills::RARE) || self.plant.is(Canary::OldReadServed) {
+            return;
+        }
+        if let Some(place) = self.reads.outdate(page) {
+            self.kernel.contents.uncache(place);
+        }
+    }
+
+    /// A flash page was read, for the host or ahead: what is current on it comes in.
+    pub(super) fn cache_what_was_read(&mut self, command: CommandId) {
+        let geometry = self.kernel.ftl.geometry();
+        let units = geometry.units_per_page();
+        let read = self.kernel.flash.command(command).page;
+        let first = read.get() - read.get() % units;
+        let passes = self.plant.is(Canary::ReadBesideWrite);
+        let Base { reads, buffer, kernel: Kernel { ftl, contents, .. }, .. } = self;
+        let mut frame = None;
+        for (unit, at) in (first..first + units).map(Ppn::new).enumerate() {
+            let Some(page) = ftl.owner_of(at) else { continue };
+            // Pages of a map on flash are no data.
+            let current = page.get() < ftl.logical_pages() && ftl.look_up(page) == Some(at);
+            let newer = buffer.find(page).is_some() && !passes;
+            if !current || newer || ftl.is_lost(at) || reads.find(page).is_some() {
+                continue;
+            }
+            let frame = *frame.get_or_insert_with(|| reads.bring(|place| contents.uncache(place)));
+            let place = reads.put(frame, unit as u32, page);
+            contents.cache(page, at, place);
+        }
+    }
+
+    /// Whether nothing waits or runs on the channel of a page.
+    fn channel_is_idle(&self, at: Ppn) -> bool {
+        let geometry = self.kernel.ftl.geometry();
+        let (channel, _) =
+            geometry.channel_of(geometry.die_of(geometry.plane_of(geometry.block_of(at))));
+        let mut dies = (0..geometry.dies_per_channel()).map(|die| geometry.die_on(channel, die));
+        dies.all(|die| self.kernel.ftl.dies(&self.kernel.flash).of(die) == 0)
     }
 }

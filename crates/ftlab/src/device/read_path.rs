@@ -1,7 +1,7 @@
 //! A read on its way down: the buffer, then the mapping, then flash.
 
+use super::base::Base;
 use super::gathering::Gathering;
-use super::map_path::Seeker;
 use super::{Contents, Device, FlashRead};
 use crate::cache::Turn;
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, Skills, any};
@@ -44,7 +44,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.read_page::<S>(id, span, &mut gathering);
         }
         if let Some(Gathering { command, .. }) = gathering {
-            self.submit_command::<S>(command);
+            self.base.submit_command::<S>(command);
         }
         if any(S, RARE) && self.base.reads.ahead() > 0 {
             self.read_ahead(request);
@@ -78,7 +78,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let wanted = PageSpan { page: span.page, sectors: missing };
         if any(S, RARE)
-            && self.base.services.translator.is_some()
+            && self.base.services.map.is_some()
             && !self.finds_entry_to_read(id, wanted, gathering)
         {
             return;
@@ -92,7 +92,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return self.base.kernel.contents.read_cached(id, span.page, missing, place);
         }
         if any(S, RARE) && self.base.kernel.ftl.regulation().is_some() {
-            self.note_flash_read(span.page, missing);
+            self.base.note_flash_read(span.page, missing);
         }
         match any(S, RARE) && self.base.kernel.ftl.packs() {
             false => self.read_from::<S>(id, at, wanted, gathering),
@@ -112,12 +112,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.base.reads.is_on() && self.base.reads.find(wanted.page).is_some() {
             return true;
         }
-        if self.may_wait_for_entry(wanted.page)
+        if self.base.may_wait_for_entry(wanted.page)
             && let Some(Gathering { command, .. }) = gathering.take()
         {
-            self.submit_command::<{ skills::ALL }>(command);
+            self.base.submit_command::<{ skills::ALL }>(command);
         }
-        self.finds_entry(wanted.page, Seeker::Read(id, wanted.sectors))
+        self.finds_entry_of_read(id, wanted.page, wanted.sectors)
     }
 
     /// Reads sectors of a page from each of its parts that holds some. What no part holds was never written
@@ -175,7 +175,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let command = self.base.kernel.flash.prepare(command);
                 self.base.desk.intake.wait_for_one(id);
                 if let Some(full) = gathering.replace(Gathering { command, flash_page }) {
-                    self.submit_command::<S>(full.command);
+                    self.base.submit_command::<S>(full.command);
                 }
                 command
             }
@@ -197,66 +197,72 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
+    /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
+    /// current on flash, as far as there is room.
+    pub(super) fn keep_what_was_read(&mut self, command: CommandId) {
+        let mut reads = self.reads.fetched.take(command);
+        for read in reads.drain(..) {
+            self.base.keep_read(&read);
+        }
+        self.reads.fetched.give_back(command, reads);
+        self.write_back::<{ skills::ALL }>();
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
     /// A flash command found what nothing corrects, or failed.
     #[cold]
     pub(super) fn went_wrong(&mut self, id: CommandId) {
-        if self.base.kernel.flash.command(id).failed {
+        if self.kernel.flash.command(id).failed {
             self.found_failed(id);
         }
-        if self.base.kernel.flash.command(id).unreadable {
+        if self.kernel.flash.command(id).unreadable {
             self.found_unreadable(id);
         }
     }
 
     /// A flash command found what nothing corrects, or its die does not answer: that data is lost.
     fn found_unreadable(&mut self, id: CommandId) {
-        let Command { task, page, source, .. } = *self.base.kernel.flash.command(id);
+        let Command { task, page, source, .. } = *self.kernel.flash.command(id);
         // Whether a page is lost is known when it could not be computed either.
         if matches!(task, Task::Part(_) | Task::Parity(_)) {
             return;
         }
         for page in [source, Some(page)].into_iter().flatten() {
-            let first = self.base.kernel.ftl.lose_flash_page(page);
-            self.base.kernel.contents.lose(first, self.base.units_per_page);
+            let first = self.kernel.ftl.lose_flash_page(page);
+            self.kernel.contents.lose(first, self.units_per_page);
         }
         match task {
-            Task::Request(request) => self.base.desk.intake.cannot_read(request),
-            Task::LoadMap(of) | Task::RewriteMap(of) => self.lose_entries(of),
+            Task::Request(request) => self.desk.intake.cannot_read(request),
+            Task::LoadMap(of) | Task::RewriteMap(of) => {
+                if let Some(map) = &self.services.map {
+                    map.lose_entries(of, &mut self.kernel.ftl);
+                }
+            }
             _ => {}
         }
     }
 
-    /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
-    /// current on flash, as far as there is room.
-    pub(super) fn keep_what_was_read(&mut self, command: CommandId) {
-        let mut reads = self.reads.fetched.take(command);
-        for read in reads.drain(..) {
-            self.keep_read(&read);
-        }
-        self.reads.fetched.give_back(command, reads);
-        self.write_back::<{ skills::ALL }>();
-    }
-
     fn keep_read(&mut self, read: &FlashRead) {
-        if self.base.kernel.ftl.is_lost(read.at) {
+        if self.kernel.ftl.is_lost(read.at) {
             return;
         }
         let current = PageSpan { page: read.page, sectors: self.still_current(read) };
-        let sectors = match self.base.plant.is(Canary::StaleReadKept) {
+        let sectors = match self.plant.is(Canary::StaleReadKept) {
             true => read.sectors,
-            false => self.base.buffer.worth_keeping(current),
+            false => self.buffer.worth_keeping(current),
         };
         if sectors.is_empty() {
             return;
         }
         let span = PageSpan { page: read.page, sectors };
         loop {
-            if let Some(slot) = self.base.buffer.keep(span, &self.base.kernel.ftl) {
-                return self.base.kernel.contents.keep(&FlashRead { sectors, ..*read }, slot);
+            if let Some(slot) = self.buffer.keep(span, &self.kernel.ftl) {
+                return self.kernel.contents.keep(&FlashRead { sectors, ..*read }, slot);
             }
-            match self.base.buffer.next_clean(Turn::New, &self.base.kernel.ftl) {
+            match self.buffer.next_clean(Turn::New, &self.kernel.ftl) {
                 Some(clean) => self.drop_clean(clean),
-                None => return self.base.buffer.turn_away(),
+                None => return self.buffer.turn_away(),
             }
         }
     }
@@ -264,7 +270,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The sectors of what was read that nothing newer on flash holds by now. The page may have got a
     /// newer part meanwhile, beside what is left of the one that was read.
     fn still_current(&self, read: &FlashRead) -> SectorMask {
-        let parts = self.base.kernel.ftl.fragments(read.page);
+        let parts = self.kernel.ftl.fragments(read.page);
         let (mut lies_there, mut elsewhere) = (false, SectorMask::EMPTY);
         for Fragment { at, sectors } in parts.into_iter().flatten() {
             match at == read.at {

@@ -3,6 +3,7 @@
 //! page each time that it falls free; so a row is put together before it is placed, and placed before
 //! its die begins. It never waits for more to become dirty.
 
+use super::base::Base;
 use super::{Contents, Device};
 use crate::cache::{Beside, Eviction};
 use crate::engine::skills;
@@ -30,32 +31,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
             (self.first_page_of(leader), self.stream_of_program::<{ skills::ALL }>(leader));
         let mut last = leader;
         for number in 1..self.base.buffer.row() {
-            let Some(next) = self.next_of_row(home, stream, number) else { continue };
+            let Some(next) = self.base.next_of_row(home, stream, number) else { continue };
             let program = self.fill_program::<{ skills::ALL }>(next, Some(leader));
             self.base.kernel.flash.link(last, program);
             last = program;
         }
         if self.base.kernel.flash.command(leader).waits_for == 0 {
             self.issue_row(leader);
-        }
-    }
-
-    /// The first page of another flash page of a row.
-    pub(super) fn next_of_row(
-        &mut self,
-        home: Lpn,
-        stream: WriteStream,
-        number: u32,
-    ) -> Option<Eviction> {
-        match self.base.kernel.ftl.mate(home, number) {
-            Mate::Any => self.companion(stream, Beside::InRow),
-            Mate::Group(first) => {
-                let page = |unit| Some(Lpn::new(first.get().checked_add(unit)?));
-                let pages = (0..self.base.units_per_page).filter_map(page);
-                let mut dirty = pages.filter_map(|page| self.base.buffer.find_dirty(page));
-                dirty.find(|&slot| self.stream_of(slot) == stream).map(Eviction::Page)
-            }
-            Mate::Nothing => None,
         }
     }
 
@@ -75,7 +57,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let members =
             std::iter::successors(Some(leader), |&id| self.base.kernel.flash.next_of_row(id));
         let pages = members.count() as u32;
-        if !self.wait_for_processor(leader, pages) {
+        if !self.base.wait_for_processor(leader, pages) {
             self.issue_row_now(leader);
         }
     }
@@ -94,7 +76,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.kernel.flash.submit_row(self.base.kernel.now, &row);
         for &id in &row {
             let page = self.base.kernel.flash.command(id).page;
-            self.consider_collecting_at::<{ skills::ALL }>(page);
+            self.base.consider_collecting_at::<{ skills::ALL }>(page);
         }
         row.clear();
         self.writes.row = row;
@@ -130,5 +112,26 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let at = self.base.kernel.ftl.place_beside(page, begun.stream, &begun.row, begun.mode)?;
         self.fill_place::<{ skills::ALL }>(program, at);
         Some(at)
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// The first page of another flash page of a row.
+    pub(super) fn next_of_row(
+        &mut self,
+        home: Lpn,
+        stream: WriteStream,
+        number: u32,
+    ) -> Option<Eviction> {
+        match self.kernel.ftl.mate(home, number) {
+            Mate::Any => self.companion(stream, Beside::InRow),
+            Mate::Group(first) => {
+                let page = |unit| Some(Lpn::new(first.get().checked_add(unit)?));
+                let pages = (0..self.units_per_page).filter_map(page);
+                let mut dirty = pages.filter_map(|page| self.buffer.find_dirty(page));
+                dirty.find(|&slot| self.stream_of(slot) == stream).map(Eviction::Page)
+            }
+            Mate::Nothing => None,
+        }
     }
 }

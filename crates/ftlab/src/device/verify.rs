@@ -1,6 +1,7 @@
 //! The device's promises, checked from end to end: what tests call, and what a device does to itself
 //! where the feature `verify` is on.
 
+use super::base::Base;
 use super::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::BlockState;
@@ -32,8 +33,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         // The system area is none of the FTL's.
         done[Origin::System as usize] = Default::default();
         let programmed = flash_pages_programmed(&done) * u64::from(self.base.units_per_page);
-        let failed =
-            (self.program_failures() - self.base.ledger.failures_before) * self.base.units_per_page;
+        let failed = (self.base.program_failures() - self.base.ledger.failures_before)
+            * self.base.units_per_page;
         let others = u64::from(failed + self.writes.cycles.landed());
         let map = self.base.kernel.ftl.map_on_flash().map_or(0, |map| map.counts().programmed());
         let map = map * u64::from(self.base.units_per_page);
@@ -56,23 +57,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.kernel.flash.plant.plant(canary);
     }
 
-    fn program_failures(&self) -> u32 {
-        self.base.kernel.ftl.life().map_or(0, |life| life.losses().program_failures as u32)
-    }
-
-    /// Erases of all blocks, and erases that failed.
-    fn erases(&self) -> u64 {
-        let failed = self.base.kernel.ftl.life().map_or(0, |life| life.losses().erase_failures);
-        let together =
-            self.base.kernel.ftl.stripes().map_or(1, |stripes| stripes.superblocks().width());
-        let erases =
-            self.base.kernel.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed;
-        let spared =
-            self.base.kernel.ftl.stripes().map_or(0, |stripes| stripes.counts().spared_erases);
-        let in_part = self.base.kernel.ftl.stripes().map_or(0, |stripes| stripes.erased_in_part());
-        erases * u64::from(together) + in_part - spared
-    }
-
     /// An audit, and what can only be said of a device that was watched from the start, or from the
     /// load of its image, on.
     fn verify_all(&self) {
@@ -83,7 +67,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let done: u64 = done
             .map(|&origin| self.base.kernel.flash.done()[origin as usize][Kind::Erase as usize])
             .sum();
-        let (erases, before) = (self.erases(), self.base.ledger.erases_before);
+        let (erases, before) = (self.base.erases(), self.base.ledger.erases_before);
         assert_eq!(
             erases,
             before + done,
@@ -119,7 +103,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.base.kernel.now,
                 self.base.kernel.flash.channel_busy(self.base.kernel.now),
             );
-            self.verify_blocks(laws);
+            self.base.verify_blocks(laws);
             self.base
                 .kernel
                 .flash
@@ -140,11 +124,46 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.verify_all();
     }
 
+    /// An image was loaded.
+    pub(super) fn verify_loaded(&mut self) {
+        self.base.ledger.loaded(
+            self.base.kernel.now,
+            self.base.program_failures(),
+            self.base.erases(),
+        );
+        let all = (0..self.base.kernel.ftl.geometry().blocks()).map(BlockId::new);
+        let held: Vec<_> = all.flat_map(|block| self.base.held(block)).collect();
+        if self.base.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
+            self.base.kernel.flash.leave_pages_out();
+        }
+        if let Some(laws) = &mut self.base.kernel.flash.laws {
+            held.into_iter().for_each(|(block, held)| laws.holds(block, held));
+        }
+        self.base.kernel.flash.verify_loaded_classes();
+        self.verify_all();
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    fn program_failures(&self) -> u32 {
+        self.kernel.ftl.life().map_or(0, |life| life.losses().program_failures as u32)
+    }
+
+    /// Erases of all blocks, and erases that failed.
+    fn erases(&self) -> u64 {
+        let failed = self.kernel.ftl.life().map_or(0, |life| life.losses().erase_failures);
+        let together = self.kernel.ftl.stripes().map_or(1, |stripes| stripes.superblocks().width());
+        let erases = self.kernel.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed;
+        let spared = self.kernel.ftl.stripes().map_or(0, |stripes| stripes.counts().spared_erases);
+        let in_part = self.kernel.ftl.stripes().map_or(0, |stripes| stripes.erased_in_part());
+        erases * u64::from(together) + in_part - spared
+    }
+
     /// What the FTL takes each block for is what was done to it.
     fn verify_blocks(&self, laws: &FlashLaws) {
-        let leaves_out = self.base.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out);
-        for block in (0..self.base.kernel.ftl.geometry().blocks()).map(BlockId::new) {
-            let state = self.base.kernel.ftl.blocks().state(block);
+        let leaves_out = self.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out);
+        for block in (0..self.kernel.ftl.geometry().blocks()).map(BlockId::new) {
+            let state = self.kernel.ftl.blocks().state(block);
             let bad = matches!(state, BlockState::Bad | BlockState::Dead);
             for (on_flash, known) in self.held(block) {
                 let seen = laws.held(on_flash);
@@ -159,35 +178,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// What a block is taken for, or each block on flash of a superblock.
     fn held(&self, block: BlockId) -> Vec<(BlockId, Held)> {
-        let blocks = self.base.kernel.ftl.blocks();
-        let pages = blocks.programmed(block) / self.base.kernel.ftl.geometry().units_per_page();
+        let blocks = self.kernel.ftl.blocks();
+        let pages = blocks.programmed(block) / self.kernel.ftl.geometry().units_per_page();
         let mode = if pages == 0 {
             CellMode::default()
         } else {
-            self.base.kernel.ftl.mode_of::<{ skills::ALL }>(block)
+            self.kernel.ftl.mode_of::<{ skills::ALL }>(block)
         };
         let held = |pages| Held { pages, mode, erases: blocks.erases(block) };
-        match self.base.kernel.ftl.stripes() {
+        match self.kernel.ftl.stripes() {
             None => vec![(block, held(pages))],
             Some(stripes) => {
                 let on_flash = stripes.on_flash(block, pages);
                 on_flash.map(|(block, pages)| (block, held(pages))).collect()
             }
         }
-    }
-
-    /// An image was loaded.
-    pub(super) fn verify_loaded(&mut self) {
-        self.base.ledger.loaded(self.base.kernel.now, self.program_failures(), self.erases());
-        let all = (0..self.base.kernel.ftl.geometry().blocks()).map(BlockId::new);
-        let held: Vec<_> = all.flat_map(|block| self.held(block)).collect();
-        if self.base.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
-            self.base.kernel.flash.leave_pages_out();
-        }
-        if let Some(laws) = &mut self.base.kernel.flash.laws {
-            held.into_iter().for_each(|(block, held)| laws.holds(block, held));
-        }
-        self.base.kernel.flash.verify_loaded_classes();
-        self.verify_all();
     }
 }

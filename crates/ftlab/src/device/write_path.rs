@@ -2,7 +2,6 @@
 //! what is on flash, placed, programmed and committed.
 
 use super::base::Base;
-use super::map_path::Seeker;
 use super::{Contents, Device, PREFETCH_DISTANCE};
 use crate::cache::{Beside, Eviction, Page, SlotId, Turn, Waiting};
 use crate::engine::skills::{self, RARE, ROWS, Skills, UNITS, any};
@@ -26,51 +25,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return;
         }
         for span in Pages::new(request.lba, request.sectors, self.base.sectors_per_page) {
-            if !self.write_page::<S>(id, span, Turn::New) {
+            if !self.base.write_page::<S>(id, span, Turn::New) {
                 self.base.desk.intake.wait_for_one(id);
                 let stall_mark = self.writes.stalled.time_until(self.base.kernel.now);
                 self.base.buffer.wait_for_room(Waiting { request: id, span, stall_mark }, 1);
             }
         }
         self.write_back::<S>();
-    }
-
-    /// Puts a page of a write into the buffer, if there is room.
-    pub(super) fn write_page<const S: Skills>(
-        &mut self,
-        id: RequestId,
-        span: PageSpan,
-        turn: Turn,
-    ) -> bool {
-        let tag =
-            self.base.kernel.ftl.streams().tag_of(self.base.desk.intake.get(id).request().stream);
-        let Some(slot) = self.let_page_in::<S>(span, tag, turn) else { return false };
-        let request = self.base.desk.intake.get(id).request();
-        self.base.kernel.contents.write(request, span.page, span.sectors, slot);
-        self.outdate_read::<S>(span.page);
-        if laws::ON {
-            self.base.ledger.written(span.page);
-        }
-        self.wait_for_flash(id, slot);
-        true
-    }
-
-    /// Puts a page of a write into the buffer. Clean pages make room, where it is for them to go.
-    #[inline]
-    pub(super) fn let_page_in<const S: Skills>(
-        &mut self,
-        span: PageSpan,
-        tag: u8,
-        turn: Turn,
-    ) -> Option<SlotId> {
-        loop {
-            let entered = self.base.buffer.write(span, tag, turn, &self.base.kernel.ftl);
-            if entered.is_some() || !self.base.buffer.keeps_reads() {
-                return entered;
-            }
-            let clean = self.base.buffer.next_clean(turn, &self.base.kernel.ftl)?;
-            self.drop_clean(clean);
-        }
     }
 
     /// Lets writes in that waited for room.
@@ -81,8 +42,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 continue;
             }
             let entered = match self.base.buffer.gathers() {
-                true => self.let_in(request),
-                false => self.write_page::<S>(request, span, Turn::Waited),
+                true => self.base.let_in(request),
+                false => self.base.write_page::<S>(request, span, Turn::Waited),
             };
             if !entered {
                 return;
@@ -117,11 +78,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.base.ledger.trimmed(span.page);
             }
             self.admit_next_version::<{ skills::ALL }>(span.page);
-            self.outdate_read::<{ skills::ALL }>(span.page);
+            self.base.outdate_read::<{ skills::ALL }>(span.page);
             self.base.kernel.ftl.trim(span.page);
         }
         self.rewrite_what_is_due::<{ skills::ALL }>();
-        self.relieve::<{ skills::ALL }>();
+        self.base.relieve::<{ skills::ALL }>();
         self.admit_waiting::<{ skills::ALL }>();
         self.write_back::<{ skills::ALL }>();
     }
@@ -136,8 +97,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         loop {
             while let Some(first) = self.base.buffer.due(&self.base.kernel.ftl) {
                 match first {
-                    Eviction::Page(slot) if any(S, RARE) && self.is_clean(slot) => {
-                        self.drop_clean(slot);
+                    Eviction::Page(slot) if any(S, RARE) && self.base.is_clean(slot) => {
+                        self.base.drop_clean(slot);
                     }
                     // What room is left is for what is nowhere else.
                     Eviction::Pad(_) if any(S, RARE) && self.base.kernel.ftl.is_read_only() => {}
@@ -150,10 +111,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             self.admit_waiting::<S>();
         }
-    }
-
-    fn is_clean(&self, slot: SlotId) -> bool {
-        self.base.buffer.page(slot).dirty.is_empty()
     }
 
     /// Takes `first` and the pages that may share a flash page with it out of the candidates, and
@@ -192,10 +149,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let waits = leader.unwrap_or(program);
             let page = self.base.buffer.page(slot).page;
             if !any(S, RARE)
-                || self.base.services.translator.is_none()
-                || self.finds_entry(page, Seeker::WriteBack(waits, slot))
+                || self.base.services.map.is_none()
+                || self.finds_entry_of_write(page, waits, slot)
             {
-                self.merge_if_partial::<S>(slot, waits, Nanos::ZERO);
+                self.base.merge_if_partial::<S>(slot, waits, Nanos::ZERO);
             }
         }
         program
@@ -209,44 +166,25 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return;
         }
         let slot = self.take::<S>(first);
-        let (page, stream) = (self.base.buffer.page(slot).page, self.stream_of(slot));
+        let (page, stream) = (self.base.buffer.page(slot).page, self.base.stream_of(slot));
         if let Some(group) = self.base.kernel.ftl.group(page) {
             for page in (group.get()..group.get() + self.base.units_per_page).map(Lpn::new) {
                 let slot = self.base.buffer.find_dirty(page);
-                if let Some(slot) = slot.filter(|&slot| self.stream_of(slot) == stream) {
+                if let Some(slot) = slot.filter(|&slot| self.base.stream_of(slot) == stream) {
                     self.take::<S>(Eviction::Page(slot));
                 }
             }
             return;
         }
         while (self.writes.batch.len() as u32) < self.base.units_per_page {
-            let Some(next) = self.companion(stream, Beside::OnFlashPage) else { break };
+            let Some(next) = self.base.companion(stream, Beside::OnFlashPage) else { break };
             self.take::<S>(next);
         }
     }
 
-    /// What else may share a flash page, or a row, with pages of `stream`: the policy's next, looked for among the
-    /// first few if there are several streams. Nothing that begins another block, or drops a clean page.
-    pub(super) fn companion(&mut self, stream: WriteStream, beside: Beside) -> Option<Eviction> {
-        if self.base.kernel.ftl.streams().host_streams() > 1 {
-            let mut near = self.base.buffer.candidates().take(COMPANIONS);
-            return near.find(|&slot| self.stream_of(slot) == stream).map(Eviction::Page);
-        }
-        let next = self.base.buffer.choose_companion(&self.base.kernel.ftl, beside)?;
-        let pads = matches!(next, Eviction::Pad(_));
-        (!pads || !self.base.kernel.ftl.is_read_only()).then_some(next)
-    }
-
-    /// The stream to which a page of the buffer belongs as things stand.
-    #[inline]
-    pub(super) fn stream_of(&self, slot: SlotId) -> WriteStream {
-        let page = self.base.buffer.page(slot);
-        self.base.kernel.ftl.streams().host_stream(page.page, page.tag)
-    }
-
     /// The stream of a program: that of its first page.
     pub(super) fn stream_of_program<const S: Skills>(&self, program: CommandId) -> WriteStream {
-        self.stream_of(SlotId::new(self.writes.loads.get(program, 0)))
+        self.base.stream_of(SlotId::new(self.writes.loads.get(program, 0)))
     }
 
     /// Begins what the policy wants evicted. Returns the slot that stands for it in its program.
@@ -280,7 +218,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// stays.
     #[inline(never)]
     fn take_pack(&mut self, first: SlotId, second: SlotId) -> SlotId {
-        if self.stream_of(first) != self.stream_of(second) {
+        if self.base.stream_of(first) != self.base.stream_of(second) {
             self.take_page::<{ skills::ALL }>(first);
             return first;
         }
@@ -305,52 +243,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// A clean page leaves the buffer.
-    pub(super) fn drop_clean(&mut self, slot: SlotId) {
-        self.base.kernel.contents.trim(slot);
-        self.base.buffer.drop_clean(slot, &self.base.kernel.ftl);
-    }
-
-    /// What of a page lies on flash and has to be read before it is programmed: the parts that hold
-    /// sectors which are not on their way.
-    #[inline]
-    pub(super) fn older_parts_of(&self, slot: SlotId) -> Fragments {
-        let page = self.base.buffer.page(slot);
-        let whole = page.flushing == self.base.kernel.ftl.full_page() && !page.padding;
-        if whole || page.packed_with.is_some() {
-            return [None, None];
-        }
-        let missing = |part: Option<Fragment>| {
-            part.filter(|part| page.padding || !page.flushing.covers(part.sectors))
-        };
-        self.base.kernel.ftl.fragments(page.page).map(missing)
-    }
-
-    /// A page that holds sectors on flash which it does not hold in the buffer is read first. Its program has
-    /// `waited` for its entry of the map.
-    pub(super) fn merge_if_partial<const S: Skills>(
-        &mut self,
-        slot: SlotId,
-        program: CommandId,
-        waited: Nanos,
-    ) {
-        for part in self.older_parts_of(slot).into_iter().flatten() {
-            let mut read = Command::new(Kind::Read, Origin::Merge, Task::WriteBack, part.at);
-            read.units = 1;
-            read.codewords = self.base.kernel.flash.bus().codewords_per_unit();
-            read.mode = self.base.kernel.ftl.mode_at::<S>(part.at);
-            read.then = Some(program);
-            read.spent.translation = waited;
-            self.base.kernel.flash.command_mut(program).waits_for += 1;
-            let read = self.base.kernel.flash.prepare(read);
-            self.submit_command::<S>(read);
-        }
-    }
-
     /// Places a program whose data is complete, and hands it to the flash, as soon as the processor has
     /// time for that.
     pub(super) fn issue<const S: Skills>(&mut self, program: CommandId) {
-        if !any(S, RARE) || !self.wait_for_processor(program, 1) {
+        if !any(S, RARE) || !self.base.wait_for_processor(program, 1) {
             self.issue_now::<S>(program);
         }
     }
@@ -359,7 +255,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn issue_now<const S: Skills>(&mut self, program: CommandId) {
         let stream = self.stream_of_program::<S>(program);
         if self.place_or_stall::<S>(program, stream) {
-            self.hand_over::<S>(program, self.base.kernel.flash.command(program).page);
+            self.base.hand_over::<S>(program, self.base.kernel.flash.command(program).page);
         }
     }
 
@@ -423,7 +319,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let command = self.base.kernel.flash.command_mut(program);
         command.spent.gc += waited;
         let at = command.page;
-        self.hand_over::<S>(program, at);
+        self.base.hand_over::<S>(program, at);
         true
     }
 
@@ -441,20 +337,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         };
         self.fill_place::<S>(program, first);
         true
-    }
-
-    /// Hands a program that is placed to the flash.
-    #[inline(always)]
-    pub(super) fn hand_over<const S: Skills>(&mut self, program: CommandId, at: Ppn) {
-        self.submit_command::<S>(program);
-        self.consider_collecting_at::<S>(at);
-    }
-
-    /// A page was taken: its plane may have to collect.
-    #[inline]
-    pub(super) fn consider_collecting_at<const S: Skills>(&mut self, page: Ppn) {
-        let geometry = self.base.kernel.ftl.geometry();
-        self.consider_collecting::<S>(geometry.plane_of(geometry.block_of(page)));
     }
 
     /// A read for a merge, or the program of a write-back, is done.
@@ -494,7 +376,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             )
         {
             self.program_again(id);
-            self.empty_failed::<S>();
+            self.base.empty_failed::<S>();
             // Only where planes are gated, and it was given up, there may be something to begin now.
             return self
                 .writes
@@ -516,10 +398,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.buffer.program_ended();
         }
         if any(S, RARE) {
-            self.empty_failed::<S>();
+            self.base.empty_failed::<S>();
             self.rewrite_what_is_due::<S>();
         }
-        self.relieve::<S>();
+        self.base.relieve::<S>();
         self.admit_waiting::<S>();
         self.write_back::<S>();
     }
@@ -536,7 +418,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if !discard || self.base.plant.is(Canary::TrimForgotten) {
             self.base.kernel.ftl.commit::<S>(page, at);
         }
-        self.end_write_back::<S>(slot, spent);
+        self.base.end_write_back::<S>(slot, spent);
         self.admit_next_version::<S>(page);
     }
 
@@ -550,15 +432,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             if !discard && !lost {
                 self.base.kernel.ftl.commit_fragment(page, at);
             }
-            self.end_write_back::<{ skills::ALL }>(slot, spent);
+            self.base.end_write_back::<{ skills::ALL }>(slot, spent);
         }
-    }
-
-    fn end_write_back<const S: Skills>(&mut self, slot: SlotId, spent: &Spent) {
-        let Base { buffer, desk, kernel: Kernel { now, ftl, contents, .. }, .. } = &mut self.base;
-        let left = buffer.page(slot).dirty.is_empty();
-        contents.end_write_back(slot, left);
-        buffer.end_write_back(slot, ftl, |waiter| desk.settle::<S>(waiter, spent, *now, contents));
     }
 
     /// A version of a page has left the staging area: the write that waited for that comes in.
@@ -582,29 +457,154 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 continue;
             }
             let Waiting { request, span, .. } = waiting;
-            let admitted = self.write_page::<S>(request, span, Turn::Waited);
+            let admitted = self.base.write_page::<S>(request, span, Turn::Waited);
             debug_assert!(admitted, "nothing else can have come in");
             let last = self.base.desk.intake.settle(request);
             debug_assert!(!last, "it waits for its program now");
             return;
         }
     }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Puts a page of a write into the buffer, if there is room.
+    pub(super) fn write_page<const S: Skills>(
+        &mut self,
+        id: RequestId,
+        span: PageSpan,
+        turn: Turn,
+    ) -> bool {
+        let tag = self.kernel.ftl.streams().tag_of(self.desk.intake.get(id).request().stream);
+        let Some(slot) = self.let_page_in::<S>(span, tag, turn) else { return false };
+        let request = self.desk.intake.get(id).request();
+        self.kernel.contents.write(request, span.page, span.sectors, slot);
+        self.outdate_read::<S>(span.page);
+        if laws::ON {
+            self.ledger.written(span.page);
+        }
+        self.wait_for_flash(id, slot);
+        true
+    }
+
+    /// Puts a page of a write into the buffer. Clean pages make room, where it is for them to go.
+    #[inline]
+    pub(super) fn let_page_in<const S: Skills>(
+        &mut self,
+        span: PageSpan,
+        tag: u8,
+        turn: Turn,
+    ) -> Option<SlotId> {
+        loop {
+            let entered = self.buffer.write(span, tag, turn, &self.kernel.ftl);
+            if entered.is_some() || !self.buffer.keeps_reads() {
+                return entered;
+            }
+            let clean = self.buffer.next_clean(turn, &self.kernel.ftl)?;
+            self.drop_clean(clean);
+        }
+    }
+
+    fn is_clean(&self, slot: SlotId) -> bool {
+        self.buffer.page(slot).dirty.is_empty()
+    }
+
+    /// What else may share a flash page, or a row, with pages of `stream`: the policy's next, looked for among the
+    /// first few if there are several streams. Nothing that begins another block, or drops a clean page.
+    pub(super) fn companion(&mut self, stream: WriteStream, beside: Beside) -> Option<Eviction> {
+        if self.kernel.ftl.streams().host_streams() > 1 {
+            let mut near = self.buffer.candidates().take(COMPANIONS);
+            return near.find(|&slot| self.stream_of(slot) == stream).map(Eviction::Page);
+        }
+        let next = self.buffer.choose_companion(&self.kernel.ftl, beside)?;
+        let pads = matches!(next, Eviction::Pad(_));
+        (!pads || !self.kernel.ftl.is_read_only()).then_some(next)
+    }
+
+    /// The stream to which a page of the buffer belongs as things stand.
+    #[inline]
+    pub(super) fn stream_of(&self, slot: SlotId) -> WriteStream {
+        let page = self.buffer.page(slot);
+        self.kernel.ftl.streams().host_stream(page.page, page.tag)
+    }
+
+    /// A clean page leaves the buffer.
+    pub(super) fn drop_clean(&mut self, slot: SlotId) {
+        self.kernel.contents.trim(slot);
+        self.buffer.drop_clean(slot, &self.kernel.ftl);
+    }
+
+    /// Hands a program that is placed to the flash.
+    #[inline(always)]
+    pub(super) fn hand_over<const S: Skills>(&mut self, program: CommandId, at: Ppn) {
+        self.submit_command::<S>(program);
+        self.consider_collecting_at::<S>(at);
+    }
+
+    /// A page was taken: its plane may have to collect.
+    #[inline]
+    pub(super) fn consider_collecting_at<const S: Skills>(&mut self, page: Ppn) {
+        let geometry = self.kernel.ftl.geometry();
+        self.consider_collecting::<S>(geometry.plane_of(geometry.block_of(page)));
+    }
+
+    fn end_write_back<const S: Skills>(&mut self, slot: SlotId, spent: &Spent) {
+        let Base { buffer, desk, kernel: Kernel { now, ftl, contents, .. }, .. } = self;
+        let left = buffer.page(slot).dirty.is_empty();
+        contents.end_write_back(slot, left);
+        buffer.end_write_back(slot, ftl, |waiter| desk.settle::<S>(waiter, spent, *now, contents));
+    }
+
+    /// What of a page lies on flash and has to be read before it is programmed: the parts that hold
+    /// sectors which are not on their way.
+    #[inline]
+    pub(super) fn older_parts_of(&self, slot: SlotId) -> Fragments {
+        let page = self.buffer.page(slot);
+        let whole = page.flushing == self.kernel.ftl.full_page() && !page.padding;
+        if whole || page.packed_with.is_some() {
+            return [None, None];
+        }
+        let missing = |part: Option<Fragment>| {
+            part.filter(|part| page.padding || !page.flushing.covers(part.sectors))
+        };
+        self.kernel.ftl.fragments(page.page).map(missing)
+    }
+
+    /// A page that holds sectors on flash which it does not hold in the buffer is read first. Its program has
+    /// `waited` for its entry of the map.
+    pub(super) fn merge_if_partial<const S: Skills>(
+        &mut self,
+        slot: SlotId,
+        program: CommandId,
+        waited: Nanos,
+    ) {
+        for part in self.older_parts_of(slot).into_iter().flatten() {
+            let mut read = Command::new(Kind::Read, Origin::Merge, Task::WriteBack, part.at);
+            read.units = 1;
+            read.codewords = self.kernel.flash.bus().codewords_per_unit();
+            read.mode = self.kernel.ftl.mode_at::<S>(part.at);
+            read.then = Some(program);
+            read.spent.translation = waited;
+            self.kernel.flash.command_mut(program).waits_for += 1;
+            let read = self.kernel.flash.prepare(read);
+            self.submit_command::<S>(read);
+        }
+    }
 
     /// Blocks that failed are emptied and given up.
     #[inline]
     pub(super) fn empty_failed<const S: Skills>(&mut self) {
-        if self.base.kernel.ftl.has_failed() {
-            let Base { kernel, services, .. } = &mut self.base;
+        if self.kernel.ftl.has_failed() {
+            let Base { kernel, services, .. } = self;
             services.collector.empty_failed::<S>(kernel);
         }
     }
 
     /// Planes that were short of free blocks with nothing worth collecting may have something now.
     pub(super) fn relieve<const S: Skills>(&mut self) {
-        if any(S, RARE) && self.base.services.merger.is_some() {
+        if any(S, RARE) && self.services.merger.is_some() {
             return;
         }
-        let Base { kernel, services, .. } = &mut self.base;
+        let Base { kernel, services, .. } = self;
         services.collector.feed_hungry::<S>(kernel);
     }
 }

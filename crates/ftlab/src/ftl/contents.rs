@@ -6,6 +6,7 @@
 
 use super::parity::Rest;
 use crate::nand::Stripe;
+use crate::scheduler::CommandId;
 use crate::units::{Lpn, Ppn};
 
 /// Moves data on flash when the FTL does.
@@ -19,6 +20,8 @@ pub trait FlashContents {
     fn lose(&mut self, _first: Ppn, _units: u32) {}
     /// A block of `units` pages is erased.
     fn erase(&mut self, _first: Ppn, _units: u32) {}
+    /// A flash command will read pages of the map at `at`, for a read of the host.
+    fn plan_map_read(&mut self, _command: CommandId, _at: Ppn) {}
     /// A page of the map is programmed.
     fn program_map(&mut self, _page: Lpn, _to: Ppn) {}
     /// What was to be programmed at these pages, or the erase of them, did not come to its end: nothing that may be read

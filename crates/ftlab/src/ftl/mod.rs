@@ -14,6 +14,7 @@ pub mod gc;
 mod image;
 mod kernel;
 mod lost;
+pub(crate) mod map_cache;
 mod map_pages;
 pub mod mapping;
 pub mod merge;

@@ -68,9 +68,11 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     fn write_page(&mut self, id: RequestId, span: PageSpan, turn: Turn) -> bool {
         let request = &self.requests[id.at()].request;
         let tag = self.device.base.kernel.ftl.streams().tag_of(request.stream);
-        let Some(slot) = self.device.let_page_in::<{ ALL }>(span, tag, turn) else { return false };
+        let Some(slot) = self.device.base.let_page_in::<{ ALL }>(span, tag, turn) else {
+            return false;
+        };
         self.device.base.kernel.contents.write(request, span.page, span.sectors, slot);
-        self.device.outdate_read::<{ ALL }>(span.page);
+        self.device.base.outdate_read::<{ ALL }>(span.page);
         if verify::ON {
             self.device.base.ledger.written(span.page);
         }

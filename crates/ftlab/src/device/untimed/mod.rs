@@ -73,7 +73,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         {
             self.advance_until(at, &mut Vec::new());
         }
-        self.host_is_back();
+        self.base.host_is_back();
         let geometry = self.base.kernel.ftl.geometry();
         let streams = self.base.kernel.ftl.streams().host_streams();
         Ok(Untimed {

@@ -28,7 +28,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 "blocks of a log are merged while other planes work",
             ),
             (
-                self.base.services.translator.is_some(),
+                self.base.services.map.is_some(),
                 "its map lies on flash, and writes wait for entries of it",
             ),
             (self.base.kernel.ftl.packs(), "pages lie in fragments"),

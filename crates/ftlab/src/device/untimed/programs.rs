@@ -46,7 +46,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             while let Some(first) = self.device.base.buffer.due(&self.device.base.kernel.ftl) {
                 match first {
                     Eviction::Page(slot) if self.device.base.buffer.page(slot).dirty.is_empty() => {
-                        self.device.drop_clean(slot);
+                        self.device.base.drop_clean(slot);
                     }
                     _ => {
                         self.begin_row(first);
@@ -80,7 +80,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         if self.device.base.buffer.row() > 1 {
             let (home, stream) = (self.first_page_of(leader), self.stream_of(leader));
             for number in 1..self.device.base.buffer.row() {
-                if let Some(next) = self.device.next_of_row(home, stream, number) {
+                if let Some(next) = self.device.base.next_of_row(home, stream, number) {
                     row.push(self.put_together(next));
                 }
             }
@@ -162,7 +162,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     fn stream_of(&self, number: u32) -> WriteStream {
-        self.device.stream_of(self.programs.all[number as usize].slots[0])
+        self.device.base.stream_of(self.programs.all[number as usize].slots[0])
     }
 
     /// Places a program beside those before it if that can be, else where it would go alone.
@@ -218,7 +218,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             if flushing != self.device.base.kernel.ftl.full_page() || padding {
                 self.device.base.kernel.ftl.settle_page(page, &mut self.later);
             }
-            self.device.fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit));
+            self.device.base.fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit));
         }
         let geometry = self.device.base.kernel.ftl.geometry();
         let plane = geometry.plane_of_page(at);

@@ -1,0 +1,231 @@
+//! The way to entries of a map that lies on flash (`ftl.mapping.policy = "dftl"`).
+//!
+//! A page that is read, or written back, looks its entry up first ([`MapCache::finds`]). If it is in memory, nothing
+//! is lost. If not, the page waits for a *fetch*: the entry that made room is written first if it differs from
+//! flash, then the translation page is read, once for all who wait for it. Then the page goes on where it
+//! stood ([`MapCache::next_ready`]).
+//!
+//! A translation page is rewritten (`rewrite`) for an entry that made room, for what collection has moved, or
+//! for a trim: its old copy is read, the new one placed and programmed as any page. One that is asked for again
+//! meanwhile is rewritten once more. While it is rewritten all of it is in memory, so who looks for one of
+//! its entries waits for the old copy at the most. A rewrite waits for room, never for another rewrite or a
+//! fetch; nothing that makes room waits for it. So everybody gets on.
+//!
+//! What becomes of that when programs fail, and at the end of the device's life, stands in [`failures`].
+
+mod failures;
+mod reads;
+mod ready;
+mod rewrites;
+mod room;
+mod waiting;
+
+use std::collections::VecDeque;
+
+pub(crate) use self::ready::Ready;
+use self::ready::Todo;
+pub(crate) use self::rewrites::Progress;
+use self::room::Stalled;
+pub(crate) use self::waiting::Seeker;
+use self::waiting::{Fetch, Load, Queue, Rewrite, Table, Waiter};
+use crate::engine::{Handle, Slab};
+use crate::ftl::gc::Collector;
+use crate::ftl::mapping::dftl::{DemandCounts, Found};
+use crate::ftl::{FlashContents, Ftl, Kernel};
+use crate::scheduler::{Probe, Task};
+use crate::units::{Lpn, SimTime, Tpn};
+use crate::verify::Canary;
+
+/// Everything that waits for the map.
+#[derive(Clone, Debug)]
+pub(crate) struct MapCache {
+    fetches: Slab<Fetch>,
+    waiters: Slab<Waiter>,
+    by_page: Table<Lpn, Handle<Fetch>>,
+    loads: Table<Tpn, Load>,
+    rewrites: Table<Tpn, Rewrite>,
+    /// Programs that wait for a place.
+    stalled: Stalled,
+    /// What goes on next.
+    todo: VecDeque<Todo>,
+}
+
+/// How an entry of a translation page comes into memory.
+enum Source {
+    /// It is there: its page is being rewritten, or was never written.
+    Memory,
+    /// Somebody else reads the page.
+    UnderWay,
+    Flash,
+}
+
+/// Counts something of a map that lies on flash.
+fn count(ftl: &mut Ftl, count: impl FnOnce(&mut DemandCounts)) {
+    if let Some(map) = ftl.map_on_flash_mut() {
+        count(map.counts_mut());
+    }
+}
+
+impl MapCache {
+    /// Nobody waits; translation pages go to so many pools of planes.
+    pub fn new(pools: u32) -> MapCache {
+        MapCache {
+            fetches: Slab::default(),
+            waiters: Slab::default(),
+            by_page: Table::default(),
+            loads: Table::default(),
+            rewrites: Table::default(),
+            stalled: Stalled::new(pools),
+            todo: VecDeque::new(),
+        }
+    }
+
+    /// Translation pages that are being rewritten.
+    pub fn being_rewritten(&self) -> Vec<Tpn> {
+        // Sorted: a hash has no order.
+        let mut all: Vec<Tpn> = self.rewrites.keys().copied().collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// Whether nobody waits, and nothing is under way.
+    pub fn is_at_rest(&self) -> bool {
+        self.by_page.is_empty() && self.loads.is_empty() && self.rewrites.is_empty()
+    }
+
+    /// Whether looking up the entry of a page may ask something of flash.
+    pub fn may_wait_for(&self, page: Lpn, ftl: &Ftl) -> bool {
+        let Some(map) = ftl.map_on_flash() else { return false };
+        if self.by_page.contains_key(&page) {
+            return true;
+        }
+        let cached = map.cached();
+        let is_full = cached.held() == cached.capacity();
+        let may_miss = is_full || ftl.has_translation(map.page_of(page));
+        cached.state(page).is_none() && may_miss && !map.keeps_entry(page)
+    }
+
+    /// Whether the entry of a page is in memory. One that is still being fetched has its place there, but
+    /// nobody knows it.
+    pub fn knows(&self, page: Lpn, ftl: &Ftl) -> bool {
+        let Some(map) = ftl.map_on_flash() else { return true };
+        let is_there = map.cached().state(page).is_some() || map.keeps_entry(page);
+        is_there && !self.by_page.contains_key(&page)
+    }
+
+    /// Looks up the entry of a page. False if `who` has to wait for it, and may be ready soon.
+    pub fn finds(
+        &mut self,
+        page: Lpn,
+        who: Seeker,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        gc: &mut Collector,
+    ) -> bool {
+        let under_way = self.by_page.get(&page).copied();
+        let Some(map) = on.ftl.map_on_flash_mut() else { return true };
+        let (found, of) = (map.find(page, who.cause(), under_way.is_some()), map.page_of(page));
+        let room = match found {
+            Found::Hit if under_way.is_none() => return true,
+            Found::Hit => None,
+            Found::Miss(room) => room.filter(|_| !on.ftl.plant.is(Canary::DirtyEntryForgotten)),
+        };
+        let room = room.filter(|&left| !self.kept_at_once(left, &mut on.ftl));
+        let now = on.now;
+        let mut fetch = None;
+        if let Some(under_way) = under_way {
+            self.join(under_way, who, now);
+            count(&mut on.ftl, |counts| counts.shared += 1);
+        } else if room.is_some() {
+            fetch = Some(self.begin_fetch(page, who, now));
+        } else {
+            let source = self.source_of(of, &mut on.ftl);
+            if matches!(source, Source::Memory) {
+                return true;
+            }
+            let fetch = self.begin_fetch(page, who, now);
+            self.bring_entry(fetch, of, source, on);
+        }
+        if let Some(left) = room {
+            self.rewrite(left, who.cause().of_room(), fetch, on, gc);
+        }
+        false
+    }
+
+    /// Somebody waits for a fetch.
+    fn join(&mut self, fetch: Handle<Fetch>, who: Seeker, since: SimTime) {
+        let id = self.waiters.insert(Waiter { who, since, next: None });
+        let MapCache { fetches, waiters, .. } = self;
+        fetches[fetch].seekers.push(id, |last| waiters[last].next = Some(id));
+    }
+
+    fn begin_fetch(&mut self, page: Lpn, who: Seeker, since: SimTime) -> Handle<Fetch> {
+        let seekers = Queue::default();
+        let fetch = self.fetches.insert(Fetch { page, cause: who.cause(), seekers, next: None });
+        self.by_page.insert(page, fetch);
+        self.join(fetch, who, since);
+        fetch
+    }
+
+    fn push(fetches: &mut Slab<Fetch>, to: &mut Queue<Fetch>, fetch: Handle<Fetch>) {
+        fetches[fetch].next = None;
+        to.push(fetch, |last| fetches[last].next = Some(fetch));
+    }
+
+    /// Where an entry that is not in memory comes from, counted.
+    fn source_of(&self, of: Tpn, ftl: &mut Ftl) -> Source {
+        let is_kept = ftl.map_on_flash().is_some_and(|map| map.keeps(of));
+        let rewrite = self.rewrites.get(&of).map(|rewrite| rewrite.reads);
+        let is_read = self.loads.contains_key(&of);
+        let was_written = ftl.has_translation(of);
+        let source = match rewrite {
+            Some(0) => Source::Memory,
+            Some(_) => Source::UnderWay,
+            None if is_read => Source::UnderWay,
+            None if is_kept => Source::Memory,
+            None if was_written => Source::Flash,
+            None => Source::Memory,
+        };
+        match source {
+            Source::Memory if rewrite.is_none() => count(ftl, |counts| counts.unwritten += 1),
+            Source::Memory | Source::UnderWay => count(ftl, |counts| counts.shared += 1),
+            Source::Flash => {}
+        }
+        source
+    }
+
+    /// There is room for the entry of a fetch.
+    fn fetch_entry(
+        &mut self,
+        fetch: Handle<Fetch>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+    ) {
+        let page = self.fetches[fetch].page;
+        let Some(of) = on.ftl.map_on_flash().map(|map| map.page_of(page)) else { return };
+        let source = self.source_of(of, &mut on.ftl);
+        self.bring_entry(fetch, of, source, on);
+    }
+
+    /// Brings the entry of a fetch into memory.
+    fn bring_entry(
+        &mut self,
+        fetch: Handle<Fetch>,
+        of: Tpn,
+        source: Source,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+    ) {
+        if matches!(source, Source::Memory) {
+            return self.is_fetched(fetch);
+        }
+        if matches!(source, Source::Flash) {
+            let cause = self.fetches[fetch].cause;
+            let reads = self.read_map(of, cause, Task::LoadMap(of), on);
+            self.loads.insert(of, Load { reads, fetches: Queue::default() });
+        }
+        let MapCache { fetches, loads, rewrites, .. } = self;
+        let queue = match rewrites.get_mut(&of) {
+            Some(rewrite) => &mut rewrite.content,
+            None => &mut loads.entry(of).or_default().fetches,
+        };
+        MapCache::push(fetches, queue, fetch);
+    }
+}

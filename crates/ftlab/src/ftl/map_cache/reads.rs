@@ -1,0 +1,92 @@
+//! Translation pages that are read: for entries, and to be rewritten.
+
+use super::{MapCache, count};
+use crate::ftl::mapping::dftl::Cause;
+use crate::ftl::{FlashContents, Ftl, Kernel};
+use crate::scheduler::{Command, Kind, Origin, Probe, Task};
+use crate::units::{Lpn, Ppn, Tpn};
+
+impl MapCache {
+    /// Begins to read a translation page. Returns how many reads that takes: one, unless collection has
+    /// parted it.
+    pub(super) fn read_map(
+        &self,
+        of: Tpn,
+        cause: Cause,
+        task: Task,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+    ) -> u32 {
+        let Some(pages) = on.ftl.map_on_flash().map(|map| map.pages_of(of)) else { return 0 };
+        let (mut reads, mut open) = (0, None);
+        for page in pages {
+            let Some(at) = on.ftl.look_up(page) else { continue };
+            if on.ftl.is_lost(at) {
+                // A copy of what nothing read.
+                self.lose_entries(of, &mut on.ftl);
+            }
+            let flash_page = on.flash.geometry().flash_page_of(at);
+            open = match open {
+                Some((first, of_page, units)) if of_page == flash_page => {
+                    Some((first, of_page, units + 1))
+                }
+                other => {
+                    reads += u32::from(submit_read(other, cause, task, on));
+                    Some((at, flash_page, 1))
+                }
+            };
+        }
+        reads += u32::from(submit_read(open, cause, task, on));
+        count(&mut on.ftl, |counts| counts.reads[cause as usize] += u64::from(reads));
+        reads
+    }
+
+    /// Nothing reads a translation page, or a part of it: whose entry is not in memory is lost with it, and reads of it
+    /// end as unreadable until the host writes it again. (A drive could find these pages by their spare areas.)
+    #[cold]
+    pub fn lose_entries(&self, of: Tpn, ftl: &mut Ftl) {
+        let entries = ftl.map_on_flash().map(|map| map.entries_of(of));
+        for page in entries.into_iter().flatten().map(Lpn::new) {
+            if !self.knows(page, ftl) {
+                ftl.lose_page(page);
+            }
+        }
+    }
+
+    /// A translation page was read, or a part of it. True if that was the last one.
+    pub fn loaded(&mut self, of: Tpn) -> bool {
+        let Some(load) = self.loads.get_mut(&of) else { return false };
+        load.reads -= 1;
+        if load.reads > 0 {
+            return false;
+        }
+        let fetches = std::mem::take(&mut load.fetches);
+        self.loads.remove(&of);
+        self.all_fetched(fetches);
+        true
+    }
+}
+
+/// Reads so many units of a flash page, if there is anything to read.
+fn submit_read(
+    what: Option<(Ppn, u32, u32)>,
+    cause: Cause,
+    task: Task,
+    on: &mut Kernel<impl Probe, impl FlashContents>,
+) -> bool {
+    let Some((at, _, units)) = what else { return false };
+    let origin = match cause {
+        Cause::HostRead | Cause::RoomForRead => Origin::Host,
+        Cause::WriteBack | Cause::RoomForWrite | Cause::Trim => Origin::Merge,
+        Cause::Collection => Origin::Gc,
+        Cause::Recovery => Origin::Merge,
+    };
+    let mut read = Command::new(Kind::Read, origin, task, at);
+    read.units = units;
+    read.codewords = units * on.flash.bus().codewords_per_unit();
+    let read = on.flash.prepare(read);
+    if origin == Origin::Host {
+        on.contents.plan_map_read(read, at);
+    }
+    on.flash.submit(on.now, read);
+    true
+}

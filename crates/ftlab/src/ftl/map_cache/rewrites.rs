@@ -1,0 +1,125 @@
+//! Translation pages that are rewritten.
+
+use super::waiting::{Fetch, Queue, Rewrite};
+use super::{MapCache, count};
+use crate::engine::{Handle, skills};
+use crate::ftl::gc::Collector;
+use crate::ftl::mapping::dftl::Cause;
+use crate::ftl::{FlashContents, Kernel};
+use crate::scheduler::{Command, CommandId, Kind, Probe, Task};
+use crate::units::Tpn;
+
+/// What has come of a command of a rewrite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// More is to come.
+    Waits,
+    /// The old copy is in memory.
+    Read,
+    /// The new copy is on flash.
+    Written,
+    /// Programming it has failed, and it goes elsewhere.
+    Failed,
+}
+
+impl MapCache {
+    /// A translation page is to be rewritten; for a fetch whose entry takes the place of one of its own, if
+    /// for one.
+    pub(super) fn rewrite(
+        &mut self,
+        of: Tpn,
+        cause: Cause,
+        room_for: Option<Handle<Fetch>>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        gc: &mut Collector,
+    ) {
+        let MapCache { fetches, rewrites, .. } = self;
+        if let Some(rewrite) = rewrites.get_mut(&of) {
+            let (_, room) = rewrite.again.get_or_insert_with(|| (cause, Queue::default()));
+            if let Some(fetch) = room_for {
+                MapCache::push(fetches, room, fetch);
+            }
+            return;
+        }
+        let mut room = Queue::default();
+        if let Some(fetch) = room_for {
+            MapCache::push(fetches, &mut room, fetch);
+        }
+        self.begin_rewrite(of, cause, room, on, gc);
+    }
+
+    fn begin_rewrite(
+        &mut self,
+        of: Tpn,
+        cause: Cause,
+        room: Queue<Fetch>,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        gc: &mut Collector,
+    ) {
+        if let Some(map) = on.ftl.map_on_flash_mut() {
+            map.rewrite(of);
+        }
+        let reads = self.read_map(of, cause, Task::RewriteMap(of), on);
+        let content = Queue::default();
+        self.rewrites.insert(of, Rewrite { cause, reads, content, room, again: None });
+        if reads == 0 {
+            self.program_map(of, on, gc);
+        }
+    }
+
+    /// A read or the program of a rewrite is done.
+    pub fn command_done(
+        &mut self,
+        of: Tpn,
+        id: CommandId,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        gc: &mut Collector,
+    ) -> Progress {
+        if on.flash.command(id).kind == Kind::Program {
+            return self.rewritten(of, id, on, gc);
+        }
+        let Some(rewrite) = self.rewrites.get_mut(&of) else { return Progress::Waits };
+        rewrite.reads -= 1;
+        if rewrite.reads > 0 {
+            return Progress::Waits;
+        }
+        let content = std::mem::take(&mut rewrite.content);
+        self.program_map(of, on, gc);
+        self.all_fetched(content);
+        Progress::Read
+    }
+
+    /// A translation page is on flash.
+    fn rewritten(
+        &mut self,
+        of: Tpn,
+        id: CommandId,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        gc: &mut Collector,
+    ) -> Progress {
+        let Command { page: first, failed, .. } = *on.flash.command(id);
+        if on.ftl.program_fails::<{ skills::ALL }>(first, failed, &mut on.contents) {
+            self.program_again(of, id, on, gc);
+            return Progress::Failed;
+        }
+        let Some(rewrite) = self.rewrites.remove(&of) else { return Progress::Waits };
+        on.ftl.commit_translation(of, first);
+        count(&mut on.ftl, |counts| counts.programs[rewrite.cause as usize] += 1);
+        if let Some((cause, room)) = rewrite.again {
+            self.begin_rewrite(of, cause, room, on, gc);
+        }
+        self.there_is_room(rewrite.room);
+        Progress::Written
+    }
+
+    /// Rewrites the translation pages that collection, trims and writes have made stale.
+    pub fn rewrite_due(
+        &mut self,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        gc: &mut Collector,
+    ) {
+        while let Some((of, cause)) = on.ftl.map_on_flash_mut().and_then(|map| map.next_due()) {
+            self.rewrite(of, cause, None, on, gc);
+        }
+    }
+}
