@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::base::{Base, Services};
+use super::base::{Base, Reads, Services};
 use super::cycle::Cycles;
 use super::desk::Desk;
 use super::idle::{Chore, Idle};
@@ -10,8 +10,8 @@ use super::journal::Journal;
 use super::ledger::Ledger;
 use super::lock_step::Standstill;
 use super::stalled::Stalled;
-use super::{Contents, Device, Reads, Writes};
-use crate::cache::{Buffer, BufferSetup, Gate, ReadCache, ReadCacheSetup, Shape, Space};
+use super::{Contents, Device, Writes};
+use crate::cache::{Buffer, BufferSetup, Gate, ReadCacheSetup, Shape, Space};
 use crate::config::{
     Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
 };
@@ -410,6 +410,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         journal.map(|upkeep| Box::new(Journal::new(upkeep, geometry, setup.ftl.logical_pages)));
     let map = on_flash.then(|| Box::new(MapCache::new(pools)));
     let services = Services {
+        direct: (!translates).then(Box::default),
         collector: Collector::new(units_per_page, dies),
         merger: setup.merger.map(|setup| Box::new(Merger::new(setup, dies))),
         rewriter,
@@ -439,7 +440,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         kernel: Kernel { now: SimTime::ZERO, ftl: Ftl::new(setup.ftl), flash, contents },
         services,
         buffer: Buffer::new(setup.buffer),
-        reads: ReadCache::new(setup.reads),
+        reads: Reads::new(setup.reads),
         desk,
         idle: Idle::new(|chore| match chore {
             Chore::Collect => collect_after_idle,
@@ -455,8 +456,6 @@ pub fn assemble_with<P: Probe, C: Contents>(
         skills: skills::ALL,
         base,
         writes,
-        reads: Reads::default(),
-        direct: (!translates).then(Box::default),
     };
     device.base.begin_ages();
     device.base.plan_patrol();

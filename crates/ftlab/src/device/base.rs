@@ -2,11 +2,14 @@
 //! answered. The paths keep only what is under way on them.
 
 use super::desk::Desk;
+use super::direct_path::Direct;
 use super::idle::Idle;
 use super::journal::Journal;
 use super::ledger::Ledger;
+use super::read_ahead::ReadingAhead;
+use super::read_path::Fetched;
 use super::{Contents, EndOfLife};
-use crate::cache::{Buffer, ReadCache};
+use crate::cache::{Buffer, ReadCache, ReadCacheSetup};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::cost::Rewriter;
@@ -24,8 +27,7 @@ pub(super) struct Base<P, C> {
     pub services: Services,
     /// What was written and is not on flash, or not yet known to be there.
     pub buffer: Buffer,
-    /// What was read lately.
-    pub reads: ReadCache,
+    pub reads: Reads,
     pub desk: Desk,
     /// What begins if no request comes.
     pub idle: Idle,
@@ -41,10 +43,33 @@ pub(super) struct Base<P, C> {
     pub plant: Plant,
 }
 
+/// What was read lately, and what is being read.
+#[derive(Clone, Debug)]
+pub(super) struct Reads {
+    /// What was read lately.
+    pub cache: ReadCache,
+    /// What is being read ahead.
+    pub ahead: ReadingAhead,
+    /// What is being read and stays in the buffer then.
+    pub fetched: Fetched,
+}
+
+impl Reads {
+    pub fn new(cache: ReadCacheSetup) -> Reads {
+        Reads {
+            cache: ReadCache::new(cache),
+            ahead: ReadingAhead::default(),
+            fetched: Fetched::default(),
+        }
+    }
+}
+
 /// What moves data for purposes of the device's own.
 #[derive(Clone, Debug)]
 pub(super) struct Services {
     pub collector: Collector,
+    /// Requests go straight to flash; none if they are translated.
+    pub direct: Option<Box<Direct>>,
     /// What merges blocks; none if they are collected.
     pub merger: Option<Box<Merger>>,
     /// What programs pages again at another cost; none if nothing does.

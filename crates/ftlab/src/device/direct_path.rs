@@ -12,7 +12,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Contents, Device, FlashRead, FlashWrite};
+use super::base::Base;
+use super::{Contents, FlashRead, FlashWrite};
 use crate::engine::skills;
 use crate::host::{Op, Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
@@ -72,31 +73,29 @@ impl Direct {
     }
 }
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl<P: Probe, C: Contents> Base<P, C> {
     /// Takes a command up.
     pub(super) fn start_direct(&mut self, id: RequestId, request: &Request) {
         match request.op {
-            Op::Read => self.each_page(request, |device, span, at| device.sense(id, span, at)),
-            Op::Write => self.each_page(request, |device, span, at| {
-                device.program_in_place(id, request, span, at);
+            Op::Read => self.each_page(request, |base, span, at| base.sense(id, span, at)),
+            Op::Write => self.each_page(request, |base, span, at| {
+                base.program_in_place(id, request, span, at);
             }),
             Op::Trim => {}
             Op::Flush => {
-                if self.direct.as_mut().is_some_and(|direct| direct.flush(id)) {
-                    self.base.desk.intake.wait_for_one(id);
+                if self.services.direct.as_mut().is_some_and(|direct| direct.flush(id)) {
+                    self.desk.intake.wait_for_one(id);
                 }
             }
         }
-        if self.base.desk.intake.settle(id) {
-            self.base.finish_from_buffer(id);
+        if self.desk.intake.settle(id) {
+            self.finish_from_buffer(id);
         }
     }
 
     fn each_page(&mut self, request: &Request, mut each: impl FnMut(&mut Self, PageSpan, Ppn)) {
-        for span in Pages::new(request.lba, request.sectors, self.base.sectors_per_page) {
-            let at = self
-                .base
-                .kernel
+        for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
+            let at = self.kernel
                 .ftl
                 .look_up(span.page)
                 .expect("without translation, every page has a place");
@@ -108,44 +107,43 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let PageSpan { page, sectors } = span;
         let mut read = Command::new(Kind::Read, Origin::Host, Task::Request(id), at);
         read.units = 1;
-        read.codewords = self.base.kernel.flash.bus().codewords_of(sectors);
-        let read = self.base.kernel.flash.prepare(read);
-        self.base.buffer.note_read(None, &self.base.kernel.ftl);
-        self.base.desk.intake.wait_for_one(id);
-        self.base.kernel.contents.plan_read(read, FlashRead { request: id, page, at, sectors });
-        self.base.kernel.flash.submit(self.base.kernel.now, read);
+        read.codewords = self.kernel.flash.bus().codewords_of(sectors);
+        let read = self.kernel.flash.prepare(read);
+        self.buffer.note_read(None, &self.kernel.ftl);
+        self.desk.intake.wait_for_one(id);
+        self.kernel.contents.plan_read(read, FlashRead { request: id, page, at, sectors });
+        self.kernel.flash.submit(self.kernel.now, read);
     }
 
     fn program_in_place(&mut self, id: RequestId, request: &Request, span: PageSpan, at: Ppn) {
         let PageSpan { page, sectors } = span;
         let mut program = Command::new(Kind::Program, Origin::Host, Task::HostWrite(id), at);
         program.units = 1;
-        program.codewords = self.base.kernel.flash.bus().page_codewords();
-        if let Some(cost) = self.base.kernel.ftl.cost_of_write(page) {
+        program.codewords = self.kernel.flash.bus().page_codewords();
+        if let Some(cost) = self.kernel.ftl.cost_of_write(page) {
             program.set_cost(cost);
         }
-        let program = self.base.kernel.flash.prepare(program);
-        if let Some(direct) = &mut self.direct {
+        let program = self.kernel.flash.prepare(program);
+        if let Some(direct) = &mut self.services.direct {
             direct.program_begun(program);
         }
-        self.base.desk.intake.wait_for_one(id);
-        self.base
-            .kernel
+        self.desk.intake.wait_for_one(id);
+        self.kernel
             .contents
             .plan_write(program, &FlashWrite { request: *request, page, at, sectors });
-        self.base.kernel.flash.submit(self.base.kernel.now, program);
+        self.kernel.flash.submit(self.kernel.now, program);
     }
 
     /// A page of a write is programmed.
     pub(super) fn programmed_in_place(&mut self, id: RequestId, program: CommandId) {
-        self.base.kernel.contents.write_flash(program);
-        self.base.kernel.ftl.programmed_in_place();
-        let spent = self.base.kernel.flash.command(program).spent;
-        self.base.settle::<{ skills::ALL }>(id, &spent);
-        let Some(direct) = &mut self.direct else { return };
+        self.kernel.contents.write_flash(program);
+        self.kernel.ftl.programmed_in_place();
+        let spent = self.kernel.flash.command(program).spent;
+        self.settle::<{ skills::ALL }>(id, &spent);
+        let Some(direct) = &mut self.services.direct else { return };
         direct.program_ended(program);
-        while let Some(flush) = self.direct.as_mut().and_then(|direct| direct.next_flushed()) {
-            self.base.settle::<{ skills::ALL }>(flush, &spent);
+        while let Some(flush) = self.services.direct.as_mut().and_then(|direct| direct.next_flushed()) {
+            self.settle::<{ skills::ALL }>(flush, &spent);
         }
     }
 }

@@ -67,8 +67,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline(always)]
     pub(super) fn start<const S: Skills>(&mut self, id: RequestId, request: &Request) {
         if any(S, RARE) {
-            if self.direct.is_some() {
-                return self.start_direct(id, request);
+            if self.base.services.direct.is_some() {
+                return self.base.start_direct(id, request);
             }
             if self.base.services.merger.is_some() && self.hold(id, request.op) {
                 return;
@@ -77,7 +77,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         match request.op {
             _ if any(S, RARE) && self.base.refuses(request) => self.base.desk.intake.refuse(id),
-            Op::Read => self.submit_read::<S>(id, request),
+            Op::Read => self.base.submit_read::<S>(id, request),
             Op::Write => self.submit_write::<S>(id, request),
             Op::Trim => self.trim_in_turn(id, request),
             Op::Flush => self.submit_flush(id),

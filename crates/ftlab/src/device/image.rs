@@ -63,7 +63,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.buffer.forget_clean(slot, &self.base.kernel.ftl);
         }
         let Base { reads, kernel, .. } = &mut self.base;
-        reads.clear(|place| kernel.contents.uncache(place));
+        reads.cache.clear(|place| kernel.contents.uncache(place));
         if self.base.buffer.pages_held() > 0 {
             let before = done.len();
             // Capacitors are for when power is cut: here all has to be on flash.
@@ -102,9 +102,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
             skills: _,
             base,
             writes,
-            // Only what is in flight.
-            reads: _,
-            direct: _,
         } = self;
         let Base {
             kernel: Kernel { now, ftl, flash, contents: _ },
@@ -134,7 +131,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let map = waiting.as_ref().is_none_or(|map| map.is_at_rest());
         let on_flash = |map: &Dftl| map.is_at_rest() && map.pages_kept() == 0;
         let map = map && ftl.map_on_flash().is_none_or(on_flash);
-        let quiet = quiet && map && standstill.is_over() && reads.is_empty();
+        let quiet = quiet && map && standstill.is_over() && reads.cache.is_empty();
         let handed_out = stalled.is_empty() && from_buffer.is_empty() && finished.is_empty();
         assert!(quiet && handed_out, "only a device at rest can be saved");
         let mut snapshot = Snapshot::default();

@@ -33,12 +33,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn own_skills(&self) -> Skills {
         let parts = [
             self.base.desk.front.is_some(),
-            self.direct.is_some(),
+            self.base.services.direct.is_some(),
             self.base.services.merger.is_some(),
             self.base.services.rewriter.is_some(),
             self.base.services.map.is_some(),
             self.base.services.journal.is_some(),
-            self.base.reads.is_on(),
+            self.base.reads.cache.is_on(),
             self.base.buffer.keeps_reads(),
             self.base.buffer.gathers(),
             self.writes.cycles.gate().is_some(),

@@ -1,5 +1,6 @@
 //! Reads and write-backs that wait for entries of a map that lies on flash, and go on.
 
+use super::base::Base;
 use super::gathering::Gathering;
 use super::{Contents, Device};
 use crate::cache::SlotId;
@@ -9,21 +10,6 @@ use crate::scheduler::{CommandId, Probe, Spent};
 use crate::units::{Lpn, Nanos, PageSpan, PlaneId, RequestId, SectorMask, Tpn};
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// Looks up the entry of a page that is read. False if the request has to wait for it.
-    pub(super) fn finds_entry_of_read(
-        &mut self,
-        id: RequestId,
-        page: Lpn,
-        sectors: SectorMask,
-    ) -> bool {
-        let finds = self.base.finds_entry(page, Seeker::Read(id, sectors));
-        if !finds {
-            self.base.desk.intake.wait_for_one(id);
-            self.go_on_with_entries();
-        }
-        finds
-    }
-
     /// Looks up the entry of a page that is written back. False if `program` has to wait for it.
     pub(super) fn finds_entry_of_write(
         &mut self,
@@ -96,24 +82,40 @@ impl<P: Probe, C: Contents> Device<P, C> {
         while let Some(ready) = self.base.next_with_entry() {
             match ready {
                 Ready::Seeker { page, who: Seeker::Read(id, sectors), waited } => {
-                    self.go_on_reading(id, PageSpan { page, sectors }, waited, &mut gathering);
+                    self.base.go_on_reading(id, PageSpan { page, sectors }, waited, &mut gathering);
                 }
                 Ready::Seeker { who: Seeker::WriteBack(program, slot), waited, .. } => {
-                    self.end_gathering(&mut gathering);
+                    self.base.end_gathering(&mut gathering);
                     let slot = SlotId::new(slot);
                     self.base.merge_if_partial::<{ skills::ALL }>(slot, program, waited);
                     let spent = Spent::on_translation(waited);
                     self.input_came::<{ skills::ALL }>(program, spent);
                 }
-                Ready::EndOfPage => self.end_gathering(&mut gathering),
+                Ready::EndOfPage => self.base.end_gathering(&mut gathering),
             }
         }
-        self.end_gathering(&mut gathering);
+        self.base.end_gathering(&mut gathering);
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Looks up the entry of a page that is read. False if the request has to wait for it.
+    pub(super) fn finds_entry_of_read(
+        &mut self,
+        id: RequestId,
+        page: Lpn,
+        sectors: SectorMask,
+    ) -> bool {
+        let finds = self.finds_entry(page, Seeker::Read(id, sectors));
+        if !finds {
+            self.desk.intake.wait_for_one(id);
+        }
+        finds
     }
 
     fn end_gathering(&mut self, open: &mut Option<(RequestId, Gathering)>) {
         if let Some((_, Gathering { command, .. })) = open.take() {
-            self.base.kernel.flash.submit(self.base.kernel.now, command);
+            self.kernel.flash.submit(self.kernel.now, command);
         }
     }
 
@@ -127,18 +129,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
         open: &mut Option<(RequestId, Gathering)>,
     ) {
         let PageSpan { page, sectors } = wanted;
-        let Some(at) = self.base.kernel.ftl.look_up_for_host::<{ skills::ALL }>(page) else {
-            return self.base.settle::<{ skills::ALL }>(id, &Spent::on_translation(waited));
+        let Some(at) = self.kernel.ftl.look_up_for_host::<{ skills::ALL }>(page) else {
+            return self.settle::<{ skills::ALL }>(id, &Spent::on_translation(waited));
         };
         // Others may have brought it meanwhile.
-        if self.base.reads.is_on()
-            && let Some(place) = self.base.reads.read(page)
+        if self.reads.cache.is_on()
+            && let Some(place) = self.reads.cache.read(page)
         {
-            self.base.kernel.contents.read_cached(id, page, sectors, place);
-            return self.base.settle::<{ skills::ALL }>(id, &Spent::on_translation(waited));
+            self.kernel.contents.read_cached(id, page, sectors, place);
+            return self.settle::<{ skills::ALL }>(id, &Spent::on_translation(waited));
         }
-        if self.base.kernel.ftl.regulation().is_some() {
-            self.base.note_flash_read(page, sectors);
+        if self.kernel.ftl.regulation().is_some() {
+            self.note_flash_read(page, sectors);
         }
         if open.as_ref().is_some_and(|(of, _)| *of != id) {
             self.end_gathering(open);
@@ -146,10 +148,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let mut gathering = open.take().map(|(_, gathering)| gathering);
         self.read_from::<{ skills::ALL }>(id, at, wanted, &mut gathering);
         if let Some(gathering) = gathering {
-            self.base.kernel.flash.command_mut(gathering.command).spent.translation = waited;
+            self.kernel.flash.command_mut(gathering.command).spent.translation = waited;
             *open = Some((id, gathering));
         }
-        let last = self.base.desk.intake.settle(id);
+        let last = self.desk.intake.settle(id);
         debug_assert!(!last, "it waits for what it reads");
     }
 }

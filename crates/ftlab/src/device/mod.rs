@@ -55,11 +55,8 @@ pub use untimed::{NeedsTime, Stuck, Untimed};
 
 use self::base::Base;
 use self::cycle::Cycles;
-use self::direct_path::Direct;
 use self::idle::Chore;
 use self::lock_step::Standstill;
-use self::read_ahead::ReadingAhead;
-use self::read_path::Fetched;
 use self::stalled::Stalled;
 use crate::cache::{Buffer, BufferCounts, ReadCache, SlotId};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
@@ -80,18 +77,6 @@ pub struct Device<P = (), C = ()> {
     skills: Skills,
     base: Base<P, C>,
     writes: Writes,
-    reads: Reads,
-    /// Requests go straight to flash; none if they are translated.
-    direct: Option<Box<Direct>>,
-}
-
-/// What is under way of reads.
-#[derive(Clone, Debug, Default)]
-struct Reads {
-    /// What is being read ahead.
-    ahead: ReadingAhead,
-    /// What is being read and stays in the buffer then.
-    fetched: Fetched,
 }
 
 /// What is under way of writes.
@@ -154,7 +139,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// The read cache.
     pub fn reads(&self) -> &ReadCache {
-        &self.base.reads
+        &self.base.reads.cache
     }
 
     /// What programs pages again at another cost, if something does.
@@ -304,7 +289,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.base.buffer.keeps_reads() {
             self.keep_what_was_read(id);
         }
-        if self.base.reads.is_on() {
+        if self.base.reads.cache.is_on() {
             self.base.cache_what_was_read(id);
         }
     }
@@ -314,7 +299,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn task_done(&mut self, task: Task, id: CommandId) {
         match task {
             Task::ReadAhead => self.read_ahead_done(id),
-            Task::HostWrite(request) => self.programmed_in_place(request, id),
+            Task::HostWrite(request) => self.base.programmed_in_place(request, id),
             Task::Merge(plane) => self.merge_command_done(plane, id),
             Task::LoadMap(of) => self.map_loaded(of),
             Task::RewriteMap(of) => self.map_command_done(of, id),

@@ -27,63 +27,12 @@ impl ReadingAhead {
 }
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// Reads the pages behind a host read, where they are on flash alone and their channel is idle.
-    pub(super) fn read_ahead(&mut self, request: &Request) {
-        if !self.base.kernel.ftl.dies(&self.base.kernel.flash).any_idle() {
-            return;
-        }
-        let sectors = u64::from(self.base.sectors_per_page);
-        let next = (request.lba.0 + u64::from(request.sectors)).div_ceil(sectors);
-        let end = (next + u64::from(self.base.reads.ahead()))
-            .min(u64::from(self.base.kernel.ftl.logical_pages()));
-        for page in (next..end).map(|page| Lpn::new(page as u32)) {
-            // Nobody waits for a map on flash to read ahead.
-            if !self.base.knows_entry(page)
-                || self.base.buffer.find(page).is_some()
-                || self.base.reads.find(page).is_some()
-            {
-                continue;
-            }
-            if let Some(at) =
-                self.base.kernel.ftl.look_up(page).filter(|&at| self.base.channel_is_idle(at))
-            {
-                self.begin_read_ahead(at);
-            }
-        }
-    }
-
-    fn begin_read_ahead(&mut self, at: Ppn) {
-        self.base.reads.note_read_ahead();
-        let mut command = Command::new(Kind::Read, Origin::Host, Task::ReadAhead, at);
-        command.mode = self.base.kernel.ftl.mode_at::<{ skills::ALL }>(at);
-        command.units = self.base.units_per_page;
-        command.codewords = self.base.kernel.flash.bus().page_codewords();
-        let command = self.base.kernel.flash.prepare(command);
-        self.base.kernel.contents.plan_read_ahead(command, at);
-        self.reads.ahead.pages.push((self.base.kernel.ftl.geometry().flash_page_of(at), command));
-        self.base.submit_command::<{ skills::ALL }>(command);
-    }
-
-    /// Lets a host read wait for its flash page, if that is being read ahead already.
-    pub(super) fn join_read_ahead(&mut self, read: FlashRead) -> bool {
-        let flash_page = self.base.kernel.ftl.geometry().flash_page_of(read.at);
-        let Some(command) = self.reads.ahead.find(flash_page) else { return false };
-        self.base.reads.note_joined();
-        self.base.kernel.contents.join_read(command, read);
-        if self.base.buffer.keeps_reads() {
-            self.reads.fetched.plan(command, read);
-        }
-        self.base.desk.intake.wait_for_one(read.request);
-        self.reads.ahead.waiting.push((command, read.request));
-        true
-    }
-
     /// A flash page was read ahead: it comes in, and whoever waited for it is served.
     pub(super) fn read_ahead_done(&mut self, command: CommandId) {
         self.base.kernel.contents.read_flash(command);
-        self.reads.ahead.pages.retain(|&(_, known)| known != command);
+        self.base.reads.ahead.pages.retain(|&(_, known)| known != command);
         let &Command { spent, unreadable, .. } = self.base.kernel.flash.command(command);
-        let mut waiting = std::mem::take(&mut self.reads.ahead.waiting);
+        let mut waiting = std::mem::take(&mut self.base.reads.ahead.waiting);
         waiting.retain(|&(known, request)| {
             let waited = known == command;
             if waited && unreadable {
@@ -94,7 +43,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             !waited
         });
-        self.reads.ahead.waiting = waiting;
+        self.base.reads.ahead.waiting = waiting;
         if self.base.buffer.keeps_reads() {
             self.keep_what_was_read(command);
         }
@@ -103,13 +52,64 @@ impl<P: Probe, C: Contents> Device<P, C> {
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
+    /// Reads the pages behind a host read, where they are on flash alone and their channel is idle.
+    pub(super) fn read_ahead(&mut self, request: &Request) {
+        if !self.kernel.ftl.dies(&self.kernel.flash).any_idle() {
+            return;
+        }
+        let sectors = u64::from(self.sectors_per_page);
+        let next = (request.lba.0 + u64::from(request.sectors)).div_ceil(sectors);
+        let end = (next + u64::from(self.reads.cache.ahead()))
+            .min(u64::from(self.kernel.ftl.logical_pages()));
+        for page in (next..end).map(|page| Lpn::new(page as u32)) {
+            // Nobody waits for a map on flash to read ahead.
+            if !self.knows_entry(page)
+                || self.buffer.find(page).is_some()
+                || self.reads.cache.find(page).is_some()
+            {
+                continue;
+            }
+            if let Some(at) =
+                self.kernel.ftl.look_up(page).filter(|&at| self.channel_is_idle(at))
+            {
+                self.begin_read_ahead(at);
+            }
+        }
+    }
+
+    fn begin_read_ahead(&mut self, at: Ppn) {
+        self.reads.cache.note_read_ahead();
+        let mut command = Command::new(Kind::Read, Origin::Host, Task::ReadAhead, at);
+        command.mode = self.kernel.ftl.mode_at::<{ skills::ALL }>(at);
+        command.units = self.units_per_page;
+        command.codewords = self.kernel.flash.bus().page_codewords();
+        let command = self.kernel.flash.prepare(command);
+        self.kernel.contents.plan_read_ahead(command, at);
+        self.reads.ahead.pages.push((self.kernel.ftl.geometry().flash_page_of(at), command));
+        self.submit_command::<{ skills::ALL }>(command);
+    }
+
+    /// Lets a host read wait for its flash page, if that is being read ahead already.
+    pub(super) fn join_read_ahead(&mut self, read: FlashRead) -> bool {
+        let flash_page = self.kernel.ftl.geometry().flash_page_of(read.at);
+        let Some(command) = self.reads.ahead.find(flash_page) else { return false };
+        self.reads.cache.note_joined();
+        self.kernel.contents.join_read(command, read);
+        if self.buffer.keeps_reads() {
+            self.reads.fetched.plan(command, read);
+        }
+        self.desk.intake.wait_for_one(read.request);
+        self.reads.ahead.waiting.push((command, read.request));
+        true
+    }
+
     /// A page is written or deallocated.
     #[inline]
     pub(super) fn outdate_read<const S: Skills>(&mut self, page: Lpn) {
         if !skills::any(S, skills::RARE) || self.plant.is(Canary::OldReadServed) {
             return;
         }
-        if let Some(place) = self.reads.outdate(page) {
+        if let Some(place) = self.reads.cache.outdate(page) {
             self.kernel.contents.uncache(place);
         }
     }
@@ -128,11 +128,11 @@ impl<P: Probe, C: Contents> Base<P, C> {
             // Pages of a map on flash are no data.
             let current = page.get() < ftl.logical_pages() && ftl.look_up(page) == Some(at);
             let newer = buffer.find(page).is_some() && !passes;
-            if !current || newer || ftl.is_lost(at) || reads.find(page).is_some() {
+            if !current || newer || ftl.is_lost(at) || reads.cache.find(page).is_some() {
                 continue;
             }
-            let frame = *frame.get_or_insert_with(|| reads.bring(|place| contents.uncache(place)));
-            let place = reads.put(frame, unit as u32, page);
+            let frame = *frame.get_or_insert_with(|| reads.cache.bring(|place| contents.uncache(place)));
+            let place = reads.cache.put(frame, unit as u32, page);
             contents.cache(page, at, place);
         }
     }

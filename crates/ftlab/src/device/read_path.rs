@@ -38,15 +38,28 @@ impl Fetched {
 }
 
 impl<P: Probe, C: Contents> Device<P, C> {
+    /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
+    /// current on flash, as far as there is room.
+    pub(super) fn keep_what_was_read(&mut self, command: CommandId) {
+        let mut reads = self.base.reads.fetched.take(command);
+        for read in reads.drain(..) {
+            self.base.keep_read(&read);
+        }
+        self.base.reads.fetched.give_back(command, reads);
+        self.write_back::<{ skills::ALL }>();
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
     pub(super) fn submit_read<const S: Skills>(&mut self, id: RequestId, request: &Request) {
         let mut gathering = None;
-        for span in Pages::new(request.lba, request.sectors, self.base.sectors_per_page) {
+        for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
             self.read_page::<S>(id, span, &mut gathering);
         }
         if let Some(Gathering { command, .. }) = gathering {
-            self.base.submit_command::<S>(command);
+            self.submit_command::<S>(command);
         }
-        if any(S, RARE) && self.base.reads.ahead() > 0 {
+        if any(S, RARE) && self.reads.cache.ahead() > 0 {
             self.read_ahead(request);
         }
     }
@@ -57,44 +70,44 @@ impl<P: Probe, C: Contents> Device<P, C> {
         span: PageSpan,
         gathering: &mut Option<Gathering>,
     ) {
-        let passes = self.base.plant.is(Canary::ReadPassesBuffer);
-        let slot = self.base.buffer.find(span.page).filter(|_| !passes);
+        let passes = self.plant.is(Canary::ReadPassesBuffer);
+        let slot = self.buffer.find(span.page).filter(|_| !passes);
         let mut missing = span.sectors;
         let mut version = slot;
         while let Some(slot) = version {
-            let there = self.base.buffer.page(slot).readable().within(missing);
+            let there = self.buffer.page(slot).readable().within(missing);
             missing = missing.without(there);
             if !there.is_empty() {
-                self.base.kernel.contents.read_buffer(id, span.page, there, slot);
+                self.kernel.contents.read_buffer(id, span.page, there, slot);
             }
             version = match any(S, RARE) {
-                true => self.base.buffer.older(slot).filter(|_| !missing.is_empty()),
+                true => self.buffer.older(slot).filter(|_| !missing.is_empty()),
                 false => None,
             };
         }
-        self.base.buffer.note_read(slot.filter(|_| missing.is_empty()), &self.base.kernel.ftl);
+        self.buffer.note_read(slot.filter(|_| missing.is_empty()), &self.kernel.ftl);
         if missing.is_empty() {
             return;
         }
         let wanted = PageSpan { page: span.page, sectors: missing };
         if any(S, RARE)
-            && self.base.services.map.is_some()
+            && self.services.map.is_some()
             && !self.finds_entry_to_read(id, wanted, gathering)
         {
             return;
         }
         // A page that was never written reads as zeros, straight from the map.
-        let Some(at) = self.base.kernel.ftl.look_up_for_host::<S>(span.page) else { return };
+        let Some(at) = self.kernel.ftl.look_up_for_host::<S>(span.page) else { return };
         if any(S, RARE)
-            && self.base.reads.is_on()
-            && let Some(place) = self.base.reads.read(span.page)
+            && self.reads.cache.is_on()
+            && let Some(place) = self.reads.cache.read(span.page)
         {
-            return self.base.kernel.contents.read_cached(id, span.page, missing, place);
+            return self.kernel.contents.read_cached(id, span.page, missing, place);
         }
-        if any(S, RARE) && self.base.kernel.ftl.regulation().is_some() {
-            self.base.note_flash_read(span.page, missing);
+        if any(S, RARE) && self.kernel.ftl.regulation().is_some() {
+            self.note_flash_read(span.page, missing);
         }
-        match any(S, RARE) && self.base.kernel.ftl.packs() {
+        match any(S, RARE) && self.kernel.ftl.packs() {
             false => self.read_from::<S>(id, at, wanted, gathering),
             true => self.read_fragments(id, wanted, gathering),
         }
@@ -109,13 +122,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         gathering: &mut Option<Gathering>,
     ) -> bool {
         // What the read cache has needs none.
-        if self.base.reads.is_on() && self.base.reads.find(wanted.page).is_some() {
+        if self.reads.cache.is_on() && self.reads.cache.find(wanted.page).is_some() {
             return true;
         }
-        if self.base.may_wait_for_entry(wanted.page)
+        if self.may_wait_for_entry(wanted.page)
             && let Some(Gathering { command, .. }) = gathering.take()
         {
-            self.base.submit_command::<{ skills::ALL }>(command);
+            self.submit_command::<{ skills::ALL }>(command);
         }
         self.finds_entry_of_read(id, wanted.page, wanted.sectors)
     }
@@ -128,7 +141,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         wanted: PageSpan,
         gathering: &mut Option<Gathering>,
     ) {
-        let [newer, older] = self.base.kernel.ftl.fragments(wanted.page);
+        let [newer, older] = self.kernel.ftl.fragments(wanted.page);
         let Some(newer) = newer else { return };
         let older = older.filter(|older| !wanted.sectors.within(older.sectors).is_empty());
         let of_newer = match older {
@@ -158,58 +171,45 @@ impl<P: Probe, C: Contents> Device<P, C> {
         gathering: &mut Option<Gathering>,
     ) {
         if any(S, RARE_ON_FLASH)
-            && !self.base.kernel.ftl.lost_at(at).within(wanted.sectors).is_empty()
+            && !self.kernel.ftl.lost_at(at).within(wanted.sectors).is_empty()
         {
-            self.base.desk.intake.cannot_read(id);
+            self.desk.intake.cannot_read(id);
         }
         let read = FlashRead { request: id, page: wanted.page, at, sectors: wanted.sectors };
-        if any(S, RARE) && self.base.reads.ahead() > 0 && self.join_read_ahead(read) {
+        if any(S, RARE) && self.reads.cache.ahead() > 0 && self.join_read_ahead(read) {
             return;
         }
-        let flash_page = self.base.kernel.ftl.geometry().flash_page_of(at);
+        let flash_page = self.kernel.ftl.geometry().flash_page_of(at);
         let command = match gathering {
             Some(open) if open.flash_page == flash_page => open.command,
             _ => {
                 let mut command = Command::new(Kind::Read, Origin::Host, Task::Request(id), at);
-                command.mode = self.base.kernel.ftl.mode_at::<S>(at);
-                let command = self.base.kernel.flash.prepare(command);
-                self.base.desk.intake.wait_for_one(id);
+                command.mode = self.kernel.ftl.mode_at::<S>(at);
+                let command = self.kernel.flash.prepare(command);
+                self.desk.intake.wait_for_one(id);
                 if let Some(full) = gathering.replace(Gathering { command, flash_page }) {
-                    self.base.submit_command::<S>(full.command);
+                    self.submit_command::<S>(full.command);
                 }
                 command
             }
         };
         // What is kept is kept as a whole.
-        let codewords = match any(S, RARE) && self.base.reads.is_on() {
-            true => self.base.kernel.flash.bus().page_codewords(),
-            false => self.base.kernel.flash.bus().codewords_of(wanted.sectors),
+        let codewords = match any(S, RARE) && self.reads.cache.is_on() {
+            true => self.kernel.flash.bus().page_codewords(),
+            false => self.kernel.flash.bus().codewords_of(wanted.sectors),
         };
         // Parts of two pages on one physical page are counted by their sectors' usual places: they fill no
         // more than is there.
-        let whole = self.base.kernel.flash.bus().page_codewords();
-        let open = self.base.kernel.flash.command_mut(command);
+        let whole = self.kernel.flash.bus().page_codewords();
+        let open = self.kernel.flash.command_mut(command);
         open.units += 1;
         open.codewords = (open.codewords + codewords).min(whole);
-        self.base.kernel.contents.plan_read(command, read);
-        if any(S, RARE) && self.base.buffer.keeps_reads() {
+        self.kernel.contents.plan_read(command, read);
+        if any(S, RARE) && self.buffer.keeps_reads() {
             self.reads.fetched.plan(command, read);
         }
     }
 
-    /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
-    /// current on flash, as far as there is room.
-    pub(super) fn keep_what_was_read(&mut self, command: CommandId) {
-        let mut reads = self.reads.fetched.take(command);
-        for read in reads.drain(..) {
-            self.base.keep_read(&read);
-        }
-        self.reads.fetched.give_back(command, reads);
-        self.write_back::<{ skills::ALL }>();
-    }
-}
-
-impl<P: Probe, C: Contents> Base<P, C> {
     /// A flash command found what nothing corrects, or failed.
     #[cold]
     pub(super) fn went_wrong(&mut self, id: CommandId) {

@@ -27,7 +27,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub fn audit(&self) -> Result<(), String> {
         self.base.kernel.ftl.audit()?;
         self.base.buffer.audit()?;
-        self.base.reads.audit()?;
+        self.base.reads.cache.audit()?;
         let counts = self.base.kernel.ftl.counts();
         let mut done = *self.base.kernel.flash.done();
         // The system area is none of the FTL's.

@@ -413,27 +413,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if any(S, RARE)
             && let Some(second) = packed_with
         {
-            return self.make_pack_current([slot, second], at, spent);
+            return self.base.make_pack_current([slot, second], at, spent);
         }
         if !discard || self.base.plant.is(Canary::TrimForgotten) {
             self.base.kernel.ftl.commit::<S>(page, at);
         }
         self.base.end_write_back::<S>(slot, spent);
         self.admit_next_version::<S>(page);
-    }
-
-    /// Parts of two pages are on flash, on one physical page.
-    #[inline(never)]
-    fn make_pack_current(&mut self, slots: [SlotId; 2], at: Ppn, spent: &Spent) {
-        let forgets = self.base.plant.is(Canary::PartnerNotMapped);
-        for slot in slots {
-            let &Page { page, discard, .. } = self.base.buffer.page(slot);
-            let lost = forgets && slot == slots[1];
-            if !discard && !lost {
-                self.base.kernel.ftl.commit_fragment(page, at);
-            }
-            self.base.end_write_back::<{ skills::ALL }>(slot, spent);
-        }
     }
 
     /// A version of a page has left the staging area: the write that waited for that comes in.
@@ -467,6 +453,20 @@ impl<P: Probe, C: Contents> Device<P, C> {
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
+    /// Parts of two pages are on flash, on one physical page.
+    #[inline(never)]
+    fn make_pack_current(&mut self, slots: [SlotId; 2], at: Ppn, spent: &Spent) {
+        let forgets = self.plant.is(Canary::PartnerNotMapped);
+        for slot in slots {
+            let &Page { page, discard, .. } = self.buffer.page(slot);
+            let lost = forgets && slot == slots[1];
+            if !discard && !lost {
+                self.kernel.ftl.commit_fragment(page, at);
+            }
+            self.end_write_back::<{ skills::ALL }>(slot, spent);
+        }
+    }
+
     /// Puts a page of a write into the buffer, if there is room.
     pub(super) fn write_page<const S: Skills>(
         &mut self,

@@ -22,7 +22,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub fn needs_time(&self) -> Option<NeedsTime> {
         let triggers = self.base.kernel.ftl.triggers();
         let reasons = [
-            (self.direct.is_some(), "requests carry physical addresses"),
+            (self.base.services.direct.is_some(), "requests carry physical addresses"),
             (
                 self.base.services.merger.is_some(),
                 "blocks of a log are merged while other planes work",
