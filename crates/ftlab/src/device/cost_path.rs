@@ -1,30 +1,35 @@
 //! What programs cost, from the device's side: the regulator is asked when a program of the host is put together and
 //! when a copy is placed, and hears of what the host reads from flash.
 
+use super::Contents;
+use super::Writes;
 use super::base::Base;
-use super::{Contents, Device};
 use crate::cache::{Page, SlotId};
 use crate::nand::ProgramCost;
 use crate::scheduler::{CommandId, Probe};
 use crate::units::Lpn;
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// Says what a program of pages of the buffer is to cost. What only fills up a block, nobody has written.
-    pub(super) fn regulate(&mut self, program: CommandId) {
+    pub(super) fn regulate(
+        &mut self,
+        program: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
         let mut cost = None;
-        for unit in 0..self.base.kernel.flash.command(program).units {
-            let slot = SlotId::new(self.writes.loads.get(program, unit));
-            let &Page { page, padding, packed_with, .. } = self.base.buffer.page(slot);
+        for unit in 0..on.kernel.flash.command(program).units {
+            let slot = SlotId::new(self.loads.get(program, unit));
+            let &Page { page, padding, packed_with, .. } = on.buffer.page(slot);
             let of_page = match padding {
-                true => Some(self.base.cost_of_padding(page)),
-                false => self.base.kernel.ftl.cost_of_write(page),
+                true => Some(on.cost_of_padding(page)),
+                false => on.kernel.ftl.cost_of_write(page),
             };
-            let partner = packed_with.map(|partner| self.base.buffer.page(partner).page);
-            let of_partner = partner.and_then(|page| self.base.kernel.ftl.cost_of_write(page));
+            let partner = packed_with.map(|partner| on.buffer.page(partner).page);
+            let of_partner = partner.and_then(|page| on.kernel.ftl.cost_of_write(page));
             cost = [cost, of_page, of_partner].into_iter().flatten().reduce(ProgramCost::and);
         }
         if let Some(cost) = cost {
-            self.base.kernel.flash.command_mut(program).set_cost(cost);
+            on.kernel.flash.command_mut(program).set_cost(cost);
         }
     }
 }

@@ -10,9 +10,10 @@
 //! A plane stands for the pool of planes that placement allows a page: pools are single planes where this
 //! is used. A page of flash that can't be placed yet keeps its plane, and the cycle, until it is.
 
+use super::Contents;
+use super::Writes;
 use super::base::Base;
 use super::lock_step::Motion;
-use super::{Contents, Device};
 use crate::cache::{Eviction, Gate, SlotId};
 use crate::engine::skills;
 use crate::ftl::Kernel;
@@ -100,45 +101,53 @@ impl Cycles {
     }
 }
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// Begins every write-back that is due and for which there is a plane.
-    pub(super) fn write_back_by_planes(&mut self, gate: Gate) {
+    pub(super) fn write_back_by_planes(
+        &mut self,
+        gate: Gate,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
         match gate.barrier {
-            true => while self.begin_cycle(gate) {},
-            false => while self.begin_on_idle_planes(gate) {},
+            true => while self.begin_cycle(gate, on) {},
+            false => while self.begin_on_idle_planes(gate, on) {},
         }
     }
 
     /// Begins the next cycle, if one is due. Says whether it is over already: its pages were given up.
-    fn begin_cycle(&mut self, gate: Gate) -> bool {
-        if self.writes.cycles.under_way > 0 || !self.base.buffer.is_due() {
+    fn begin_cycle(&mut self, gate: Gate, on: &mut Base<impl Probe, impl Contents>) -> bool {
+        if self.cycles.under_way > 0 || !on.buffer.is_due() {
             return false;
         }
-        let in_step = self.base.is_in_lock_step();
-        if in_step && !self.comes_to_rest() {
+        let in_step = on.is_in_lock_step();
+        if in_step && !self.comes_to_rest(on) {
             return false;
         }
-        let chosen = self.choose_by_planes(gate);
-        let begins = self.log_has_room(&chosen);
+        let chosen = self.choose_by_planes(gate, on);
+        let begins = self.log_has_room(&chosen, on);
         match begins {
             true => {
                 if in_step {
-                    self.writes.standstill.begins(Motion::Writes);
+                    self.standstill.begins(Motion::Writes);
                 }
-                if !(in_step && self.write_at_once(&chosen)) {
-                    self.begin_programs(&chosen);
+                if !(in_step && self.write_at_once(&chosen, on)) {
+                    self.begin_programs(&chosen, on);
                 }
             }
             false => self.cycle_is_over(),
         }
-        self.writes.cycles.chosen = chosen;
-        begins && self.writes.cycles.under_way == 0
+        self.cycles.chosen = chosen;
+        begins && self.cycles.under_way == 0
     }
 
     /// Takes planes for the pages that begin next.
-    fn choose_by_planes(&mut self, gate: Gate) -> Vec<SlotId> {
-        let Base { buffer, kernel: Kernel { ftl, .. }, .. } = &self.base;
-        let cycles = &mut self.writes.cycles;
+    fn choose_by_planes(
+        &mut self,
+        gate: Gate,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> Vec<SlotId> {
+        let Base { buffer, kernel: Kernel { ftl, .. }, .. } = on;
+        let cycles = &mut self.cycles;
         cycles.chosen.clear();
         for slot in buffer.candidates().take(LOOKED_AT) {
             if cycles.is_full() {
@@ -154,93 +163,109 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Starts the programs of a cycle, after the reads that its partial pages need. For those the first
     /// program waits in place of all.
-    fn begin_programs(&mut self, chosen: &[SlotId]) {
-        self.base.buffer.cycle_begun();
+    fn begin_programs(&mut self, chosen: &[SlotId], on: &mut Base<impl Probe, impl Contents>) {
+        on.buffer.cycle_begun();
         let mut leader = None;
         for &slot in chosen {
-            let program = self.fill_program::<{ skills::ALL }>(Eviction::Page(slot), leader);
+            let program = self.fill_program::<{ skills::ALL }>(Eviction::Page(slot), leader, on);
             leader = leader.or(Some(program));
-            self.writes.cycles.members.push(Member { slot, program, landed: None });
+            self.cycles.members.push(Member { slot, program, landed: None });
         }
-        let ready =
-            leader.is_some_and(|leader| self.base.kernel.flash.command(leader).waits_for == 0);
+        let ready = leader.is_some_and(|leader| on.kernel.flash.command(leader).waits_for == 0);
         if ready {
-            self.issue_cycle(Spent::default());
+            self.issue_cycle(Spent::default(), on);
         }
     }
 
     /// The last read for which a cycle has waited is done: so long has each of its programs waited.
-    pub(super) fn cycle_is_complete(&mut self, leader: CommandId) {
-        let spent = self.base.kernel.flash.command(leader).spent;
-        self.issue_cycle(spent);
-        self.write_back::<{ skills::ALL }>();
+    pub(super) fn cycle_is_complete(
+        &mut self,
+        leader: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let spent = on.kernel.flash.command(leader).spent;
+        self.issue_cycle(spent, on);
+        self.write_back::<{ skills::ALL }>(on);
     }
 
-    fn issue_cycle(&mut self, spent: Spent) {
+    fn issue_cycle(&mut self, spent: Spent, on: &mut Base<impl Probe, impl Contents>) {
         // The last one may end the cycle: it is given up on a device that takes no more writes.
-        for number in 0..self.writes.cycles.members.len() {
-            let program = self.writes.cycles.members[number].program;
-            self.base.kernel.flash.command_mut(program).spent = spent;
-            self.issue::<{ skills::ALL }>(program);
+        for number in 0..self.cycles.members.len() {
+            let program = self.cycles.members[number].program;
+            on.kernel.flash.command_mut(program).spent = spent;
+            self.issue::<{ skills::ALL }>(program, on);
         }
     }
 
     /// Without a barrier: each plane on which nothing is under way takes the first of its pages. Says
     /// whether there may be more to begin: some were given up at once.
-    fn begin_on_idle_planes(&mut self, gate: Gate) -> bool {
-        if self.writes.cycles.is_full() || !self.base.buffer.is_due() {
+    fn begin_on_idle_planes(
+        &mut self,
+        gate: Gate,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> bool {
+        if self.cycles.is_full() || !on.buffer.is_due() {
             return false;
         }
-        let chosen = self.choose_by_planes(gate);
-        let before = self.writes.cycles.under_way;
+        let chosen = self.choose_by_planes(gate, on);
+        let before = self.cycles.under_way;
         chosen
             .iter()
-            .for_each(|&slot| self.begin_write_back::<{ skills::ALL }>(Eviction::Page(slot)));
-        self.writes.cycles.chosen = chosen;
-        self.writes.cycles.under_way < before
+            .for_each(|&slot| self.begin_write_back::<{ skills::ALL }>(Eviction::Page(slot), on));
+        self.cycles.chosen = chosen;
+        self.cycles.under_way < before
     }
 
     /// A program that was begun by planes is done.
-    pub(super) fn program_by_planes_done(&mut self, id: CommandId, gate: Gate) {
-        let Command { page: at, units, spent, .. } = *self.base.kernel.flash.command(id);
-        let pool = self.base.kernel.ftl.pool(self.first_page_of(id));
+    pub(super) fn program_by_planes_done(
+        &mut self,
+        id: CommandId,
+        gate: Gate,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let Command { page: at, units, spent, .. } = *on.kernel.flash.command(id);
+        let pool = on.kernel.ftl.pool(self.first_page_of(id, on));
         // In lock-step, too, all are done when the cycle is.
-        if gate.prefix || self.base.is_in_lock_step() {
-            self.land(pool, Landed { at, spent, since: self.base.kernel.now });
+        if gate.prefix || on.is_in_lock_step() {
+            self.land(pool, Landed { at, spent, since: on.kernel.now });
         } else {
             for unit in 0..units {
-                let slot = SlotId::new(self.writes.loads.get(id, unit));
-                self.make_current::<{ skills::ALL }>(slot, Ppn::new(at.get() + unit), &spent);
+                let slot = SlotId::new(self.loads.get(id, unit));
+                self.make_current::<{ skills::ALL }>(slot, Ppn::new(at.get() + unit), &spent, on);
             }
-            self.programmed_for_host::<{ skills::ALL }>(at, units);
+            self.programmed_for_host::<{ skills::ALL }>(at, units, on);
         }
-        self.base.buffer.program_ended();
-        self.plane_is_free(pool);
+        on.buffer.program_ended();
+        self.plane_is_free(pool, on);
     }
 
     fn land(&mut self, pool: u32, landed: Landed) {
-        let cycles = &mut self.writes.cycles;
+        let cycles = &mut self.cycles;
         let number = cycles.taken[pool as usize] as usize - 1;
         cycles.members[number].landed = Some(landed);
         cycles.landed += 1;
     }
 
     /// A write-back that was begun by planes was given up; `page` was its first.
-    pub(super) fn given_up_by_planes(&mut self, page: Lpn) {
-        if self.writes.cycles.gate.is_some() {
-            self.plane_is_free(self.base.kernel.ftl.pool(page));
+    pub(super) fn given_up_by_planes(
+        &mut self,
+        page: Lpn,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if self.cycles.gate.is_some() {
+            self.plane_is_free(on.kernel.ftl.pool(page), on);
         }
     }
 
     /// Nothing is under way on any plane.
     pub(super) fn cycle_is_over(&mut self) {
-        self.writes.cycles.taken.fill(0);
-        self.writes.cycles.under_way = 0;
+        self.cycles.taken.fill(0);
+        self.cycles.under_way = 0;
     }
 
     /// Nothing is under way on a plane any more. That may be the end of a cycle.
-    fn plane_is_free(&mut self, pool: u32) {
-        let cycles = &mut self.writes.cycles;
+    fn plane_is_free(&mut self, pool: u32, on: &mut Base<impl Probe, impl Contents>) {
+        let cycles = &mut self.cycles;
         cycles.taken[pool as usize] = 0;
         cycles.under_way -= 1;
         if cycles.under_way > 0 {
@@ -251,13 +276,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for Member { slot, landed, .. } in members.drain(..) {
             let Some(Landed { at, mut spent, since }) = landed else { continue };
             // It stood behind the others.
-            spent.queue += self.base.kernel.now - since;
-            self.make_current::<{ skills::ALL }>(slot, at, &spent);
-            self.programmed_for_host::<{ skills::ALL }>(at, 1);
+            spent.queue += on.kernel.now - since;
+            self.make_current::<{ skills::ALL }>(slot, at, &spent, on);
+            self.programmed_for_host::<{ skills::ALL }>(at, 1, on);
         }
-        self.writes.cycles.members = members;
-        if self.writes.standstill.is(Motion::Writes) {
-            self.go_on();
+        self.cycles.members = members;
+        if self.standstill.is(Motion::Writes) {
+            self.go_on(on);
         }
     }
 }

@@ -5,8 +5,9 @@
 //! and those that follow it there, end as any that failed: reads are unreadable, programs go elsewhere,
 //! collections are given up.
 
+use super::Contents;
+use super::Writes;
 use super::base::Base;
-use super::{Contents, Device};
 use crate::cache::Waiting;
 use crate::engine::skills;
 use crate::ftl::parity::Stripes;
@@ -14,53 +15,58 @@ use crate::host::{Op, Pages, Request};
 use crate::scheduler::{CommandId, Probe};
 use crate::units::PlaneId;
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// What was to be done on a die that died is done elsewhere, as far as it can be.
     #[cold]
-    pub(super) fn go_on_without_die(&mut self) {
-        self.base.close_stripes();
-        self.consider_end::<{ skills::ALL }>();
+    pub(super) fn go_on_without_die(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+        on.close_stripes();
+        self.consider_end::<{ skills::ALL }>(on);
         // What waits for room may find that there is none, or another place; planes keep more back.
-        self.place_homeless();
-        for plane in (0..self.base.kernel.ftl.geometry().planes()).map(PlaneId::new) {
-            self.base.consider_collecting::<{ skills::ALL }>(plane);
+        self.place_homeless(on);
+        for plane in (0..on.kernel.ftl.geometry().planes()).map(PlaneId::new) {
+            on.consider_collecting::<{ skills::ALL }>(plane);
         }
-        self.base.relieve::<{ skills::ALL }>();
-        self.admit_waiting::<{ skills::ALL }>();
-        self.write_back::<{ skills::ALL }>();
+        on.relieve::<{ skills::ALL }>();
+        self.admit_waiting::<{ skills::ALL }>(on);
+        self.write_back::<{ skills::ALL }>(on);
     }
 
     /// A page of a write waits to come in, or in a gathering buffer the whole write. If it never can be written, the
     /// request is told so.
     #[inline]
-    pub(super) fn turned_away(&mut self, waiting: &Waiting) -> bool {
-        if self.base.kernel.ftl.dead_dies().is_empty() {
+    pub(super) fn turned_away(
+        &mut self,
+        waiting: &Waiting,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> bool {
+        if on.kernel.ftl.dead_dies().is_empty() {
             return false;
         }
-        let refused = match self.base.buffer.gathers() {
-            true => self.base.has_no_place(self.base.desk.intake.get(waiting.request).request()),
-            false => self.base.kernel.ftl.is_homeless(waiting.span.page),
+        let refused = match on.buffer.gathers() {
+            true => on.has_no_place(on.desk.intake.get(waiting.request).request()),
+            false => on.kernel.ftl.is_homeless(waiting.span.page),
         };
         if refused {
-            self.base.buffer.forget_waiting();
-            self.refuse_waiting(*waiting);
+            on.buffer.forget_waiting();
+            self.refuse_waiting(*waiting, on);
         }
         refused
     }
 
     /// Programs that wait, and whose place is on dead dies, go to wherever there is room, or are given up if nobody
     /// was told that they are done.
-    pub(super) fn place_homeless(&mut self) {
-        for pool in self.base.kernel.ftl.homeless_pools() {
-            while let Some((waiting, stream)) = self.writes.stalled.oldest(pool, |_| true) {
-                if !self.base.buffer.has_acknowledged() {
-                    self.give_up_stalled(pool, stream, waiting);
+    pub(super) fn place_homeless(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+        for pool in on.kernel.ftl.homeless_pools() {
+            while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
+                if !on.buffer.has_acknowledged() {
+                    self.give_up_stalled(pool, stream, waiting, on);
                 } else if self.try_issue::<{ skills::ALL }>(
                     waiting.program,
                     stream,
-                    self.base.kernel.now - waiting.since,
+                    on.kernel.now - waiting.since,
+                    on,
                 ) {
-                    self.writes.stalled.forget_oldest(self.base.kernel.now, pool, stream);
+                    self.stalled.forget_oldest(on.kernel.now, pool, stream);
                 } else {
                     break;
                 }

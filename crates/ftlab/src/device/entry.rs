@@ -1,6 +1,7 @@
 //! Writes that come in: as a whole where the buffer gathers, when all their pages fit, and in order of arrival. Whether
 //! DRAM is enough for them, or they wait for flash, as flushes do.
 
+use super::Writes;
 use super::base::Base;
 use super::{Contents, Device};
 use crate::cache::{SlotId, Turn, Waiting};
@@ -28,33 +29,40 @@ impl<P: Probe, C: Contents> Device<P, C> {
             assert!(inside && request.sectors > 0, "{request:?} does not lie on the device");
         }
     }
+}
 
+impl Writes {
     /// A write comes in, or waits behind those that do.
-    pub(super) fn submit_whole(&mut self, id: RequestId, request: &Request) {
-        if self.base.buffer.first_waiting().is_none() && self.base.enter(id, request) {
+    pub(super) fn submit_whole(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if on.buffer.first_waiting().is_none() && on.enter(id, request) {
             return;
         }
-        let mut pages = self.base.pages_of(request);
+        let mut pages = on.pages_of(request);
         let Some(span) = pages.next() else { return };
-        self.base.desk.intake.wait_for_one(id);
-        let stall_mark = self.writes.stalled.time_until(self.base.kernel.now);
+        on.desk.intake.wait_for_one(id);
+        let stall_mark = self.stalled.time_until(on.kernel.now);
         let waiting = Waiting { request: id, span, stall_mark };
-        self.base.buffer.wait_for_room(waiting, 1 + pages.count() as u32);
+        on.buffer.wait_for_room(waiting, 1 + pages.count() as u32);
     }
 
     /// A flush waits for all that is not on flash, unless capacitors would carry it there.
-    pub(super) fn submit_flush(&mut self, id: RequestId) {
-        if self.base.has_capacitors {
+    pub(super) fn submit_flush(&mut self, id: RequestId, on: &mut Base<impl Probe, impl Contents>) {
+        if on.has_capacitors {
             return;
         }
-        let pages = match self.base.plant.is(Canary::FlushWaitsForNothing) {
+        let pages = match on.plant.is(Canary::FlushWaitsForNothing) {
             true => 0,
-            false => self.base.buffer.wait_for_all(id),
+            false => on.buffer.wait_for_all(id),
         };
         for _ in 0..pages {
-            self.base.desk.intake.wait_for_one(id);
+            on.desk.intake.wait_for_one(id);
         }
-        self.write_back::<{ skills::ALL }>();
+        self.write_back::<{ skills::ALL }>(on);
     }
 }
 

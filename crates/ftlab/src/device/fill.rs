@@ -1,28 +1,34 @@
 //! What a program puts where it was placed: pages of the buffer, what they lack of older copies, and what the spare area
 //! says of them.
 
+use super::Writes;
 use super::base::Base;
-use super::{Contents, Device, PageProgram};
+use super::{Contents, PageProgram};
 use crate::cache::{Page, SlotId};
 use crate::engine::skills::{self, Skills};
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Ppn, SectorMask};
 use crate::verify::Canary;
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// Records what a program puts where it was placed.
     #[inline(always)]
-    pub(super) fn fill_place<const S: Skills>(&mut self, program: CommandId, first: Ppn) {
-        for unit in 0..self.base.kernel.flash.command(program).units {
-            let slot = SlotId::new(self.writes.loads.get(program, unit));
+    pub(super) fn fill_place<const S: Skills>(
+        &mut self,
+        program: CommandId,
+        first: Ppn,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        for unit in 0..on.kernel.flash.command(program).units {
+            let slot = SlotId::new(self.loads.get(program, unit));
             let at = Ppn::new(first.get() + unit);
-            match self.base.buffer.page(slot).packed_with {
-                None => self.base.fill_page::<S>(slot, at),
-                Some(second) => self.base.fill_pack([slot, second], at),
+            match on.buffer.page(slot).packed_with {
+                None => on.fill_page::<S>(slot, at),
+                Some(second) => on.fill_pack([slot, second], at),
             }
         }
-        let mode = self.base.kernel.ftl.mode_at::<S>(first);
-        let command = self.base.kernel.flash.command_mut(program);
+        let mode = on.kernel.ftl.mode_at::<S>(first);
+        let command = on.kernel.flash.command_mut(program);
         (command.page, command.mode) = (first, mode);
     }
 }

@@ -2,6 +2,7 @@
 //! processed, its data brought over the link and taken in; the data of a read on its way back; and flash
 //! pages for which the processor needs its time.
 
+use super::Writes;
 use super::base::Base;
 use super::{Contents, Device};
 use crate::engine::skills::{self, RARE, Skills, any};
@@ -60,34 +61,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn start_late(&mut self, id: RequestId) {
         self.base.desk.intake.start(id, self.base.kernel.now);
         let request = *self.base.desk.intake.get(id).request();
-        self.start::<{ skills::ALL }>(id, &request);
-    }
-
-    /// Takes a command up.
-    #[inline(always)]
-    pub(super) fn start<const S: Skills>(&mut self, id: RequestId, request: &Request) {
-        if any(S, RARE) {
-            if self.base.services.direct.is_some() {
-                return self.base.start_direct(id, request);
-            }
-            if self.base.services.merger.is_some() && self.hold(id, request.op) {
-                return;
-            }
-            self.consider_end::<S>();
-        }
-        match request.op {
-            _ if any(S, RARE) && self.base.refuses(request) => self.base.desk.intake.refuse(id),
-            Op::Read => self.base.submit_read::<S>(id, request),
-            Op::Write => self.submit_write::<S>(id, request),
-            Op::Trim => self.trim_in_turn(id, request),
-            Op::Flush => self.submit_flush(id),
-        }
-        if self.base.desk.intake.settle(id) {
-            self.base.finish_from_buffer(id);
-        }
-        if any(S, RARE) {
-            self.consider_end::<S>();
-        }
+        self.writes.start::<{ skills::ALL }>(id, &request, &mut self.base);
     }
 
     /// Something of the front end is done now.
@@ -122,8 +96,42 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The processor has handed over a flash page, or a row of them.
     fn scheduled(&mut self, program: CommandId) {
         match self.base.buffer.row() {
-            1 => self.issue_now::<{ skills::ALL }>(program),
-            _ => self.issue_row_now(program),
+            1 => self.writes.issue_now::<{ skills::ALL }>(program, &mut self.base),
+            _ => self.writes.issue_row_now(program, &mut self.base),
+        }
+    }
+}
+
+impl Writes {
+    /// Takes a command up.
+    #[inline(always)]
+    pub(super) fn start<const S: Skills>(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if any(S, RARE) {
+            if on.services.direct.is_some() {
+                return on.start_direct(id, request);
+            }
+            if on.services.merger.is_some() && self.hold(id, request.op, on) {
+                return;
+            }
+            self.consider_end::<S>(on);
+        }
+        match request.op {
+            _ if any(S, RARE) && on.refuses(request) => on.desk.intake.refuse(id),
+            Op::Read => on.submit_read::<S>(id, request),
+            Op::Write => self.submit_write::<S>(id, request, on),
+            Op::Trim => self.trim_in_turn(id, request, on),
+            Op::Flush => self.submit_flush(id, on),
+        }
+        if on.desk.intake.settle(id) {
+            on.finish_from_buffer(id);
+        }
+        if any(S, RARE) {
+            self.consider_end::<S>(on);
         }
     }
 }

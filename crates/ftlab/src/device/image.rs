@@ -181,7 +181,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.base.begin_ages();
         self.choose_skills();
-        self.consider_end::<{ skills::ALL }>();
+        self.writes.consider_end::<{ skills::ALL }>(&mut self.base);
         if verify::ON {
             self.verify_loaded();
         }

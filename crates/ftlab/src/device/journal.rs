@@ -10,8 +10,9 @@
 //! erased. When the journal has filled a block's worth of pages, it is written anew as a bit for each logical page. Its
 //! wear is not modelled; its commands are.
 
+use super::Contents;
+use super::Writes;
 use super::base::Base;
-use super::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::recovery::Upkeep;
 use crate::host::Request;
@@ -93,30 +94,35 @@ impl Journal {
     }
 }
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// A trim: at once, or when the journal has it.
-    pub(super) fn trim_in_turn(&mut self, id: RequestId, request: &Request) {
-        let Some(journal) = self.base.services.journal.as_deref_mut() else {
-            return self.submit_trim(request);
+    pub(super) fn trim_in_turn(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let Some(journal) = on.services.journal.as_deref_mut() else {
+            return self.submit_trim(request, on);
         };
-        self.base.desk.intake.wait_for_one(id);
+        on.desk.intake.wait_for_one(id);
         journal.waiting.push((id, *request));
-        self.base.write_journal();
+        on.write_journal();
     }
 
     /// A page of the journal is on flash.
-    pub(super) fn journal_done(&mut self, id: CommandId) {
-        let spent = self.base.kernel.flash.command(id).spent;
-        let Some(journal) = self.base.services.journal.as_deref_mut() else { return };
+    pub(super) fn journal_done(&mut self, id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
+        let spent = on.kernel.flash.command(id).spent;
+        let Some(journal) = on.services.journal.as_deref_mut() else { return };
         journal.programs -= 1;
         if journal.programs > 0 {
             return;
         }
         for (trim, request) in std::mem::take(&mut journal.writing) {
-            self.submit_trim(&request);
-            self.base.settle::<{ skills::ALL }>(trim, &spent);
+            self.submit_trim(&request, on);
+            on.settle::<{ skills::ALL }>(trim, &spent);
         }
-        self.base.write_journal();
+        on.write_journal();
     }
 }
 

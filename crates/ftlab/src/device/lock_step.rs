@@ -6,8 +6,9 @@
 //! page, at the same time, after the time of a read if any of them needs one. So the cycle is done at once, like merges
 //! ([`ftl::merge`](crate::ftl::merge)), and its time is added up. Results are the same.
 
+use super::Contents;
+use super::Writes;
 use super::base::Base;
-use super::{Contents, Device};
 use crate::cache::SlotId;
 use crate::engine::skills;
 use crate::host::Op;
@@ -75,20 +76,20 @@ impl Standstill {
     }
 }
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// The flash pages that a cycle which is done at once is programming.
     pub(super) fn torn_at_once(&self) -> impl Iterator<Item = Ppn> {
-        self.writes.standstill.cycle.iter().map(|written| written.at)
+        self.standstill.cycle.iter().map(|written| written.at)
     }
 
     /// Whether a cycle or merges may begin: nothing of the kind is under way, and nothing on flash. If not, it will
     /// be asked again.
-    pub(super) fn comes_to_rest(&mut self) -> bool {
-        match self.writes.standstill.motion {
-            _ if self.writes.standstill.releases => false,
+    pub(super) fn comes_to_rest(&mut self, on: &mut Base<impl Probe, impl Contents>) -> bool {
+        match self.standstill.motion {
+            _ if self.standstill.releases => false,
             Motion::Writes | Motion::Merges => false,
-            Motion::Goes | Motion::Stopping if self.base.kernel.flash.in_flight() > 0 => {
-                self.writes.standstill.motion = Motion::Stopping;
+            Motion::Goes | Motion::Stopping if on.kernel.flash.in_flight() > 0 => {
+                self.standstill.motion = Motion::Stopping;
                 false
             }
             Motion::Goes | Motion::Stopping => true,
@@ -98,22 +99,27 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// Whether the device waits for its flash to be quiet.
     #[inline]
     pub(super) fn is_stopping(&self) -> bool {
-        self.writes.standstill.motion == Motion::Stopping
+        self.standstill.motion == Motion::Stopping
     }
 
     /// Nothing is under way on flash any more: a device that waited for that goes on.
-    pub(super) fn flash_is_quiet(&mut self) {
-        self.write_back::<{ skills::ALL }>();
+    pub(super) fn flash_is_quiet(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+        self.write_back::<{ skills::ALL }>(on);
         // What should have been written has gone.
         if self.is_stopping() {
-            self.go_on();
-            self.write_back::<{ skills::ALL }>();
+            self.go_on(on);
+            self.write_back::<{ skills::ALL }>(on);
         }
     }
 
     /// Keeps a request that came during a cycle or merges. Says whether it does.
-    pub(super) fn hold(&mut self, id: RequestId, op: Op) -> bool {
-        let standstill = &mut self.writes.standstill;
+    pub(super) fn hold(
+        &mut self,
+        id: RequestId,
+        op: Op,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> bool {
+        let standstill = &mut self.standstill;
         // What is written after a trim must not be lost to it.
         let holds = match op {
             _ if standstill.is(Motion::Goes) => false,
@@ -123,87 +129,85 @@ impl<P: Probe, C: Contents> Device<P, C> {
         };
         if holds {
             standstill.holds_trim |= op == Op::Trim;
-            let stall_mark = self.writes.stalled.time_until(self.base.kernel.now);
-            self.writes.standstill.held.push(Held {
-                request: id,
-                since: self.base.kernel.now,
-                stall_mark,
-            });
+            let stall_mark = self.stalled.time_until(on.kernel.now);
+            self.standstill.held.push(Held { request: id, since: on.kernel.now, stall_mark });
         }
         holds
     }
 
     /// A cycle or merges are over: what waited for that is taken up.
-    pub(super) fn go_on(&mut self) {
-        self.writes.standstill.motion = Motion::Goes;
-        if self.writes.standstill.held.is_empty() {
+    pub(super) fn go_on(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+        self.standstill.motion = Motion::Goes;
+        if self.standstill.held.is_empty() {
             return;
         }
-        self.writes.standstill.holds_trim = false;
-        self.writes.standstill.releases = true;
-        let stalled = self.writes.stalled.time_until(self.base.kernel.now);
-        for Held { request: id, since, stall_mark } in
-            std::mem::take(&mut self.writes.standstill.held)
-        {
-            let waited = self.base.kernel.now - since;
+        self.standstill.holds_trim = false;
+        self.standstill.releases = true;
+        let stalled = self.stalled.time_until(on.kernel.now);
+        for Held { request: id, since, stall_mark } in std::mem::take(&mut self.standstill.held) {
+            let waited = on.kernel.now - since;
             let merging = waited.min(Nanos(stalled.0 - stall_mark.0));
-            let breakdown = self.base.desk.intake.breakdown_mut(id);
+            let breakdown = on.desk.intake.breakdown_mut(id);
             breakdown.gc += merging;
             breakdown.admission += Nanos(waited.0 - merging.0);
-            self.base.desk.intake.start(id, self.base.kernel.now);
-            let request = *self.base.desk.intake.get(id).request();
-            self.start::<{ skills::ALL }>(id, &request);
+            on.desk.intake.start(id, on.kernel.now);
+            let request = *on.desk.intake.get(id).request();
+            self.start::<{ skills::ALL }>(id, &request, on);
         }
-        self.writes.standstill.releases = false;
+        self.standstill.releases = false;
     }
 
     /// Does a cycle of these pages at once, if that can be done.
-    pub(super) fn write_at_once(&mut self, pages: &[SlotId]) -> bool {
-        if !self.base.cycles_add_up() {
+    pub(super) fn write_at_once(
+        &mut self,
+        pages: &[SlotId],
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> bool {
+        if !on.cycles_add_up() {
             return false;
         }
-        self.base.buffer.cycle_begun();
-        let mut cycle = std::mem::take(&mut self.writes.standstill.cycle);
+        on.buffer.cycle_begun();
+        let mut cycle = std::mem::take(&mut self.standstill.cycle);
         for &slot in pages {
-            let page = self.base.buffer.begin_write_back(slot, &self.base.kernel.ftl);
-            self.base.kernel.contents.begin_write_back(slot, self.base.buffer.page(slot).flushing);
-            let is_partial = self.base.older_parts_of(slot).iter().any(Option::is_some);
-            let at = self.base.kernel.ftl.place_in_log(page).expect("the cycle has room");
-            self.base.fill_page::<{ skills::ALL }>(slot, at);
-            self.base.buffer.program_begun();
+            let page = on.buffer.begin_write_back(slot, &on.kernel.ftl);
+            on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).flushing);
+            let is_partial = on.older_parts_of(slot).iter().any(Option::is_some);
+            let at = on.kernel.ftl.place_in_log(page).expect("the cycle has room");
+            on.fill_page::<{ skills::ALL }>(slot, at);
+            on.buffer.program_begun();
             cycle.push(Written { slot, at, is_partial });
         }
         let reads = cycle.iter().any(|written| written.is_partial);
-        let (read, program) = self.base.kernel.flash.price_of_page();
+        let (read, program) = on.kernel.flash.price_of_page();
         let cell = if reads { read + program } else { program };
-        self.writes.standstill.cycle = cycle;
-        self.writes.standstill.spent = Spent { cell, ..Spent::default() };
-        self.base.idle.wake_at(self.base.kernel.now + cell);
+        self.standstill.cycle = cycle;
+        self.standstill.spent = Spent { cell, ..Spent::default() };
+        on.idle.wake_at(on.kernel.now + cell);
         true
     }
 
     /// A cycle that was done at once has taken its time.
-    pub(super) fn written_at_once(&mut self) {
-        let mut cycle = std::mem::take(&mut self.writes.standstill.cycle);
-        let spent = self.writes.standstill.spent;
+    pub(super) fn written_at_once(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+        let mut cycle = std::mem::take(&mut self.standstill.cycle);
+        let spent = self.standstill.spent;
         for Written { slot, at, is_partial } in cycle.drain(..) {
-            self.base.kernel.flash.account_write_at_once(at, is_partial);
-            self.make_current::<{ skills::ALL }>(slot, at, &spent);
-            self.base.kernel.ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
-            self.base.buffer.program_ended();
+            on.kernel.flash.account_write_at_once(at, is_partial);
+            self.make_current::<{ skills::ALL }>(slot, at, &spent, on);
+            on.kernel.ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
+            on.buffer.program_ended();
         }
-        self.writes.standstill.cycle = cycle;
+        self.standstill.cycle = cycle;
         self.cycle_is_over();
-        self.go_on();
-        self.admit_waiting::<{ skills::ALL }>();
-        self.write_back::<{ skills::ALL }>();
+        self.go_on(on);
+        self.admit_waiting::<{ skills::ALL }>(on);
+        self.write_back::<{ skills::ALL }>(on);
     }
 
     /// What was done at once has taken its time.
-    pub(super) fn stood_still(&mut self) {
-        match self.writes.standstill.is(Motion::Merges) {
-            true => self.merged_at_once(),
-            false => self.written_at_once(),
+    pub(super) fn stood_still(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+        match self.standstill.is(Motion::Merges) {
+            true => self.merged_at_once(on),
+            false => self.written_at_once(on),
         }
     }
 }

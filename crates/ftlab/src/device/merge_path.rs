@@ -3,6 +3,7 @@
 //! With clocks of its own, a plane that has no room merges while the others go on; writes to it stall. In
 //! lock-step the device stands still for that (`device/lock_step.rs`).
 
+use super::Writes;
 use super::base::Base;
 use super::lock_step::Motion;
 use super::{Contents, Device};
@@ -29,131 +30,150 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub fn merger(&self) -> Option<&Merger> {
         self.base.services.merger.as_deref()
     }
+}
 
+impl Writes {
     /// Finds a place for a program in the log, if its plane takes writes and has room.
-    pub(super) fn place_in_log(&mut self, program: CommandId) -> bool {
-        let page = self.first_page_of(program);
-        let plane = self.base.kernel.ftl.log_plane_of(page);
-        let Some(merger) = self.base.services.merger.as_deref_mut() else { return false };
+    pub(super) fn place_in_log(
+        &mut self,
+        program: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> bool {
+        let page = self.first_page_of(program, on);
+        let plane = on.kernel.ftl.log_plane_of(page);
+        let Some(merger) = on.services.merger.as_deref_mut() else { return false };
         if !merger.takes_writes(plane) {
             return false;
         }
-        let Some(at) = self.base.kernel.ftl.place_in_log(page) else { return false };
+        let Some(at) = on.kernel.ftl.place_in_log(page) else { return false };
         merger.program_begins(plane);
-        self.fill_place::<{ skills::ALL }>(program, at);
+        self.fill_place::<{ skills::ALL }>(program, at, on);
         true
     }
 
     /// A page has stalled: its plane makes room.
-    pub(super) fn want_room(&mut self, page: Lpn) {
-        let plane = self.base.kernel.ftl.log_plane_of(page);
-        let now = self.base.kernel.now;
-        if self
-            .base
+    pub(super) fn want_room(&mut self, page: Lpn, on: &mut Base<impl Probe, impl Contents>) {
+        let plane = on.kernel.ftl.log_plane_of(page);
+        let now = on.kernel.now;
+        if on
             .services
             .merger
             .as_deref_mut()
             .is_some_and(|merger| merger.want_room(now, plane, page))
         {
-            self.begin_merging(plane);
+            self.begin_merging(plane, on);
         }
     }
 
-    fn begin_merging(&mut self, plane: PlaneId) {
-        let Base { kernel, services, .. } = &mut self.base;
+    fn begin_merging(&mut self, plane: PlaneId, on: &mut Base<impl Probe, impl Contents>) {
+        let Base { kernel, services, .. } = on;
         let Some(merger) = services.merger.as_deref_mut() else { return };
         if merger.begin(plane, kernel) == Step::Done {
-            self.merged(plane);
+            self.merged(plane, on);
         }
     }
 
     /// A flash page of the host is programmed and current. Its plane may have waited for that to merge.
     #[inline]
-    pub(super) fn programmed_for_host<const S: Skills>(&mut self, first: Ppn, units: u32) {
-        self.base.kernel.ftl.programmed_for_host::<S>(first, units);
+    pub(super) fn programmed_for_host<const S: Skills>(
+        &mut self,
+        first: Ppn,
+        units: u32,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        on.kernel.ftl.programmed_for_host::<S>(first, units);
         if !skills::any(S, skills::RARE) {
             return;
         }
-        self.base.consider_checkpoint();
-        let Some(merger) = self.base.services.merger.as_deref_mut() else { return };
-        let geometry = self.base.kernel.flash.geometry();
+        on.consider_checkpoint();
+        let Some(merger) = on.services.merger.as_deref_mut() else { return };
+        let geometry = on.kernel.flash.geometry();
         let plane = geometry.plane_of(geometry.block_of(first));
         if merger.program_ends(plane) {
-            self.begin_merging(plane);
+            self.begin_merging(plane, on);
         }
     }
 
     /// A command of a merge is done.
-    pub(super) fn merge_command_done(&mut self, plane: PlaneId, id: CommandId) {
-        let Base { kernel, services, .. } = &mut self.base;
+    pub(super) fn merge_command_done(
+        &mut self,
+        plane: PlaneId,
+        id: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let Base { kernel, services, .. } = on;
         let Some(merger) = services.merger.as_deref_mut() else { return };
         if merger.done(plane, id, kernel) == Step::Done {
-            self.merged(plane);
+            self.merged(plane, on);
         }
     }
 
     /// A plane takes writes again.
-    fn merged(&mut self, plane: PlaneId) {
-        if self.writes.standstill.is(Motion::Merges) {
-            if self.merger().is_some_and(|merger| !merger.is_busy()) {
-                self.merges_are_over();
+    fn merged(&mut self, plane: PlaneId, on: &mut Base<impl Probe, impl Contents>) {
+        if self.standstill.is(Motion::Merges) {
+            if on.services.merger.as_ref().is_some_and(|merger| !merger.is_busy()) {
+                self.merges_are_over(on);
             }
             return;
         }
-        let pool = self.base.kernel.ftl.placement().pool_of(plane);
+        let pool = on.kernel.ftl.placement().pool_of(plane);
         let stream = WriteStream::new(0);
-        while let Some((waiting, _)) = self.writes.stalled.oldest(pool, |_| true) {
-            let page = self.first_page_of(waiting.program);
+        while let Some((waiting, _)) = self.stalled.oldest(pool, |_| true) {
+            let page = self.first_page_of(waiting.program, on);
             if !self.try_issue::<{ skills::ALL }>(
                 waiting.program,
                 stream,
-                self.base.kernel.now - waiting.since,
+                on.kernel.now - waiting.since,
+                on,
             ) {
-                return self.want_room(page);
+                return self.want_room(page, on);
             }
-            self.writes.stalled.forget_oldest(self.base.kernel.now, pool, stream);
+            self.stalled.forget_oldest(on.kernel.now, pool, stream);
         }
     }
 
     /// Whether every page of a write cycle has room. If one has none in lock-step, the device makes room before
     /// anything of the cycle begins: it stands still, and write-back goes on after that.
-    pub(super) fn log_has_room(&mut self, pages: &[SlotId]) -> bool {
-        if !self.base.is_in_lock_step() {
+    pub(super) fn log_has_room(
+        &mut self,
+        pages: &[SlotId],
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> bool {
+        if !on.is_in_lock_step() {
             return true;
         }
-        let mut pages = pages.iter().map(|&slot| self.base.buffer.page(slot).page);
-        let full =
-            pages.find(|&page| matches!(self.base.kernel.ftl.room_in_log(page), Room::After(_)));
+        let mut pages = pages.iter().map(|&slot| on.buffer.page(slot).page);
+        let full = pages.find(|&page| matches!(on.kernel.ftl.room_in_log(page), Room::After(_)));
         if let Some(page) = full {
-            self.stand_still(page);
+            self.stand_still(page, on);
         }
         full.is_none()
     }
 
     /// Stands still to make room for a page.
-    fn stand_still(&mut self, page: Lpn) {
-        self.writes.standstill.begins(Motion::Merges);
-        self.writes.stalled.stands(self.base.kernel.now);
-        if !self.base.kernel.flash.may_add_up() {
-            return self.want_room(page);
+    fn stand_still(&mut self, page: Lpn, on: &mut Base<impl Probe, impl Contents>) {
+        self.standstill.begins(Motion::Merges);
+        self.stalled.stands(on.kernel.now);
+        if !on.kernel.flash.may_add_up() {
+            return self.want_room(page, on);
         }
-        let Base { kernel, services, .. } = &mut self.base;
+        let Base { kernel, services, .. } = on;
         let Some(merger) = services.merger.as_deref_mut() else { return };
         let time = merger.at_once(page, kernel);
-        self.base.idle.wake_at(self.base.kernel.now + time);
+        on.idle.wake_at(on.kernel.now + time);
     }
 
     /// What was done at once has taken its time.
-    pub(super) fn merged_at_once(&mut self) {
-        if let Some(merger) = self.base.services.merger.as_deref_mut() {
-            merger.settle(&mut self.base.kernel.flash);
+    pub(super) fn merged_at_once(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+        if let Some(merger) = on.services.merger.as_deref_mut() {
+            merger.settle(&mut on.kernel.flash);
         }
-        self.merges_are_over();
+        self.merges_are_over(on);
     }
 
-    fn merges_are_over(&mut self) {
-        self.writes.stalled.goes_on(self.base.kernel.now);
-        self.go_on();
-        self.write_back::<{ skills::ALL }>();
+    fn merges_are_over(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+        self.stalled.goes_on(on.kernel.now);
+        self.go_on(on);
+        self.write_back::<{ skills::ALL }>(on);
     }
 }

@@ -165,12 +165,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if limit == SimTime::FOREVER || self.base.desk.intake.in_flight() > 0 {
             let Base { kernel, services, .. } = &mut self.base;
             services.collector.finish::<{ skills::ALL }>(kernel);
-            self.rewrite_what_is_due::<{ skills::ALL }>();
+            self.writes.rewrite_what_is_due::<{ skills::ALL }>(&mut self.base);
         }
         if self.base.kernel.flash.next_time().is_some() {
             return true;
         }
-        if self.stands_still() {
+        if self.writes.stands_still(&mut self.base) {
             self.fetch();
             return true;
         }
@@ -231,7 +231,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What else may be due when a die is done with something.
     fn look_around(&mut self, die: DieId) {
         if self.base.kernel.ftl.has_news_of_death() {
-            self.go_on_without_die();
+            self.writes.go_on_without_die(&mut self.base);
         }
         while let Some(block) = self.base.kernel.flash.next_read_often() {
             self.base.refresh_read_often(block);
@@ -241,10 +241,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let Base { kernel, services, .. } = &mut self.base;
             services.collector.let_go::<{ skills::ALL }>(kernel.ftl.die_filled(die), kernel);
         }
-        if self.is_stopping() && self.base.kernel.flash.in_flight() == 0 {
-            self.flash_is_quiet();
+        if self.writes.is_stopping() && self.base.kernel.flash.in_flight() == 0 {
+            self.writes.flash_is_quiet(&mut self.base);
         }
-        self.consider_end::<{ skills::ALL }>();
+        self.writes.consider_end::<{ skills::ALL }>(&mut self.base);
     }
 
     /// One flash command is done: tell whom it was done for.
@@ -263,17 +263,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
                     self.keep_or_cache(id);
                 }
             }
-            Task::WriteBack => self.write_back_command_done::<S>(id),
+            Task::WriteBack => self.writes.write_back_command_done::<S>(id, &mut self.base),
             Task::Collect(plane) => {
                 let Base { kernel, services, .. } = &mut self.base;
                 let freed = services.collector.done::<S>(plane, id, kernel);
                 if freed == Freed::Pages {
                     if any(S, RARE) {
-                        self.retry_map(plane);
+                        self.writes.retry_map(plane, &mut self.base);
                     }
-                    self.retry_stalled::<S>(plane);
+                    self.writes.retry_stalled::<S>(plane, &mut self.base);
                 }
-                self.rewrite_what_is_due::<S>();
+                self.writes.rewrite_what_is_due::<S>(&mut self.base);
                 if freed == Freed::GoesOn {
                     return;
                 }
@@ -287,7 +287,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What was read for a host stays in the buffer, or in the read cache, where that is kept.
     fn keep_or_cache(&mut self, id: CommandId) {
         if self.base.buffer.keeps_reads() {
-            self.keep_what_was_read(id);
+            self.writes.keep_what_was_read(id, &mut self.base);
         }
         if self.base.reads.cache.is_on() {
             self.base.cache_what_was_read(id);
@@ -298,13 +298,13 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline(never)]
     fn task_done(&mut self, task: Task, id: CommandId) {
         match task {
-            Task::ReadAhead => self.read_ahead_done(id),
+            Task::ReadAhead => self.writes.read_ahead_done(id, &mut self.base),
             Task::HostWrite(request) => self.base.programmed_in_place(request, id),
-            Task::Merge(plane) => self.merge_command_done(plane, id),
-            Task::LoadMap(of) => self.map_loaded(of),
-            Task::RewriteMap(of) => self.map_command_done(of, id),
-            Task::Rewrite(die) => self.rewrite_command_done(die, id),
-            Task::Journal => self.journal_done(id),
+            Task::Merge(plane) => self.writes.merge_command_done(plane, id, &mut self.base),
+            Task::LoadMap(of) => self.writes.map_loaded(of, &mut self.base),
+            Task::RewriteMap(of) => self.writes.map_command_done(of, id, &mut self.base),
+            Task::Rewrite(die) => self.writes.rewrite_command_done(die, id, &mut self.base),
+            Task::Journal => self.writes.journal_done(id, &mut self.base),
             Task::Checkpoint => self.base.checkpoint_page_done(),
             Task::EraseSystem => {}
             Task::Part(_) | Task::Parity(_) => return self.part_done(id),
@@ -332,7 +332,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             None => {}
             Some(Chore::Collect) => services.collector.host_idle::<{ skills::ALL }>(kernel),
             Some(Chore::Fold) => services.collector.fold_all::<{ skills::ALL }>(kernel),
-            Some(Chore::GoOn) => self.stood_still(),
+            Some(Chore::GoOn) => self.writes.stood_still(&mut self.base),
             Some(Chore::Patrol) if self.base.is_for_nobody(limit) => self.base.patrol_later(),
             Some(Chore::Patrol) => self.base.patrol(),
         }
@@ -464,7 +464,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let id = self.base.desk.intake.admit(at, queue, request);
         match self.base.desk.front {
             Some(_) if any(S, RARE) => self.enqueue(id),
-            _ => self.start::<S>(id, &request),
+            _ => self.writes.start::<S>(id, &request, &mut self.base),
         }
         if laws::ON {
             self.verify_event();

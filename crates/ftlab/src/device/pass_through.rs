@@ -1,6 +1,8 @@
 //! The short way of a write: a whole page that is only staged on its way to flash is placed and handed over at once.
 
-use super::{Contents, Device};
+use super::Contents;
+use super::Writes;
+use super::base::Base;
 use crate::engine::skills::{RARE, Skills, UNITS, any};
 use crate::ftl::streams::StreamsPolicy;
 use crate::host::Request;
@@ -8,54 +10,52 @@ use crate::scheduler::{Command, Kind, Origin, Probe, Task};
 use crate::units::{Lpn, Ppn, RequestId};
 use crate::verify as laws;
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// A write of one whole page that nothing holds up on its way to flash.
     #[inline(always)]
     pub(super) fn pass_through<const S: Skills>(
         &mut self,
         id: RequestId,
         request: &Request,
+        on: &mut Base<impl Probe, impl Contents>,
     ) -> bool {
-        let shift = self.base.sectors_per_page.trailing_zeros();
+        let shift = on.sectors_per_page.trailing_zeros();
         let page = request.lba.0 >> shift;
-        if any(S, RARE | UNITS)
-            || page << shift != request.lba.0
-            || !self.base.buffer.passes_through()
-        {
+        if any(S, RARE | UNITS) || page << shift != request.lba.0 || !on.buffer.passes_through() {
             return false;
         }
         let page = Lpn::new(page as u32);
-        if self.base.buffer.find(page).is_some() {
+        if on.buffer.find(page).is_some() {
             return false;
         }
-        let tag = self.base.kernel.ftl.streams().tag_of(request.stream);
-        let slot = self.base.buffer.pass_through(page, tag, id);
-        let whole = self.base.kernel.ftl.full_page();
-        self.base.kernel.contents.write(request, page, whole, slot);
+        let tag = on.kernel.ftl.streams().tag_of(request.stream);
+        let slot = on.buffer.pass_through(page, tag, id);
+        let whole = on.kernel.ftl.full_page();
+        on.kernel.contents.write(request, page, whole, slot);
         if laws::ON {
-            self.base.ledger.written(page);
+            on.ledger.written(page);
         }
-        self.base.desk.intake.wait_for_one(id);
-        self.base.kernel.contents.begin_write_back(slot, whole);
-        self.prepare_tables(page);
-        let stream = self.base.kernel.ftl.streams().host_stream(page, tag);
-        let first = match self.writes.stalled.is_empty() {
-            true => self.base.kernel.ftl.place::<S>(page, stream, self.base.kernel.flash.load()),
+        on.desk.intake.wait_for_one(id);
+        on.kernel.contents.begin_write_back(slot, whole);
+        self.prepare_tables(page, on);
+        let stream = on.kernel.ftl.streams().host_stream(page, tag);
+        let first = match self.stalled.is_empty() {
+            true => on.kernel.ftl.place::<S>(page, stream, on.kernel.flash.load()),
             false => None,
         };
         let (kind, at) = (Kind::Program, first.unwrap_or(Ppn::new(0)));
         let mut program = Command::new(kind, Origin::Host, Task::WriteBack, at);
-        program.codewords = self.base.kernel.flash.bus().page_codewords();
+        program.codewords = on.kernel.flash.bus().page_codewords();
         program.units = 1;
-        let program = self.base.kernel.flash.prepare(program);
-        self.writes.loads.row_mut(program)[0] = slot.get();
+        let program = on.kernel.flash.prepare(program);
+        self.loads.row_mut(program)[0] = slot.get();
         match first {
             Some(at) => {
-                self.base.fill_page::<S>(slot, at);
-                self.base.hand_over::<S>(program, at);
+                on.fill_page::<S>(slot, at);
+                on.hand_over::<S>(program, at);
             }
-            None if self.place_behind::<S>(program, stream) => {
-                self.base.hand_over::<S>(program, self.base.kernel.flash.command(program).page);
+            None if self.place_behind::<S>(program, stream, on) => {
+                on.hand_over::<S>(program, on.kernel.flash.command(program).page);
             }
             None => {}
         }

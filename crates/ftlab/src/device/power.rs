@@ -78,7 +78,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let now = device.base.kernel.now;
         let (programs, half_erased) = device.base.kernel.flash.cut(now);
         let mut torn = programs;
-        torn.extend(device.torn_at_once());
+        torn.extend(device.writes.torn_at_once());
         let landed: Vec<Ppn> = device.writes.cycles.landed_at().collect();
         let stale_map: Vec<Tpn> =
             device.base.services.map.iter().flat_map(|map| map.being_rewritten()).collect();
@@ -128,7 +128,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let id = self.base.desk.intake.admit(since, queue, LAST_FLUSH);
         self.base.desk.intake.start(id, since);
-        self.start::<{ skills::ALL }>(id, &LAST_FLUSH);
+        self.writes.start::<{ skills::ALL }>(id, &LAST_FLUSH, &mut self.base);
         if self.base.desk.front.is_some() {
             self.fetch();
         }
@@ -217,8 +217,8 @@ pub fn power_up<P: Probe, C: Contents>(
     if verify::ON {
         device.verify_loaded();
     }
-    device.consider_end::<{ skills::ALL }>();
-    device.rewrite_what_is_due::<{ skills::ALL }>();
+    device.writes.consider_end::<{ skills::ALL }>(&mut device.base);
+    device.writes.rewrite_what_is_due::<{ skills::ALL }>(&mut device.base);
     device.base.kernel.ftl.wake_planes();
     device.base.relieve::<{ skills::ALL }>();
     let recovered = Recovered {

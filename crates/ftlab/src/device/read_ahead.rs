@@ -4,8 +4,9 @@
 //! A read that was begun before a write may end after it. So a page comes in only if the mapping still names the place
 //! that was read, and the write buffer knows nothing of the page: what it has is newer, or will be on flash elsewhere.
 
+use super::Writes;
 use super::base::Base;
-use super::{Contents, Device, FlashRead};
+use super::{Contents, FlashRead};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::host::Request;
@@ -26,28 +27,32 @@ impl ReadingAhead {
     }
 }
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// A flash page was read ahead: it comes in, and whoever waited for it is served.
-    pub(super) fn read_ahead_done(&mut self, command: CommandId) {
-        self.base.kernel.contents.read_flash(command);
-        self.base.reads.ahead.pages.retain(|&(_, known)| known != command);
-        let &Command { spent, unreadable, .. } = self.base.kernel.flash.command(command);
-        let mut waiting = std::mem::take(&mut self.base.reads.ahead.waiting);
+    pub(super) fn read_ahead_done(
+        &mut self,
+        command: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        on.kernel.contents.read_flash(command);
+        on.reads.ahead.pages.retain(|&(_, known)| known != command);
+        let &Command { spent, unreadable, .. } = on.kernel.flash.command(command);
+        let mut waiting = std::mem::take(&mut on.reads.ahead.waiting);
         waiting.retain(|&(known, request)| {
             let waited = known == command;
             if waited && unreadable {
-                self.base.desk.intake.cannot_read(request);
+                on.desk.intake.cannot_read(request);
             }
             if waited {
-                self.base.settle::<{ skills::ALL }>(request, &spent);
+                on.settle::<{ skills::ALL }>(request, &spent);
             }
             !waited
         });
-        self.base.reads.ahead.waiting = waiting;
-        if self.base.buffer.keeps_reads() {
-            self.keep_what_was_read(command);
+        on.reads.ahead.waiting = waiting;
+        if on.buffer.keeps_reads() {
+            self.keep_what_was_read(command, on);
         }
-        self.base.cache_what_was_read(command);
+        on.cache_what_was_read(command);
     }
 }
 
@@ -69,9 +74,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
             {
                 continue;
             }
-            if let Some(at) =
-                self.kernel.ftl.look_up(page).filter(|&at| self.channel_is_idle(at))
-            {
+            if let Some(at) = self.kernel.ftl.look_up(page).filter(|&at| self.channel_is_idle(at)) {
                 self.begin_read_ahead(at);
             }
         }
@@ -131,7 +134,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
             if !current || newer || ftl.is_lost(at) || reads.cache.find(page).is_some() {
                 continue;
             }
-            let frame = *frame.get_or_insert_with(|| reads.cache.bring(|place| contents.uncache(place)));
+            let frame =
+                *frame.get_or_insert_with(|| reads.cache.bring(|place| contents.uncache(place)));
             let place = reads.cache.put(frame, unit as u32, page);
             contents.cache(page, at, place);
         }

@@ -1,8 +1,9 @@
 //! A read on its way down: the buffer, then the mapping, then flash.
 
+use super::Writes;
 use super::base::Base;
 use super::gathering::Gathering;
-use super::{Contents, Device, FlashRead};
+use super::{Contents, FlashRead};
 use crate::cache::Turn;
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, Skills, any};
 use crate::ftl::Fragment;
@@ -37,16 +38,20 @@ impl Fetched {
     }
 }
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
     /// current on flash, as far as there is room.
-    pub(super) fn keep_what_was_read(&mut self, command: CommandId) {
-        let mut reads = self.base.reads.fetched.take(command);
+    pub(super) fn keep_what_was_read(
+        &mut self,
+        command: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let mut reads = on.reads.fetched.take(command);
         for read in reads.drain(..) {
-            self.base.keep_read(&read);
+            on.keep_read(&read);
         }
-        self.base.reads.fetched.give_back(command, reads);
-        self.write_back::<{ skills::ALL }>();
+        on.reads.fetched.give_back(command, reads);
+        self.write_back::<{ skills::ALL }>(on);
     }
 }
 
@@ -170,9 +175,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         wanted: PageSpan,
         gathering: &mut Option<Gathering>,
     ) {
-        if any(S, RARE_ON_FLASH)
-            && !self.kernel.ftl.lost_at(at).within(wanted.sectors).is_empty()
-        {
+        if any(S, RARE_ON_FLASH) && !self.kernel.ftl.lost_at(at).within(wanted.sectors).is_empty() {
             self.desk.intake.cannot_read(id);
         }
         let read = FlashRead { request: id, page: wanted.page, at, sectors: wanted.sectors };

@@ -1,26 +1,32 @@
 //! Rewrites from the device's side: who asks for them, when a die is idle, and what follows from one.
 
+use super::Contents;
+use super::Writes;
 use super::base::Base;
-use super::{Contents, Device};
 use crate::engine::skills;
 use crate::nand::CellMode;
 use crate::scheduler::{CommandId, Kind, Probe};
 use crate::units::{DieId, Lpn, SectorMask};
 use crate::verify::Canary;
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// A command of a rewrite is done.
-    pub(super) fn rewrite_command_done(&mut self, die: DieId, id: CommandId) {
-        let is_program = self.base.kernel.flash.command(id).kind == Kind::Program;
-        let at = self.base.kernel.flash.command(id).page;
-        let Base { kernel, services, .. } = &mut self.base;
+    pub(super) fn rewrite_command_done(
+        &mut self,
+        die: DieId,
+        id: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let is_program = on.kernel.flash.command(id).kind == Kind::Program;
+        let at = on.kernel.flash.command(id).page;
+        let Base { kernel, services, .. } = on;
         let Some(rewriter) = &mut services.rewriter else { return };
         rewriter.done(die, id, kernel);
         if is_program {
-            self.base.empty_failed::<{ skills::ALL }>();
-            self.rewrite_what_is_due::<{ skills::ALL }>();
-            self.base.consider_collecting_at::<{ skills::ALL }>(at);
-            self.base.relieve::<{ skills::ALL }>();
+            on.empty_failed::<{ skills::ALL }>();
+            self.rewrite_what_is_due::<{ skills::ALL }>(on);
+            on.consider_collecting_at::<{ skills::ALL }>(at);
+            on.relieve::<{ skills::ALL }>();
         }
     }
 }

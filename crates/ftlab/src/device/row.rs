@@ -3,8 +3,9 @@
 //! page each time that it falls free; so a row is put together before it is placed, and placed before
 //! its die begins. It never waits for more to become dirty.
 
+use super::Contents;
+use super::Writes;
 use super::base::Base;
-use super::{Contents, Device};
 use crate::cache::{Beside, Eviction};
 use crate::engine::skills;
 use crate::ftl::placement::Mate;
@@ -21,96 +22,111 @@ struct Begun {
     stream: WriteStream,
 }
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// Begins the write-back of `first` and of as many further flash pages as fit into its row. All of
     /// them wait until the reads that partial pages need are done.
     #[inline(never)]
-    pub(super) fn begin_row(&mut self, first: Eviction) {
-        let leader = self.fill_program::<{ skills::ALL }>(first, None);
+    pub(super) fn begin_row(&mut self, first: Eviction, on: &mut Base<impl Probe, impl Contents>) {
+        let leader = self.fill_program::<{ skills::ALL }>(first, None, on);
         let (home, stream) =
-            (self.first_page_of(leader), self.stream_of_program::<{ skills::ALL }>(leader));
+            (self.first_page_of(leader, on), self.stream_of_program::<{ skills::ALL }>(leader, on));
         let mut last = leader;
-        for number in 1..self.base.buffer.row() {
-            let Some(next) = self.base.next_of_row(home, stream, number) else { continue };
-            let program = self.fill_program::<{ skills::ALL }>(next, Some(leader));
-            self.base.kernel.flash.link(last, program);
+        for number in 1..on.buffer.row() {
+            let Some(next) = on.next_of_row(home, stream, number) else { continue };
+            let program = self.fill_program::<{ skills::ALL }>(next, Some(leader), on);
+            on.kernel.flash.link(last, program);
             last = program;
         }
-        if self.base.kernel.flash.command(leader).waits_for == 0 {
-            self.issue_row(leader);
+        if on.kernel.flash.command(leader).waits_for == 0 {
+            self.issue_row(leader, on);
         }
     }
 
     /// The last read for which a row has waited is done: so long has each of its programs waited.
-    pub(super) fn row_is_complete(&mut self, leader: CommandId) {
-        let spent = self.base.kernel.flash.command(leader).spent;
-        let mut next = self.base.kernel.flash.next_of_row(leader);
+    pub(super) fn row_is_complete(
+        &mut self,
+        leader: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let spent = on.kernel.flash.command(leader).spent;
+        let mut next = on.kernel.flash.next_of_row(leader);
         while let Some(id) = next {
-            self.base.kernel.flash.command_mut(id).spent = spent;
-            next = self.base.kernel.flash.next_of_row(id);
+            on.kernel.flash.command_mut(id).spent = spent;
+            next = on.kernel.flash.next_of_row(id);
         }
-        self.issue_row(leader);
+        self.issue_row(leader, on);
     }
 
     /// Places the programs of a row, and hands them to the flash, as soon as the processor has time for that.
-    fn issue_row(&mut self, leader: CommandId) {
-        let members =
-            std::iter::successors(Some(leader), |&id| self.base.kernel.flash.next_of_row(id));
+    fn issue_row(&mut self, leader: CommandId, on: &mut Base<impl Probe, impl Contents>) {
+        let members = std::iter::successors(Some(leader), |&id| on.kernel.flash.next_of_row(id));
         let pages = members.count() as u32;
-        if !self.base.wait_for_processor(leader, pages) {
-            self.issue_row_now(leader);
+        if !on.wait_for_processor(leader, pages) {
+            self.issue_row_now(leader, on);
         }
     }
 
     /// Places the programs of a row, and hands those that found a place to the flash.
-    pub(super) fn issue_row_now(&mut self, leader: CommandId) {
-        let mut row = std::mem::take(&mut self.writes.row);
+    pub(super) fn issue_row_now(
+        &mut self,
+        leader: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let mut row = std::mem::take(&mut self.row);
         let mut begun = None;
         let mut next = Some(leader);
         while let Some(id) = next {
-            next = self.base.kernel.flash.next_of_row(id);
-            if self.place_in_row(id, &mut begun) {
+            next = on.kernel.flash.next_of_row(id);
+            if self.place_in_row(id, &mut begun, on) {
                 row.push(id);
             }
         }
-        self.base.kernel.flash.submit_row(self.base.kernel.now, &row);
+        on.kernel.flash.submit_row(on.kernel.now, &row);
         for &id in &row {
-            let page = self.base.kernel.flash.command(id).page;
-            self.base.consider_collecting_at::<{ skills::ALL }>(page);
+            let page = on.kernel.flash.command(id).page;
+            on.consider_collecting_at::<{ skills::ALL }>(page);
         }
         row.clear();
-        self.writes.row = row;
+        self.row = row;
     }
 
     /// Places a program beside those before it if that can be, else where it would go alone: there a row
     /// begins anew. If nothing is free, it waits.
-    fn place_in_row(&mut self, program: CommandId, begun: &mut Option<Begun>) -> bool {
-        let stream = self.stream_of_program::<{ skills::ALL }>(program);
+    fn place_in_row(
+        &mut self,
+        program: CommandId,
+        begun: &mut Option<Begun>,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> bool {
+        let stream = self.stream_of_program::<{ skills::ALL }>(program, on);
         if let Some(begun) = begun.as_mut().filter(|begun| begun.stream == stream)
-            && self.writes.stalled.is_empty()
-            && let Some(at) = self.place_beside(program, begun)
+            && self.stalled.is_empty()
+            && let Some(at) = self.place_beside(program, begun, on)
         {
-            let geometry = self.base.kernel.flash.geometry();
+            let geometry = on.kernel.flash.geometry();
             begun.row.take(geometry, geometry.plane_of(geometry.block_of(at)));
             return true;
         }
-        if !self.place_or_stall::<{ skills::ALL }>(program, stream) {
+        if !self.place_or_stall::<{ skills::ALL }>(program, stream, on) {
             return false;
         }
-        let (page, mode) = (
-            self.base.kernel.flash.command(program).page,
-            self.base.kernel.flash.command(program).mode,
-        );
-        let address = self.base.kernel.flash.abilities().multi_plane.address;
-        let row = Row::new(self.base.kernel.flash.geometry(), address, page);
+        let (page, mode) =
+            (on.kernel.flash.command(program).page, on.kernel.flash.command(program).mode);
+        let address = on.kernel.flash.abilities().multi_plane.address;
+        let row = Row::new(on.kernel.flash.geometry(), address, page);
         *begun = Some(Begun { row, mode, stream });
         true
     }
 
-    fn place_beside(&mut self, program: CommandId, begun: &Begun) -> Option<Ppn> {
-        let page = self.first_page_of(program);
-        let at = self.base.kernel.ftl.place_beside(page, begun.stream, &begun.row, begun.mode)?;
-        self.fill_place::<{ skills::ALL }>(program, at);
+    fn place_beside(
+        &mut self,
+        program: CommandId,
+        begun: &Begun,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> Option<Ppn> {
+        let page = self.first_page_of(program, on);
+        let at = on.kernel.ftl.place_beside(page, begun.stream, &begun.row, begun.mode)?;
+        self.fill_place::<{ skills::ALL }>(program, at, on);
         Some(at)
     }
 }

@@ -1,8 +1,9 @@
 //! A write on its way down: into the buffer, and from there, when the policy says so, merged with
 //! what is on flash, placed, programmed and committed.
 
+use super::Writes;
 use super::base::Base;
-use super::{Contents, Device, PREFETCH_DISTANCE};
+use super::{Contents, PREFETCH_DISTANCE};
 use crate::cache::{Beside, Eviction, Page, SlotId, Turn, Waiting};
 use crate::engine::skills::{self, RARE, ROWS, Skills, UNITS, any};
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
@@ -15,55 +16,66 @@ use crate::verify::{self as laws, Canary};
 /// How many pages of the buffer are looked at to find one of the same stream.
 const COMPANIONS: usize = 64;
 
-impl<P: Probe, C: Contents> Device<P, C> {
-    pub(super) fn submit_write<const S: Skills>(&mut self, id: RequestId, request: &Request) {
-        if any(S, RARE) && self.base.buffer.gathers() {
-            self.submit_whole(id, request);
-            return self.write_back::<S>();
+impl Writes {
+    pub(super) fn submit_write<const S: Skills>(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if any(S, RARE) && on.buffer.gathers() {
+            self.submit_whole(id, request, on);
+            return self.write_back::<S>(on);
         }
-        if request.sectors == self.base.sectors_per_page && self.pass_through::<S>(id, request) {
+        if request.sectors == on.sectors_per_page && self.pass_through::<S>(id, request, on) {
             return;
         }
-        for span in Pages::new(request.lba, request.sectors, self.base.sectors_per_page) {
-            if !self.base.write_page::<S>(id, span, Turn::New) {
-                self.base.desk.intake.wait_for_one(id);
-                let stall_mark = self.writes.stalled.time_until(self.base.kernel.now);
-                self.base.buffer.wait_for_room(Waiting { request: id, span, stall_mark }, 1);
+        for span in Pages::new(request.lba, request.sectors, on.sectors_per_page) {
+            if !on.write_page::<S>(id, span, Turn::New) {
+                on.desk.intake.wait_for_one(id);
+                let stall_mark = self.stalled.time_until(on.kernel.now);
+                on.buffer.wait_for_room(Waiting { request: id, span, stall_mark }, 1);
             }
         }
-        self.write_back::<S>();
+        self.write_back::<S>(on);
     }
 
     /// Lets writes in that waited for room.
-    pub(super) fn admit_waiting<const S: Skills>(&mut self) {
-        while let Some(waiting) = self.base.buffer.first_waiting() {
+    pub(super) fn admit_waiting<const S: Skills>(
+        &mut self,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        while let Some(waiting) = on.buffer.first_waiting() {
             let Waiting { request, span, .. } = waiting;
-            if self.turned_away(&waiting) {
+            if self.turned_away(&waiting, on) {
                 continue;
             }
-            let entered = match self.base.buffer.gathers() {
-                true => self.base.let_in(request),
-                false => self.base.write_page::<S>(request, span, Turn::Waited),
+            let entered = match on.buffer.gathers() {
+                true => on.let_in(request),
+                false => on.write_page::<S>(request, span, Turn::Waited),
             };
             if !entered {
                 return;
             }
-            self.base.buffer.forget_waiting();
-            if self.base.desk.intake.settle(request) {
-                self.account_waiting(&waiting);
-                self.base.finish_from_buffer(request);
+            on.buffer.forget_waiting();
+            if on.desk.intake.settle(request) {
+                self.account_waiting(&waiting, on);
+                on.finish_from_buffer(request);
             }
         }
     }
 
-    pub(super) fn submit_trim(&mut self, request: &Request) {
-        let whole = self.base.kernel.ftl.full_page();
-        for span in Pages::new(request.lba, request.sectors, self.base.sectors_per_page) {
+    pub(super) fn submit_trim(
+        &mut self,
+        request: &Request,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let whole = on.kernel.ftl.full_page();
+        for span in Pages::new(request.lba, request.sectors, on.sectors_per_page) {
             if span.sectors != whole {
                 continue;
             }
-            let Base { buffer, desk, kernel: Kernel { now, ftl, contents, .. }, .. } =
-                &mut self.base;
+            let Base { buffer, desk, kernel: Kernel { now, ftl, contents, .. }, .. } = on;
             let nothing = Spent::default();
             let mut next = buffer.find(span.page);
             while let Some(found) = next {
@@ -75,50 +87,54 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 });
             }
             if laws::ON {
-                self.base.ledger.trimmed(span.page);
+                on.ledger.trimmed(span.page);
             }
-            self.admit_next_version::<{ skills::ALL }>(span.page);
-            self.base.outdate_read::<{ skills::ALL }>(span.page);
-            self.base.kernel.ftl.trim(span.page);
+            self.admit_next_version::<{ skills::ALL }>(span.page, on);
+            on.outdate_read::<{ skills::ALL }>(span.page);
+            on.kernel.ftl.trim(span.page);
         }
-        self.rewrite_what_is_due::<{ skills::ALL }>();
-        self.base.relieve::<{ skills::ALL }>();
-        self.admit_waiting::<{ skills::ALL }>();
-        self.write_back::<{ skills::ALL }>();
+        self.rewrite_what_is_due::<{ skills::ALL }>(on);
+        on.relieve::<{ skills::ALL }>();
+        self.admit_waiting::<{ skills::ALL }>(on);
+        self.write_back::<{ skills::ALL }>(on);
     }
 
     /// Begins every write-back that is due.
-    pub(super) fn write_back<const S: Skills>(&mut self) {
+    pub(super) fn write_back<const S: Skills>(&mut self, on: &mut Base<impl Probe, impl Contents>) {
         if any(S, RARE)
-            && let Some(gate) = self.writes.cycles.gate()
+            && let Some(gate) = self.cycles.gate()
         {
-            return self.write_back_by_planes(gate);
+            return self.write_back_by_planes(gate, on);
         }
         loop {
-            while let Some(first) = self.base.buffer.due(&self.base.kernel.ftl) {
+            while let Some(first) = on.buffer.due(&on.kernel.ftl) {
                 match first {
-                    Eviction::Page(slot) if any(S, RARE) && self.base.is_clean(slot) => {
-                        self.base.drop_clean(slot);
+                    Eviction::Page(slot) if any(S, RARE) && on.is_clean(slot) => {
+                        on.drop_clean(slot);
                     }
                     // What room is left is for what is nowhere else.
-                    Eviction::Pad(_) if any(S, RARE) && self.base.kernel.ftl.is_read_only() => {}
-                    _ if any(S, ROWS) && self.base.buffer.row() > 1 => self.begin_row(first),
-                    _ => self.begin_write_back::<S>(first),
+                    Eviction::Pad(_) if any(S, RARE) && on.kernel.ftl.is_read_only() => {}
+                    _ if any(S, ROWS) && on.buffer.row() > 1 => self.begin_row(first, on),
+                    _ => self.begin_write_back::<S>(first, on),
                 }
             }
-            if !self.base.buffer.made_room() {
+            if !on.buffer.made_room() {
                 return;
             }
-            self.admit_waiting::<S>();
+            self.admit_waiting::<S>(on);
         }
     }
 
     /// Takes `first` and the pages that may share a flash page with it out of the candidates, and
     /// starts their program, after the reads that partial pages need.
-    pub(super) fn begin_write_back<const S: Skills>(&mut self, first: Eviction) {
-        let program = self.fill_program::<S>(first, None);
-        if self.base.kernel.flash.command(program).waits_for == 0 {
-            self.issue::<S>(program);
+    pub(super) fn begin_write_back<const S: Skills>(
+        &mut self,
+        first: Eviction,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let program = self.fill_program::<S>(first, None, on);
+        if on.kernel.flash.command(program).waits_for == 0 {
+            self.issue::<S>(program, on);
         }
     }
 
@@ -129,133 +145,163 @@ impl<P: Probe, C: Contents> Device<P, C> {
         &mut self,
         first: Eviction,
         leader: Option<CommandId>,
+        on: &mut Base<impl Probe, impl Contents>,
     ) -> CommandId {
         let task = Task::WriteBack;
         let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
-        program.codewords = self.base.kernel.flash.bus().page_codewords();
-        let program = self.base.kernel.flash.prepare(program);
-        self.base.buffer.program_begun();
-        self.take_together::<S>(first);
-        let units = self.writes.batch.len() as u32;
-        self.base.kernel.flash.command_mut(program).units = units;
-        for (unit, slot) in self.writes.batch.iter().enumerate() {
-            self.writes.loads.row_mut(program)[unit] = slot.get();
+        program.codewords = on.kernel.flash.bus().page_codewords();
+        let program = on.kernel.flash.prepare(program);
+        on.buffer.program_begun();
+        self.take_together::<S>(first, on);
+        let units = self.batch.len() as u32;
+        on.kernel.flash.command_mut(program).units = units;
+        for (unit, slot) in self.batch.iter().enumerate() {
+            self.loads.row_mut(program)[unit] = slot.get();
         }
-        if any(S, RARE) && self.base.kernel.ftl.regulation().is_some() {
-            self.regulate(program);
+        if any(S, RARE) && on.kernel.ftl.regulation().is_some() {
+            self.regulate(program, on);
         }
         for unit in 0..units {
-            let slot = self.writes.batch[unit as usize];
+            let slot = self.batch[unit as usize];
             let waits = leader.unwrap_or(program);
-            let page = self.base.buffer.page(slot).page;
+            let page = on.buffer.page(slot).page;
             if !any(S, RARE)
-                || self.base.services.map.is_none()
-                || self.finds_entry_of_write(page, waits, slot)
+                || on.services.map.is_none()
+                || self.finds_entry_of_write(page, waits, slot, on)
             {
-                self.base.merge_if_partial::<S>(slot, waits, Nanos::ZERO);
+                on.merge_if_partial::<S>(slot, waits, Nanos::ZERO);
             }
         }
         program
     }
 
     /// Fills the batch with `first` and companions, and begins the write-back of each.
-    pub(super) fn take_together<const S: Skills>(&mut self, first: Eviction) {
-        self.writes.batch.clear();
-        if !any(S, UNITS) || self.base.units_per_page == 1 {
-            self.take::<S>(first);
+    pub(super) fn take_together<const S: Skills>(
+        &mut self,
+        first: Eviction,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        self.batch.clear();
+        if !any(S, UNITS) || on.units_per_page == 1 {
+            self.take::<S>(first, on);
             return;
         }
-        let slot = self.take::<S>(first);
-        let (page, stream) = (self.base.buffer.page(slot).page, self.base.stream_of(slot));
-        if let Some(group) = self.base.kernel.ftl.group(page) {
-            for page in (group.get()..group.get() + self.base.units_per_page).map(Lpn::new) {
-                let slot = self.base.buffer.find_dirty(page);
-                if let Some(slot) = slot.filter(|&slot| self.base.stream_of(slot) == stream) {
-                    self.take::<S>(Eviction::Page(slot));
+        let slot = self.take::<S>(first, on);
+        let (page, stream) = (on.buffer.page(slot).page, on.stream_of(slot));
+        if let Some(group) = on.kernel.ftl.group(page) {
+            for page in (group.get()..group.get() + on.units_per_page).map(Lpn::new) {
+                let slot = on.buffer.find_dirty(page);
+                if let Some(slot) = slot.filter(|&slot| on.stream_of(slot) == stream) {
+                    self.take::<S>(Eviction::Page(slot), on);
                 }
             }
             return;
         }
-        while (self.writes.batch.len() as u32) < self.base.units_per_page {
-            let Some(next) = self.base.companion(stream, Beside::OnFlashPage) else { break };
-            self.take::<S>(next);
+        while (self.batch.len() as u32) < on.units_per_page {
+            let Some(next) = on.companion(stream, Beside::OnFlashPage) else { break };
+            self.take::<S>(next, on);
         }
     }
 
     /// The stream of a program: that of its first page.
-    pub(super) fn stream_of_program<const S: Skills>(&self, program: CommandId) -> WriteStream {
-        self.base.stream_of(SlotId::new(self.writes.loads.get(program, 0)))
+    pub(super) fn stream_of_program<const S: Skills>(
+        &self,
+        program: CommandId,
+        on: &Base<impl Probe, impl Contents>,
+    ) -> WriteStream {
+        on.stream_of(SlotId::new(self.loads.get(program, 0)))
     }
 
     /// Begins what the policy wants evicted. Returns the slot that stands for it in its program.
     #[inline]
-    fn take<const S: Skills>(&mut self, out: Eviction) -> SlotId {
+    fn take<const S: Skills>(
+        &mut self,
+        out: Eviction,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> SlotId {
         let slot = match out {
             Eviction::Page(slot) => {
-                self.take_page::<S>(slot);
+                self.take_page::<S>(slot, on);
                 slot
             }
-            Eviction::Pack { first, second } => self.take_pack(first, second),
+            Eviction::Pack { first, second } => self.take_pack(first, second, on),
             Eviction::Pad(page) => {
-                let slot = self.base.buffer.pad(page);
-                self.base.kernel.contents.pad(page, slot);
-                self.prepare_tables(page);
+                let slot = on.buffer.pad(page);
+                on.kernel.contents.pad(page, slot);
+                self.prepare_tables(page, on);
                 slot
             }
         };
-        self.writes.batch.push(slot);
+        self.batch.push(slot);
         slot
     }
 
     #[inline]
-    fn take_page<const S: Skills>(&mut self, slot: SlotId) {
-        let page = self.base.buffer.begin_write_back(slot, &self.base.kernel.ftl);
-        self.base.kernel.contents.begin_write_back(slot, self.base.buffer.page(slot).flushing);
-        self.prepare_tables(page);
+    fn take_page<const S: Skills>(
+        &mut self,
+        slot: SlotId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let page = on.buffer.begin_write_back(slot, &on.kernel.ftl);
+        on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).flushing);
+        self.prepare_tables(page, on);
     }
 
     /// Two pages that are to share a physical page. Those of different streams go by themselves: the second
     /// stays.
     #[inline(never)]
-    fn take_pack(&mut self, first: SlotId, second: SlotId) -> SlotId {
-        if self.base.stream_of(first) != self.base.stream_of(second) {
-            self.take_page::<{ skills::ALL }>(first);
+    fn take_pack(
+        &mut self,
+        first: SlotId,
+        second: SlotId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> SlotId {
+        if on.stream_of(first) != on.stream_of(second) {
+            self.take_page::<{ skills::ALL }>(first, on);
             return first;
         }
-        self.base.buffer.begin_pack(first, second, &self.base.kernel.ftl);
+        on.buffer.begin_pack(first, second, &on.kernel.ftl);
         for slot in [first, second] {
-            let &Page { page, flushing, .. } = self.base.buffer.page(slot);
-            self.base.kernel.contents.begin_write_back(slot, flushing);
-            self.prepare_tables(page);
+            let &Page { page, flushing, .. } = on.buffer.page(slot);
+            on.kernel.contents.begin_write_back(slot, flushing);
+            self.prepare_tables(page, on);
         }
         first
     }
 
     /// Brings what a write-back will touch closer to the processor.
     #[inline]
-    pub(super) fn prepare_tables(&mut self, page: Lpn) {
-        self.base.kernel.ftl.prefetch(page);
-        self.writes.recent.push_back(page);
-        if self.writes.recent.len() > PREFETCH_DISTANCE
-            && let Some(page) = self.writes.recent.pop_front()
+    pub(super) fn prepare_tables(&mut self, page: Lpn, on: &mut Base<impl Probe, impl Contents>) {
+        on.kernel.ftl.prefetch(page);
+        self.recent.push_back(page);
+        if self.recent.len() > PREFETCH_DISTANCE
+            && let Some(page) = self.recent.pop_front()
         {
-            self.base.kernel.ftl.prefetch_overwrite(page);
+            on.kernel.ftl.prefetch_overwrite(page);
         }
     }
 
     /// Places a program whose data is complete, and hands it to the flash, as soon as the processor has
     /// time for that.
-    pub(super) fn issue<const S: Skills>(&mut self, program: CommandId) {
-        if !any(S, RARE) || !self.base.wait_for_processor(program, 1) {
-            self.issue_now::<S>(program);
+    pub(super) fn issue<const S: Skills>(
+        &mut self,
+        program: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if !any(S, RARE) || !on.wait_for_processor(program, 1) {
+            self.issue_now::<S>(program, on);
         }
     }
 
     /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
-    pub(super) fn issue_now<const S: Skills>(&mut self, program: CommandId) {
-        let stream = self.stream_of_program::<S>(program);
-        if self.place_or_stall::<S>(program, stream) {
-            self.base.hand_over::<S>(program, self.base.kernel.flash.command(program).page);
+    pub(super) fn issue_now<const S: Skills>(
+        &mut self,
+        program: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let stream = self.stream_of_program::<S>(program, on);
+        if self.place_or_stall::<S>(program, stream, on) {
+            on.hand_over::<S>(program, on.kernel.flash.command(program).page);
         }
     }
 
@@ -266,20 +312,21 @@ impl<P: Probe, C: Contents> Device<P, C> {
         &mut self,
         program: CommandId,
         stream: WriteStream,
+        on: &mut Base<impl Probe, impl Contents>,
     ) -> bool {
         if any(S, RARE)
-            && !self.base.buffer.has_acknowledged()
-            && (self.base.kernel.ftl.is_read_only()
-                || self.base.kernel.ftl.is_homeless(self.first_page_of(program)))
+            && !on.buffer.has_acknowledged()
+            && (on.kernel.ftl.is_read_only()
+                || on.kernel.ftl.is_homeless(self.first_page_of(program, on)))
         {
-            self.give_up(program);
+            self.give_up(program, on);
             return false;
         }
         // Behind those that wait already, if it would take what they wait for.
-        if self.writes.stalled.is_empty() && self.place::<S>(program, stream) {
+        if self.stalled.is_empty() && self.place::<S>(program, stream, on) {
             return true;
         }
-        self.place_behind::<S>(program, stream)
+        self.place_behind::<S>(program, stream, on)
     }
 
     /// The same behind those that wait already.
@@ -287,22 +334,27 @@ impl<P: Probe, C: Contents> Device<P, C> {
         &mut self,
         program: CommandId,
         stream: WriteStream,
+        on: &mut Base<impl Probe, impl Contents>,
     ) -> bool {
-        let pool = self.base.kernel.ftl.pool(self.first_page_of(program));
-        if !self.writes.stalled.has_waiting(pool, stream) && self.place::<S>(program, stream) {
+        let pool = on.kernel.ftl.pool(self.first_page_of(program, on));
+        if !self.stalled.has_waiting(pool, stream) && self.place::<S>(program, stream, on) {
             return true;
         }
-        self.writes.stalled.push(self.base.kernel.now, program, pool, stream);
-        if any(S, RARE) && self.base.services.merger.is_some() {
-            self.want_room(self.first_page_of(program));
+        self.stalled.push(on.kernel.now, program, pool, stream);
+        if any(S, RARE) && on.services.merger.is_some() {
+            self.want_room(self.first_page_of(program, on), on);
         }
         false
     }
 
     /// The first page of a program.
     #[inline]
-    pub(super) fn first_page_of(&self, program: CommandId) -> Lpn {
-        self.base.buffer.page(SlotId::new(self.writes.loads.get(program, 0))).page
+    pub(super) fn first_page_of(
+        &self,
+        program: CommandId,
+        on: &Base<impl Probe, impl Contents>,
+    ) -> Lpn {
+        on.buffer.page(SlotId::new(self.loads.get(program, 0))).page
     }
 
     /// Places a program and hands it to the flash, if there is room. It has `waited` for that.
@@ -311,141 +363,165 @@ impl<P: Probe, C: Contents> Device<P, C> {
         program: CommandId,
         stream: WriteStream,
         waited: Nanos,
+        on: &mut Base<impl Probe, impl Contents>,
     ) -> bool {
-        if !self.place::<S>(program, stream) {
+        if !self.place::<S>(program, stream, on) {
             return false;
         }
         // Who waits for room waits for collection.
-        let command = self.base.kernel.flash.command_mut(program);
+        let command = on.kernel.flash.command_mut(program);
         command.spent.gc += waited;
         let at = command.page;
-        self.base.hand_over::<S>(program, at);
+        on.hand_over::<S>(program, at);
         true
     }
 
     /// Finds a place for a program, if there is room.
     #[inline(always)]
-    fn place<const S: Skills>(&mut self, program: CommandId, stream: WriteStream) -> bool {
-        if any(S, RARE) && self.base.services.merger.is_some() {
-            return self.place_in_log(program);
+    fn place<const S: Skills>(
+        &mut self,
+        program: CommandId,
+        stream: WriteStream,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) -> bool {
+        if any(S, RARE) && on.services.merger.is_some() {
+            return self.place_in_log(program, on);
         }
-        let page = self.first_page_of(program);
-        let Some(first) =
-            self.base.kernel.ftl.place::<S>(page, stream, self.base.kernel.flash.load())
-        else {
+        let page = self.first_page_of(program, on);
+        let Some(first) = on.kernel.ftl.place::<S>(page, stream, on.kernel.flash.load()) else {
             return false;
         };
-        self.fill_place::<S>(program, first);
+        self.fill_place::<S>(program, first, on);
         true
     }
 
     /// A read for a merge, or the program of a write-back, is done.
-    pub(super) fn write_back_command_done<const S: Skills>(&mut self, id: CommandId) {
-        let command = self.base.kernel.flash.command(id);
+    pub(super) fn write_back_command_done<const S: Skills>(
+        &mut self,
+        id: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let command = on.kernel.flash.command(id);
         if command.kind == Kind::Program {
-            return self.write_back_done::<S>(id);
+            return self.write_back_done::<S>(id, on);
         }
         let (spent, Some(program)) = (command.spent, command.then) else { return };
-        self.input_came::<S>(program, spent);
-        self.begin_after_given_up();
+        self.input_came::<S>(program, spent, on);
+        self.begin_after_given_up(on);
     }
 
     /// Something that a program, or its row, has waited for is there.
-    pub(super) fn input_came<const S: Skills>(&mut self, program: CommandId, spent: Spent) {
-        let command = self.base.kernel.flash.command_mut(program);
+    pub(super) fn input_came<const S: Skills>(
+        &mut self,
+        program: CommandId,
+        spent: Spent,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let command = on.kernel.flash.command_mut(program);
         command.waits_for -= 1;
         if command.waits_for == 0 {
             // What came last is what the program waited for.
             command.spent = spent;
-            match self.base.buffer.row() {
-                _ if self.writes.cycles.have_barrier() => self.cycle_is_complete(program),
-                1 => self.issue::<S>(program),
-                _ => self.row_is_complete(program),
+            match on.buffer.row() {
+                _ if self.cycles.have_barrier() => self.cycle_is_complete(program, on),
+                1 => self.issue::<S>(program, on),
+                _ => self.row_is_complete(program, on),
             }
         }
     }
 
     /// The pages of a program are on flash: they become current, and whoever waited is told.
-    fn write_back_done<const S: Skills>(&mut self, id: CommandId) {
-        let Command { page: first, units, spent, failed, .. } = *self.base.kernel.flash.command(id);
-        if any(S, RARE)
-            && self.base.kernel.ftl.program_fails::<S>(
-                first,
-                failed,
-                &mut self.base.kernel.contents,
-            )
+    fn write_back_done<const S: Skills>(
+        &mut self,
+        id: CommandId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let Command { page: first, units, spent, failed, .. } = *on.kernel.flash.command(id);
+        if any(S, RARE) && on.kernel.ftl.program_fails::<S>(first, failed, &mut on.kernel.contents)
         {
-            self.program_again(id);
-            self.base.empty_failed::<S>();
+            self.program_again(id, on);
+            on.empty_failed::<S>();
             // Only where planes are gated, and it was given up, there may be something to begin now.
             return self
-                .writes
                 .cycles
                 .gate()
                 .into_iter()
-                .for_each(|gate| self.write_back_by_planes(gate));
+                .for_each(|gate| self.write_back_by_planes(gate, on));
         }
         if any(S, RARE)
-            && let Some(gate) = self.writes.cycles.gate()
+            && let Some(gate) = self.cycles.gate()
         {
-            self.program_by_planes_done(id, gate);
+            self.program_by_planes_done(id, gate, on);
         } else {
             for unit in 0..units {
-                let slot = SlotId::new(self.writes.loads.get(id, unit));
-                self.make_current::<S>(slot, Ppn::new(first.get() + unit), &spent);
+                let slot = SlotId::new(self.loads.get(id, unit));
+                self.make_current::<S>(slot, Ppn::new(first.get() + unit), &spent, on);
             }
-            self.programmed_for_host::<S>(first, units);
-            self.base.buffer.program_ended();
+            self.programmed_for_host::<S>(first, units, on);
+            on.buffer.program_ended();
         }
         if any(S, RARE) {
-            self.base.empty_failed::<S>();
-            self.rewrite_what_is_due::<S>();
+            on.empty_failed::<S>();
+            self.rewrite_what_is_due::<S>(on);
         }
-        self.base.relieve::<S>();
-        self.admit_waiting::<S>();
-        self.write_back::<S>();
+        on.relieve::<S>();
+        self.admit_waiting::<S>(on);
+        self.write_back::<S>(on);
     }
 
     /// A page is on flash and becomes the current copy.
     #[inline]
-    pub(super) fn make_current<const S: Skills>(&mut self, slot: SlotId, at: Ppn, spent: &Spent) {
-        let &Page { page, discard, packed_with, .. } = self.base.buffer.page(slot);
+    pub(super) fn make_current<const S: Skills>(
+        &mut self,
+        slot: SlotId,
+        at: Ppn,
+        spent: &Spent,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        let &Page { page, discard, packed_with, .. } = on.buffer.page(slot);
         if any(S, RARE)
             && let Some(second) = packed_with
         {
-            return self.base.make_pack_current([slot, second], at, spent);
+            return on.make_pack_current([slot, second], at, spent);
         }
-        if !discard || self.base.plant.is(Canary::TrimForgotten) {
-            self.base.kernel.ftl.commit::<S>(page, at);
+        if !discard || on.plant.is(Canary::TrimForgotten) {
+            on.kernel.ftl.commit::<S>(page, at);
         }
-        self.base.end_write_back::<S>(slot, spent);
-        self.admit_next_version::<S>(page);
+        on.end_write_back::<S>(slot, spent);
+        self.admit_next_version::<S>(page, on);
     }
 
     /// A version of a page has left the staging area: the write that waited for that comes in.
     #[inline]
-    pub(super) fn admit_next_version<const S: Skills>(&mut self, page: Lpn) {
-        if self.base.buffer.any_behind() {
-            self.admit_what_is_behind::<S>(page);
+    pub(super) fn admit_next_version<const S: Skills>(
+        &mut self,
+        page: Lpn,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if on.buffer.any_behind() {
+            self.admit_what_is_behind::<S>(page, on);
         }
     }
 
-    fn admit_what_is_behind<const S: Skills>(&mut self, page: Lpn) {
-        if self.base.buffer.find(page).is_some() {
+    fn admit_what_is_behind<const S: Skills>(
+        &mut self,
+        page: Lpn,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if on.buffer.find(page).is_some() {
             return;
         }
-        while let Some(waiting) = self.base.buffer.next_version(page) {
+        while let Some(waiting) = on.buffer.next_version(page) {
             let refused = any(S, RARE)
-                && (self.base.kernel.ftl.is_read_only()
-                    || self.base.kernel.ftl.is_homeless(waiting.span.page));
+                && (on.kernel.ftl.is_read_only() || on.kernel.ftl.is_homeless(waiting.span.page));
             if refused {
-                self.refuse_waiting(waiting);
+                self.refuse_waiting(waiting, on);
                 continue;
             }
             let Waiting { request, span, .. } = waiting;
-            let admitted = self.base.write_page::<S>(request, span, Turn::Waited);
+            let admitted = on.write_page::<S>(request, span, Turn::Waited);
             debug_assert!(admitted, "nothing else can have come in");
-            let last = self.base.desk.intake.settle(request);
+            let last = on.desk.intake.settle(request);
             debug_assert!(!last, "it waits for its program now");
             return;
         }

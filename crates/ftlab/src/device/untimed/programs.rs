@@ -127,7 +127,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             self.programs.all.len() as u32 - 1
         });
         self.device.base.buffer.program_begun();
-        self.device.take_together::<{ ALL }>(first);
+        self.device.writes.take_together::<{ ALL }>(first, &mut self.device.base);
         self.programs.all[number as usize].slots.extend_from_slice(&self.device.writes.batch);
         number
     }
