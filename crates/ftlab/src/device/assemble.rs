@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use super::base::{Base, Reads, Services};
+use super::base::{Base, Reads};
 use super::cycle::Cycles;
 use super::desk::Desk;
 use super::idle::{Chore, Idle};
-use super::journal::Journal;
 use super::ledger::Ledger;
 use super::lock_step::Standstill;
+use super::services::Services;
 use super::stalled::Stalled;
 use super::{Contents, Device, Writes};
 use crate::cache::{Buffer, BufferSetup, Gate, ReadCacheSetup, Shape, Space};
@@ -18,6 +18,7 @@ use crate::config::{
 use crate::engine::skills;
 use crate::ftl::cost::{CostSetup, Rewriter};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
+use crate::ftl::journal::Journal;
 use crate::ftl::map_cache::MapCache;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
@@ -410,7 +411,6 @@ pub fn assemble_with<P: Probe, C: Contents>(
         journal.map(|upkeep| Box::new(Journal::new(upkeep, geometry, setup.ftl.logical_pages)));
     let map = on_flash.then(|| Box::new(MapCache::new(pools)));
     let services = Services {
-        direct: (!translates).then(Box::default),
         collector: Collector::new(units_per_page, dies),
         merger: setup.merger.map(|setup| Box::new(Merger::new(setup, dies))),
         rewriter,
@@ -434,6 +434,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         recent: VecDeque::new(),
     };
     let base = Base {
+        direct: (!translates).then(Box::default),
         capacity_sectors: u64::from(setup.ftl.logical_pages) * u64::from(sectors_per_page),
         sectors_per_page,
         units_per_page,

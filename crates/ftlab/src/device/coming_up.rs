@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use crate::ftl::recovery::{Plan, Reading};
 use crate::nand::Kind;
-use crate::scheduler::{Command, Flash, FlashSetup, Origin, Task};
+use crate::scheduler::{Command, Flash, FlashSetup, Origin, ServiceId};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 
@@ -163,7 +163,7 @@ impl ComingUp {
         if kind == Kind::Erase {
             self.erases.push(self.flash.geometry().block_of(page));
         }
-        let mut command = Command::new(kind, Origin::System, Task::Journal, page);
+        let mut command = Command::new(kind, Origin::System, ServiceId::JOURNAL.owner(0), page);
         (command.units, command.codewords) = (1, codewords);
         let id = self.flash.prepare(command);
         self.flash.submit(self.now, id);

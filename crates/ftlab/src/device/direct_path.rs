@@ -16,7 +16,7 @@ use super::base::Base;
 use super::{Contents, FlashRead, FlashWrite};
 use crate::engine::skills;
 use crate::host::{Op, Pages, Request};
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{PageSpan, Ppn, RequestId};
 
 /// What flushes wait for.
@@ -83,7 +83,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
             }),
             Op::Trim => {}
             Op::Flush => {
-                if self.services.direct.as_mut().is_some_and(|direct| direct.flush(id)) {
+                if self.direct.as_mut().is_some_and(|direct| direct.flush(id)) {
                     self.desk.intake.wait_for_one(id);
                 }
             }
@@ -106,7 +106,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     fn sense(&mut self, id: RequestId, span: PageSpan, at: Ppn) {
         let PageSpan { page, sectors } = span;
-        let mut read = Command::new(Kind::Read, Origin::Host, Task::Request(id), at);
+        let mut read = Command::new(Kind::Read, Origin::Host, ServiceId::READS.owner(id.get()), at);
         read.units = 1;
         read.codewords = self.kernel.flash.bus().codewords_of(sectors);
         let read = self.kernel.flash.prepare(read);
@@ -118,14 +118,15 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     fn program_in_place(&mut self, id: RequestId, request: &Request, span: PageSpan, at: Ppn) {
         let PageSpan { page, sectors } = span;
-        let mut program = Command::new(Kind::Program, Origin::Host, Task::HostWrite(id), at);
+        let mut program =
+            Command::new(Kind::Program, Origin::Host, ServiceId::DIRECT.owner(id.get()), at);
         program.units = 1;
         program.codewords = self.kernel.flash.bus().page_codewords();
         if let Some(cost) = self.kernel.ftl.cost_of_write(page) {
             program.set_cost(cost);
         }
         let program = self.kernel.flash.prepare(program);
-        if let Some(direct) = &mut self.services.direct {
+        if let Some(direct) = &mut self.direct {
             direct.program_begun(program);
         }
         self.desk.intake.wait_for_one(id);
@@ -141,11 +142,9 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.kernel.ftl.programmed_in_place();
         let spent = self.kernel.flash.command(program).spent;
         self.settle::<{ skills::ALL }>(id, &spent);
-        let Some(direct) = &mut self.services.direct else { return };
+        let Some(direct) = &mut self.direct else { return };
         direct.program_ended(program);
-        while let Some(flush) =
-            self.services.direct.as_mut().and_then(|direct| direct.next_flushed())
-        {
+        while let Some(flush) = self.direct.as_mut().and_then(|direct| direct.next_flushed()) {
             self.settle::<{ skills::ALL }>(flush, &spent);
         }
     }

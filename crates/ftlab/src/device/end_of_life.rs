@@ -197,8 +197,8 @@ impl Writes {
     ) {
         let failed_command = on.kernel.flash.command(failed);
         let cost = failed_command.cost();
-        let Command { kind, origin, task, page, units, codewords, spent, .. } = *failed_command;
-        let mut program = Command::new(kind, origin, task, page);
+        let Command { kind, origin, owner, page, units, codewords, spent, .. } = *failed_command;
+        let mut program = Command::new(kind, origin, owner, page);
         program.set_cost(cost);
         (program.units, program.codewords, program.spent) = (units, codewords, spent);
         let program = on.kernel.flash.prepare(program);

@@ -112,7 +112,7 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         if any(S, RARE) {
-            if on.services.direct.is_some() {
+            if on.direct.is_some() {
                 return on.start_direct(id, request);
             }
             if on.services.merger.is_some() && self.hold(id, request.op, on) {
@@ -124,7 +124,7 @@ impl Writes {
             _ if any(S, RARE) && on.refuses(request) => on.desk.intake.refuse(id),
             Op::Read => on.submit_read::<S>(id, request),
             Op::Write => self.submit_write::<S>(id, request, on),
-            Op::Trim => self.trim_in_turn(id, request, on),
+            Op::Trim => self.trim(id, request, on),
             Op::Flush => self.submit_flush(id, on),
         }
         if on.desk.intake.settle(id) {

@@ -106,6 +106,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Base {
             kernel: Kernel { now, ftl, flash, contents: _ },
             services,
+            // Only what is in flight.
+            direct: _,
             buffer,
             reads,
             desk,
@@ -123,12 +125,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         } = base;
         // Of the services nothing is under way; what waits to be rewritten is given up at rest. A device that is
         // switched off in order writes its map.
-        let waiting = &services.map;
         let Desk { front, intake, from_buffer, finished, queues: _ } = desk;
         // Of the writes the rest is loads of programs in flight, or only brings tables closer to the processor.
         let Writes { stalled, standstill, .. } = writes;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
-        let map = waiting.as_ref().is_none_or(|map| map.is_at_rest());
+        let map = services.are_at_rest();
         let on_flash = |map: &Dftl| map.is_at_rest() && map.pages_kept() == 0;
         let map = map && ftl.map_on_flash().is_none_or(on_flash);
         let quiet = quiet && map && standstill.is_over() && reads.cache.is_empty();

@@ -33,11 +33,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn own_skills(&self) -> Skills {
         let parts = [
             self.base.desk.front.is_some(),
-            self.base.services.direct.is_some(),
-            self.base.services.merger.is_some(),
-            self.base.services.rewriter.is_some(),
-            self.base.services.map.is_some(),
-            self.base.services.journal.is_some(),
+            self.base.direct.is_some(),
             self.base.reads.cache.is_on(),
             self.base.buffer.keeps_reads(),
             self.base.buffer.gathers(),
@@ -45,6 +41,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.idle.patrol().is_some(),
         ];
         let rare = if parts.contains(&true) { skills::RARE } else { 0 };
-        rare | if self.base.buffer.row() > 1 { skills::ROWS } else { 0 }
+        self.base.services.skills()
+            | rare
+            | if self.base.buffer.row() > 1 { skills::ROWS } else { 0 }
     }
 }

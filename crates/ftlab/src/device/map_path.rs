@@ -6,9 +6,9 @@ use super::base::Base;
 use super::gathering::Gathering;
 use crate::cache::SlotId;
 use crate::engine::skills::{self, Skills};
-use crate::ftl::map_cache::{Progress, Ready, Seeker};
+use crate::ftl::map_cache::{Ready, Seeker};
 use crate::scheduler::{CommandId, Probe, Spent};
-use crate::units::{Lpn, Nanos, PageSpan, PlaneId, RequestId, SectorMask, Tpn};
+use crate::units::{Lpn, Nanos, PageSpan, PlaneId, RequestId, SectorMask};
 
 impl Writes {
     /// Looks up the entry of a page that is written back. False if `program` has to wait for it.
@@ -25,36 +25,6 @@ impl Writes {
             self.go_on_with_entries(on);
         }
         finds
-    }
-
-    /// A translation page was read, or a part of it.
-    pub(super) fn map_loaded(&mut self, of: Tpn, on: &mut Base<impl Probe, impl Contents>) {
-        if on.services.map.as_mut().is_some_and(|map| map.loaded(of)) {
-            self.go_on_with_entries(on);
-            self.begin_after_given_up(on);
-        }
-    }
-
-    /// A read or the program of a rewrite is done.
-    pub(super) fn map_command_done(
-        &mut self,
-        of: Tpn,
-        id: CommandId,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        let progress = on.map_command_done(of, id);
-        if progress == Progress::Waits {
-            return;
-        }
-        self.go_on_with_entries(on);
-        if progress != Progress::Read {
-            on.empty_failed::<{ skills::ALL }>();
-            self.rewrite_what_is_due::<{ skills::ALL }>(on);
-        }
-        if progress == Progress::Written {
-            on.relieve::<{ skills::ALL }>();
-        }
-        self.begin_after_given_up(on);
     }
 
     /// Rewrites the translation pages that collection, trims and writes have made stale.
@@ -87,7 +57,7 @@ impl Writes {
     }
 
     /// Who waited for entries that are in memory now goes on.
-    fn go_on_with_entries(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+    pub(super) fn go_on_with_entries(&mut self, on: &mut Base<impl Probe, impl Contents>) {
         let mut gathering = None;
         while let Some(ready) = on.next_with_entry() {
             match ready {

@@ -85,7 +85,8 @@ impl Writes {
         if !skills::any(S, skills::RARE) {
             return;
         }
-        on.consider_checkpoint();
+        let Base { kernel, services, .. } = on;
+        services.journal.iter_mut().for_each(|journal| journal.consider_checkpoint(kernel));
         let Some(merger) = on.services.merger.as_deref_mut() else { return };
         let geometry = on.kernel.flash.geometry();
         let plane = geometry.plane_of(geometry.block_of(first));
@@ -94,22 +95,8 @@ impl Writes {
         }
     }
 
-    /// A command of a merge is done.
-    pub(super) fn merge_command_done(
-        &mut self,
-        plane: PlaneId,
-        id: CommandId,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        let Base { kernel, services, .. } = on;
-        let Some(merger) = services.merger.as_deref_mut() else { return };
-        if merger.done(plane, id, kernel) == Step::Done {
-            self.merged(plane, on);
-        }
-    }
-
     /// A plane takes writes again.
-    fn merged(&mut self, plane: PlaneId, on: &mut Base<impl Probe, impl Contents>) {
+    pub(super) fn merged(&mut self, plane: PlaneId, on: &mut Base<impl Probe, impl Contents>) {
         if self.standstill.is(Motion::Merges) {
             if on.services.merger.as_ref().is_some_and(|merger| !merger.is_busy()) {
                 self.merges_are_over(on);

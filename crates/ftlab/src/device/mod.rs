@@ -4,6 +4,7 @@
 //! which is in order by itself; everything else is an event of the flash.
 
 mod assemble;
+mod attend;
 mod base;
 mod coming_up;
 mod contents;
@@ -22,7 +23,6 @@ mod gathering;
 mod idle;
 mod image;
 mod instance;
-mod journal;
 mod ledger;
 mod lock_step;
 mod map_path;
@@ -32,8 +32,8 @@ mod patrol;
 mod power;
 mod read_ahead;
 mod read_path;
-mod rewrite_path;
 mod row;
+mod services;
 mod stalled;
 mod stripe_path;
 mod tables;
@@ -64,8 +64,8 @@ use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
 use crate::ftl::{Cargo, Ftl, FtlCounts, Kernel};
 use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
-use crate::scheduler::{CommandId, Flash, Origin, Probe, Task};
-use crate::units::{DieId, Lpn, PlaneId, SimTime};
+use crate::scheduler::{CommandId, Flash, Origin, Owner, Probe, ServiceId};
+use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
 use crate::verify::{self as laws, Canary};
 
 /// A solid-state drive.
@@ -236,7 +236,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         while let Some(block) = self.base.kernel.flash.next_read_often() {
             self.base.refresh_read_often(block);
         }
-        self.base.consider_rewriting(die);
+        if let Some(rewriter) = &mut self.base.services.rewriter {
+            rewriter.die_is_done(die, &self.base.kernel);
+        }
         if self.base.kernel.ftl.triggers().preemptible {
             let Base { kernel, services, .. } = &mut self.base;
             services.collector.let_go::<{ skills::ALL }>(kernel.ftl.die_filled(die), kernel);
@@ -254,8 +256,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if any(S, RARE_ON_FLASH) && (command.unreadable || command.failed) {
             self.base.went_wrong(id);
         }
-        match self.base.kernel.flash.command(id).task {
-            Task::Request(request) => {
+        match self.base.kernel.flash.command(id).owner {
+            Owner { service: ServiceId::READS, token } => {
+                let request = RequestId::new(token);
                 self.base.kernel.contents.read_flash(id);
                 let Base { kernel: Kernel { now, flash, contents, .. }, desk, .. } = &mut self.base;
                 desk.settle::<S>(request, &flash.command(id).spent, *now, contents);
@@ -263,8 +266,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
                     self.keep_or_cache(id);
                 }
             }
-            Task::WriteBack => self.writes.write_back_command_done::<S>(id, &mut self.base),
-            Task::Collect(plane) => {
+            Owner { service: ServiceId::WRITES, .. } => {
+                self.writes.write_back_command_done::<S>(id, &mut self.base)
+            }
+            Owner { service: ServiceId::COLLECTOR, token } => {
+                let plane = PlaneId::new(token);
                 let Base { kernel, services, .. } = &mut self.base;
                 let freed = services.collector.done::<S>(plane, id, kernel);
                 if freed == Freed::Pages {
@@ -278,7 +284,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                     return;
                 }
             }
-            task if any(S, RARE) => return self.task_done(task, id),
+            owner if any(S, RARE) => return self.rare_done(owner, id),
             _ => {}
         }
         self.base.release::<S>(id);
@@ -296,19 +302,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A command is done that few devices know.
     #[inline(never)]
-    fn task_done(&mut self, task: Task, id: CommandId) {
-        match task {
-            Task::ReadAhead => self.writes.read_ahead_done(id, &mut self.base),
-            Task::HostWrite(request) => self.base.programmed_in_place(request, id),
-            Task::Merge(plane) => self.writes.merge_command_done(plane, id, &mut self.base),
-            Task::LoadMap(of) => self.writes.map_loaded(of, &mut self.base),
-            Task::RewriteMap(of) => self.writes.map_command_done(of, id, &mut self.base),
-            Task::Rewrite(die) => self.writes.rewrite_command_done(die, id, &mut self.base),
-            Task::Journal => self.writes.journal_done(id, &mut self.base),
-            Task::Checkpoint => self.base.checkpoint_page_done(),
-            Task::EraseSystem => {}
-            Task::Part(_) | Task::Parity(_) => return self.part_done(id),
-            Task::Request(_) | Task::WriteBack | Task::Collect(_) => {}
+    fn rare_done(&mut self, owner: Owner, id: CommandId) {
+        match owner.service {
+            ServiceId::READ_AHEAD => self.writes.read_ahead_done(id, &mut self.base),
+            ServiceId::DIRECT => self.base.programmed_in_place(RequestId::new(owner.token), id),
+            ServiceId::STRIPES => return self.part_done(id),
+            _ => {
+                let Base { kernel, services, .. } = &mut self.base;
+                let attention = services.done(owner, id, kernel);
+                self.writes.attend(attention, id, &mut self.base);
+            }
         }
         self.base.release::<{ skills::ALL }>(id);
     }
@@ -499,7 +502,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 if limit <= self.base.kernel.now {
                     return Advanced::Reached;
                 }
-                self.base.rewrite_on_idle_dies();
+                self.base.rewrite();
                 continue;
             }
             let Some((next, part)) = event.filter(|&(_, part)| self.base.is_sure(part)) else {

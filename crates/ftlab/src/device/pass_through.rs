@@ -6,7 +6,7 @@ use super::base::Base;
 use crate::engine::skills::{RARE, Skills, UNITS, any};
 use crate::ftl::streams::StreamsPolicy;
 use crate::host::Request;
-use crate::scheduler::{Command, Kind, Origin, Probe, Task};
+use crate::scheduler::{Command, Kind, Origin, Probe, ServiceId};
 use crate::units::{Lpn, Ppn, RequestId};
 use crate::verify as laws;
 
@@ -44,7 +44,7 @@ impl Writes {
             false => None,
         };
         let (kind, at) = (Kind::Program, first.unwrap_or(Ppn::new(0)));
-        let mut program = Command::new(kind, Origin::Host, Task::WriteBack, at);
+        let mut program = Command::new(kind, Origin::Host, ServiceId::WRITES.owner(0), at);
         program.codewords = on.kernel.flash.bus().page_codewords();
         program.units = 1;
         let program = on.kernel.flash.prepare(program);

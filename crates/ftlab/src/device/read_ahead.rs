@@ -10,7 +10,7 @@ use super::{Contents, FlashRead};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::host::Request;
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{Lpn, Ppn, RequestId};
 use crate::verify::Canary;
 
@@ -82,7 +82,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     fn begin_read_ahead(&mut self, at: Ppn) {
         self.reads.cache.note_read_ahead();
-        let mut command = Command::new(Kind::Read, Origin::Host, Task::ReadAhead, at);
+        let mut command =
+            Command::new(Kind::Read, Origin::Host, ServiceId::READ_AHEAD.owner(0), at);
         command.mode = self.kernel.ftl.mode_at::<{ skills::ALL }>(at);
         command.units = self.units_per_page;
         command.codewords = self.kernel.flash.bus().page_codewords();

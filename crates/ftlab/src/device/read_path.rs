@@ -8,7 +8,7 @@ use crate::cache::Turn;
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, Skills, any};
 use crate::ftl::Fragment;
 use crate::host::{Pages, Request};
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{PageSpan, Ppn, RequestId, SectorMask};
 use crate::verify::Canary;
 
@@ -186,7 +186,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let command = match gathering {
             Some(open) if open.flash_page == flash_page => open.command,
             _ => {
-                let mut command = Command::new(Kind::Read, Origin::Host, Task::Request(id), at);
+                let mut command =
+                    Command::new(Kind::Read, Origin::Host, ServiceId::READS.owner(id.get()), at);
                 command.mode = self.kernel.ftl.mode_at::<S>(at);
                 let command = self.kernel.flash.prepare(command);
                 self.desk.intake.wait_for_one(id);
@@ -226,23 +227,18 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     /// A flash command found what nothing corrects, or its die does not answer: that data is lost.
     fn found_unreadable(&mut self, id: CommandId) {
-        let Command { task, page, source, .. } = *self.kernel.flash.command(id);
+        let Command { owner, page, source, .. } = *self.kernel.flash.command(id);
         // Whether a page is lost is known when it could not be computed either.
-        if matches!(task, Task::Part(_) | Task::Parity(_)) {
+        if owner.service == ServiceId::STRIPES {
             return;
         }
         for page in [source, Some(page)].into_iter().flatten() {
             let first = self.kernel.ftl.lose_flash_page(page);
             self.kernel.contents.lose(first, self.units_per_page);
         }
-        match task {
-            Task::Request(request) => self.desk.intake.cannot_read(request),
-            Task::LoadMap(of) | Task::RewriteMap(of) => {
-                if let Some(map) = &self.services.map {
-                    map.lose_entries(of, &mut self.kernel.ftl);
-                }
-            }
-            _ => {}
+        match owner.service {
+            ServiceId::READS => self.desk.intake.cannot_read(RequestId::new(owner.token)),
+            _ => self.services.unreadable(owner, &mut self.kernel),
         }
     }
 

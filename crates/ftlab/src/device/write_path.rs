@@ -9,7 +9,7 @@ use crate::engine::skills::{self, RARE, ROWS, Skills, UNITS, any};
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::{Fragment, Fragments, Kernel};
 use crate::host::{Pages, Request};
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId, Spent};
 use crate::units::{Lpn, Nanos, PageSpan, Ppn, RequestId};
 use crate::verify::{self as laws, Canary};
 
@@ -147,8 +147,8 @@ impl Writes {
         leader: Option<CommandId>,
         on: &mut Base<impl Probe, impl Contents>,
     ) -> CommandId {
-        let task = Task::WriteBack;
-        let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
+        let owner = ServiceId::WRITES.owner(0);
+        let mut program = Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0));
         program.codewords = on.kernel.flash.bus().page_codewords();
         let program = on.kernel.flash.prepare(program);
         on.buffer.program_begun();
@@ -654,7 +654,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
         waited: Nanos,
     ) {
         for part in self.older_parts_of(slot).into_iter().flatten() {
-            let mut read = Command::new(Kind::Read, Origin::Merge, Task::WriteBack, part.at);
+            let mut read =
+                Command::new(Kind::Read, Origin::Merge, ServiceId::WRITES.owner(0), part.at);
             read.units = 1;
             read.codewords = self.kernel.flash.bus().codewords_per_unit();
             read.mode = self.kernel.ftl.mode_at::<S>(part.at);
