@@ -8,6 +8,7 @@ use super::desk::Desk;
 use super::idle::{Chore, Idle};
 use super::ledger::Ledger;
 use super::lock_step::Standstill;
+use super::patrol;
 use super::services::Services;
 use super::stalled::Stalled;
 use super::{Contents, Device, Writes};
@@ -455,7 +456,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
     };
     let mut device = Device { skills: skills::ALL, base, writes };
     device.base.begin_ages();
-    device.base.plan_patrol();
+    patrol::plan_patrol(&mut device.base);
     device.choose_skills();
     if verify::ON && device.base.services.merger.is_some() {
         // What a device starts with was programmed by nobody.

@@ -1,6 +1,8 @@
 //! What follows when something is done: whoever has to hear of it is told, in one order.
 
 use super::base::Base;
+use super::end_of_life;
+use super::merge_path;
 use super::{Contents, Writes};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::service::Attention;
@@ -24,7 +26,7 @@ impl Writes {
         }
         if what.has(Attention::MERGED) {
             let token = on.kernel.flash.command(id).owner.token;
-            self.merged(PlaneId::new(token), on);
+            merge_path::merged(PlaneId::new(token), self, on);
         }
         self.settle::<{ skills::ALL }>(what, on);
         if what.has(Attention::FILLED) {
@@ -35,7 +37,7 @@ impl Writes {
             on.relieve::<{ skills::ALL }>();
         }
         if what.has(Attention::GIVEN_UP) {
-            self.begin_after_given_up(on);
+            end_of_life::begin_after_given_up(self, on);
         }
     }
 

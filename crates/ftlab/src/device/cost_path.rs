@@ -21,7 +21,7 @@ impl Writes {
             let slot = SlotId::new(self.loads.get(program, unit));
             let &Page { page, padding, packed_with, .. } = on.buffer.page(slot);
             let of_page = match padding {
-                true => Some(on.cost_of_padding(page)),
+                true => Some(cost_of_padding(page, on)),
                 false => on.kernel.ftl.cost_of_write(page),
             };
             let partner = packed_with.map(|partner| on.buffer.page(partner).page);
@@ -34,27 +34,21 @@ impl Writes {
     }
 }
 
-impl<P: Probe, C: Contents> Base<P, C> {
-    fn cost_of_padding(&self, page: Lpn) -> ProgramCost {
-        let as_was = self
-            .kernel
-            .ftl
-            .look_up(page)
-            .map(|at| self.kernel.flash.class_at(at))
-            .unwrap_or_default();
-        self.kernel.ftl.cost_of_copy(page, as_was).unwrap_or(ProgramCost::Of(as_was))
-    }
+fn cost_of_padding(page: Lpn, on: &Base<impl Probe, impl Contents>) -> ProgramCost {
+    let as_was =
+        on.kernel.ftl.look_up(page).map(|at| on.kernel.flash.class_at(at)).unwrap_or_default();
+    on.kernel.ftl.cost_of_copy(page, as_was).unwrap_or(ProgramCost::Of(as_was))
+}
 
-    /// What was done so far has prepared the device: what lies on flash is data from before.
-    pub(super) fn forget_costs_of_preparation(&mut self) {
-        self.give_up_rewrites();
-        let Some(programmed) = self.kernel.flash.programmed_mut() else { return };
-        if programmed.prior().as_written {
-            return;
-        }
-        programmed.prepared();
-        if let Some(regulation) = self.kernel.ftl.regulation_mut() {
-            regulation.prepared();
-        }
+/// What was done so far has prepared the device: what lies on flash is data from before.
+pub(super) fn forget_costs_of_preparation(on: &mut Base<impl Probe, impl Contents>) {
+    on.give_up_rewrites();
+    let Some(programmed) = on.kernel.flash.programmed_mut() else { return };
+    if programmed.prior().as_written {
+        return;
+    }
+    programmed.prepared();
+    if let Some(regulation) = on.kernel.ftl.regulation_mut() {
+        regulation.prepared();
     }
 }

@@ -13,7 +13,9 @@
 use super::Contents;
 use super::Writes;
 use super::base::Base;
+use super::lock_step;
 use super::lock_step::Motion;
+use super::merge_path;
 use crate::cache::{Eviction, Gate, SlotId};
 use crate::engine::skills;
 use crate::ftl::Kernel;
@@ -101,188 +103,190 @@ impl Cycles {
     }
 }
 
-impl Writes {
-    /// Begins every write-back that is due and for which there is a plane.
-    pub(super) fn write_back_by_planes(
-        &mut self,
-        gate: Gate,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        match gate.barrier {
-            true => while self.begin_cycle(gate, on) {},
-            false => while self.begin_on_idle_planes(gate, on) {},
-        }
+/// Begins every write-back that is due and for which there is a plane.
+pub(super) fn write_back_by_planes(
+    gate: Gate,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    match gate.barrier {
+        true => while begin_cycle(gate, writes, on) {},
+        false => while begin_on_idle_planes(gate, writes, on) {},
     }
+}
 
-    /// Begins the next cycle, if one is due. Says whether it is over already: its pages were given up.
-    fn begin_cycle(&mut self, gate: Gate, on: &mut Base<impl Probe, impl Contents>) -> bool {
-        if self.cycles.under_way > 0 || !on.buffer.is_due() {
-            return false;
-        }
-        let in_step = on.is_in_lock_step();
-        if in_step && !self.comes_to_rest(on) {
-            return false;
-        }
-        let chosen = self.choose_by_planes(gate, on);
-        let begins = self.log_has_room(&chosen, on);
-        match begins {
-            true => {
-                if in_step {
-                    self.standstill.begins(Motion::Writes);
-                }
-                if !(in_step && self.write_at_once(&chosen, on)) {
-                    self.begin_programs(&chosen, on);
-                }
-            }
-            false => self.cycle_is_over(),
-        }
-        self.cycles.chosen = chosen;
-        begins && self.cycles.under_way == 0
+/// Begins the next cycle, if one is due. Says whether it is over already: its pages were given up.
+fn begin_cycle(gate: Gate, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) -> bool {
+    if writes.cycles.under_way > 0 || !on.buffer.is_due() {
+        return false;
     }
-
-    /// Takes planes for the pages that begin next.
-    fn choose_by_planes(
-        &mut self,
-        gate: Gate,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) -> Vec<SlotId> {
-        let Base { buffer, kernel: Kernel { ftl, .. }, .. } = on;
-        let cycles = &mut self.cycles;
-        cycles.chosen.clear();
-        for slot in buffer.candidates().take(LOOKED_AT) {
-            if cycles.is_full() {
-                break;
+    let in_step = on.is_in_lock_step();
+    if in_step && !lock_step::comes_to_rest(writes, on) {
+        return false;
+    }
+    let chosen = choose_by_planes(gate, writes, on);
+    let begins = merge_path::log_has_room(&chosen, writes, on);
+    match begins {
+        true => {
+            if in_step {
+                writes.standstill.begins(Motion::Writes);
             }
-            let pool = ftl.pool(buffer.page(slot).page);
-            if !cycles.take(pool, slot) && gate.prefix {
-                break;
+            if !(in_step && lock_step::write_at_once(&chosen, writes, on)) {
+                begin_programs(&chosen, writes, on);
             }
         }
-        std::mem::take(&mut cycles.chosen)
+        false => cycle_is_over(writes),
     }
+    writes.cycles.chosen = chosen;
+    begins && writes.cycles.under_way == 0
+}
 
-    /// Starts the programs of a cycle, after the reads that its partial pages need. For those the first
-    /// program waits in place of all.
-    fn begin_programs(&mut self, chosen: &[SlotId], on: &mut Base<impl Probe, impl Contents>) {
-        on.buffer.cycle_begun();
-        let mut leader = None;
-        for &slot in chosen {
-            let program = self.fill_program::<{ skills::ALL }>(Eviction::Page(slot), leader, on);
-            leader = leader.or(Some(program));
-            self.cycles.members.push(Member { slot, program, landed: None });
+/// Takes planes for the pages that begin next.
+fn choose_by_planes(
+    gate: Gate,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> Vec<SlotId> {
+    let Base { buffer, kernel: Kernel { ftl, .. }, .. } = on;
+    let cycles = &mut writes.cycles;
+    cycles.chosen.clear();
+    for slot in buffer.candidates().take(LOOKED_AT) {
+        if cycles.is_full() {
+            break;
         }
-        let ready = leader.is_some_and(|leader| on.kernel.flash.command(leader).waits_for == 0);
-        if ready {
-            self.issue_cycle(Spent::default(), on);
-        }
-    }
-
-    /// The last read for which a cycle has waited is done: so long has each of its programs waited.
-    pub(super) fn cycle_is_complete(
-        &mut self,
-        leader: CommandId,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        let spent = on.kernel.flash.command(leader).spent;
-        self.issue_cycle(spent, on);
-        self.write_back::<{ skills::ALL }>(on);
-    }
-
-    fn issue_cycle(&mut self, spent: Spent, on: &mut Base<impl Probe, impl Contents>) {
-        // The last one may end the cycle: it is given up on a device that takes no more writes.
-        for number in 0..self.cycles.members.len() {
-            let program = self.cycles.members[number].program;
-            on.kernel.flash.command_mut(program).spent = spent;
-            self.issue::<{ skills::ALL }>(program, on);
+        let pool = ftl.pool(buffer.page(slot).page);
+        if !cycles.take(pool, slot) && gate.prefix {
+            break;
         }
     }
+    std::mem::take(&mut cycles.chosen)
+}
 
-    /// Without a barrier: each plane on which nothing is under way takes the first of its pages. Says
-    /// whether there may be more to begin: some were given up at once.
-    fn begin_on_idle_planes(
-        &mut self,
-        gate: Gate,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) -> bool {
-        if self.cycles.is_full() || !on.buffer.is_due() {
-            return false;
-        }
-        let chosen = self.choose_by_planes(gate, on);
-        let before = self.cycles.under_way;
-        chosen
-            .iter()
-            .for_each(|&slot| self.begin_write_back::<{ skills::ALL }>(Eviction::Page(slot), on));
-        self.cycles.chosen = chosen;
-        self.cycles.under_way < before
+/// Starts the programs of a cycle, after the reads that its partial pages need. For those the first
+/// program waits in place of all.
+fn begin_programs(
+    chosen: &[SlotId],
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    on.buffer.cycle_begun();
+    let mut leader = None;
+    for &slot in chosen {
+        let program = writes.fill_program::<{ skills::ALL }>(Eviction::Page(slot), leader, on);
+        leader = leader.or(Some(program));
+        writes.cycles.members.push(Member { slot, program, landed: None });
     }
-
-    /// A program that was begun by planes is done.
-    pub(super) fn program_by_planes_done(
-        &mut self,
-        id: CommandId,
-        gate: Gate,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        let Command { page: at, units, spent, .. } = *on.kernel.flash.command(id);
-        let pool = on.kernel.ftl.pool(self.first_page_of(id, on));
-        // In lock-step, too, all are done when the cycle is.
-        if gate.prefix || on.is_in_lock_step() {
-            self.land(pool, Landed { at, spent, since: on.kernel.now });
-        } else {
-            for unit in 0..units {
-                let slot = SlotId::new(self.loads.get(id, unit));
-                self.make_current::<{ skills::ALL }>(slot, Ppn::new(at.get() + unit), &spent, on);
-            }
-            self.programmed_for_host::<{ skills::ALL }>(at, units, on);
-        }
-        on.buffer.program_ended();
-        self.plane_is_free(pool, on);
+    let ready = leader.is_some_and(|leader| on.kernel.flash.command(leader).waits_for == 0);
+    if ready {
+        issue_cycle(Spent::default(), writes, on);
     }
+}
 
-    fn land(&mut self, pool: u32, landed: Landed) {
-        let cycles = &mut self.cycles;
-        let number = cycles.taken[pool as usize] as usize - 1;
-        cycles.members[number].landed = Some(landed);
-        cycles.landed += 1;
+/// The last read for which a cycle has waited is done: so long has each of its programs waited.
+pub(super) fn cycle_is_complete(
+    leader: CommandId,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let spent = on.kernel.flash.command(leader).spent;
+    issue_cycle(spent, writes, on);
+    writes.write_back::<{ skills::ALL }>(on);
+}
+
+fn issue_cycle(spent: Spent, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    // The last one may end the cycle: it is given up on a device that takes no more writes.
+    for number in 0..writes.cycles.members.len() {
+        let program = writes.cycles.members[number].program;
+        on.kernel.flash.command_mut(program).spent = spent;
+        writes.issue::<{ skills::ALL }>(program, on);
     }
+}
 
-    /// A write-back that was begun by planes was given up; `page` was its first.
-    pub(super) fn given_up_by_planes(
-        &mut self,
-        page: Lpn,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        if self.cycles.gate.is_some() {
-            self.plane_is_free(on.kernel.ftl.pool(page), on);
-        }
+/// Without a barrier: each plane on which nothing is under way takes the first of its pages. Says
+/// whether there may be more to begin: some were given up at once.
+fn begin_on_idle_planes(
+    gate: Gate,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> bool {
+    if writes.cycles.is_full() || !on.buffer.is_due() {
+        return false;
     }
+    let chosen = choose_by_planes(gate, writes, on);
+    let before = writes.cycles.under_way;
+    chosen
+        .iter()
+        .for_each(|&slot| writes.begin_write_back::<{ skills::ALL }>(Eviction::Page(slot), on));
+    writes.cycles.chosen = chosen;
+    writes.cycles.under_way < before
+}
 
-    /// Nothing is under way on any plane.
-    pub(super) fn cycle_is_over(&mut self) {
-        self.cycles.taken.fill(0);
-        self.cycles.under_way = 0;
+/// A program that was begun by planes is done.
+pub(super) fn program_by_planes_done(
+    id: CommandId,
+    gate: Gate,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let Command { page: at, units, spent, .. } = *on.kernel.flash.command(id);
+    let pool = on.kernel.ftl.pool(writes.first_page_of(id, on));
+    // In lock-step, too, all are done when the cycle is.
+    if gate.prefix || on.is_in_lock_step() {
+        land(pool, Landed { at, spent, since: on.kernel.now }, writes);
+    } else {
+        for unit in 0..units {
+            let slot = SlotId::new(writes.loads.get(id, unit));
+            writes.make_current::<{ skills::ALL }>(slot, Ppn::new(at.get() + unit), &spent, on);
+        }
+        merge_path::programmed_for_host::<{ skills::ALL }>(at, units, writes, on);
     }
+    on.buffer.program_ended();
+    plane_is_free(pool, writes, on);
+}
 
-    /// Nothing is under way on a plane any more. That may be the end of a cycle.
-    fn plane_is_free(&mut self, pool: u32, on: &mut Base<impl Probe, impl Contents>) {
-        let cycles = &mut self.cycles;
-        cycles.taken[pool as usize] = 0;
-        cycles.under_way -= 1;
-        if cycles.under_way > 0 {
-            return;
-        }
-        let mut members = std::mem::take(&mut cycles.members);
-        cycles.landed = 0;
-        for Member { slot, landed, .. } in members.drain(..) {
-            let Some(Landed { at, mut spent, since }) = landed else { continue };
-            // It stood behind the others.
-            spent.queue += on.kernel.now - since;
-            self.make_current::<{ skills::ALL }>(slot, at, &spent, on);
-            self.programmed_for_host::<{ skills::ALL }>(at, 1, on);
-        }
-        self.cycles.members = members;
-        if self.standstill.is(Motion::Writes) {
-            self.go_on(on);
-        }
+fn land(pool: u32, landed: Landed, writes: &mut Writes) {
+    let cycles = &mut writes.cycles;
+    let number = cycles.taken[pool as usize] as usize - 1;
+    cycles.members[number].landed = Some(landed);
+    cycles.landed += 1;
+}
+
+/// A write-back that was begun by planes was given up; `page` was its first.
+pub(super) fn given_up_by_planes(
+    page: Lpn,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    if writes.cycles.gate.is_some() {
+        plane_is_free(on.kernel.ftl.pool(page), writes, on);
+    }
+}
+
+/// Nothing is under way on any plane.
+pub(super) fn cycle_is_over(writes: &mut Writes) {
+    writes.cycles.taken.fill(0);
+    writes.cycles.under_way = 0;
+}
+
+/// Nothing is under way on a plane any more. That may be the end of a cycle.
+fn plane_is_free(pool: u32, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    let cycles = &mut writes.cycles;
+    cycles.taken[pool as usize] = 0;
+    cycles.under_way -= 1;
+    if cycles.under_way > 0 {
+        return;
+    }
+    let mut members = std::mem::take(&mut cycles.members);
+    cycles.landed = 0;
+    for Member { slot, landed, .. } in members.drain(..) {
+        let Some(Landed { at, mut spent, since }) = landed else { continue };
+        // It stood behind the others.
+        spent.queue += on.kernel.now - since;
+        writes.make_current::<{ skills::ALL }>(slot, at, &spent, on);
+        merge_path::programmed_for_host::<{ skills::ALL }>(at, 1, writes, on);
+    }
+    writes.cycles.members = members;
+    if writes.standstill.is(Motion::Writes) {
+        lock_step::go_on(writes, on);
     }
 }

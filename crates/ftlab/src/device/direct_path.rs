@@ -17,7 +17,7 @@ use super::{Contents, FlashRead, FlashWrite};
 use crate::engine::skills;
 use crate::host::{Op, Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
-use crate::units::{PageSpan, Ppn, RequestId};
+use crate::units::{Lpn, PageSpan, Ppn, RequestId};
 
 /// What flushes wait for.
 #[derive(Clone, Debug, Default)]
@@ -73,79 +73,85 @@ impl Direct {
     }
 }
 
-impl<P: Probe, C: Contents> Base<P, C> {
-    /// Takes a command up.
-    pub(super) fn start_direct(&mut self, id: RequestId, request: &Request) {
-        match request.op {
-            Op::Read => self.each_page(request, |base, span, at| base.sense(id, span, at)),
-            Op::Write => self.each_page(request, |base, span, at| {
-                base.program_in_place(id, request, span, at);
-            }),
-            Op::Trim => {}
-            Op::Flush => {
-                if self.direct.as_mut().is_some_and(|direct| direct.flush(id)) {
-                    self.desk.intake.wait_for_one(id);
-                }
+/// Takes a command up.
+pub(super) fn start_direct(
+    id: RequestId,
+    request: &Request,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let pages = Pages::new(request.lba, request.sectors, on.sectors_per_page);
+    match request.op {
+        Op::Read => pages.for_each(|span| sense(id, span, place_of(span.page, on), on)),
+        Op::Write => pages.for_each(|span| {
+            let at = place_of(span.page, on);
+            program_in_place(id, request, span, at, on);
+        }),
+        Op::Trim => {}
+        Op::Flush => {
+            if on.direct.as_mut().is_some_and(|direct| direct.flush(id)) {
+                on.desk.intake.wait_for_one(id);
             }
         }
-        if self.desk.intake.settle(id) {
-            self.finish_from_buffer(id);
-        }
     }
-
-    fn each_page(&mut self, request: &Request, mut each: impl FnMut(&mut Self, PageSpan, Ppn)) {
-        for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
-            let at = self
-                .kernel
-                .ftl
-                .look_up(span.page)
-                .expect("without translation, every page has a place");
-            each(self, span, at);
-        }
+    if on.desk.intake.settle(id) {
+        on.finish_from_buffer(id);
     }
+}
 
-    fn sense(&mut self, id: RequestId, span: PageSpan, at: Ppn) {
-        let PageSpan { page, sectors } = span;
-        let mut read = Command::new(Kind::Read, Origin::Host, ServiceId::READS.owner(id.get()), at);
-        read.units = 1;
-        read.codewords = self.kernel.flash.bus().codewords_of(sectors);
-        let read = self.kernel.flash.prepare(read);
-        self.buffer.note_read(None, &self.kernel.ftl);
-        self.desk.intake.wait_for_one(id);
-        self.kernel.contents.plan_read(read, FlashRead { request: id, page, at, sectors });
-        self.kernel.flash.submit(self.kernel.now, read);
+/// Where a page lies.
+fn place_of<P, C>(page: Lpn, on: &Base<P, C>) -> Ppn {
+    on.kernel.ftl.look_up(page).expect("without translation, every page has a place")
+}
+
+fn sense(id: RequestId, span: PageSpan, at: Ppn, on: &mut Base<impl Probe, impl Contents>) {
+    let PageSpan { page, sectors } = span;
+    let mut read = Command::new(Kind::Read, Origin::Host, ServiceId::READS.owner(id.get()), at);
+    read.units = 1;
+    read.codewords = on.kernel.flash.bus().codewords_of(sectors);
+    let read = on.kernel.flash.prepare(read);
+    on.buffer.note_read(None, &on.kernel.ftl);
+    on.desk.intake.wait_for_one(id);
+    on.kernel.contents.plan_read(read, FlashRead { request: id, page, at, sectors });
+    on.kernel.flash.submit(on.kernel.now, read);
+}
+
+fn program_in_place(
+    id: RequestId,
+    request: &Request,
+    span: PageSpan,
+    at: Ppn,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let PageSpan { page, sectors } = span;
+    let mut program =
+        Command::new(Kind::Program, Origin::Host, ServiceId::DIRECT.owner(id.get()), at);
+    program.units = 1;
+    program.codewords = on.kernel.flash.bus().page_codewords();
+    if let Some(cost) = on.kernel.ftl.cost_of_write(page) {
+        program.set_cost(cost);
     }
-
-    fn program_in_place(&mut self, id: RequestId, request: &Request, span: PageSpan, at: Ppn) {
-        let PageSpan { page, sectors } = span;
-        let mut program =
-            Command::new(Kind::Program, Origin::Host, ServiceId::DIRECT.owner(id.get()), at);
-        program.units = 1;
-        program.codewords = self.kernel.flash.bus().page_codewords();
-        if let Some(cost) = self.kernel.ftl.cost_of_write(page) {
-            program.set_cost(cost);
-        }
-        let program = self.kernel.flash.prepare(program);
-        if let Some(direct) = &mut self.direct {
-            direct.program_begun(program);
-        }
-        self.desk.intake.wait_for_one(id);
-        self.kernel
-            .contents
-            .plan_write(program, &FlashWrite { request: *request, page, at, sectors });
-        self.kernel.flash.submit(self.kernel.now, program);
+    let program = on.kernel.flash.prepare(program);
+    if let Some(direct) = &mut on.direct {
+        direct.program_begun(program);
     }
+    on.desk.intake.wait_for_one(id);
+    on.kernel.contents.plan_write(program, &FlashWrite { request: *request, page, at, sectors });
+    on.kernel.flash.submit(on.kernel.now, program);
+}
 
-    /// A page of a write is programmed.
-    pub(super) fn programmed_in_place(&mut self, id: RequestId, program: CommandId) {
-        self.kernel.contents.write_flash(program);
-        self.kernel.ftl.programmed_in_place();
-        let spent = self.kernel.flash.command(program).spent;
-        self.settle::<{ skills::ALL }>(id, &spent);
-        let Some(direct) = &mut self.direct else { return };
-        direct.program_ended(program);
-        while let Some(flush) = self.direct.as_mut().and_then(|direct| direct.next_flushed()) {
-            self.settle::<{ skills::ALL }>(flush, &spent);
-        }
+/// A page of a write is programmed.
+pub(super) fn programmed_in_place(
+    id: RequestId,
+    program: CommandId,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    on.kernel.contents.write_flash(program);
+    on.kernel.ftl.programmed_in_place();
+    let spent = on.kernel.flash.command(program).spent;
+    on.settle::<{ skills::ALL }>(id, &spent);
+    let Some(direct) = &mut on.direct else { return };
+    direct.program_ended(program);
+    while let Some(flush) = on.direct.as_mut().and_then(|direct| direct.next_flushed()) {
+        on.settle::<{ skills::ALL }>(flush, &spent);
     }
 }

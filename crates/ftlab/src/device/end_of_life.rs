@@ -12,6 +12,8 @@
 
 use super::Writes;
 use super::base::Base;
+use super::cycle;
+use super::dead_dies;
 use super::stalled::Waiting as Stall;
 use super::{Contents, Device};
 use crate::cache::{SlotId, Waiting};
@@ -43,168 +45,170 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 }
 
-impl Writes {
-    /// Ends the life of the device if it is time to.
-    #[inline]
-    pub(super) fn consider_end<const S: Skills>(
-        &mut self,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        if let Some(reason) = on.kernel.ftl.must_end() {
-            self.end_life(reason, on);
+/// Ends the life of the device if it is time to.
+#[inline]
+pub(super) fn consider_end<const S: Skills>(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    if let Some(reason) = on.kernel.ftl.must_end() {
+        end_life(reason, writes, on);
+    }
+}
+
+/// Nothing will happen by itself any more. On a device that can fail, what still waits for a page
+/// then waits in vain: that is its end. True if there is something to do after all.
+pub(super) fn stands_still(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) -> bool {
+    if on.kernel.ftl.life().is_none()
+        || writes.stalled.is_empty()
+            && !on.services.map.as_ref().is_some_and(|map| map.is_stalled())
+    {
+        return false;
+    }
+    match on.end_of_life.as_mut() {
+        None => end_life(EndReason::NoRoom, writes, on),
+        Some(end) if end.left_in_dram => return false,
+        Some(end) => {
+            end.left_in_dram = true;
+            on.refuse_flushes();
         }
     }
+    true
+}
 
-    /// Nothing will happen by itself any more. On a device that can fail, what still waits for a page
-    /// then waits in vain: that is its end. True if there is something to do after all.
-    pub(super) fn stands_still(&mut self, on: &mut Base<impl Probe, impl Contents>) -> bool {
-        if on.kernel.ftl.life().is_none()
-            || self.stalled.is_empty()
-                && !on.services.map.as_ref().is_some_and(|map| map.is_stalled())
-        {
-            return false;
-        }
-        match on.end_of_life.as_mut() {
-            None => self.end_life(EndReason::NoRoom, on),
-            Some(end) if end.left_in_dram => return false,
-            Some(end) => {
-                end.left_in_dram = true;
-                on.refuse_flushes();
+#[cold]
+fn end_life(reason: EndReason, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    on.kernel.ftl.end_life(reason);
+    let host_written = on.desk.intake.written();
+    let at = on.kernel.now;
+    on.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });
+    while let Some(waiting) = on.buffer.first_waiting() {
+        on.buffer.forget_waiting();
+        refuse_waiting(waiting, writes, on);
+    }
+    if on.buffer.has_acknowledged() {
+        place_stalled(writes, on);
+        on.buffer.write_back_all();
+    } else {
+        give_up_all_stalled(writes, on);
+    }
+    writes.keep_stalled_map(on);
+    writes.write_back::<{ skills::ALL }>(on);
+}
+
+/// Something that programs waited for has come. On a device at its end they may have been given up, and
+/// left room for others to begin.
+#[inline]
+pub(super) fn begin_after_given_up(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    if on.kernel.ftl.is_read_only() {
+        writes.write_back::<{ skills::ALL }>(on);
+    }
+}
+
+/// Programs that wait for a page go to wherever there is room.
+pub(super) fn place_stalled(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    for pool in 0..writes.stalled.pools() {
+        while let Some((waiting, stream)) = writes.stalled.oldest(pool, |_| true) {
+            if !writes.try_issue::<{ skills::ALL }>(
+                waiting.program,
+                stream,
+                on.kernel.now - waiting.since,
+                on,
+            ) {
+                return;
             }
-        }
-        true
-    }
-
-    #[cold]
-    fn end_life(&mut self, reason: EndReason, on: &mut Base<impl Probe, impl Contents>) {
-        on.kernel.ftl.end_life(reason);
-        let host_written = on.desk.intake.written();
-        let at = on.kernel.now;
-        on.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });
-        while let Some(waiting) = on.buffer.first_waiting() {
-            on.buffer.forget_waiting();
-            self.refuse_waiting(waiting, on);
-        }
-        if on.buffer.has_acknowledged() {
-            self.place_stalled(on);
-            on.buffer.write_back_all();
-        } else {
-            self.give_up_all_stalled(on);
-        }
-        self.keep_stalled_map(on);
-        self.write_back::<{ skills::ALL }>(on);
-    }
-
-    /// Something that programs waited for has come. On a device at its end they may have been given up, and
-    /// left room for others to begin.
-    #[inline]
-    pub(super) fn begin_after_given_up(&mut self, on: &mut Base<impl Probe, impl Contents>) {
-        if on.kernel.ftl.is_read_only() {
-            self.write_back::<{ skills::ALL }>(on);
+            writes.stalled.forget_oldest(on.kernel.now, pool, stream);
         }
     }
+}
 
-    /// Programs that wait for a page go to wherever there is room.
-    pub(super) fn place_stalled(&mut self, on: &mut Base<impl Probe, impl Contents>) {
-        for pool in 0..self.stalled.pools() {
-            while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
-                if !self.try_issue::<{ skills::ALL }>(
-                    waiting.program,
-                    stream,
-                    on.kernel.now - waiting.since,
-                    on,
-                ) {
-                    return;
-                }
-                self.stalled.forget_oldest(on.kernel.now, pool, stream);
-            }
+/// Programs of pages that were not acknowledged wait no longer.
+fn give_up_all_stalled(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    for pool in 0..writes.stalled.pools() {
+        while let Some((waiting, stream)) = writes.stalled.oldest(pool, |_| true) {
+            give_up_stalled(pool, stream, waiting, writes, on);
         }
     }
+}
 
-    /// Programs of pages that were not acknowledged wait no longer.
-    fn give_up_all_stalled(&mut self, on: &mut Base<impl Probe, impl Contents>) {
-        for pool in 0..self.stalled.pools() {
-            while let Some((waiting, stream)) = self.stalled.oldest(pool, |_| true) {
-                self.give_up_stalled(pool, stream, waiting, on);
-            }
-        }
-    }
+/// The oldest program of a pool and a stream, which was not acknowledged, waits no longer.
+pub(super) fn give_up_stalled(
+    pool: u32,
+    stream: WriteStream,
+    waiting: Stall,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    on.kernel.flash.command_mut(waiting.program).spent.gc += on.kernel.now - waiting.since;
+    writes.stalled.forget_oldest(on.kernel.now, pool, stream);
+    give_up(waiting.program, writes, on);
+}
 
-    /// The oldest program of a pool and a stream, which was not acknowledged, waits no longer.
-    pub(super) fn give_up_stalled(
-        &mut self,
-        pool: u32,
-        stream: WriteStream,
-        waiting: Stall,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        on.kernel.flash.command_mut(waiting.program).spent.gc += on.kernel.now - waiting.since;
-        self.stalled.forget_oldest(on.kernel.now, pool, stream);
-        self.give_up(waiting.program, on);
+/// A page of a write that waits to come in never will.
+pub(super) fn refuse_waiting(
+    waiting: Waiting,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    on.desk.intake.refuse(waiting.request);
+    if on.desk.intake.settle(waiting.request) {
+        account_waiting(&waiting, writes, on);
+        on.finish_from_buffer(waiting.request);
     }
+}
 
-    /// A page of a write that waits to come in never will.
-    pub(super) fn refuse_waiting(
-        &mut self,
-        waiting: Waiting,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        on.desk.intake.refuse(waiting.request);
-        if on.desk.intake.settle(waiting.request) {
-            self.account_waiting(&waiting, on);
-            on.finish_from_buffer(waiting.request);
-        }
-    }
+/// A write that waited for room, or for an older version, does so no longer: what of that time it
+/// owes to collection.
+pub(super) fn account_waiting(
+    waiting: &Waiting,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let waited = on.kernel.now - on.desk.intake.get(waiting.request).started();
+    let stalled = Nanos(writes.stalled.time_until(on.kernel.now).0 - waiting.stall_mark.0);
+    let breakdown = on.desk.intake.breakdown_mut(waiting.request);
+    breakdown.gc += stalled;
+    breakdown.admission += Nanos(waited.0 - stalled.0);
+}
 
-    /// A write that waited for room, or for an older version, does so no longer: what of that time it
-    /// owes to collection.
-    pub(super) fn account_waiting(
-        &mut self,
-        waiting: &Waiting,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        let waited = on.kernel.now - on.desk.intake.get(waiting.request).started();
-        let stalled = Nanos(self.stalled.time_until(on.kernel.now).0 - waiting.stall_mark.0);
-        let breakdown = on.desk.intake.breakdown_mut(waiting.request);
-        breakdown.gc += stalled;
-        breakdown.admission += Nanos(waited.0 - stalled.0);
+/// Gives up a program of pages that were not acknowledged and have no place.
+pub(super) fn give_up(
+    program: CommandId,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let Command { units, spent, .. } = *on.kernel.flash.command(program);
+    let first = writes.first_page_of(program, on);
+    for unit in 0..units {
+        // Pages that were not acknowledged are never packed.
+        let slot = SlotId::new(writes.loads.get(program, unit));
+        let page = on.buffer.page(slot).page;
+        let Base { buffer, desk, kernel, .. } = on;
+        let Kernel { now, ftl, contents, .. } = kernel;
+        contents.end_write_back(slot, true);
+        buffer.give_up(slot, ftl, |waiter| desk.refuse(waiter, &spent, *now, contents));
+        writes.admit_next_version::<{ skills::ALL }>(page, on);
     }
+    on.buffer.program_ended();
+    on.kernel.flash.release(program);
+    cycle::given_up_by_planes(first, writes, on);
+}
 
-    /// Gives up a program of pages that were not acknowledged and have no place.
-    pub(super) fn give_up(&mut self, program: CommandId, on: &mut Base<impl Probe, impl Contents>) {
-        let Command { units, spent, .. } = *on.kernel.flash.command(program);
-        let first = self.first_page_of(program, on);
-        for unit in 0..units {
-            // Pages that were not acknowledged are never packed.
-            let slot = SlotId::new(self.loads.get(program, unit));
-            let page = on.buffer.page(slot).page;
-            let Base { buffer, desk, kernel, .. } = on;
-            let Kernel { now, ftl, contents, .. } = kernel;
-            contents.end_write_back(slot, true);
-            buffer.give_up(slot, ftl, |waiter| desk.refuse(waiter, &spent, *now, contents));
-            self.admit_next_version::<{ skills::ALL }>(page, on);
-        }
-        on.buffer.program_ended();
-        on.kernel.flash.release(program);
-        self.given_up_by_planes(first, on);
-    }
-
-    /// A program failed: what it carried is still in the buffer, and is programmed elsewhere.
-    pub(super) fn program_again(
-        &mut self,
-        failed: CommandId,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) {
-        let failed_command = on.kernel.flash.command(failed);
-        let cost = failed_command.cost();
-        let Command { kind, origin, owner, page, units, codewords, spent, .. } = *failed_command;
-        let mut program = Command::new(kind, origin, owner, page);
-        program.set_cost(cost);
-        (program.units, program.codewords, program.spent) = (units, codewords, spent);
-        let program = on.kernel.flash.prepare(program);
-        self.loads.copy_row(failed, program);
-        self.issue::<{ skills::ALL }>(program, on);
-    }
+/// A program failed: what it carried is still in the buffer, and is programmed elsewhere.
+pub(super) fn program_again(
+    failed: CommandId,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let failed_command = on.kernel.flash.command(failed);
+    let cost = failed_command.cost();
+    let Command { kind, origin, owner, page, units, codewords, spent, .. } = *failed_command;
+    let mut program = Command::new(kind, origin, owner, page);
+    program.set_cost(cost);
+    (program.units, program.codewords, program.spent) = (units, codewords, spent);
+    let program = on.kernel.flash.prepare(program);
+    writes.loads.copy_row(failed, program);
+    writes.issue::<{ skills::ALL }>(program, on);
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
@@ -212,7 +216,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     #[inline]
     pub(super) fn refuses(&self, request: &Request) -> bool {
         match &self.end_of_life {
-            None => self.has_no_place(request),
+            None => dead_dies::has_no_place(request, self),
             Some(end) => match request.op {
                 Op::Read => false,
                 Op::Write | Op::Trim => true,

@@ -39,10 +39,10 @@ impl Writes {
         request: &Request,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        if on.buffer.first_waiting().is_none() && on.enter(id, request) {
+        if on.buffer.first_waiting().is_none() && enter(id, request, on) {
             return;
         }
-        let mut pages = on.pages_of(request);
+        let mut pages = pages_of(request, on);
         let Some(span) = pages.next() else { return };
         on.desk.intake.wait_for_one(id);
         let stall_mark = self.stalled.time_until(on.kernel.now);
@@ -66,43 +66,45 @@ impl Writes {
     }
 }
 
-impl<P: Probe, C: Contents> Base<P, C> {
-    /// Lets the write that has waited longest in, if it fits.
-    pub(super) fn let_in(&mut self, id: RequestId) -> bool {
-        let request = *self.desk.intake.get(id).request();
-        self.enter(id, &request)
-    }
+/// Lets the write that has waited longest in, if it fits.
+pub(super) fn let_in(id: RequestId, on: &mut Base<impl Probe, impl Contents>) -> bool {
+    let request = *on.desk.intake.get(id).request();
+    enter(id, &request, on)
+}
 
-    fn enter(&mut self, id: RequestId, request: &Request) -> bool {
-        let pages = self.pages_of(request);
-        if !self.buffer.let_in(pages.clone().count() as u32) {
-            return false;
-        }
-        for span in pages {
-            let entered = self.write_page::<{ skills::ALL }>(id, span, Turn::Waited);
-            debug_assert!(entered, "there was room for all of them");
-        }
-        true
+fn enter(id: RequestId, request: &Request, on: &mut Base<impl Probe, impl Contents>) -> bool {
+    let pages = pages_of(request, on);
+    if !on.buffer.let_in(pages.clone().count() as u32) {
+        return false;
     }
+    for span in pages {
+        let entered = on.write_page::<{ skills::ALL }>(id, span, Turn::Waited);
+        debug_assert!(entered, "there was room for all of them");
+    }
+    true
+}
 
-    /// A page of a write has come in: the write waits until it is on flash, unless DRAM is enough for it. With
-    /// capacitors DRAM is as good as flash.
-    #[inline]
-    pub(super) fn wait_for_flash(&mut self, id: RequestId, slot: SlotId) {
-        let acknowledged = self.buffer.has_acknowledged();
-        let fua = self.desk.intake.get(id).request().fua && !self.has_capacitors;
-        let forced = fua && !self.plant.is(Canary::ForceIgnored);
-        if acknowledged && !forced {
-            return;
-        }
-        self.desk.intake.wait_for_one(id);
-        match acknowledged {
-            true => self.buffer.force(slot, id),
-            false => self.buffer.wait_for_page(slot, id),
-        }
+/// A page of a write has come in: the write waits until it is on flash, unless DRAM is enough for it. With
+/// capacitors DRAM is as good as flash.
+#[inline]
+pub(super) fn wait_for_flash(
+    id: RequestId,
+    slot: SlotId,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let acknowledged = on.buffer.has_acknowledged();
+    let fua = on.desk.intake.get(id).request().fua && !on.has_capacitors;
+    let forced = fua && !on.plant.is(Canary::ForceIgnored);
+    if acknowledged && !forced {
+        return;
     }
+    on.desk.intake.wait_for_one(id);
+    match acknowledged {
+        true => on.buffer.force(slot, id),
+        false => on.buffer.wait_for_page(slot, id),
+    }
+}
 
-    pub(super) fn pages_of(&self, request: &Request) -> Pages {
-        Pages::new(request.lba, request.sectors, self.sectors_per_page)
-    }
+pub(super) fn pages_of(request: &Request, on: &Base<impl Probe, impl Contents>) -> Pages {
+    Pages::new(request.lba, request.sectors, on.sectors_per_page)
 }

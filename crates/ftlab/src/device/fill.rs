@@ -23,8 +23,8 @@ impl Writes {
             let slot = SlotId::new(self.loads.get(program, unit));
             let at = Ppn::new(first.get() + unit);
             match on.buffer.page(slot).packed_with {
-                None => on.fill_page::<S>(slot, at),
-                Some(second) => on.fill_pack([slot, second], at),
+                None => fill_page::<S>(slot, at, on),
+                Some(second) => fill_pack([slot, second], at, on),
             }
         }
         let mode = on.kernel.ftl.mode_at::<S>(first);
@@ -33,59 +33,55 @@ impl Writes {
     }
 }
 
-impl<P: Probe, C: Contents> Base<P, C> {
-    /// Records what is programmed at `to`: a page of the buffer, and what it lacks of the older copy.
-    #[inline(always)]
-    pub(super) fn fill_page<const S: Skills>(&mut self, slot: SlotId, to: Ppn) {
-        let page = self.buffer.page(slot);
-        let whole = page.flushing == self.kernel.ftl.full_page() && !page.padding;
-        if whole || page.discard {
-            let &Page { page, flushing: sectors, padding, discard, .. } = page;
-            self.kernel.ftl.record::<S>(to, page, sectors);
-            if discard {
-                self.kernel.ftl.never_counts(to, false);
-            }
-            let sectors = if padding { SectorMask::EMPTY } else { sectors };
-            let program = PageProgram { slot, page, sectors, base: [None, None], to };
-            return self.kernel.contents.program(&program);
+/// Records what is programmed at `to`: a page of the buffer, and what it lacks of the older copy.
+#[inline(always)]
+pub(super) fn fill_page<const S: Skills>(
+    slot: SlotId,
+    to: Ppn,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let page = on.buffer.page(slot);
+    let whole = page.flushing == on.kernel.ftl.full_page() && !page.padding;
+    if whole || page.discard {
+        let &Page { page, flushing: sectors, padding, discard, .. } = page;
+        on.kernel.ftl.record::<S>(to, page, sectors);
+        if discard {
+            on.kernel.ftl.never_counts(to, false);
         }
-        self.fill_partial_page(slot, to);
+        let sectors = if padding { SectorMask::EMPTY } else { sectors };
+        let program = PageProgram { slot, page, sectors, base: [None, None], to };
+        return on.kernel.contents.program(&program);
     }
+    fill_partial_page(slot, to, on);
+}
 
-    /// The same, for a page that may be on flash in part.
-    fn fill_partial_page(&mut self, slot: SlotId, to: Ppn) {
-        let &Page { page, flushing, padding, .. } = self.buffer.page(slot);
-        let lost = self.plant.is(Canary::OlderSectorsLost);
-        let base = if lost { [None, None] } else { self.kernel.ftl.fragments(page) };
-        let sectors = if padding { SectorMask::EMPTY } else { flushing };
-        let older = base.into_iter().flatten().map(|part| part.sectors);
-        let all = older.fold(sectors, SectorMask::and_also);
-        self.kernel.ftl.record::<{ skills::ALL }>(to, page, all);
-        self.kernel.ftl.complete_from(base, sectors, to);
-        self.kernel.contents.program(&PageProgram { slot, page, sectors, base, to });
+/// The same, for a page that may be on flash in part.
+fn fill_partial_page(slot: SlotId, to: Ppn, on: &mut Base<impl Probe, impl Contents>) {
+    let &Page { page, flushing, padding, .. } = on.buffer.page(slot);
+    let lost = on.plant.is(Canary::OlderSectorsLost);
+    let base = if lost { [None, None] } else { on.kernel.ftl.fragments(page) };
+    let sectors = if padding { SectorMask::EMPTY } else { flushing };
+    let older = base.into_iter().flatten().map(|part| part.sectors);
+    let all = older.fold(sectors, SectorMask::and_also);
+    on.kernel.ftl.record::<{ skills::ALL }>(to, page, all);
+    on.kernel.ftl.complete_from(base, sectors, to);
+    on.kernel.contents.program(&PageProgram { slot, page, sectors, base, to });
+}
+
+/// Records what is programmed at `to`: what is on its way of two pages.
+#[inline(never)]
+fn fill_pack(slots: [SlotId; 2], to: Ppn, on: &mut Base<impl Probe, impl Contents>) {
+    let parts = slots.map(|slot| {
+        let page = on.buffer.page(slot);
+        (page.page, page.flushing)
+    });
+    on.kernel.ftl.record_pack(to, parts);
+    for (slot, second) in slots.into_iter().zip([false, true]) {
+        if on.buffer.page(slot).discard {
+            on.kernel.ftl.never_counts(to, second);
+        }
     }
-
-    /// Records what is programmed at `to`: what is on its way of two pages.
-    #[inline(never)]
-    fn fill_pack(&mut self, slots: [SlotId; 2], to: Ppn) {
-        let parts = slots.map(|slot| {
-            let page = self.buffer.page(slot);
-            (page.page, page.flushing)
-        });
-        self.kernel.ftl.record_pack(to, parts);
-        for (slot, second) in slots.into_iter().zip([false, true]) {
-            if self.buffer.page(slot).discard {
-                self.kernel.ftl.never_counts(to, second);
-            }
-        }
-        for (slot, (page, sectors)) in slots.into_iter().zip(parts) {
-            self.kernel.contents.program(&PageProgram {
-                slot,
-                page,
-                sectors,
-                base: [None, None],
-                to,
-            });
-        }
+    for (slot, (page, sectors)) in slots.into_iter().zip(parts) {
+        on.kernel.contents.program(&PageProgram { slot, page, sectors, base: [None, None], to });
     }
 }

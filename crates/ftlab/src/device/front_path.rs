@@ -4,6 +4,10 @@
 
 use super::Writes;
 use super::base::Base;
+use super::direct_path;
+use super::end_of_life;
+use super::lock_step;
+use super::read_path;
 use super::{Contents, Device};
 use crate::engine::skills::{self, RARE, Skills, any};
 use crate::host::{FrontEvent, Job, Op, QueueId, Request};
@@ -113,16 +117,16 @@ impl Writes {
     ) {
         if any(S, RARE) {
             if on.direct.is_some() {
-                return on.start_direct(id, request);
+                return direct_path::start_direct(id, request, on);
             }
-            if on.services.merger.is_some() && self.hold(id, request.op, on) {
+            if on.services.merger.is_some() && lock_step::hold(id, request.op, self, on) {
                 return;
             }
-            self.consider_end::<S>(on);
+            end_of_life::consider_end::<S>(self, on);
         }
         match request.op {
             _ if any(S, RARE) && on.refuses(request) => on.desk.intake.refuse(id),
-            Op::Read => on.submit_read::<S>(id, request),
+            Op::Read => read_path::submit_read::<S>(id, request, on),
             Op::Write => self.submit_write::<S>(id, request, on),
             Op::Trim => self.trim(id, request, on),
             Op::Flush => self.submit_flush(id, on),
@@ -131,7 +135,7 @@ impl Writes {
             on.finish_from_buffer(id);
         }
         if any(S, RARE) {
-            self.consider_end::<S>(on);
+            end_of_life::consider_end::<S>(self, on);
         }
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use super::base::Base;
 use super::desk::Desk;
+use super::end_of_life;
+use super::patrol;
 use super::{Contents, Device, EndOfLife, Writes};
 use crate::engine::skills;
 use crate::ftl::Kernel;
@@ -83,7 +85,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.base.buffer.rest();
         // One that was put off is not made up for by a device that is loaded.
-        self.base.plan_patrol();
+        patrol::plan_patrol(&mut self.base);
         Ok(())
     }
 
@@ -158,7 +160,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return Err(Damage(format!("the clock stands at {now} ns, too near its end")));
         }
         self.base.kernel.now = SimTime(now);
-        self.base.plan_patrol();
+        patrol::plan_patrol(&mut self.base);
         self.base.kernel.ftl.load(from, resume)?;
         from.read(Part::Policies, resume.random, |from| {
             self.base.kernel.ftl.load_policies(from, resume)?;
@@ -182,7 +184,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.base.begin_ages();
         self.choose_skills();
-        self.writes.consider_end::<{ skills::ALL }>(&mut self.base);
+        end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
         if verify::ON {
             self.verify_loaded();
         }

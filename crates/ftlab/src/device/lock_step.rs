@@ -9,6 +9,9 @@
 use super::Contents;
 use super::Writes;
 use super::base::Base;
+use super::cycle;
+use super::fill;
+use super::merge_path;
 use crate::cache::SlotId;
 use crate::engine::skills;
 use crate::host::Op;
@@ -76,139 +79,137 @@ impl Standstill {
     }
 }
 
-impl Writes {
-    /// The flash pages that a cycle which is done at once is programming.
-    pub(super) fn torn_at_once(&self) -> impl Iterator<Item = Ppn> {
-        self.standstill.cycle.iter().map(|written| written.at)
-    }
+/// The flash pages that a cycle which is done at once is programming.
+pub(super) fn torn_at_once(writes: &Writes) -> impl Iterator<Item = Ppn> {
+    writes.standstill.cycle.iter().map(|written| written.at)
+}
 
-    /// Whether a cycle or merges may begin: nothing of the kind is under way, and nothing on flash. If not, it will
-    /// be asked again.
-    pub(super) fn comes_to_rest(&mut self, on: &mut Base<impl Probe, impl Contents>) -> bool {
-        match self.standstill.motion {
-            _ if self.standstill.releases => false,
-            Motion::Writes | Motion::Merges => false,
-            Motion::Goes | Motion::Stopping if on.kernel.flash.in_flight() > 0 => {
-                self.standstill.motion = Motion::Stopping;
-                false
-            }
-            Motion::Goes | Motion::Stopping => true,
+/// Whether a cycle or merges may begin: nothing of the kind is under way, and nothing on flash. If not, it will
+/// be asked again.
+pub(super) fn comes_to_rest(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) -> bool {
+    match writes.standstill.motion {
+        _ if writes.standstill.releases => false,
+        Motion::Writes | Motion::Merges => false,
+        Motion::Goes | Motion::Stopping if on.kernel.flash.in_flight() > 0 => {
+            writes.standstill.motion = Motion::Stopping;
+            false
         }
+        Motion::Goes | Motion::Stopping => true,
     }
+}
 
-    /// Whether the device waits for its flash to be quiet.
-    #[inline]
-    pub(super) fn is_stopping(&self) -> bool {
-        self.standstill.motion == Motion::Stopping
+/// Whether the device waits for its flash to be quiet.
+#[inline]
+pub(super) fn is_stopping(writes: &Writes) -> bool {
+    writes.standstill.motion == Motion::Stopping
+}
+
+/// Nothing is under way on flash any more: a device that waited for that goes on.
+pub(super) fn flash_is_quiet(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    writes.write_back::<{ skills::ALL }>(on);
+    // What should have been written has gone.
+    if is_stopping(writes) {
+        go_on(writes, on);
+        writes.write_back::<{ skills::ALL }>(on);
     }
+}
 
-    /// Nothing is under way on flash any more: a device that waited for that goes on.
-    pub(super) fn flash_is_quiet(&mut self, on: &mut Base<impl Probe, impl Contents>) {
-        self.write_back::<{ skills::ALL }>(on);
-        // What should have been written has gone.
-        if self.is_stopping() {
-            self.go_on(on);
-            self.write_back::<{ skills::ALL }>(on);
-        }
+/// Keeps a request that came during a cycle or merges. Says whether it does.
+pub(super) fn hold(
+    id: RequestId,
+    op: Op,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> bool {
+    let standstill = &mut writes.standstill;
+    // What is written after a trim must not be lost to it.
+    let holds = match op {
+        _ if standstill.is(Motion::Goes) => false,
+        Op::Read | Op::Trim => true,
+        Op::Write => standstill.holds_trim,
+        Op::Flush => false,
+    };
+    if holds {
+        standstill.holds_trim |= op == Op::Trim;
+        let stall_mark = writes.stalled.time_until(on.kernel.now);
+        writes.standstill.held.push(Held { request: id, since: on.kernel.now, stall_mark });
     }
+    holds
+}
 
-    /// Keeps a request that came during a cycle or merges. Says whether it does.
-    pub(super) fn hold(
-        &mut self,
-        id: RequestId,
-        op: Op,
-        on: &mut Base<impl Probe, impl Contents>,
-    ) -> bool {
-        let standstill = &mut self.standstill;
-        // What is written after a trim must not be lost to it.
-        let holds = match op {
-            _ if standstill.is(Motion::Goes) => false,
-            Op::Read | Op::Trim => true,
-            Op::Write => standstill.holds_trim,
-            Op::Flush => false,
-        };
-        if holds {
-            standstill.holds_trim |= op == Op::Trim;
-            let stall_mark = self.stalled.time_until(on.kernel.now);
-            self.standstill.held.push(Held { request: id, since: on.kernel.now, stall_mark });
-        }
-        holds
+/// A cycle or merges are over: what waited for that is taken up.
+pub(super) fn go_on(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    writes.standstill.motion = Motion::Goes;
+    if writes.standstill.held.is_empty() {
+        return;
     }
-
-    /// A cycle or merges are over: what waited for that is taken up.
-    pub(super) fn go_on(&mut self, on: &mut Base<impl Probe, impl Contents>) {
-        self.standstill.motion = Motion::Goes;
-        if self.standstill.held.is_empty() {
-            return;
-        }
-        self.standstill.holds_trim = false;
-        self.standstill.releases = true;
-        let stalled = self.stalled.time_until(on.kernel.now);
-        for Held { request: id, since, stall_mark } in std::mem::take(&mut self.standstill.held) {
-            let waited = on.kernel.now - since;
-            let merging = waited.min(Nanos(stalled.0 - stall_mark.0));
-            let breakdown = on.desk.intake.breakdown_mut(id);
-            breakdown.gc += merging;
-            breakdown.admission += Nanos(waited.0 - merging.0);
-            on.desk.intake.start(id, on.kernel.now);
-            let request = *on.desk.intake.get(id).request();
-            self.start::<{ skills::ALL }>(id, &request, on);
-        }
-        self.standstill.releases = false;
+    writes.standstill.holds_trim = false;
+    writes.standstill.releases = true;
+    let stalled = writes.stalled.time_until(on.kernel.now);
+    for Held { request: id, since, stall_mark } in std::mem::take(&mut writes.standstill.held) {
+        let waited = on.kernel.now - since;
+        let merging = waited.min(Nanos(stalled.0 - stall_mark.0));
+        let breakdown = on.desk.intake.breakdown_mut(id);
+        breakdown.gc += merging;
+        breakdown.admission += Nanos(waited.0 - merging.0);
+        on.desk.intake.start(id, on.kernel.now);
+        let request = *on.desk.intake.get(id).request();
+        writes.start::<{ skills::ALL }>(id, &request, on);
     }
+    writes.standstill.releases = false;
+}
 
-    /// Does a cycle of these pages at once, if that can be done.
-    pub(super) fn write_at_once(
-        &mut self,
-        pages: &[SlotId],
-        on: &mut Base<impl Probe, impl Contents>,
-    ) -> bool {
-        if !on.cycles_add_up() {
-            return false;
-        }
-        on.buffer.cycle_begun();
-        let mut cycle = std::mem::take(&mut self.standstill.cycle);
-        for &slot in pages {
-            let page = on.buffer.begin_write_back(slot, &on.kernel.ftl);
-            on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).flushing);
-            let is_partial = on.older_parts_of(slot).iter().any(Option::is_some);
-            let at = on.kernel.ftl.place_in_log(page).expect("the cycle has room");
-            on.fill_page::<{ skills::ALL }>(slot, at);
-            on.buffer.program_begun();
-            cycle.push(Written { slot, at, is_partial });
-        }
-        let reads = cycle.iter().any(|written| written.is_partial);
-        let (read, program) = on.kernel.flash.price_of_page();
-        let cell = if reads { read + program } else { program };
-        self.standstill.cycle = cycle;
-        self.standstill.spent = Spent { cell, ..Spent::default() };
-        on.idle.wake_at(on.kernel.now + cell);
-        true
+/// Does a cycle of these pages at once, if that can be done.
+pub(super) fn write_at_once(
+    pages: &[SlotId],
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> bool {
+    if !on.cycles_add_up() {
+        return false;
     }
-
-    /// A cycle that was done at once has taken its time.
-    pub(super) fn written_at_once(&mut self, on: &mut Base<impl Probe, impl Contents>) {
-        let mut cycle = std::mem::take(&mut self.standstill.cycle);
-        let spent = self.standstill.spent;
-        for Written { slot, at, is_partial } in cycle.drain(..) {
-            on.kernel.flash.account_write_at_once(at, is_partial);
-            self.make_current::<{ skills::ALL }>(slot, at, &spent, on);
-            on.kernel.ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
-            on.buffer.program_ended();
-        }
-        self.standstill.cycle = cycle;
-        self.cycle_is_over();
-        self.go_on(on);
-        self.admit_waiting::<{ skills::ALL }>(on);
-        self.write_back::<{ skills::ALL }>(on);
+    on.buffer.cycle_begun();
+    let mut cycle = std::mem::take(&mut writes.standstill.cycle);
+    for &slot in pages {
+        let page = on.buffer.begin_write_back(slot, &on.kernel.ftl);
+        on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).flushing);
+        let is_partial = on.older_parts_of(slot).iter().any(Option::is_some);
+        let at = on.kernel.ftl.place_in_log(page).expect("the cycle has room");
+        fill::fill_page::<{ skills::ALL }>(slot, at, on);
+        on.buffer.program_begun();
+        cycle.push(Written { slot, at, is_partial });
     }
+    let reads = cycle.iter().any(|written| written.is_partial);
+    let (read, program) = on.kernel.flash.price_of_page();
+    let cell = if reads { read + program } else { program };
+    writes.standstill.cycle = cycle;
+    writes.standstill.spent = Spent { cell, ..Spent::default() };
+    on.idle.wake_at(on.kernel.now + cell);
+    true
+}
 
-    /// What was done at once has taken its time.
-    pub(super) fn stood_still(&mut self, on: &mut Base<impl Probe, impl Contents>) {
-        match self.standstill.is(Motion::Merges) {
-            true => self.merged_at_once(on),
-            false => self.written_at_once(on),
-        }
+/// A cycle that was done at once has taken its time.
+pub(super) fn written_at_once(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    let mut cycle = std::mem::take(&mut writes.standstill.cycle);
+    let spent = writes.standstill.spent;
+    for Written { slot, at, is_partial } in cycle.drain(..) {
+        on.kernel.flash.account_write_at_once(at, is_partial);
+        writes.make_current::<{ skills::ALL }>(slot, at, &spent, on);
+        on.kernel.ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
+        on.buffer.program_ended();
+    }
+    writes.standstill.cycle = cycle;
+    cycle::cycle_is_over(writes);
+    go_on(writes, on);
+    writes.admit_waiting::<{ skills::ALL }>(on);
+    writes.write_back::<{ skills::ALL }>(on);
+}
+
+/// What was done at once has taken its time.
+pub(super) fn stood_still(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    match writes.standstill.is(Motion::Merges) {
+        true => merge_path::merged_at_once(writes, on),
+        false => written_at_once(writes, on),
     }
 }
 

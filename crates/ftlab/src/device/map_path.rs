@@ -4,6 +4,7 @@ use super::Contents;
 use super::Writes;
 use super::base::Base;
 use super::gathering::Gathering;
+use super::read_path;
 use crate::cache::SlotId;
 use crate::engine::skills::{self, Skills};
 use crate::ftl::map_cache::{Ready, Seeker};
@@ -126,7 +127,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
             self.end_gathering(open);
         }
         let mut gathering = open.take().map(|(_, gathering)| gathering);
-        self.read_from::<{ skills::ALL }>(id, at, wanted, &mut gathering);
+        read_path::read_from::<{ skills::ALL }>(id, at, wanted, &mut gathering, self);
         if let Some(gathering) = gathering {
             self.kernel.flash.command_mut(gathering.command).spent.translation = waited;
             *open = Some((id, gathering));

@@ -170,7 +170,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.base.kernel.flash.next_time().is_some() {
             return true;
         }
-        if self.writes.stands_still(&mut self.base) {
+        if end_of_life::stands_still(&mut self.writes, &mut self.base) {
             self.fetch();
             return true;
         }
@@ -231,10 +231,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What else may be due when a die is done with something.
     fn look_around(&mut self, die: DieId) {
         if self.base.kernel.ftl.has_news_of_death() {
-            self.writes.go_on_without_die(&mut self.base);
+            dead_dies::go_on_without_die(&mut self.writes, &mut self.base);
         }
         while let Some(block) = self.base.kernel.flash.next_read_often() {
-            self.base.refresh_read_often(block);
+            patrol::refresh_read_often(block, &mut self.base);
         }
         if let Some(rewriter) = &mut self.base.services.rewriter {
             rewriter.die_is_done(die, &self.base.kernel);
@@ -243,10 +243,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let Base { kernel, services, .. } = &mut self.base;
             services.collector.let_go::<{ skills::ALL }>(kernel.ftl.die_filled(die), kernel);
         }
-        if self.writes.is_stopping() && self.base.kernel.flash.in_flight() == 0 {
-            self.writes.flash_is_quiet(&mut self.base);
+        if lock_step::is_stopping(&self.writes) && self.base.kernel.flash.in_flight() == 0 {
+            lock_step::flash_is_quiet(&mut self.writes, &mut self.base);
         }
-        self.writes.consider_end::<{ skills::ALL }>(&mut self.base);
+        end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
     }
 
     /// One flash command is done: tell whom it was done for.
@@ -254,7 +254,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn command_done<const S: Skills>(&mut self, id: CommandId) {
         let command = self.base.kernel.flash.command(id);
         if any(S, RARE_ON_FLASH) && (command.unreadable || command.failed) {
-            self.base.went_wrong(id);
+            read_path::went_wrong(id, &mut self.base);
         }
         match self.base.kernel.flash.command(id).owner {
             Owner { service: ServiceId::READS, token } => {
@@ -296,7 +296,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.writes.keep_what_was_read(id, &mut self.base);
         }
         if self.base.reads.cache.is_on() {
-            self.base.cache_what_was_read(id);
+            read_ahead::cache_what_was_read(id, &mut self.base);
         }
     }
 
@@ -305,7 +305,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn rare_done(&mut self, owner: Owner, id: CommandId) {
         match owner.service {
             ServiceId::READ_AHEAD => self.writes.read_ahead_done(id, &mut self.base),
-            ServiceId::DIRECT => self.base.programmed_in_place(RequestId::new(owner.token), id),
+            ServiceId::DIRECT => {
+                direct_path::programmed_in_place(RequestId::new(owner.token), id, &mut self.base)
+            }
             ServiceId::STRIPES => return self.part_done(id),
             _ => {
                 let Base { kernel, services, .. } = &mut self.base;
@@ -335,9 +337,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
             None => {}
             Some(Chore::Collect) => services.collector.host_idle::<{ skills::ALL }>(kernel),
             Some(Chore::Fold) => services.collector.fold_all::<{ skills::ALL }>(kernel),
-            Some(Chore::GoOn) => self.writes.stood_still(&mut self.base),
-            Some(Chore::Patrol) if self.base.is_for_nobody(limit) => self.base.patrol_later(),
-            Some(Chore::Patrol) => self.base.patrol(),
+            Some(Chore::GoOn) => lock_step::stood_still(&mut self.writes, &mut self.base),
+            Some(Chore::Patrol) if patrol::is_for_nobody(limit, &self.base) => {
+                patrol::patrol_later(&mut self.base)
+            }
+            Some(Chore::Patrol) => patrol::patrol(&mut self.base),
         }
     }
 
@@ -345,7 +349,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// events.
     #[must_use]
     pub fn next_moment(&self) -> Option<SimTime> {
-        self.base.next_event().filter(|&(_, part)| self.base.is_sure(part)).map(|(at, _)| at)
+        self.base
+            .next_event()
+            .filter(|&(_, part)| patrol::is_sure(part, &self.base))
+            .map(|(at, _)| at)
     }
 }
 
@@ -453,7 +460,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline(always)]
     fn take_up<const S: Skills>(&mut self, at: SimTime, request: Request) {
         if any(S, RARE) {
-            self.base.put_off_patrol(at);
+            patrol::put_off_patrol(at, &mut self.base);
         }
         self.check(at, &request);
         self.base.kernel.now = at;
@@ -505,7 +512,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.base.rewrite();
                 continue;
             }
-            let Some((next, part)) = event.filter(|&(_, part)| self.base.is_sure(part)) else {
+            let Some((next, part)) = event.filter(|&(_, part)| patrol::is_sure(part, &self.base))
+            else {
                 if self.goes_on(limit) {
                     continue;
                 }

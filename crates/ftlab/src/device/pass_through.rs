@@ -3,6 +3,7 @@
 use super::Contents;
 use super::Writes;
 use super::base::Base;
+use super::fill;
 use crate::engine::skills::{RARE, Skills, UNITS, any};
 use crate::ftl::streams::StreamsPolicy;
 use crate::host::Request;
@@ -51,7 +52,7 @@ impl Writes {
         self.loads.row_mut(program)[0] = slot.get();
         match first {
             Some(at) => {
-                on.fill_page::<S>(slot, at);
+                fill::fill_page::<S>(slot, at, on);
                 on.hand_over::<S>(program, at);
             }
             None if self.place_behind::<S>(program, stream, on) => {

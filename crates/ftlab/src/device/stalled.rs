@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use super::Contents;
 use super::Writes;
 use super::base::Base;
+use super::dead_dies;
+use super::end_of_life;
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
@@ -134,7 +136,7 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         if any(S, RARE) && on.kernel.ftl.is_read_only() {
-            return self.place_stalled(on);
+            return end_of_life::place_stalled(self, on);
         }
         if self.stalled.is_empty() {
             return;
@@ -149,7 +151,7 @@ impl Writes {
             self.stalled.forget_oldest(on.kernel.now, pool, stream);
         }
         if any(S, RARE) && !on.kernel.ftl.dead_dies().is_empty() {
-            self.place_homeless(on);
+            dead_dies::place_homeless(self, on);
         }
     }
 }

@@ -3,6 +3,12 @@
 
 use super::Writes;
 use super::base::Base;
+use super::cycle;
+use super::dead_dies;
+use super::end_of_life;
+use super::entry;
+use super::merge_path;
+use super::read_ahead;
 use super::{Contents, PREFETCH_DISTANCE};
 use crate::cache::{Beside, Eviction, Page, SlotId, Turn, Waiting};
 use crate::engine::skills::{self, RARE, ROWS, Skills, UNITS, any};
@@ -47,11 +53,11 @@ impl Writes {
     ) {
         while let Some(waiting) = on.buffer.first_waiting() {
             let Waiting { request, span, .. } = waiting;
-            if self.turned_away(&waiting, on) {
+            if dead_dies::turned_away(&waiting, self, on) {
                 continue;
             }
             let entered = match on.buffer.gathers() {
-                true => on.let_in(request),
+                true => entry::let_in(request, on),
                 false => on.write_page::<S>(request, span, Turn::Waited),
             };
             if !entered {
@@ -59,7 +65,7 @@ impl Writes {
             }
             on.buffer.forget_waiting();
             if on.desk.intake.settle(request) {
-                self.account_waiting(&waiting, on);
+                end_of_life::account_waiting(&waiting, self, on);
                 on.finish_from_buffer(request);
             }
         }
@@ -90,7 +96,7 @@ impl Writes {
                 on.ledger.trimmed(span.page);
             }
             self.admit_next_version::<{ skills::ALL }>(span.page, on);
-            on.outdate_read::<{ skills::ALL }>(span.page);
+            read_ahead::outdate_read::<{ skills::ALL }>(span.page, on);
             on.kernel.ftl.trim(span.page);
         }
         self.rewrite_what_is_due::<{ skills::ALL }>(on);
@@ -104,7 +110,7 @@ impl Writes {
         if any(S, RARE)
             && let Some(gate) = self.cycles.gate()
         {
-            return self.write_back_by_planes(gate, on);
+            return cycle::write_back_by_planes(gate, self, on);
         }
         loop {
             while let Some(first) = on.buffer.due(&on.kernel.ftl) {
@@ -319,7 +325,7 @@ impl Writes {
             && (on.kernel.ftl.is_read_only()
                 || on.kernel.ftl.is_homeless(self.first_page_of(program, on)))
         {
-            self.give_up(program, on);
+            end_of_life::give_up(program, self, on);
             return false;
         }
         // Behind those that wait already, if it would take what they wait for.
@@ -342,7 +348,7 @@ impl Writes {
         }
         self.stalled.push(on.kernel.now, program, pool, stream);
         if any(S, RARE) && on.services.merger.is_some() {
-            self.want_room(self.first_page_of(program, on), on);
+            merge_path::want_room(self.first_page_of(program, on), self, on);
         }
         false
     }
@@ -385,7 +391,7 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) -> bool {
         if any(S, RARE) && on.services.merger.is_some() {
-            return self.place_in_log(program, on);
+            return merge_path::place_in_log(program, self, on);
         }
         let page = self.first_page_of(program, on);
         let Some(first) = on.kernel.ftl.place::<S>(page, stream, on.kernel.flash.load()) else {
@@ -407,7 +413,7 @@ impl Writes {
         }
         let (spent, Some(program)) = (command.spent, command.then) else { return };
         self.input_came::<S>(program, spent, on);
-        self.begin_after_given_up(on);
+        end_of_life::begin_after_given_up(self, on);
     }
 
     /// Something that a program, or its row, has waited for is there.
@@ -423,7 +429,7 @@ impl Writes {
             // What came last is what the program waited for.
             command.spent = spent;
             match on.buffer.row() {
-                _ if self.cycles.have_barrier() => self.cycle_is_complete(program, on),
+                _ if self.cycles.have_barrier() => cycle::cycle_is_complete(program, self, on),
                 1 => self.issue::<S>(program, on),
                 _ => self.row_is_complete(program, on),
             }
@@ -439,25 +445,25 @@ impl Writes {
         let Command { page: first, units, spent, failed, .. } = *on.kernel.flash.command(id);
         if any(S, RARE) && on.kernel.ftl.program_fails::<S>(first, failed, &mut on.kernel.contents)
         {
-            self.program_again(id, on);
+            end_of_life::program_again(id, self, on);
             on.empty_failed::<S>();
             // Only where planes are gated, and it was given up, there may be something to begin now.
             return self
                 .cycles
                 .gate()
                 .into_iter()
-                .for_each(|gate| self.write_back_by_planes(gate, on));
+                .for_each(|gate| cycle::write_back_by_planes(gate, self, on));
         }
         if any(S, RARE)
             && let Some(gate) = self.cycles.gate()
         {
-            self.program_by_planes_done(id, gate, on);
+            cycle::program_by_planes_done(id, gate, self, on);
         } else {
             for unit in 0..units {
                 let slot = SlotId::new(self.loads.get(id, unit));
                 self.make_current::<S>(slot, Ppn::new(first.get() + unit), &spent, on);
             }
-            self.programmed_for_host::<S>(first, units, on);
+            merge_path::programmed_for_host::<S>(first, units, self, on);
             on.buffer.program_ended();
         }
         if any(S, RARE) {
@@ -515,7 +521,7 @@ impl Writes {
             let refused = any(S, RARE)
                 && (on.kernel.ftl.is_read_only() || on.kernel.ftl.is_homeless(waiting.span.page));
             if refused {
-                self.refuse_waiting(waiting, on);
+                end_of_life::refuse_waiting(waiting, self, on);
                 continue;
             }
             let Waiting { request, span, .. } = waiting;
@@ -554,11 +560,11 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let Some(slot) = self.let_page_in::<S>(span, tag, turn) else { return false };
         let request = self.desk.intake.get(id).request();
         self.kernel.contents.write(request, span.page, span.sectors, slot);
-        self.outdate_read::<S>(span.page);
+        read_ahead::outdate_read::<S>(span.page, self);
         if laws::ON {
             self.ledger.written(span.page);
         }
-        self.wait_for_flash(id, slot);
+        entry::wait_for_flash(id, slot, self);
         true
     }
 
