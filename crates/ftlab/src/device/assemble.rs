@@ -2,20 +2,21 @@
 
 use std::collections::VecDeque;
 
-use super::base::{Base, Reads};
-use super::cycle::Cycles;
-use super::desk::Desk;
-use super::idle::{Chore, Idle};
-use super::ledger::Ledger;
-use super::lock_step::Standstill;
-use super::patrol;
-use super::services::Services;
-use super::stalled::Stalled;
-use super::{Contents, Device, Writes};
 use crate::cache::{Buffer, BufferSetup, Gate, ReadCacheSetup, Shape, Space};
 use crate::config::{
     Config, DuringFlush, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
 };
+use crate::device::base::{Base, Reads};
+use crate::device::desk::Desk;
+use crate::device::idle::{Chore, Idle};
+use crate::device::ledger::Ledger;
+use crate::device::patrol;
+use crate::device::services::Services;
+use crate::device::write::Writes;
+use crate::device::write::cycle::Cycles;
+use crate::device::write::lock_step::Standstill;
+use crate::device::write::stalled::Stalled;
+use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::cost::{CostSetup, Rewriter};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};

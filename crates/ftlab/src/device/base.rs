@@ -1,15 +1,15 @@
 //! What the paths of reads and writes stand on: the kernel, the services, the buffers, the desk where requests are
 //! answered. The paths keep only what is under way on them.
 
-use super::desk::Desk;
-use super::direct_path::Direct;
-use super::idle::Idle;
-use super::ledger::Ledger;
-use super::read_ahead::ReadingAhead;
-use super::read_path::Fetched;
-use super::services::Services;
-use super::{Contents, EndOfLife};
 use crate::cache::{Buffer, ReadCache, ReadCacheSetup};
+use crate::device::desk::Desk;
+use crate::device::direct::Direct;
+use crate::device::idle::Idle;
+use crate::device::ledger::Ledger;
+use crate::device::read::Fetched;
+use crate::device::read::ahead::ReadingAhead;
+use crate::device::services::Services;
+use crate::device::{Contents, EndOfLife};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::map_cache::{Ready, Seeker};

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use super::base::Base;
-use super::desk::Desk;
-use super::end_of_life;
-use super::patrol;
-use super::{Contents, Device, EndOfLife, Writes};
+use crate::device::base::Base;
+use crate::device::desk::Desk;
+use crate::device::patrol;
+use crate::device::write::Writes;
+use crate::device::write::end_of_life;
+use crate::device::{Contents, Device, EndOfLife};
 use crate::engine::skills;
 use crate::ftl::Kernel;
 use crate::ftl::mapping::Dftl;

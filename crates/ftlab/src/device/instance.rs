@@ -3,7 +3,7 @@
 //! Each layer says what it has; what it does not name costs a device nothing. A device that has something which
 //! no smaller set names runs on all of them.
 
-use super::{Contents, Device};
+use crate::device::{Contents, Device};
 use crate::engine::skills::{self, Skills};
 use crate::scheduler::Probe;
 

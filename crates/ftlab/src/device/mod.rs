@@ -4,65 +4,46 @@
 //! which is in order by itself; everything else is an event of the flash.
 
 mod assemble;
-mod attend;
 mod base;
-mod coming_up;
 mod contents;
-mod cost_path;
-mod cycle;
-mod dead_dies;
 mod desk;
-mod direct_path;
-mod end_of_life;
-mod entry;
+mod direct;
 #[cfg(feature = "external-policies")]
 mod external;
-mod fill;
-mod front_path;
-mod gathering;
+mod front;
 mod idle;
 mod image;
 mod instance;
 mod ledger;
-mod lock_step;
-mod map_path;
-mod merge_path;
-mod pass_through;
 mod patrol;
 mod power;
-mod read_ahead;
-mod read_path;
-mod row;
+mod read;
 mod services;
-mod stalled;
-mod stripe_path;
 mod tables;
 mod untimed;
 mod verify;
-mod write_path;
-
-use std::collections::VecDeque;
+mod write;
 
 pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
 pub use contents::{Contents, FlashRead, FlashWrite, PageProgram};
-pub use end_of_life::EndOfLife;
 #[cfg(feature = "external-policies")]
 pub use external::Misfit;
 pub use image::LeftInDram;
 pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;
 pub use untimed::{NeedsTime, Stuck, Untimed};
+pub use write::end_of_life::EndOfLife;
 
 use self::base::Base;
-use self::cycle::Cycles;
 use self::idle::Chore;
-use self::lock_step::Standstill;
-use self::stalled::Stalled;
-use crate::cache::{Buffer, BufferCounts, ReadCache, SlotId};
+use self::read::ahead;
+use self::write::Writes;
+use self::write::{dead_dies, end_of_life, lock_step};
+use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
-use crate::ftl::{Cargo, Ftl, FtlCounts, Kernel};
+use crate::ftl::{Ftl, FtlCounts, Kernel};
 use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
 use crate::scheduler::{CommandId, Flash, Origin, Owner, Probe, ServiceId};
 use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
@@ -78,28 +59,6 @@ pub struct Device<P = (), C = ()> {
     base: Base<P, C>,
     writes: Writes,
 }
-
-/// What is under way of writes.
-#[derive(Clone, Debug)]
-struct Writes {
-    /// By program of a write-back: the slots of its pages, of a pack the one that knows the other.
-    loads: Cargo,
-    /// Programs that wait for a free page.
-    stalled: Stalled,
-    /// Write-backs that begin by planes.
-    cycles: Cycles,
-    standstill: Standstill,
-    /// The pages of the write-back that is being put together.
-    batch: Vec<SlotId>,
-    /// The programs of the row that is being placed.
-    row: Vec<CommandId>,
-    /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
-    /// processor, and what those entries point to comes next.
-    recent: VecDeque<Lpn>,
-}
-
-/// How many write-backs lie between the two steps of bringing a page's tables closer.
-const PREFETCH_DISTANCE: usize = 16;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// What the FTL did so far.
@@ -254,7 +213,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn command_done<const S: Skills>(&mut self, id: CommandId) {
         let command = self.base.kernel.flash.command(id);
         if any(S, RARE_ON_FLASH) && (command.unreadable || command.failed) {
-            read_path::went_wrong(id, &mut self.base);
+            read::went_wrong(id, &mut self.base);
         }
         match self.base.kernel.flash.command(id).owner {
             Owner { service: ServiceId::READS, token } => {
@@ -296,7 +255,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.writes.keep_what_was_read(id, &mut self.base);
         }
         if self.base.reads.cache.is_on() {
-            read_ahead::cache_what_was_read(id, &mut self.base);
+            ahead::cache_what_was_read(id, &mut self.base);
         }
     }
 
@@ -306,9 +265,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
         match owner.service {
             ServiceId::READ_AHEAD => self.writes.read_ahead_done(id, &mut self.base),
             ServiceId::DIRECT => {
-                direct_path::programmed_in_place(RequestId::new(owner.token), id, &mut self.base)
+                direct::programmed_in_place(RequestId::new(owner.token), id, &mut self.base)
             }
-            ServiceId::STRIPES => return self.part_done(id),
+            ServiceId::STRIPES => {
+                let whole = self.base.kernel.part_done(id);
+                self.base.kernel.flash.release(id);
+                self.base.empty_failed::<{ skills::ALL }>();
+                return whole.into_iter().for_each(|id| self.command_done::<{ skills::ALL }>(id));
+            }
             _ => {
                 let Base { kernel, services, .. } = &mut self.base;
                 let attention = services.done(owner, id, kernel);

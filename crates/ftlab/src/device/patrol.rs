@@ -7,8 +7,8 @@
 //! later than a patrol was due, that is made up for at the moment of the request, as by a drive without power. So is
 //! one that comes while a device finishes what it has begun, with nobody waiting: it would begin more.
 
-use super::base::Base;
-use super::{Contents, Device, Part};
+use crate::device::base::Base;
+use crate::device::{Contents, Device, Part};
 use crate::engine::skills;
 use crate::scheduler::Probe;
 use crate::units::{BlockId, Nanos, SimTime};

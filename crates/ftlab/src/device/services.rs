@@ -10,7 +10,7 @@ use crate::ftl::merge::Merger;
 use crate::ftl::service::{Attention, Service};
 use crate::scheduler::{CommandId, Owner, Probe};
 
-use super::Contents;
+use crate::device::Contents;
 
 macro_rules! services {
     ($($(#[$doc:meta])* $name:ident: $service:ty,)*) => {

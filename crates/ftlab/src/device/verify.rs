@@ -1,8 +1,8 @@
 //! The device's promises, checked from end to end: what tests call, and what a device does to itself
 //! where the feature `verify` is on.
 
-use super::base::Base;
-use super::{Contents, Device};
+use crate::device::base::Base;
+use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;

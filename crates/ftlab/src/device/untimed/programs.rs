@@ -4,7 +4,7 @@ use super::Untimed;
 use crate::cache::{Eviction, Page, SlotId};
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::fill;
+use crate::device::write::fill;
 use crate::engine::skills::ALL;
 use crate::ftl::Kernel;
 use crate::ftl::placement::PlacementPolicy;

@@ -1,9 +1,9 @@
 //! The short way of a write: a whole page that is only staged on its way to flash is placed and handed over at once.
 
-use super::Contents;
-use super::Writes;
-use super::base::Base;
-use super::fill;
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::fill;
 use crate::engine::skills::{RARE, Skills, UNITS, any};
 use crate::ftl::streams::StreamsPolicy;
 use crate::host::Request;
@@ -14,7 +14,7 @@ use crate::verify as laws;
 impl Writes {
     /// A write of one whole page that nothing holds up on its way to flash.
     #[inline(always)]
-    pub(super) fn pass_through<const S: Skills>(
+    pub(in crate::device) fn pass_through<const S: Skills>(
         &mut self,
         id: RequestId,
         request: &Request,

@@ -1,10 +1,10 @@
 //! Writes that come in: as a whole where the buffer gathers, when all their pages fit, and in order of arrival. Whether
 //! DRAM is enough for them, or they wait for flash, as flushes do.
 
-use super::Writes;
-use super::base::Base;
-use super::{Contents, Device};
 use crate::cache::{SlotId, Turn, Waiting};
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::host::{Host, Op, Pages, Request};
 use crate::scheduler::Probe;
@@ -13,7 +13,7 @@ use crate::verify::Canary;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// A request may come now, through its queue, and lies on the device.
-    pub(super) fn check(&self, at: SimTime, request: &Request) {
+    pub(in crate::device) fn check(&self, at: SimTime, request: &Request) {
         assert!(
             at >= self.base.kernel.now,
             "a request at {at}, but it is {} already",
@@ -33,7 +33,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
 impl Writes {
     /// A write comes in, or waits behind those that do.
-    pub(super) fn submit_whole(
+    pub(in crate::device) fn submit_whole(
         &mut self,
         id: RequestId,
         request: &Request,
@@ -51,7 +51,11 @@ impl Writes {
     }
 
     /// A flush waits for all that is not on flash, unless capacitors would carry it there.
-    pub(super) fn submit_flush(&mut self, id: RequestId, on: &mut Base<impl Probe, impl Contents>) {
+    pub(in crate::device) fn submit_flush(
+        &mut self,
+        id: RequestId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
         if on.has_capacitors {
             return;
         }
@@ -67,7 +71,7 @@ impl Writes {
 }
 
 /// Lets the write that has waited longest in, if it fits.
-pub(super) fn let_in(id: RequestId, on: &mut Base<impl Probe, impl Contents>) -> bool {
+pub(in crate::device) fn let_in(id: RequestId, on: &mut Base<impl Probe, impl Contents>) -> bool {
     let request = *on.desk.intake.get(id).request();
     enter(id, &request, on)
 }
@@ -87,7 +91,7 @@ fn enter(id: RequestId, request: &Request, on: &mut Base<impl Probe, impl Conten
 /// A page of a write has come in: the write waits until it is on flash, unless DRAM is enough for it. With
 /// capacitors DRAM is as good as flash.
 #[inline]
-pub(super) fn wait_for_flash(
+pub(in crate::device) fn wait_for_flash(
     id: RequestId,
     slot: SlotId,
     on: &mut Base<impl Probe, impl Contents>,
@@ -105,6 +109,9 @@ pub(super) fn wait_for_flash(
     }
 }
 
-pub(super) fn pages_of(request: &Request, on: &Base<impl Probe, impl Contents>) -> Pages {
+pub(in crate::device) fn pages_of(
+    request: &Request,
+    on: &Base<impl Probe, impl Contents>,
+) -> Pages {
     Pages::new(request.lba, request.sectors, on.sectors_per_page)
 }

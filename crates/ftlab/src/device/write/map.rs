@@ -1,11 +1,11 @@
 //! Reads and write-backs that wait for entries of a map that lies on flash, and go on.
 
-use super::Contents;
-use super::Writes;
-use super::base::Base;
-use super::gathering::Gathering;
-use super::read_path;
 use crate::cache::SlotId;
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::read;
+use crate::device::read::Gathering;
+use crate::device::write::Writes;
 use crate::engine::skills::{self, Skills};
 use crate::ftl::map_cache::{Ready, Seeker};
 use crate::scheduler::{CommandId, Probe, Spent};
@@ -13,7 +13,7 @@ use crate::units::{Lpn, Nanos, PageSpan, PlaneId, RequestId, SectorMask};
 
 impl Writes {
     /// Looks up the entry of a page that is written back. False if `program` has to wait for it.
-    pub(super) fn finds_entry_of_write(
+    pub(in crate::device) fn finds_entry_of_write(
         &mut self,
         page: Lpn,
         program: CommandId,
@@ -30,7 +30,7 @@ impl Writes {
 
     /// Rewrites the translation pages that collection, trims and writes have made stale.
     #[inline]
-    pub(super) fn rewrite_what_is_due<const S: Skills>(
+    pub(in crate::device) fn rewrite_what_is_due<const S: Skills>(
         &mut self,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
@@ -41,7 +41,11 @@ impl Writes {
     }
 
     /// A plane may be written again: translation pages that found no place go there.
-    pub(super) fn retry_map(&mut self, plane: PlaneId, on: &mut Base<impl Probe, impl Contents>) {
+    pub(in crate::device) fn retry_map(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
         if on.services.map.is_some() {
             on.retry_map(plane);
             self.go_on_with_entries(on);
@@ -49,7 +53,7 @@ impl Writes {
     }
 
     /// The device has come to its end: translation pages that wait for a place are kept in memory.
-    pub(super) fn keep_stalled_map(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+    pub(in crate::device) fn keep_stalled_map(&mut self, on: &mut Base<impl Probe, impl Contents>) {
         if let Some(map) = &mut on.services.map {
             map.keep_stalled(&mut on.kernel);
             self.go_on_with_entries(on);
@@ -58,7 +62,10 @@ impl Writes {
     }
 
     /// Who waited for entries that are in memory now goes on.
-    pub(super) fn go_on_with_entries(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+    pub(in crate::device) fn go_on_with_entries(
+        &mut self,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
         let mut gathering = None;
         while let Some(ready) = on.next_with_entry() {
             match ready {
@@ -81,7 +88,7 @@ impl Writes {
 
 impl<P: Probe, C: Contents> Base<P, C> {
     /// Looks up the entry of a page that is read. False if the request has to wait for it.
-    pub(super) fn finds_entry_of_read(
+    pub(in crate::device) fn finds_entry_of_read(
         &mut self,
         id: RequestId,
         page: Lpn,
@@ -127,7 +134,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
             self.end_gathering(open);
         }
         let mut gathering = open.take().map(|(_, gathering)| gathering);
-        read_path::read_from::<{ skills::ALL }>(id, at, wanted, &mut gathering, self);
+        read::read_from::<{ skills::ALL }>(id, at, wanted, &mut gathering, self);
         if let Some(gathering) = gathering {
             self.kernel.flash.command_mut(gathering.command).spent.translation = waited;
             *open = Some((id, gathering));

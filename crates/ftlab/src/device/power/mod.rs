@@ -7,15 +7,17 @@
 //!
 //! What power-up reads and erases, and how long that takes, is counted in [`coming_up`](super::coming_up).
 
+mod coming_up;
+
 use std::collections::BTreeSet;
 
-use super::base::Base;
-use super::coming_up::{ComingUp, Moment};
-use super::end_of_life;
-use super::entry;
-use super::lock_step;
-use super::patrol;
-use super::{Contents, Device, DeviceSetup, assemble, assemble_with};
+use self::coming_up::{ComingUp, Moment};
+use crate::device::base::Base;
+use crate::device::patrol;
+use crate::device::write::end_of_life;
+use crate::device::write::entry;
+use crate::device::write::lock_step;
+use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with};
 use crate::engine::skills;
 use crate::ftl::Kernel;
 use crate::ftl::recovery::{Found, Left, Plan};

@@ -12,8 +12,8 @@
 
 use std::collections::VecDeque;
 
-use super::base::Base;
-use super::{Contents, FlashRead, FlashWrite};
+use crate::device::base::Base;
+use crate::device::{Contents, FlashRead, FlashWrite};
 use crate::engine::skills;
 use crate::host::{Op, Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
@@ -21,7 +21,7 @@ use crate::units::{Lpn, PageSpan, Ppn, RequestId};
 
 /// What flushes wait for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Direct {
+pub(in crate::device) struct Direct {
     /// Programs in flight.
     programs: u32,
     /// Flushes that wait, oldest first.
@@ -74,7 +74,7 @@ impl Direct {
 }
 
 /// Takes a command up.
-pub(super) fn start_direct(
+pub(in crate::device) fn start_direct(
     id: RequestId,
     request: &Request,
     on: &mut Base<impl Probe, impl Contents>,
@@ -140,7 +140,7 @@ fn program_in_place(
 }
 
 /// A page of a write is programmed.
-pub(super) fn programmed_in_place(
+pub(in crate::device) fn programmed_in_place(
     id: RequestId,
     program: CommandId,
     on: &mut Base<impl Probe, impl Contents>,

@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::Contents;
-use super::Writes;
-use super::base::Base;
-use super::dead_dies;
-use super::end_of_life;
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::dead_dies;
+use crate::device::write::end_of_life;
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
@@ -130,7 +130,7 @@ impl Stalled {
 impl Writes {
     /// The host may write to a plane again: programs that found nothing free go there, as far as it
     /// has room, oldest first.
-    pub(super) fn retry_stalled<const S: Skills>(
+    pub(in crate::device) fn retry_stalled<const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Base<impl Probe, impl Contents>,

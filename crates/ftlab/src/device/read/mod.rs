@@ -1,12 +1,12 @@
 //! A read on its way down: the buffer, then the mapping, then flash.
 
-use super::Writes;
-use super::base::Base;
-use super::dead_dies;
-use super::gathering::Gathering;
-use super::read_ahead;
-use super::{Contents, FlashRead};
+pub(in crate::device) mod ahead;
+
 use crate::cache::Turn;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::dead_dies;
+use crate::device::{Contents, FlashRead};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, Skills, any};
 use crate::ftl::Fragment;
 use crate::host::{Pages, Request};
@@ -14,14 +14,20 @@ use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{PageSpan, Ppn, RequestId, SectorMask};
 use crate::verify::Canary;
 
+/// A flash read that is being put together: neighbours on one flash page are sensed once.
+pub(in crate::device) struct Gathering {
+    pub command: CommandId,
+    pub flash_page: u32,
+}
+
 /// What flash commands in flight read, where that stays in the buffer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Fetched {
+pub(in crate::device) struct Fetched {
     by_command: Vec<Vec<FlashRead>>,
 }
 
 impl Fetched {
-    pub(super) fn plan(&mut self, command: CommandId, read: FlashRead) {
+    pub(in crate::device) fn plan(&mut self, command: CommandId, read: FlashRead) {
         if command.at() >= self.by_command.len() {
             self.by_command.resize_with(command.at() + 1, Vec::new);
         }
@@ -43,7 +49,7 @@ impl Fetched {
 impl Writes {
     /// What a flash command has read for a host stays in the buffer, if that keeps reads: what of it is still
     /// current on flash, as far as there is room.
-    pub(super) fn keep_what_was_read(
+    pub(in crate::device) fn keep_what_was_read(
         &mut self,
         command: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
@@ -57,7 +63,7 @@ impl Writes {
     }
 }
 
-pub(super) fn submit_read<const S: Skills>(
+pub(in crate::device) fn submit_read<const S: Skills>(
     id: RequestId,
     request: &Request,
     on: &mut Base<impl Probe, impl Contents>,
@@ -67,10 +73,10 @@ pub(super) fn submit_read<const S: Skills>(
         read_page::<S>(id, span, &mut gathering, on);
     }
     if let Some(Gathering { command, .. }) = gathering {
-        on.submit_command::<S>(command);
+        on.kernel.submit::<S>(command);
     }
     if any(S, RARE) && on.reads.cache.ahead() > 0 {
-        read_ahead::read_ahead(request, on);
+        ahead::read_ahead(request, on);
     }
 }
 
@@ -136,7 +142,7 @@ fn finds_entry_to_read(
     if on.may_wait_for_entry(wanted.page)
         && let Some(Gathering { command, .. }) = gathering.take()
     {
-        on.submit_command::<{ skills::ALL }>(command);
+        on.kernel.submit::<{ skills::ALL }>(command);
     }
     on.finds_entry_of_read(id, wanted.page, wanted.sectors)
 }
@@ -172,7 +178,7 @@ fn read_fragments(
 
 /// Reads sectors of a page that lie at `at`.
 #[inline]
-pub(super) fn read_from<const S: Skills>(
+pub(in crate::device) fn read_from<const S: Skills>(
     id: RequestId,
     at: Ppn,
     wanted: PageSpan,
@@ -183,7 +189,7 @@ pub(super) fn read_from<const S: Skills>(
         on.desk.intake.cannot_read(id);
     }
     let read = FlashRead { request: id, page: wanted.page, at, sectors: wanted.sectors };
-    if any(S, RARE) && on.reads.cache.ahead() > 0 && read_ahead::join_read_ahead(read, on) {
+    if any(S, RARE) && on.reads.cache.ahead() > 0 && ahead::join_read_ahead(read, on) {
         return;
     }
     let flash_page = on.kernel.ftl.geometry().flash_page_of(at);
@@ -196,7 +202,7 @@ pub(super) fn read_from<const S: Skills>(
             let command = on.kernel.flash.prepare(command);
             on.desk.intake.wait_for_one(id);
             if let Some(full) = gathering.replace(Gathering { command, flash_page }) {
-                on.submit_command::<S>(full.command);
+                on.kernel.submit::<S>(full.command);
             }
             command
         }
@@ -220,7 +226,7 @@ pub(super) fn read_from<const S: Skills>(
 
 /// A flash command found what nothing corrects, or failed.
 #[cold]
-pub(super) fn went_wrong(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn went_wrong(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     if on.kernel.flash.command(id).failed {
         dead_dies::found_failed(id, on);
     }

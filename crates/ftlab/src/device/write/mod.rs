@@ -1,17 +1,31 @@
 //! A write on its way down: into the buffer, and from there, when the policy says so, merged with
 //! what is on flash, placed, programmed and committed.
 
-use super::Writes;
-use super::base::Base;
-use super::cycle;
-use super::dead_dies;
-use super::end_of_life;
-use super::entry;
-use super::merge_path;
-use super::read_ahead;
-use super::{Contents, PREFETCH_DISTANCE};
+pub(in crate::device) mod attend;
+pub(in crate::device) mod cost;
+pub(in crate::device) mod cycle;
+pub(in crate::device) mod dead_dies;
+pub(in crate::device) mod end_of_life;
+pub(in crate::device) mod entry;
+pub(in crate::device) mod fill;
+pub(in crate::device) mod lock_step;
+mod map;
+pub(in crate::device) mod merge;
+mod pass_through;
+mod row;
+pub(in crate::device) mod stalled;
+
+use std::collections::VecDeque;
+
 use crate::cache::{Beside, Eviction, Page, SlotId, Turn, Waiting};
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::read::ahead;
+use crate::device::write::cycle::Cycles;
+use crate::device::write::lock_step::Standstill;
+use crate::device::write::stalled::Stalled;
 use crate::engine::skills::{self, RARE, ROWS, Skills, UNITS, any};
+use crate::ftl::Cargo;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::{Fragment, Fragments, Kernel};
 use crate::host::{Pages, Request};
@@ -19,11 +33,33 @@ use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId, Spent
 use crate::units::{Lpn, Nanos, PageSpan, Ppn, RequestId};
 use crate::verify::{self as laws, Canary};
 
+/// What is under way of writes.
+#[derive(Clone, Debug)]
+pub(in crate::device) struct Writes {
+    /// By program of a write-back: the slots of its pages, of a pack the one that knows the other.
+    pub loads: Cargo,
+    /// Programs that wait for a free page.
+    pub stalled: Stalled,
+    /// Write-backs that begin by planes.
+    pub cycles: Cycles,
+    pub standstill: Standstill,
+    /// The pages of the write-back that is being put together.
+    pub batch: Vec<SlotId>,
+    /// The programs of the row that is being placed.
+    pub row: Vec<CommandId>,
+    /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
+    /// processor, and what those entries point to comes next.
+    pub recent: VecDeque<Lpn>,
+}
+
+/// How many write-backs lie between the two steps of bringing a page's tables closer.
+const PREFETCH_DISTANCE: usize = 16;
+
 /// How many pages of the buffer are looked at to find one of the same stream.
 const COMPANIONS: usize = 64;
 
 impl Writes {
-    pub(super) fn submit_write<const S: Skills>(
+    pub(in crate::device) fn submit_write<const S: Skills>(
         &mut self,
         id: RequestId,
         request: &Request,
@@ -47,7 +83,7 @@ impl Writes {
     }
 
     /// Lets writes in that waited for room.
-    pub(super) fn admit_waiting<const S: Skills>(
+    pub(in crate::device) fn admit_waiting<const S: Skills>(
         &mut self,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
@@ -71,7 +107,7 @@ impl Writes {
         }
     }
 
-    pub(super) fn submit_trim(
+    pub(in crate::device) fn submit_trim(
         &mut self,
         request: &Request,
         on: &mut Base<impl Probe, impl Contents>,
@@ -96,7 +132,7 @@ impl Writes {
                 on.ledger.trimmed(span.page);
             }
             self.admit_next_version::<{ skills::ALL }>(span.page, on);
-            read_ahead::outdate_read::<{ skills::ALL }>(span.page, on);
+            ahead::outdate_read::<{ skills::ALL }>(span.page, on);
             on.kernel.ftl.trim(span.page);
         }
         self.rewrite_what_is_due::<{ skills::ALL }>(on);
@@ -106,7 +142,10 @@ impl Writes {
     }
 
     /// Begins every write-back that is due.
-    pub(super) fn write_back<const S: Skills>(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+    pub(in crate::device) fn write_back<const S: Skills>(
+        &mut self,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
         if any(S, RARE)
             && let Some(gate) = self.cycles.gate()
         {
@@ -133,7 +172,7 @@ impl Writes {
 
     /// Takes `first` and the pages that may share a flash page with it out of the candidates, and
     /// starts their program, after the reads that partial pages need.
-    pub(super) fn begin_write_back<const S: Skills>(
+    pub(in crate::device) fn begin_write_back<const S: Skills>(
         &mut self,
         first: Eviction,
         on: &mut Base<impl Probe, impl Contents>,
@@ -147,7 +186,7 @@ impl Writes {
     /// Makes a program of `first` and the pages that may share a flash page with it, and reads what is
     /// missing of them. For those reads the `leader` of its row waits; without one, the program itself.
     #[inline(always)]
-    pub(super) fn fill_program<const S: Skills>(
+    pub(in crate::device) fn fill_program<const S: Skills>(
         &mut self,
         first: Eviction,
         leader: Option<CommandId>,
@@ -182,7 +221,7 @@ impl Writes {
     }
 
     /// Fills the batch with `first` and companions, and begins the write-back of each.
-    pub(super) fn take_together<const S: Skills>(
+    pub(in crate::device) fn take_together<const S: Skills>(
         &mut self,
         first: Eviction,
         on: &mut Base<impl Probe, impl Contents>,
@@ -210,7 +249,7 @@ impl Writes {
     }
 
     /// The stream of a program: that of its first page.
-    pub(super) fn stream_of_program<const S: Skills>(
+    pub(in crate::device) fn stream_of_program<const S: Skills>(
         &self,
         program: CommandId,
         on: &Base<impl Probe, impl Contents>,
@@ -277,7 +316,11 @@ impl Writes {
 
     /// Brings what a write-back will touch closer to the processor.
     #[inline]
-    pub(super) fn prepare_tables(&mut self, page: Lpn, on: &mut Base<impl Probe, impl Contents>) {
+    pub(in crate::device) fn prepare_tables(
+        &mut self,
+        page: Lpn,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
         on.kernel.ftl.prefetch(page);
         self.recent.push_back(page);
         if self.recent.len() > PREFETCH_DISTANCE
@@ -289,7 +332,7 @@ impl Writes {
 
     /// Places a program whose data is complete, and hands it to the flash, as soon as the processor has
     /// time for that.
-    pub(super) fn issue<const S: Skills>(
+    pub(in crate::device) fn issue<const S: Skills>(
         &mut self,
         program: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
@@ -300,7 +343,7 @@ impl Writes {
     }
 
     /// Places a program whose data is complete, and hands it to the flash; it waits if nothing is free.
-    pub(super) fn issue_now<const S: Skills>(
+    pub(in crate::device) fn issue_now<const S: Skills>(
         &mut self,
         program: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
@@ -314,7 +357,7 @@ impl Writes {
     /// Places a program whose data is complete; it waits if nothing is free. A device that takes no
     /// more writes gives it up, unless it has been acknowledged. Says whether it is placed.
     #[inline]
-    pub(super) fn place_or_stall<const S: Skills>(
+    pub(in crate::device) fn place_or_stall<const S: Skills>(
         &mut self,
         program: CommandId,
         stream: WriteStream,
@@ -336,7 +379,7 @@ impl Writes {
     }
 
     /// The same behind those that wait already.
-    pub(super) fn place_behind<const S: Skills>(
+    pub(in crate::device) fn place_behind<const S: Skills>(
         &mut self,
         program: CommandId,
         stream: WriteStream,
@@ -348,14 +391,14 @@ impl Writes {
         }
         self.stalled.push(on.kernel.now, program, pool, stream);
         if any(S, RARE) && on.services.merger.is_some() {
-            merge_path::want_room(self.first_page_of(program, on), self, on);
+            merge::want_room(self.first_page_of(program, on), self, on);
         }
         false
     }
 
     /// The first page of a program.
     #[inline]
-    pub(super) fn first_page_of(
+    pub(in crate::device) fn first_page_of(
         &self,
         program: CommandId,
         on: &Base<impl Probe, impl Contents>,
@@ -364,7 +407,7 @@ impl Writes {
     }
 
     /// Places a program and hands it to the flash, if there is room. It has `waited` for that.
-    pub(super) fn try_issue<const S: Skills>(
+    pub(in crate::device) fn try_issue<const S: Skills>(
         &mut self,
         program: CommandId,
         stream: WriteStream,
@@ -391,7 +434,7 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) -> bool {
         if any(S, RARE) && on.services.merger.is_some() {
-            return merge_path::place_in_log(program, self, on);
+            return merge::place_in_log(program, self, on);
         }
         let page = self.first_page_of(program, on);
         let Some(first) = on.kernel.ftl.place::<S>(page, stream, on.kernel.flash.load()) else {
@@ -402,7 +445,7 @@ impl Writes {
     }
 
     /// A read for a merge, or the program of a write-back, is done.
-    pub(super) fn write_back_command_done<const S: Skills>(
+    pub(in crate::device) fn write_back_command_done<const S: Skills>(
         &mut self,
         id: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
@@ -417,7 +460,7 @@ impl Writes {
     }
 
     /// Something that a program, or its row, has waited for is there.
-    pub(super) fn input_came<const S: Skills>(
+    pub(in crate::device) fn input_came<const S: Skills>(
         &mut self,
         program: CommandId,
         spent: Spent,
@@ -463,7 +506,7 @@ impl Writes {
                 let slot = SlotId::new(self.loads.get(id, unit));
                 self.make_current::<S>(slot, Ppn::new(first.get() + unit), &spent, on);
             }
-            merge_path::programmed_for_host::<S>(first, units, self, on);
+            merge::programmed_for_host::<S>(first, units, self, on);
             on.buffer.program_ended();
         }
         if any(S, RARE) {
@@ -477,7 +520,7 @@ impl Writes {
 
     /// A page is on flash and becomes the current copy.
     #[inline]
-    pub(super) fn make_current<const S: Skills>(
+    pub(in crate::device) fn make_current<const S: Skills>(
         &mut self,
         slot: SlotId,
         at: Ppn,
@@ -499,7 +542,7 @@ impl Writes {
 
     /// A version of a page has left the staging area: the write that waited for that comes in.
     #[inline]
-    pub(super) fn admit_next_version<const S: Skills>(
+    pub(in crate::device) fn admit_next_version<const S: Skills>(
         &mut self,
         page: Lpn,
         on: &mut Base<impl Probe, impl Contents>,
@@ -550,7 +593,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     }
 
     /// Puts a page of a write into the buffer, if there is room.
-    pub(super) fn write_page<const S: Skills>(
+    pub(in crate::device) fn write_page<const S: Skills>(
         &mut self,
         id: RequestId,
         span: PageSpan,
@@ -560,7 +603,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let Some(slot) = self.let_page_in::<S>(span, tag, turn) else { return false };
         let request = self.desk.intake.get(id).request();
         self.kernel.contents.write(request, span.page, span.sectors, slot);
-        read_ahead::outdate_read::<S>(span.page, self);
+        ahead::outdate_read::<S>(span.page, self);
         if laws::ON {
             self.ledger.written(span.page);
         }
@@ -570,7 +613,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     /// Puts a page of a write into the buffer. Clean pages make room, where it is for them to go.
     #[inline]
-    pub(super) fn let_page_in<const S: Skills>(
+    pub(in crate::device) fn let_page_in<const S: Skills>(
         &mut self,
         span: PageSpan,
         tag: u8,
@@ -592,7 +635,11 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     /// What else may share a flash page, or a row, with pages of `stream`: the policy's next, looked for among the
     /// first few if there are several streams. Nothing that begins another block, or drops a clean page.
-    pub(super) fn companion(&mut self, stream: WriteStream, beside: Beside) -> Option<Eviction> {
+    pub(in crate::device) fn companion(
+        &mut self,
+        stream: WriteStream,
+        beside: Beside,
+    ) -> Option<Eviction> {
         if self.kernel.ftl.streams().host_streams() > 1 {
             let mut near = self.buffer.candidates().take(COMPANIONS);
             return near.find(|&slot| self.stream_of(slot) == stream).map(Eviction::Page);
@@ -604,27 +651,27 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     /// The stream to which a page of the buffer belongs as things stand.
     #[inline]
-    pub(super) fn stream_of(&self, slot: SlotId) -> WriteStream {
+    pub(in crate::device) fn stream_of(&self, slot: SlotId) -> WriteStream {
         let page = self.buffer.page(slot);
         self.kernel.ftl.streams().host_stream(page.page, page.tag)
     }
 
     /// A clean page leaves the buffer.
-    pub(super) fn drop_clean(&mut self, slot: SlotId) {
+    pub(in crate::device) fn drop_clean(&mut self, slot: SlotId) {
         self.kernel.contents.trim(slot);
         self.buffer.drop_clean(slot, &self.kernel.ftl);
     }
 
     /// Hands a program that is placed to the flash.
     #[inline(always)]
-    pub(super) fn hand_over<const S: Skills>(&mut self, program: CommandId, at: Ppn) {
-        self.submit_command::<S>(program);
+    pub(in crate::device) fn hand_over<const S: Skills>(&mut self, program: CommandId, at: Ppn) {
+        self.kernel.submit::<S>(program);
         self.consider_collecting_at::<S>(at);
     }
 
     /// A page was taken: its plane may have to collect.
     #[inline]
-    pub(super) fn consider_collecting_at<const S: Skills>(&mut self, page: Ppn) {
+    pub(in crate::device) fn consider_collecting_at<const S: Skills>(&mut self, page: Ppn) {
         let geometry = self.kernel.ftl.geometry();
         self.consider_collecting::<S>(geometry.plane_of(geometry.block_of(page)));
     }
@@ -639,7 +686,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// What of a page lies on flash and has to be read before it is programmed: the parts that hold
     /// sectors which are not on their way.
     #[inline]
-    pub(super) fn older_parts_of(&self, slot: SlotId) -> Fragments {
+    pub(in crate::device) fn older_parts_of(&self, slot: SlotId) -> Fragments {
         let page = self.buffer.page(slot);
         let whole = page.flushing == self.kernel.ftl.full_page() && !page.padding;
         if whole || page.packed_with.is_some() {
@@ -653,7 +700,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     /// A page that holds sectors on flash which it does not hold in the buffer is read first. Its program has
     /// `waited` for its entry of the map.
-    pub(super) fn merge_if_partial<const S: Skills>(
+    pub(in crate::device) fn merge_if_partial<const S: Skills>(
         &mut self,
         slot: SlotId,
         program: CommandId,
@@ -669,13 +716,13 @@ impl<P: Probe, C: Contents> Base<P, C> {
             read.spent.translation = waited;
             self.kernel.flash.command_mut(program).waits_for += 1;
             let read = self.kernel.flash.prepare(read);
-            self.submit_command::<S>(read);
+            self.kernel.submit::<S>(read);
         }
     }
 
     /// Blocks that failed are emptied and given up.
     #[inline]
-    pub(super) fn empty_failed<const S: Skills>(&mut self) {
+    pub(in crate::device) fn empty_failed<const S: Skills>(&mut self) {
         if self.kernel.ftl.has_failed() {
             let Base { kernel, services, .. } = self;
             services.collector.empty_failed::<S>(kernel);
@@ -683,7 +730,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     }
 
     /// Planes that were short of free blocks with nothing worth collecting may have something now.
-    pub(super) fn relieve<const S: Skills>(&mut self) {
+    pub(in crate::device) fn relieve<const S: Skills>(&mut self) {
         if any(S, RARE) && self.services.merger.is_some() {
             return;
         }

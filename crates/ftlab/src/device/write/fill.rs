@@ -1,10 +1,10 @@
 //! What a program puts where it was placed: pages of the buffer, what they lack of older copies, and what the spare area
 //! says of them.
 
-use super::Writes;
-use super::base::Base;
-use super::{Contents, PageProgram};
 use crate::cache::{Page, SlotId};
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::{Contents, PageProgram};
 use crate::engine::skills::{self, Skills};
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Ppn, SectorMask};
@@ -13,7 +13,7 @@ use crate::verify::Canary;
 impl Writes {
     /// Records what a program puts where it was placed.
     #[inline(always)]
-    pub(super) fn fill_place<const S: Skills>(
+    pub(in crate::device) fn fill_place<const S: Skills>(
         &mut self,
         program: CommandId,
         first: Ppn,
@@ -35,7 +35,7 @@ impl Writes {
 
 /// Records what is programmed at `to`: a page of the buffer, and what it lacks of the older copy.
 #[inline(always)]
-pub(super) fn fill_page<const S: Skills>(
+pub(in crate::device) fn fill_page<const S: Skills>(
     slot: SlotId,
     to: Ppn,
     on: &mut Base<impl Probe, impl Contents>,

@@ -1,9 +1,10 @@
 //! What follows when something is done: whoever has to hear of it is told, in one order.
 
-use super::base::Base;
-use super::end_of_life;
-use super::merge_path;
-use super::{Contents, Writes};
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::end_of_life;
+use crate::device::write::merge;
 use crate::engine::skills::{self, Skills};
 use crate::ftl::service::Attention;
 use crate::host::Request;
@@ -12,7 +13,7 @@ use crate::units::{PlaneId, RequestId};
 
 impl Writes {
     /// A command of a service is done, and has left this to attend to.
-    pub(super) fn attend(
+    pub(in crate::device) fn attend(
         &mut self,
         what: Attention,
         id: CommandId,
@@ -26,7 +27,7 @@ impl Writes {
         }
         if what.has(Attention::MERGED) {
             let token = on.kernel.flash.command(id).owner.token;
-            merge_path::merged(PlaneId::new(token), self, on);
+            merge::merged(PlaneId::new(token), self, on);
         }
         self.settle::<{ skills::ALL }>(what, on);
         if what.has(Attention::FILLED) {
@@ -43,7 +44,7 @@ impl Writes {
 
     /// Blocks that failed are emptied, and pages of the map that are stale are rewritten.
     #[inline]
-    pub(super) fn settle<const S: Skills>(
+    pub(in crate::device) fn settle<const S: Skills>(
         &mut self,
         what: Attention,
         on: &mut Base<impl Probe, impl Contents>,
@@ -57,7 +58,7 @@ impl Writes {
     }
 
     /// A trim: at once, or when the journal has it.
-    pub(super) fn trim(
+    pub(in crate::device) fn trim(
         &mut self,
         id: RequestId,
         request: &Request,

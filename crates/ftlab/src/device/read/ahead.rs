@@ -4,9 +4,9 @@
 //! A read that was begun before a write may end after it. So a page comes in only if the mapping still names the place
 //! that was read, and the write buffer knows nothing of the page: what it has is newer, or will be on flash elsewhere.
 
-use super::Writes;
-use super::base::Base;
-use super::{Contents, FlashRead};
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::{Contents, FlashRead};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::host::Request;
@@ -16,7 +16,7 @@ use crate::verify::Canary;
 
 /// Flash pages that are being read ahead, and who waits for them: few at a time, one for each channel.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ReadingAhead {
+pub(in crate::device) struct ReadingAhead {
     pages: Vec<(u32, CommandId)>,
     waiting: Vec<(CommandId, RequestId)>,
 }
@@ -29,7 +29,7 @@ impl ReadingAhead {
 
 impl Writes {
     /// A flash page was read ahead: it comes in, and whoever waited for it is served.
-    pub(super) fn read_ahead_done(
+    pub(in crate::device) fn read_ahead_done(
         &mut self,
         command: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
@@ -57,7 +57,7 @@ impl Writes {
 }
 
 /// Reads the pages behind a host read, where they are on flash alone and their channel is idle.
-pub(super) fn read_ahead(request: &Request, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn read_ahead(request: &Request, on: &mut Base<impl Probe, impl Contents>) {
     if !on.kernel.ftl.dies(&on.kernel.flash).any_idle() {
         return;
     }
@@ -88,11 +88,14 @@ fn begin_read_ahead(at: Ppn, on: &mut Base<impl Probe, impl Contents>) {
     let command = on.kernel.flash.prepare(command);
     on.kernel.contents.plan_read_ahead(command, at);
     on.reads.ahead.pages.push((on.kernel.ftl.geometry().flash_page_of(at), command));
-    on.submit_command::<{ skills::ALL }>(command);
+    on.kernel.submit::<{ skills::ALL }>(command);
 }
 
 /// Lets a host read wait for its flash page, if that is being read ahead already.
-pub(super) fn join_read_ahead(read: FlashRead, on: &mut Base<impl Probe, impl Contents>) -> bool {
+pub(in crate::device) fn join_read_ahead(
+    read: FlashRead,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> bool {
     let flash_page = on.kernel.ftl.geometry().flash_page_of(read.at);
     let Some(command) = on.reads.ahead.find(flash_page) else { return false };
     on.reads.cache.note_joined();
@@ -107,7 +110,10 @@ pub(super) fn join_read_ahead(read: FlashRead, on: &mut Base<impl Probe, impl Co
 
 /// A page is written or deallocated.
 #[inline]
-pub(super) fn outdate_read<const S: Skills>(page: Lpn, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn outdate_read<const S: Skills>(
+    page: Lpn,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
     if !skills::any(S, skills::RARE) || on.plant.is(Canary::OldReadServed) {
         return;
     }
@@ -117,7 +123,10 @@ pub(super) fn outdate_read<const S: Skills>(page: Lpn, on: &mut Base<impl Probe,
 }
 
 /// A flash page was read, for the host or ahead: what is current on it comes in.
-pub(super) fn cache_what_was_read(command: CommandId, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn cache_what_was_read(
+    command: CommandId,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
     let geometry = on.kernel.ftl.geometry();
     let units = geometry.units_per_page();
     let read = on.kernel.flash.command(command).page;

@@ -6,13 +6,13 @@
 //! page, at the same time, after the time of a read if any of them needs one. So the cycle is done at once, like merges
 //! ([`ftl::merge`](crate::ftl::merge)), and its time is added up. Results are the same.
 
-use super::Contents;
-use super::Writes;
-use super::base::Base;
-use super::cycle;
-use super::fill;
-use super::merge_path;
 use crate::cache::SlotId;
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::cycle;
+use crate::device::write::fill;
+use crate::device::write::merge;
 use crate::engine::skills;
 use crate::host::Op;
 use crate::scheduler::{Probe, Spent};
@@ -20,7 +20,7 @@ use crate::units::{Nanos, Ppn, RequestId, SimTime};
 
 /// What a device in lock-step does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Motion {
+pub(in crate::device) enum Motion {
     /// What comes.
     #[default]
     Goes,
@@ -34,7 +34,7 @@ pub(super) enum Motion {
 
 /// What a device in lock-step does, and what waits for its end.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Standstill {
+pub(in crate::device) struct Standstill {
     motion: Motion,
     held: Vec<Held>,
     /// Whether one of those is a trim.
@@ -65,28 +65,31 @@ struct Written {
 }
 
 impl Standstill {
-    pub(super) fn is(&self, motion: Motion) -> bool {
+    pub(in crate::device) fn is(&self, motion: Motion) -> bool {
         self.motion == motion
     }
 
-    pub(super) fn begins(&mut self, motion: Motion) {
+    pub(in crate::device) fn begins(&mut self, motion: Motion) {
         self.motion = motion;
     }
 
     /// Whether nothing waits.
-    pub(super) fn is_over(&self) -> bool {
+    pub(in crate::device) fn is_over(&self) -> bool {
         self.is(Motion::Goes) && self.held.is_empty()
     }
 }
 
 /// The flash pages that a cycle which is done at once is programming.
-pub(super) fn torn_at_once(writes: &Writes) -> impl Iterator<Item = Ppn> {
+pub(in crate::device) fn torn_at_once(writes: &Writes) -> impl Iterator<Item = Ppn> {
     writes.standstill.cycle.iter().map(|written| written.at)
 }
 
 /// Whether a cycle or merges may begin: nothing of the kind is under way, and nothing on flash. If not, it will
 /// be asked again.
-pub(super) fn comes_to_rest(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) -> bool {
+pub(in crate::device) fn comes_to_rest(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> bool {
     match writes.standstill.motion {
         _ if writes.standstill.releases => false,
         Motion::Writes | Motion::Merges => false,
@@ -100,12 +103,15 @@ pub(super) fn comes_to_rest(writes: &mut Writes, on: &mut Base<impl Probe, impl 
 
 /// Whether the device waits for its flash to be quiet.
 #[inline]
-pub(super) fn is_stopping(writes: &Writes) -> bool {
+pub(in crate::device) fn is_stopping(writes: &Writes) -> bool {
     writes.standstill.motion == Motion::Stopping
 }
 
 /// Nothing is under way on flash any more: a device that waited for that goes on.
-pub(super) fn flash_is_quiet(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn flash_is_quiet(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
     writes.write_back::<{ skills::ALL }>(on);
     // What should have been written has gone.
     if is_stopping(writes) {
@@ -115,7 +121,7 @@ pub(super) fn flash_is_quiet(writes: &mut Writes, on: &mut Base<impl Probe, impl
 }
 
 /// Keeps a request that came during a cycle or merges. Says whether it does.
-pub(super) fn hold(
+pub(in crate::device) fn hold(
     id: RequestId,
     op: Op,
     writes: &mut Writes,
@@ -138,7 +144,7 @@ pub(super) fn hold(
 }
 
 /// A cycle or merges are over: what waited for that is taken up.
-pub(super) fn go_on(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn go_on(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     writes.standstill.motion = Motion::Goes;
     if writes.standstill.held.is_empty() {
         return;
@@ -160,7 +166,7 @@ pub(super) fn go_on(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents
 }
 
 /// Does a cycle of these pages at once, if that can be done.
-pub(super) fn write_at_once(
+pub(in crate::device) fn write_at_once(
     pages: &[SlotId],
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -189,7 +195,10 @@ pub(super) fn write_at_once(
 }
 
 /// A cycle that was done at once has taken its time.
-pub(super) fn written_at_once(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn written_at_once(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
     let mut cycle = std::mem::take(&mut writes.standstill.cycle);
     let spent = writes.standstill.spent;
     for Written { slot, at, is_partial } in cycle.drain(..) {
@@ -206,9 +215,12 @@ pub(super) fn written_at_once(writes: &mut Writes, on: &mut Base<impl Probe, imp
 }
 
 /// What was done at once has taken its time.
-pub(super) fn stood_still(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn stood_still(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
     match writes.standstill.is(Motion::Merges) {
-        true => merge_path::merged_at_once(writes, on),
+        true => merge::merged_at_once(writes, on),
         false => written_at_once(writes, on),
     }
 }
@@ -216,7 +228,7 @@ pub(super) fn stood_still(writes: &mut Writes, on: &mut Base<impl Probe, impl Co
 impl<P: Probe, C: Contents> Base<P, C> {
     /// Whether all planes go in step.
     #[inline]
-    pub(super) fn is_in_lock_step(&self) -> bool {
+    pub(in crate::device) fn is_in_lock_step(&self) -> bool {
         self.services.merger.as_deref().is_some_and(|merger| merger.in_lock_step())
     }
 

@@ -10,13 +10,13 @@
 //! A plane stands for the pool of planes that placement allows a page: pools are single planes where this
 //! is used. A page of flash that can't be placed yet keeps its plane, and the cycle, until it is.
 
-use super::Contents;
-use super::Writes;
-use super::base::Base;
-use super::lock_step;
-use super::lock_step::Motion;
-use super::merge_path;
 use crate::cache::{Eviction, Gate, SlotId};
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::lock_step;
+use crate::device::write::lock_step::Motion;
+use crate::device::write::merge;
 use crate::engine::skills;
 use crate::ftl::Kernel;
 use crate::scheduler::{Command, CommandId, Probe, Spent};
@@ -44,7 +44,7 @@ struct Landed {
 
 /// What is under way by planes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cycles {
+pub(in crate::device) struct Cycles {
     gate: Option<Gate>,
     /// By pool: what is under way there, counted from 1 in the order in which it began; zero if nothing is.
     taken: Vec<u32>,
@@ -60,30 +60,30 @@ pub(super) struct Cycles {
 
 impl Cycles {
     /// Nothing is under way on so many pools. Without a gate, nothing ever is.
-    pub(super) fn new(gate: Option<Gate>, pools: u32) -> Cycles {
+    pub(in crate::device) fn new(gate: Option<Gate>, pools: u32) -> Cycles {
         let pools = gate.map_or(0, |_| pools);
         Cycles { gate, taken: vec![0; pools as usize], ..Cycles::default() }
     }
 
     /// How write-backs begin, if they do so by planes.
     #[inline]
-    pub(super) fn gate(&self) -> Option<Gate> {
+    pub(in crate::device) fn gate(&self) -> Option<Gate> {
         self.gate
     }
 
     /// Whether programs wait for those of their cycle.
     #[inline]
-    pub(super) fn have_barrier(&self) -> bool {
+    pub(in crate::device) fn have_barrier(&self) -> bool {
         self.gate.is_some_and(|gate| gate.barrier)
     }
 
     /// Pages that are on flash and not current yet.
-    pub(super) fn landed(&self) -> u32 {
+    pub(in crate::device) fn landed(&self) -> u32 {
         self.landed
     }
 
     /// The flash pages of those.
-    pub(super) fn landed_at(&self) -> impl Iterator<Item = Ppn> {
+    pub(in crate::device) fn landed_at(&self) -> impl Iterator<Item = Ppn> {
         self.members.iter().filter_map(|member| member.landed.as_ref()).map(|landed| landed.at)
     }
 
@@ -104,7 +104,7 @@ impl Cycles {
 }
 
 /// Begins every write-back that is due and for which there is a plane.
-pub(super) fn write_back_by_planes(
+pub(in crate::device) fn write_back_by_planes(
     gate: Gate,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -125,7 +125,7 @@ fn begin_cycle(gate: Gate, writes: &mut Writes, on: &mut Base<impl Probe, impl C
         return false;
     }
     let chosen = choose_by_planes(gate, writes, on);
-    let begins = merge_path::log_has_room(&chosen, writes, on);
+    let begins = merge::log_has_room(&chosen, writes, on);
     match begins {
         true => {
             if in_step {
@@ -183,7 +183,7 @@ fn begin_programs(
 }
 
 /// The last read for which a cycle has waited is done: so long has each of its programs waited.
-pub(super) fn cycle_is_complete(
+pub(in crate::device) fn cycle_is_complete(
     leader: CommandId,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -222,7 +222,7 @@ fn begin_on_idle_planes(
 }
 
 /// A program that was begun by planes is done.
-pub(super) fn program_by_planes_done(
+pub(in crate::device) fn program_by_planes_done(
     id: CommandId,
     gate: Gate,
     writes: &mut Writes,
@@ -238,7 +238,7 @@ pub(super) fn program_by_planes_done(
             let slot = SlotId::new(writes.loads.get(id, unit));
             writes.make_current::<{ skills::ALL }>(slot, Ppn::new(at.get() + unit), &spent, on);
         }
-        merge_path::programmed_for_host::<{ skills::ALL }>(at, units, writes, on);
+        merge::programmed_for_host::<{ skills::ALL }>(at, units, writes, on);
     }
     on.buffer.program_ended();
     plane_is_free(pool, writes, on);
@@ -252,7 +252,7 @@ fn land(pool: u32, landed: Landed, writes: &mut Writes) {
 }
 
 /// A write-back that was begun by planes was given up; `page` was its first.
-pub(super) fn given_up_by_planes(
+pub(in crate::device) fn given_up_by_planes(
     page: Lpn,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -263,7 +263,7 @@ pub(super) fn given_up_by_planes(
 }
 
 /// Nothing is under way on any plane.
-pub(super) fn cycle_is_over(writes: &mut Writes) {
+pub(in crate::device) fn cycle_is_over(writes: &mut Writes) {
     writes.cycles.taken.fill(0);
     writes.cycles.under_way = 0;
 }
@@ -283,7 +283,7 @@ fn plane_is_free(pool: u32, writes: &mut Writes, on: &mut Base<impl Probe, impl 
         // It stood behind the others.
         spent.queue += on.kernel.now - since;
         writes.make_current::<{ skills::ALL }>(slot, at, &spent, on);
-        merge_path::programmed_for_host::<{ skills::ALL }>(at, 1, writes, on);
+        merge::programmed_for_host::<{ skills::ALL }>(at, 1, writes, on);
     }
     writes.cycles.members = members;
     if writes.standstill.is(Motion::Writes) {

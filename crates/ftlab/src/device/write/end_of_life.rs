@@ -10,13 +10,13 @@
 //!
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 
-use super::Writes;
-use super::base::Base;
-use super::cycle;
-use super::dead_dies;
-use super::stalled::Waiting as Stall;
-use super::{Contents, Device};
 use crate::cache::{SlotId, Waiting};
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::cycle;
+use crate::device::write::dead_dies;
+use crate::device::write::stalled::Waiting as Stall;
+use crate::device::{Contents, Device};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::streams::WriteStream;
@@ -47,7 +47,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
 /// Ends the life of the device if it is time to.
 #[inline]
-pub(super) fn consider_end<const S: Skills>(
+pub(in crate::device) fn consider_end<const S: Skills>(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
@@ -58,7 +58,10 @@ pub(super) fn consider_end<const S: Skills>(
 
 /// Nothing will happen by itself any more. On a device that can fail, what still waits for a page
 /// then waits in vain: that is its end. True if there is something to do after all.
-pub(super) fn stands_still(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) -> bool {
+pub(in crate::device) fn stands_still(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> bool {
     if on.kernel.ftl.life().is_none()
         || writes.stalled.is_empty()
             && !on.services.map.as_ref().is_some_and(|map| map.is_stalled())
@@ -99,14 +102,20 @@ fn end_life(reason: EndReason, writes: &mut Writes, on: &mut Base<impl Probe, im
 /// Something that programs waited for has come. On a device at its end they may have been given up, and
 /// left room for others to begin.
 #[inline]
-pub(super) fn begin_after_given_up(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn begin_after_given_up(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
     if on.kernel.ftl.is_read_only() {
         writes.write_back::<{ skills::ALL }>(on);
     }
 }
 
 /// Programs that wait for a page go to wherever there is room.
-pub(super) fn place_stalled(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn place_stalled(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
     for pool in 0..writes.stalled.pools() {
         while let Some((waiting, stream)) = writes.stalled.oldest(pool, |_| true) {
             if !writes.try_issue::<{ skills::ALL }>(
@@ -132,7 +141,7 @@ fn give_up_all_stalled(writes: &mut Writes, on: &mut Base<impl Probe, impl Conte
 }
 
 /// The oldest program of a pool and a stream, which was not acknowledged, waits no longer.
-pub(super) fn give_up_stalled(
+pub(in crate::device) fn give_up_stalled(
     pool: u32,
     stream: WriteStream,
     waiting: Stall,
@@ -145,7 +154,7 @@ pub(super) fn give_up_stalled(
 }
 
 /// A page of a write that waits to come in never will.
-pub(super) fn refuse_waiting(
+pub(in crate::device) fn refuse_waiting(
     waiting: Waiting,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -159,7 +168,7 @@ pub(super) fn refuse_waiting(
 
 /// A write that waited for room, or for an older version, does so no longer: what of that time it
 /// owes to collection.
-pub(super) fn account_waiting(
+pub(in crate::device) fn account_waiting(
     waiting: &Waiting,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -172,7 +181,7 @@ pub(super) fn account_waiting(
 }
 
 /// Gives up a program of pages that were not acknowledged and have no place.
-pub(super) fn give_up(
+pub(in crate::device) fn give_up(
     program: CommandId,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -195,7 +204,7 @@ pub(super) fn give_up(
 }
 
 /// A program failed: what it carried is still in the buffer, and is programmed elsewhere.
-pub(super) fn program_again(
+pub(in crate::device) fn program_again(
     failed: CommandId,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -214,7 +223,7 @@ pub(super) fn program_again(
 impl<P: Probe, C: Contents> Base<P, C> {
     /// Whether a request can't be done, now that the device takes no writes.
     #[inline]
-    pub(super) fn refuses(&self, request: &Request) -> bool {
+    pub(in crate::device) fn refuses(&self, request: &Request) -> bool {
         match &self.end_of_life {
             None => dead_dies::has_no_place(request, self),
             Some(end) => match request.op {

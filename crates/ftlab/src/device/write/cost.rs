@@ -1,17 +1,17 @@
 //! What programs cost, from the device's side: the regulator is asked when a program of the host is put together and
 //! when a copy is placed, and hears of what the host reads from flash.
 
-use super::Contents;
-use super::Writes;
-use super::base::Base;
 use crate::cache::{Page, SlotId};
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::Writes;
 use crate::nand::ProgramCost;
 use crate::scheduler::{CommandId, Probe};
 use crate::units::Lpn;
 
 impl Writes {
     /// Says what a program of pages of the buffer is to cost. What only fills up a block, nobody has written.
-    pub(super) fn regulate(
+    pub(in crate::device) fn regulate(
         &mut self,
         program: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
@@ -41,7 +41,7 @@ fn cost_of_padding(page: Lpn, on: &Base<impl Probe, impl Contents>) -> ProgramCo
 }
 
 /// What was done so far has prepared the device: what lies on flash is data from before.
-pub(super) fn forget_costs_of_preparation(on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn forget_costs_of_preparation(on: &mut Base<impl Probe, impl Contents>) {
     on.give_up_rewrites();
     let Some(programmed) = on.kernel.flash.programmed_mut() else { return };
     if programmed.prior().as_written {

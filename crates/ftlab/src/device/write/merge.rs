@@ -3,13 +3,13 @@
 //! With clocks of its own, a plane that has no room merges while the others go on; writes to it stall. In
 //! lock-step the device stands still for that (`device/lock_step.rs`).
 
-use super::Writes;
-use super::base::Base;
-use super::cost_path;
-use super::lock_step;
-use super::lock_step::Motion;
-use super::{Contents, Device};
 use crate::cache::SlotId;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::cost;
+use crate::device::write::lock_step;
+use crate::device::write::lock_step::Motion;
+use crate::device::{Contents, Device};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::mapping::hybrid::Room;
 use crate::ftl::merge::{Merger, Step};
@@ -25,7 +25,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if let Some(merger) = self.base.services.merger.as_deref_mut() {
             merger.count_anew();
         }
-        cost_path::forget_costs_of_preparation(&mut self.base);
+        cost::forget_costs_of_preparation(&mut self.base);
     }
 
     /// What merges did so far, if there are any.
@@ -35,7 +35,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 }
 
 /// Finds a place for a program in the log, if its plane takes writes and has room.
-pub(super) fn place_in_log(
+pub(in crate::device) fn place_in_log(
     program: CommandId,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -53,7 +53,11 @@ pub(super) fn place_in_log(
 }
 
 /// A page has stalled: its plane makes room.
-pub(super) fn want_room(page: Lpn, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn want_room(
+    page: Lpn,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
     let plane = on.kernel.ftl.log_plane_of(page);
     let now = on.kernel.now;
     if on.services.merger.as_deref_mut().is_some_and(|merger| merger.want_room(now, plane, page)) {
@@ -71,7 +75,7 @@ fn begin_merging(plane: PlaneId, writes: &mut Writes, on: &mut Base<impl Probe, 
 
 /// A flash page of the host is programmed and current. Its plane may have waited for that to merge.
 #[inline]
-pub(super) fn programmed_for_host<const S: Skills>(
+pub(in crate::device) fn programmed_for_host<const S: Skills>(
     first: Ppn,
     units: u32,
     writes: &mut Writes,
@@ -92,7 +96,7 @@ pub(super) fn programmed_for_host<const S: Skills>(
 }
 
 /// A plane takes writes again.
-pub(super) fn merged(
+pub(in crate::device) fn merged(
     plane: PlaneId,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -121,7 +125,7 @@ pub(super) fn merged(
 
 /// Whether every page of a write cycle has room. If one has none in lock-step, the device makes room before
 /// anything of the cycle begins: it stands still, and write-back goes on after that.
-pub(super) fn log_has_room(
+pub(in crate::device) fn log_has_room(
     pages: &[SlotId],
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -151,7 +155,10 @@ fn stand_still(page: Lpn, writes: &mut Writes, on: &mut Base<impl Probe, impl Co
 }
 
 /// What was done at once has taken its time.
-pub(super) fn merged_at_once(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn merged_at_once(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
     if let Some(merger) = on.services.merger.as_deref_mut() {
         merger.settle(&mut on.kernel.flash);
     }

@@ -5,11 +5,11 @@
 //! and those that follow it there, end as any that failed: reads are unreadable, programs go elsewhere,
 //! collections are given up.
 
-use super::Contents;
-use super::Writes;
-use super::base::Base;
-use super::end_of_life;
 use crate::cache::Waiting;
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::end_of_life;
 use crate::engine::skills;
 use crate::ftl::parity::Stripes;
 use crate::host::{Op, Pages, Request};
@@ -18,8 +18,11 @@ use crate::units::PlaneId;
 
 /// What was to be done on a die that died is done elsewhere, as far as it can be.
 #[cold]
-pub(super) fn go_on_without_die(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
-    on.close_stripes();
+pub(in crate::device) fn go_on_without_die(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    on.kernel.close_stripes();
     end_of_life::consider_end::<{ skills::ALL }>(writes, on);
     // What waits for room may find that there is none, or another place; planes keep more back.
     place_homeless(writes, on);
@@ -34,7 +37,7 @@ pub(super) fn go_on_without_die(writes: &mut Writes, on: &mut Base<impl Probe, i
 /// A page of a write waits to come in, or in a gathering buffer the whole write. If it never can be written, the
 /// request is told so.
 #[inline]
-pub(super) fn turned_away(
+pub(in crate::device) fn turned_away(
     waiting: &Waiting,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
@@ -55,7 +58,10 @@ pub(super) fn turned_away(
 
 /// Programs that wait, and whose place is on dead dies, go to wherever there is room, or are given up if nobody
 /// was told that they are done.
-pub(super) fn place_homeless(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn place_homeless(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
     for pool in on.kernel.ftl.homeless_pools() {
         while let Some((waiting, stream)) = writes.stalled.oldest(pool, |_| true) {
             if !on.buffer.has_acknowledged() {
@@ -76,7 +82,7 @@ pub(super) fn place_homeless(writes: &mut Writes, on: &mut Base<impl Probe, impl
 
 /// A command failed: its die may have died.
 #[cold]
-pub(super) fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
+pub(in crate::device) fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     let die = on.kernel.flash.die_of(id);
     if on.kernel.flash.is_dead(die, on.kernel.now) {
         on.kernel.ftl.die_died(die);
@@ -87,7 +93,10 @@ pub(super) fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Content
 }
 
 /// Whether a write would go where no die is left.
-pub(super) fn has_no_place(request: &Request, on: &Base<impl Probe, impl Contents>) -> bool {
+pub(in crate::device) fn has_no_place(
+    request: &Request,
+    on: &Base<impl Probe, impl Contents>,
+) -> bool {
     if on.kernel.ftl.dead_dies().is_empty() || request.op != Op::Write {
         return false;
     }
