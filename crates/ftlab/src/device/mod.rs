@@ -130,7 +130,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return true;
         }
         if end_of_life::stands_still(&mut self.writes, &mut self.base) {
-            self.fetch();
+            front::fetch(&mut self.writes, &mut self.base);
             return true;
         }
         if laws::ON {
@@ -437,8 +437,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let queue = self.base.desk.queues.of(request.stream);
         let id = self.base.desk.intake.admit(at, queue, request);
         match self.base.desk.front {
-            Some(_) if any(S, RARE) => self.enqueue(id),
-            _ => self.writes.start::<S>(id, &request, &mut self.base),
+            Some(_) if any(S, RARE) => front::enqueue(id, &mut self.writes, &mut self.base),
+            _ => front::start::<S>(id, &request, &mut self.writes, &mut self.base),
         }
         if laws::ON {
             self.verify_event();
@@ -489,7 +489,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             self.base.kernel.now = next;
             match part {
-                Part::Front => self.step_front(),
+                Part::Front => front::step_front(&mut self.writes, &mut self.base),
                 Part::Buffer => {
                     if let Some((_, id)) = self.base.desk.from_buffer.pop_front() {
                         self.base.finish(id);
@@ -499,7 +499,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 Part::Idle => self.do_chore(limit),
             }
             if any(S, RARE) && self.base.desk.front.is_some() {
-                self.fetch();
+                front::fetch(&mut self.writes, &mut self.base);
             }
             if laws::ON {
                 self.verify_event();

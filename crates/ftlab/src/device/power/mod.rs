@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 
 use self::coming_up::{ComingUp, Moment};
 use crate::device::base::Base;
+use crate::device::front;
 use crate::device::patrol;
 use crate::device::write::end_of_life;
 use crate::device::write::entry;
@@ -134,9 +135,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let id = self.base.desk.intake.admit(since, queue, LAST_FLUSH);
         self.base.desk.intake.start(id, since);
-        self.writes.start::<{ skills::ALL }>(id, &LAST_FLUSH, &mut self.base);
+        front::start::<{ skills::ALL }>(id, &LAST_FLUSH, &mut self.writes, &mut self.base);
         if self.base.desk.front.is_some() {
-            self.fetch();
+            front::fetch(&mut self.writes, &mut self.base);
         }
         let mut done: Vec<Completion> = Vec::new();
         while !done.iter().any(|done| done.request == LAST_FLUSH) {

@@ -9,6 +9,7 @@
 use crate::cache::SlotId;
 use crate::device::Contents;
 use crate::device::base::Base;
+use crate::device::front;
 use crate::device::write::Writes;
 use crate::device::write::cycle;
 use crate::device::write::fill;
@@ -160,7 +161,7 @@ pub(in crate::device) fn go_on(writes: &mut Writes, on: &mut Base<impl Probe, im
         breakdown.admission += Nanos(waited.0 - merging.0);
         on.desk.intake.start(id, on.kernel.now);
         let request = *on.desk.intake.get(id).request();
-        writes.start::<{ skills::ALL }>(id, &request, on);
+        front::start::<{ skills::ALL }>(id, &request, writes, on);
     }
     writes.standstill.releases = false;
 }
