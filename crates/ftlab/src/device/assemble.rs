@@ -26,6 +26,7 @@ use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::recovery::RecoveryPolicy;
+use crate::ftl::service::Attention;
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
@@ -451,6 +452,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
             Chore::GoOn | Chore::Patrol => None,
         }),
         has_capacitors: setup.has_capacitors,
+        wakes: Attention::NONE,
         end_of_life: None,
         ledger: Ledger::default(),
         plant: Plant::default(),

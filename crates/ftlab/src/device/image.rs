@@ -120,6 +120,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             sectors_per_page: _,
             units_per_page: _,
             has_capacitors: _,
+            // It follows from what the device is.
+            wakes: _,
             // The FTL knows why; when it was is of no use to those who load it.
             end_of_life: _,
             // Only checks.

@@ -43,6 +43,7 @@ use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
+use crate::ftl::service::Attention;
 use crate::ftl::{Ftl, FtlCounts, Kernel};
 use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
 use crate::scheduler::{CommandId, Flash, Origin, Owner, Probe, ServiceId};
@@ -182,30 +183,45 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.command_done::<S>(id);
         }
         self.base.kernel.flash.go_on_with::<S>(self.base.kernel.now, die);
-        if any(S, RARE | RARE_ON_FLASH) {
-            self.look_around(die);
+        if any(S, RARE | RARE_ON_FLASH) && self.base.wakes != Attention::NONE {
+            self.die_is_done(die);
         }
     }
 
-    /// What else may be due when a die is done with something.
-    fn look_around(&mut self, die: DieId) {
+    /// A die is done with something: whoever wants to hear of that is told.
+    fn die_is_done(&mut self, die: DieId) {
+        let wakes = self.base.wakes;
+        if wakes.has(Attention::HAZARDS) {
+            self.look_for_hazards();
+        }
+        if wakes.has(Attention::DIE_DONE)
+            && let Some(rewriter) = &mut self.base.services.rewriter
+        {
+            rewriter.die_is_done(die, &self.base.kernel);
+        }
+        if wakes.has(Attention::HELD_BACK) {
+            let Base { kernel, services, .. } = &mut self.base;
+            services.collector.let_go::<{ skills::ALL }>(kernel.ftl.die_filled(die), kernel);
+        }
+        if wakes.has(Attention::QUIET)
+            && lock_step::is_stopping(&self.writes)
+            && self.base.kernel.flash.in_flight() == 0
+        {
+            lock_step::flash_is_quiet(&mut self.writes, &mut self.base);
+        }
+        if wakes.has(Attention::HAZARDS) {
+            end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
+        }
+    }
+
+    /// A die may have died, or a block been read too often.
+    fn look_for_hazards(&mut self) {
         if self.base.kernel.ftl.has_news_of_death() {
             dead_dies::go_on_without_die(&mut self.writes, &mut self.base);
         }
         while let Some(block) = self.base.kernel.flash.next_read_often() {
             patrol::refresh_read_often(block, &mut self.base);
         }
-        if let Some(rewriter) = &mut self.base.services.rewriter {
-            rewriter.die_is_done(die, &self.base.kernel);
-        }
-        if self.base.kernel.ftl.triggers().preemptible {
-            let Base { kernel, services, .. } = &mut self.base;
-            services.collector.let_go::<{ skills::ALL }>(kernel.ftl.die_filled(die), kernel);
-        }
-        if lock_step::is_stopping(&self.writes) && self.base.kernel.flash.in_flight() == 0 {
-            lock_step::flash_is_quiet(&mut self.writes, &mut self.base);
-        }
-        end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
     }
 
     /// One flash command is done: tell whom it was done for.

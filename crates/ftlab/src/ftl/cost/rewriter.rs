@@ -386,6 +386,7 @@ fn may_work<P: Probe, C>(die: DieId, on: &Kernel<P, C>) -> bool {
 
 impl Service for Rewriter {
     const ID: ServiceId = ServiceId::REWRITER;
+    const WAKES: Attention = Attention::DIE_DONE;
     const NEEDS_TIME: &'static str = "pages are rewritten while dies are idle";
 
     fn done(

@@ -518,6 +518,7 @@ fn begin_erase<P: Probe, C: FlashContents>(block: BlockId, plane: PlaneId, on: &
 
 impl Service for Merger {
     const ID: ServiceId = ServiceId::MERGER;
+    const WAKES: Attention = Attention::QUIET;
     const NEEDS_TIME: &'static str = "blocks of a log are merged while other planes work";
 
     fn done(
