@@ -34,6 +34,8 @@ pub use tables::Tables;
 pub use untimed::{NeedsTime, Stuck, Untimed};
 pub use write::end_of_life::EndOfLife;
 
+use crate::ftl::parity::submit;
+use crate::ftl::wear::dies;
 use self::base::Base;
 use self::idle::Chore;
 use self::read::ahead;
@@ -201,7 +203,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         if wakes.has(Attention::HELD_BACK) {
             let Base { kernel, services, .. } = &mut self.base;
-            services.collector.let_go::<{ skills::ALL }>(kernel.ftl.die_filled(die), kernel);
+            services.collector.let_go::<{ skills::ALL }>(submit::die_filled(die, &kernel.ftl), kernel);
         }
         if wakes.has(Attention::QUIET)
             && lock_step::is_stopping(&self.writes)
@@ -216,7 +218,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A die may have died, or a block been read too often.
     fn look_for_hazards(&mut self) {
-        if self.base.kernel.ftl.has_news_of_death() {
+        if dies::has_news_of_death(&mut self.base.kernel.ftl) {
             dead_dies::go_on_without_die(&mut self.writes, &mut self.base);
         }
         while let Some(block) = self.base.kernel.flash.next_read_often() {

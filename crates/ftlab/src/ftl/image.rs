@@ -4,6 +4,8 @@
 //! of a commit, and the counts; then the planes, checked against the blocks; then the candidates,
 //! of which the victim policy is told as of blocks that close.
 
+use crate::ftl::wear::life;
+use crate::ftl::wear::dies;
 use super::gc::{VictimPolicy, VictimView};
 use super::mapping::{Dftl, MappingPolicy};
 use super::plane::Loaded;
@@ -75,7 +77,7 @@ impl Ftl {
             });
         });
         to.write(Part::Planes, |out| {
-            self.save_life(out);
+            life::save_life(out, self);
             planes.iter().for_each(|plane| plane.save(out, |stream| blocks.units_in(stream)));
             slc.iter().for_each(|cache| cache.save(out));
             self.mapping.log().iter().for_each(|(tables, _)| tables.save(out));
@@ -104,7 +106,7 @@ impl Ftl {
 
     /// Takes the state up, in an FTL that was just built.
     pub(crate) fn load(&mut self, from: &Snapshot, resume: Resume) -> Result<(), Damage> {
-        self.forget_factory_bad();
+        life::forget_factory_bad(self);
         self.forget_data_blocks();
         if let Some(tables) = self.mapping.log_mut() {
             tables.begin_load();
@@ -127,8 +129,8 @@ impl Ftl {
         self.check_places()?;
         from.read(Part::Closed, resume.random, |from| self.load_closed(from, &left_over, resume))?;
         self.note_streams(resume);
-        self.recount_losses();
-        self.recount_dead();
+        life::recount_losses(self);
+        dies::recount_dead(self);
         self.refresh_pack_room();
         (0..self.geometry.planes())
             .map(PlaneId::new)
@@ -183,8 +185,8 @@ impl Ftl {
     /// wrote to wherever there was room. A page that shares another one's place goes where that is.
     fn check_places(&self) -> Result<(), Damage> {
         let Ftl { geometry, placement, blocks, spare, .. } = self;
-        let moved = self.blocks_died();
-        if self.must_end().is_some() || moved || placement.pools() == 1 || self.packs() {
+        let moved = dies::blocks_died(self);
+        if life::must_end(self).is_some() || moved || placement.pools() == 1 || self.packs() {
             return Ok(());
         }
         for block in (0..geometry.blocks()).map(BlockId::new) {
@@ -207,7 +209,7 @@ impl Ftl {
         from: &mut Reader<'_>,
         resume: Resume,
     ) -> Result<Vec<BlockId>, Damage> {
-        self.load_life(from)?;
+        life::load_life(from, self)?;
         let mut left_over = Vec::new();
         let streams = self.streams.open_blocks();
         let own = self.own_slc_blocks();
@@ -233,7 +235,7 @@ impl Ftl {
                     || rewrites && stream == WriteStream::REWRITES
             };
             let more = planes[plane.at()].load(from, is_filled, blocks_per_plane, check)?;
-            self.recount_unused(plane);
+            life::recount_unused(plane, self);
             left_over.extend(more);
         }
         self.load_slc(from)?;
@@ -299,7 +301,7 @@ impl Ftl {
         }
         self.check_room(plane, bad)?;
         // Collection needs somewhere to copy to, as long as there is any.
-        let ended = self.must_end().is_some();
+        let ended = life::must_end(self).is_some();
         match state.free_blocks() {
             0 if !ended => Err(Damage(format!("{plane:?} has no free block for collection"))),
             _ => Ok(()),
@@ -340,7 +342,7 @@ impl Ftl {
             )));
         }
         let good = self.geometry.shape().blocks_per_plane - lost;
-        let needed = self.least_good_blocks();
+        let needed = life::least_good_blocks(self);
         if good < needed {
             return Err(Damage(format!(
                 "{plane:?} has {good} good blocks ({lost} are bad), and {needed} must be good so that \

@@ -4,27 +4,27 @@
 //! older copy is the current one. So whatever the mapping names has been programmed, and a page that
 //! moves can be read at its old place until its block is erased.
 
-mod audit;
+pub(crate) mod audit;
 mod blocks;
 mod cargo;
 mod contents;
 pub mod cost;
-mod fragments;
+pub(crate) mod fragments;
 pub mod gc;
-mod image;
+pub(crate) mod image;
 pub(crate) mod journal;
 mod kernel;
-mod lost;
+pub(crate) mod lost;
 pub(crate) mod map_cache;
-mod map_pages;
+pub(crate) mod map_pages;
 pub mod mapping;
 pub mod merge;
 pub mod parity;
 pub mod placement;
 mod plane;
 pub mod recovery;
-mod relocations;
-mod room;
+pub(crate) mod relocations;
+pub(crate) mod room;
 pub(crate) mod service;
 pub mod slc;
 mod spare;
@@ -40,6 +40,10 @@ pub use plane::Plane;
 pub(crate) use relocations::Relocations;
 pub use spare::Spare;
 
+use crate::ftl::parity::loss;
+use crate::ftl::wear::refresh;
+use crate::ftl::wear::life;
+use crate::ftl::wear::dies;
 use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
 use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimPolicy, VictimView};
@@ -252,7 +256,7 @@ impl Ftl {
             plant: Plant::default(),
             geometry,
         };
-        ftl.mark_factory_bad();
+        life::mark_factory_bad(&mut ftl);
         ftl.refresh_pack_room();
         if ftl.mapping.log().is_some_and(|(tables, _)| tables.starts_full()) {
             ftl.fill_data_blocks();
@@ -478,11 +482,11 @@ impl Ftl {
         let block = self.geometry.block_of(first);
         let programmed = self.blocks.add_programmed(block, units_per_page);
         if any(S, RARE) && self.blocks.state(block) == BlockState::Failing {
-            self.settle_failing(block);
+            life::settle_failing(block, self);
         } else if programmed == self.units_of::<S>(block) {
             self.close(block);
         } else if any(S, RARE) && self.refresh.is_some() {
-            self.settle_sealing(block);
+            refresh::settle_sealing(block, self);
         }
     }
 
@@ -504,10 +508,10 @@ impl Ftl {
         }
         let plane = self.geometry.plane_of(block);
         if self.dead.is_some() {
-            self.check_room_beside_dead(plane);
+            dies::check_room_beside_dead(plane, self);
         }
         if self.stripes.is_some() {
-            self.check_room_of_groups();
+            loss::check_room_of_groups(self);
         }
         let view = VictimView { plane, blocks: &self.blocks };
         let never = self.plant.is(Canary::NeverACandidate);

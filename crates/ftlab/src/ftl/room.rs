@@ -1,6 +1,9 @@
 //! Room for what is written: where the next flash page of a write or a copy lies, which block is opened when
 //! one is full, and which planes the host may write to.
 
+use crate::ftl::parity::loss;
+use crate::ftl::wear::life;
+use crate::ftl::wear::dies;
 use super::gc::{Collection, Purpose};
 use super::placement::{PlacementPolicy, PlacementView, Writable};
 use super::streams::{StreamsPolicy, WriteStream};
@@ -48,10 +51,10 @@ impl Ftl {
         let mut load = load;
         if any(S, RARE) {
             if self.read_only {
-                return self.place_anywhere(stream);
+                return life::place_anywhere(stream, self);
             }
             if self.is_homeless(page) {
-                return self.place_homeless(stream);
+                return dies::place_homeless(stream, self);
             }
             if let Some(stripes) = &self.stripes {
                 load = stripes.dies();
@@ -163,8 +166,8 @@ impl Ftl {
         };
         let mut next = unit + step;
         if any(S, RARE) && self.stripes.is_some() {
-            self.begin_stripe(block, unit);
-            next += self.leave_places_out(plane, stream, block, next);
+            loss::begin_stripe(block, unit, self);
+            next += loss::leave_places_out(plane, stream, block, next, self);
         }
         if let Some(writable) = self.writable_mut(stream) {
             writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
@@ -217,7 +220,7 @@ impl Ftl {
             record.opened(block);
         }
         if self.stripes.is_some() {
-            self.leave_places_out(plane, stream, block, 0);
+            loss::leave_places_out(plane, stream, block, 0, self);
         }
         if stream.is_of_policy() {
             self.streams.opened(block, stream);

@@ -10,6 +10,7 @@
 //!
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 
+use crate::ftl::wear::life;
 use crate::cache::{SlotId, Waiting};
 use crate::device::base::Base;
 use crate::device::write::Writes;
@@ -51,7 +52,7 @@ pub(in crate::device) fn consider_end<const S: Skills>(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
-    if let Some(reason) = on.kernel.ftl.must_end() {
+    if let Some(reason) = life::must_end(&on.kernel.ftl) {
         end_life(reason, writes, on);
     }
 }
@@ -81,7 +82,7 @@ pub(in crate::device) fn stands_still(
 
 #[cold]
 fn end_life(reason: EndReason, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
-    on.kernel.ftl.end_life(reason);
+    life::end_life(reason, &mut on.kernel.ftl);
     let host_written = on.desk.intake.written();
     let at = on.kernel.now;
     on.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });

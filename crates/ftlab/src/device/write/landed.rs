@@ -1,5 +1,6 @@
 //! What has been read or programmed: pages become current, whoever waited is told, and what follows begins.
 
+use crate::ftl::wear::life;
 use super::{Writes, cycle, end_of_life, merge};
 use crate::cache::{Page, SlotId};
 use crate::device::Contents;
@@ -53,7 +54,7 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         let Command { page: first, units, spent, failed, .. } = *on.kernel.flash.command(id);
-        if any(S, RARE) && on.kernel.ftl.program_fails::<S>(first, failed, &mut on.kernel.contents)
+        if any(S, RARE) && life::program_fails::<S>(first, failed, &mut on.kernel.contents, &mut on.kernel.ftl)
         {
             end_of_life::program_again(id, self, on);
             on.empty_failed::<S>();
@@ -142,7 +143,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// Blocks that failed are emptied and given up.
     #[inline]
     pub(in crate::device) fn empty_failed<const S: Skills>(&mut self) {
-        if self.kernel.ftl.has_failed() {
+        if life::has_failed(&self.kernel.ftl) {
             let Base { kernel, services, .. } = self;
             services.collector.empty_failed::<S>(kernel);
         }

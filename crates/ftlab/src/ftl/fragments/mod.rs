@@ -5,9 +5,9 @@
 //! the mapping to say: an owner whose fragment lies there. A physical page is valid as long as anybody
 //! lives in it. So owners may leave at any moment, between the placement of a program and its end, too.
 
-mod audit;
-mod image;
-mod room;
+pub(crate) mod audit;
+pub(crate) mod image;
+pub(crate) mod room;
 
 pub(super) use room::PackRoom;
 

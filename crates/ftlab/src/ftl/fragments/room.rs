@@ -7,6 +7,7 @@
 //! pool then holds its logical pages and that much more at most. Packs on their way count as packs: the write
 //! buffer sees to that.
 
+use crate::ftl::wear::life;
 use super::super::{BlockState, Ftl};
 use crate::ftl::mapping::Places;
 use crate::ftl::placement::PlacementPolicy;
@@ -84,7 +85,7 @@ impl Ftl {
                 |block| matches!(self.blocks.state(block), BlockState::Bad | BlockState::Dead);
             let good = blocks.filter(|&block| !out(block));
             let good = good.count() as u32;
-            spare[self.placement.pool_of(plane) as usize] += self.spare_units(good);
+            spare[self.placement.pool_of(plane) as usize] += life::spare_units(good, self);
         }
         self.pack_room.most = spare.into_iter().map(|spare| spare / PART_OF_SPARE).collect();
     }

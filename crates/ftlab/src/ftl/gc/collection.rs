@@ -1,6 +1,10 @@
 //! A plane's collection from the FTL's side: when there should be one, of which block, and what its end
 //! is worth. The [`Collector`](super::Collector) does the work.
 
+use crate::ftl::parity::loss;
+use crate::ftl::wear::levelling;
+use crate::ftl::wear::refresh;
+use crate::ftl::wear::life;
 use super::super::streams::{StreamsPolicy, WriteStream};
 use super::super::{BlockState, Ftl};
 use super::{Background, Purpose, VictimPolicy, VictimView};
@@ -183,7 +187,7 @@ impl Ftl {
         self.spare.prefetch_row(self.geometry.page_at(victim, 0), OWNERS_AT_ONCE);
         let copies = valid.div_ceil(self.geometry.units_per_page());
         let gain = match returns_block {
-            true => self.pages_to_fill(plane).saturating_sub(copies),
+            true => loss::pages_to_fill(plane, self).saturating_sub(copies),
             false => 0,
         };
         self.blocks.set_state(victim, BlockState::Collecting);
@@ -261,7 +265,7 @@ impl Ftl {
         if let Some(block) = self.oldest_borrowed(plane) {
             return Some(Wanted { block, purpose: Purpose::Fold });
         }
-        self.choose_victim(plane, Purpose::Space).or_else(|| self.refresh_instead(plane))
+        self.choose_victim(plane, Purpose::Space).or_else(|| refresh::refresh_instead(plane, self))
     }
 
     /// Whether a block that somebody asked for may be emptied now.
@@ -278,7 +282,7 @@ impl Ftl {
             return false;
         }
         let worth = |&block: &BlockId| {
-            self.is_worth_collecting(plane, block) && self.can_empty(plane, block)
+            loss::is_worth_collecting(plane, block, self) && self.can_empty(plane, block)
         };
         let blocks = self.geometry.shape().blocks_per_plane;
         state.wanted.iter().any(|wanted| self.may_go(plane, wanted))
@@ -295,13 +299,13 @@ impl Ftl {
     fn choose_victim(&mut self, plane: PlaneId, purpose: Purpose) -> Option<Wanted> {
         let view = VictimView { plane, blocks: &self.blocks };
         let mut block = self.victim.choose(&view)?;
-        if !self.is_worth_collecting(plane, block) {
-            block = self.choose_narrow(plane, block)?;
+        if !loss::is_worth_collecting(plane, block, self) {
+            block = loss::choose_narrow(plane, block, self)?;
         }
         if !self.can_empty(plane, block) {
             let view = VictimView { plane, blocks: &self.blocks };
             self.victim.closed(&view, block);
-            self.note_no_room();
+            life::note_no_room(self);
             return None;
         }
         Some(Wanted { block, purpose })
@@ -365,7 +369,7 @@ impl Ftl {
 
     /// The victim is empty: what becomes of it, and what its end is worth to the host.
     pub(super) fn end_collection(&mut self, plane: PlaneId, run: &Collection) {
-        let erased = run.purpose.frees_block() && !self.erase_fails(run.victim, run.erase_failed);
+        let erased = run.purpose.frees_block() && !life::erase_fails(run.victim, run.erase_failed, self);
         if self.blocks.is_slc(run.victim) {
             self.slc_emptied(run.victim, erased);
         }
@@ -376,14 +380,14 @@ impl Ftl {
             if !run.returns_block {
                 return;
             }
-            let pages = self.pages_to_fill(plane);
+            let pages = loss::pages_to_fill(plane, self);
             let state = &mut self.planes[plane.at()];
             state.give_back(run.victim, self.blocks.erases(run.victim));
             if self.plant.is(Canary::BlockFreeTwice) {
                 state.give_back(run.victim, self.blocks.erases(run.victim));
             }
             state.host_credit += run.earn_rest(pages);
-            if let Some(block) = self.level(run.victim, run.purpose) {
+            if let Some(block) = levelling::level(run.victim, run.purpose, self) {
                 self.want(Wanted { block, purpose: Purpose::WearLevel });
             }
         } else {
@@ -391,7 +395,7 @@ impl Ftl {
                 self.note_lost_map_block();
             }
             if erased {
-                self.lose_block(plane);
+                life::lose_block(plane, self);
             }
             self.blocks.retire(run.victim);
             self.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));

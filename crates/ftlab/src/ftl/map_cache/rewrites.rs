@@ -1,5 +1,6 @@
 //! Translation pages that are rewritten.
 
+use crate::ftl::wear::life;
 use super::waiting::{Fetch, Queue, Rewrite};
 use super::{MapCache, Step, count};
 use crate::engine::{Handle, skills};
@@ -98,7 +99,7 @@ impl MapCache {
         gc: &mut Collector,
     ) -> Progress {
         let Command { page: first, failed, .. } = *on.flash.command(id);
-        if on.ftl.program_fails::<{ skills::ALL }>(first, failed, &mut on.contents) {
+        if life::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             self.program_again(of, id, on, gc);
             return Progress::Failed;
         }

@@ -5,6 +5,7 @@
 //! are programmed, and the system area: the journal, checkpoints, and lists of bad blocks and of pages that are lost or
 //! never count. Which pages belong to a cycle that was not complete is known as if the spare areas said so.
 
+use crate::ftl::wear::life;
 use std::collections::BTreeSet;
 
 use super::super::gc::{Purpose, VictimPolicy, VictimView, Wanted};
@@ -38,7 +39,7 @@ impl Ftl {
     /// # Errors
     /// What is on flash contradicts itself.
     pub(crate) fn recover(&mut self, left: Left) -> Result<(Found, Plan), Damage> {
-        self.forget_factory_bad();
+        life::forget_factory_bad(self);
         self.forget_data_blocks();
         let Left { spare, blocks, lost, record, weak, torn, landed, half_erased, .. } = left;
         (self.spare, self.record) = (spare, Some(record));
@@ -118,7 +119,7 @@ impl Ftl {
         for &block in giving_up {
             self.want(Wanted { block, purpose: Purpose::Retire });
         }
-        self.recount_losses();
+        life::recount_losses(self);
         self.note_streams(Resume::NONE);
         self.refresh_pack_room();
         let planes: Vec<PlaneId> = (0..self.geometry.planes()).map(PlaneId::new).collect();
@@ -285,7 +286,7 @@ impl Ftl {
     fn list_blocks(&mut self, used: &[u32]) {
         for (plane, &used) in (0..).map(PlaneId::new).zip(used) {
             self.planes[plane.at()].restart(used);
-            self.recount_unused(plane);
+            life::recount_unused(plane, self);
             for index in 0..used {
                 let block = self.geometry.block_in(plane, index);
                 if self.blocks.state(block) == BlockState::Free {
@@ -320,7 +321,7 @@ impl Ftl {
     pub(super) fn erase_at_power_up(&mut self, block: BlockId, plan: &mut Plan) -> bool {
         self.forget_block(self.geometry.page_at(block, 0), self.geometry.units_per_block());
         plan.erases.push(block);
-        match self.erase_fails(block, false) {
+        match life::erase_fails(block, false, self) {
             true => {
                 self.blocks.retire(block);
                 false
