@@ -34,8 +34,6 @@ pub use tables::Tables;
 pub use untimed::{NeedsTime, Stuck, Untimed};
 pub use write::end_of_life::EndOfLife;
 
-use crate::ftl::parity::submit;
-use crate::ftl::wear::dies;
 use self::base::Base;
 use self::idle::Chore;
 use self::read::ahead;
@@ -45,7 +43,10 @@ use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
+use crate::ftl::parity::submit;
 use crate::ftl::service::Attention;
+use crate::ftl::slc;
+use crate::ftl::wear::dies;
 use crate::ftl::{Ftl, FtlCounts, Kernel};
 use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
 use crate::scheduler::{CommandId, Flash, Origin, Owner, Probe, ServiceId};
@@ -203,7 +204,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         if wakes.has(Attention::HELD_BACK) {
             let Base { kernel, services, .. } = &mut self.base;
-            services.collector.let_go::<{ skills::ALL }>(submit::die_filled(die, &kernel.ftl), kernel);
+            services
+                .collector
+                .let_go::<{ skills::ALL }>(submit::die_filled(die, &kernel.ftl), kernel);
         }
         if wakes.has(Attention::QUIET)
             && lock_step::is_stopping(&self.writes)
@@ -361,7 +364,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     fn host_is_back(&mut self) {
         self.idle.interrupted();
         self.services.collector.host_back();
-        self.kernel.ftl.set_idle_for_cache(false);
+        slc::cache::set_idle_for_cache(false, &mut self.kernel.ftl);
     }
 
     /// When the next event is due, and whose it is.

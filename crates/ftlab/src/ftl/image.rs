@@ -4,15 +4,20 @@
 //! of a commit, and the counts; then the planes, checked against the blocks; then the candidates,
 //! of which the victim policy is told as of blocks that close.
 
-use crate::ftl::wear::life;
-use crate::ftl::wear::dies;
 use super::gc::{VictimPolicy, VictimView};
 use super::mapping::{Dftl, MappingPolicy};
 use super::plane::Loaded;
 use super::streams::WriteStream;
 use super::{BlockState, Ftl};
 use crate::engine::skills;
+use crate::ftl::fragments;
+use crate::ftl::merge;
+use crate::ftl::merge::fold;
 use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::recovery::rebuild;
+use crate::ftl::slc;
+use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
 use crate::image::{Damage, Part, Reader, Resume, Snapshot, Writer, take_up};
 use crate::units::{BlockId, PlaneId};
 
@@ -72,7 +77,7 @@ impl Ftl {
         to.write(Part::Blocks, |out| {
             // What invalid pages hold matters to nobody any more.
             blocks.save(geometry, out, |block, out| match self.packs() {
-                true => self.save_fragments(block, out),
+                true => fragments::image::save_fragments(block, out, self),
                 false => spare.save(blocks.valid_pages(geometry, block), out),
             });
         });
@@ -107,7 +112,7 @@ impl Ftl {
     /// Takes the state up, in an FTL that was just built.
     pub(crate) fn load(&mut self, from: &Snapshot, resume: Resume) -> Result<(), Damage> {
         life::forget_factory_bad(self);
-        self.forget_data_blocks();
+        fold::forget_data_blocks(self);
         if let Some(tables) = self.mapping.log_mut() {
             tables.begin_load();
         }
@@ -116,7 +121,7 @@ impl Ftl {
         }
         from.read(Part::Blocks, resume.random, |from| {
             if self.packs() {
-                return self.load_fragments(from);
+                return fragments::image::load_fragments(from, self);
             }
             self.load_blocks(from)?;
             self.load_mapping()
@@ -131,11 +136,11 @@ impl Ftl {
         self.note_streams(resume);
         life::recount_losses(self);
         dies::recount_dead(self);
-        self.refresh_pack_room();
+        fragments::room::refresh_pack_room(self);
         (0..self.geometry.planes())
             .map(PlaneId::new)
             .for_each(|at| self.refresh_writable::<{ skills::ALL }>(at));
-        self.begin_record();
+        rebuild::begin_record(self);
         Ok(())
     }
 
@@ -212,7 +217,7 @@ impl Ftl {
         life::load_life(from, self)?;
         let mut left_over = Vec::new();
         let streams = self.streams.open_blocks();
-        let own = self.own_slc_blocks();
+        let own = slc::cache::own_slc_blocks(self);
         for plane in (0..self.geometry.planes()).map(PlaneId::new) {
             let Ftl { geometry, blocks, planes, .. } = self;
             let check = |block| {
@@ -238,7 +243,7 @@ impl Ftl {
             life::recount_unused(plane, self);
             left_over.extend(more);
         }
-        self.load_slc(from)?;
+        slc::cache::load_slc(from, self)?;
         if let Some(tables) = self.mapping.log_mut() {
             tables.load(&self.geometry, &self.blocks, from)?;
         }
@@ -266,8 +271,8 @@ impl Ftl {
         let state = &self.planes[plane.at()];
         let left_over = left_over.iter().filter(|&&block| self.geometry.plane_of(block) == plane);
         let mut listed: Vec<BlockId> = state.listed().chain(left_over.copied()).collect();
-        listed.extend(self.free_slc_blocks(plane));
-        listed.extend(self.open_in_log(plane));
+        listed.extend(slc::cache::free_slc_blocks(plane, self));
+        listed.extend(merge::audit::open_in_log(plane, self));
         let number = listed.len();
         listed.sort_unstable();
         listed.dedup();
@@ -276,7 +281,7 @@ impl Ftl {
         let (mut waiting, mut bad, mut dead) = (0, 0, 0);
         for (used, block) in all {
             // Blocks of the SLC cache are listed whether they were used or not.
-            let own = self.is_own_slc(block);
+            let own = slc::cache::is_own_slc(block, self);
             let used = used || own;
             match self.blocks.state(block) {
                 BlockState::Bad => bad += 1,
@@ -402,7 +407,7 @@ impl Ftl {
         // What is cached is no candidate: it is folded in the order of closing.
         let (cached, order): (Vec<BlockId>, Vec<BlockId>) =
             order.into_iter().partition(|&block| self.blocks.is_slc(block));
-        cached.into_iter().for_each(|block| self.slc_loaded(block));
+        cached.into_iter().for_each(|block| slc::cache::slc_loaded(block, self));
         let (mut sorted, mut closed) = (candidates.clone(), order.clone());
         sorted.sort_unstable();
         closed.sort_unstable();

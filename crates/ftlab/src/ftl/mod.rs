@@ -40,10 +40,11 @@ pub use plane::Plane;
 pub(crate) use relocations::Relocations;
 pub use spare::Spare;
 
+use crate::ftl::merge::fold;
 use crate::ftl::parity::loss;
-use crate::ftl::wear::refresh;
-use crate::ftl::wear::life;
 use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
+use crate::ftl::wear::refresh;
 use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
 use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimPolicy, VictimView};
@@ -257,9 +258,9 @@ impl Ftl {
             geometry,
         };
         life::mark_factory_bad(&mut ftl);
-        ftl.refresh_pack_room();
+        fragments::room::refresh_pack_room(&mut ftl);
         if ftl.mapping.log().is_some_and(|(tables, _)| tables.starts_full()) {
-            ftl.fill_data_blocks();
+            fold::fill_data_blocks(&mut ftl);
         }
         if ftl.slc.is_some() {
             // A dynamic cache may have no room even on a new device.
@@ -369,7 +370,7 @@ impl Ftl {
     pub fn look_up_for_host<const S: Skills>(&mut self, page: Lpn) -> Option<Ppn> {
         let at = self.look_up(page);
         match at {
-            Some(at) => self.count_slc::<S>(at, 1, Count::Read),
+            Some(at) => slc::cache::count_slc::<S>(at, 1, Count::Read, self),
             None => self.counts.unwritten_reads += 1,
         }
         at
@@ -462,7 +463,7 @@ impl Ftl {
     /// The flash page that begins at `first` is programmed, with `units` pages of the host on it.
     pub fn programmed_for_host<const S: Skills>(&mut self, first: Ppn, units: u32) {
         self.counts.host_pages += u64::from(units);
-        self.count_slc::<S>(first, u64::from(units), Count::Written);
+        slc::cache::count_slc::<S>(first, u64::from(units), Count::Written, self);
         self.programmed::<S>(first, units);
     }
 
@@ -472,7 +473,7 @@ impl Ftl {
         let units_per_page = self.geometry.units_per_page();
         if any(S, RARE) {
             if self.mapping.has_log() {
-                return self.programmed_in_log(first);
+                return fold::programmed_in_log(first, self);
             }
             if let Some(record) = &mut self.record {
                 record.landed(first, units_per_page);
@@ -504,7 +505,7 @@ impl Ftl {
     pub(in crate::ftl) fn close(&mut self, block: BlockId) {
         self.blocks.close(block);
         if self.blocks.is_slc(block) {
-            return self.slc_closed(block);
+            return slc::cache::slc_closed(block, self);
         }
         let plane = self.geometry.plane_of(block);
         if self.dead.is_some() {

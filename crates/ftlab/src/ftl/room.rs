@@ -1,9 +1,6 @@
 //! Room for what is written: where the next flash page of a write or a copy lies, which block is opened when
 //! one is full, and which planes the host may write to.
 
-use crate::ftl::parity::loss;
-use crate::ftl::wear::life;
-use crate::ftl::wear::dies;
 use super::gc::{Collection, Purpose};
 use super::placement::{PlacementPolicy, PlacementView, Writable};
 use super::streams::{StreamsPolicy, WriteStream};
@@ -11,6 +8,10 @@ use super::wear::Pick;
 use super::{BlockState, Ftl};
 use crate::engine::skills::{self, RARE, SLC, Skills, UNITS, any};
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::parity::loss;
+use crate::ftl::slc;
+use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
 use crate::nand::{CellMode, Row};
 use crate::scheduler::Load;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
@@ -65,7 +66,7 @@ impl Ftl {
         {
             let view = PlacementView { load, writable: &cache.writable };
             if let Some(plane) = self.placement.choose(page, &view) {
-                return self.take_slc_page(plane);
+                return slc::cache::take_slc_page(plane, self);
             }
         }
         let view = PlacementView { load, writable: &self.writable[stream.at()] };
@@ -91,7 +92,7 @@ impl Ftl {
         };
         let plane = self.placement.choose_beside(page, row, writable)?;
         match cached {
-            true => self.take_slc_page(plane),
+            true => slc::cache::take_slc_page(plane, self),
             false => self.take_for_host::<{ skills::ALL }>(plane, stream),
         }
     }
@@ -268,7 +269,9 @@ impl Ftl {
         let scarce = free <= reserve + 1;
         let collecting = state.collection.is_some() && !self.read_only;
         let paced = scarce && collecting && state.host_credit == 0;
-        !paced && (room || free > self.reserve(plane)) && !(any(S, SLC) && self.slc_holds(plane))
+        !paced
+            && (room || free > self.reserve(plane))
+            && !(any(S, SLC) && slc::cache::slc_holds(plane, self))
     }
 
     /// Notes whether the host may write to a plane, after anything changed on which that depends.
@@ -283,7 +286,8 @@ impl Ftl {
                 map.note(plane, writable, &self.geometry);
             }
         }
-        let writable = self.slc.as_ref().map(|cache| self.is_slc_writable(plane, cache));
+        let writable =
+            self.slc.as_ref().map(|cache| slc::cache::is_slc_writable(plane, cache, self));
         if let (Some(writable), Some(cache)) = (writable, &mut self.slc) {
             cache.writable.note(plane, writable, &self.geometry);
         }

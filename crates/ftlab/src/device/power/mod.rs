@@ -9,6 +9,7 @@
 
 mod coming_up;
 
+use crate::ftl::recovery::rebuild;
 use std::collections::BTreeSet;
 
 use self::coming_up::{ComingUp, Moment};
@@ -182,7 +183,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What is on flash, so many pages of a journal beside it, becomes the FTL's. Returns what has to be read and erased
     /// for that.
     fn find_all(&mut self, left: Left, journal_pages: u32) -> Result<(Found, Plan), Damage> {
-        let (found, mut plan) = self.base.kernel.ftl.recover(left)?;
+        let (found, mut plan) = rebuild::recover(left, &mut self.base.kernel.ftl)?;
         plan.map_pages += journal_pages;
         Ok((found, plan))
     }

@@ -5,7 +5,6 @@
 //! and those that follow it there, end as any that failed: reads are unreadable, programs go elsewhere,
 //! collections are given up.
 
-use crate::ftl::wear::dies;
 use crate::cache::Waiting;
 use crate::device::Contents;
 use crate::device::base::Base;
@@ -13,6 +12,7 @@ use crate::device::write::Writes;
 use crate::device::write::end_of_life;
 use crate::engine::skills;
 use crate::ftl::parity::Stripes;
+use crate::ftl::wear::dies;
 use crate::host::{Op, Pages, Request};
 use crate::scheduler::{CommandId, Probe};
 use crate::units::PlaneId;

@@ -10,7 +10,6 @@
 //!
 //! [`Outcome::ReadOnly`]: crate::host::Outcome::ReadOnly
 
-use crate::ftl::wear::life;
 use crate::cache::{SlotId, Waiting};
 use crate::device::base::Base;
 use crate::device::write::Writes;
@@ -22,6 +21,7 @@ use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::EndReason;
+use crate::ftl::wear::life;
 use crate::host::{Op, Request};
 use crate::scheduler::{Command, CommandId, Probe, Spent};
 use crate::units::{Bytes, Nanos, SimTime};

@@ -1,12 +1,12 @@
 //! What has been read or programmed: pages become current, whoever waited is told, and what follows begins.
 
-use crate::ftl::wear::life;
 use super::{Writes, cycle, end_of_life, merge};
 use crate::cache::{Page, SlotId};
 use crate::device::Contents;
 use crate::device::base::Base;
 use crate::engine::skills::{self, RARE, Skills, any};
 use crate::ftl::Kernel;
+use crate::ftl::wear::life;
 use crate::scheduler::{Command, CommandId, Kind, Probe, Spent};
 use crate::units::Ppn;
 use crate::verify::Canary;
@@ -54,7 +54,8 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         let Command { page: first, units, spent, failed, .. } = *on.kernel.flash.command(id);
-        if any(S, RARE) && life::program_fails::<S>(first, failed, &mut on.kernel.contents, &mut on.kernel.ftl)
+        if any(S, RARE)
+            && life::program_fails::<S>(first, failed, &mut on.kernel.contents, &mut on.kernel.ftl)
         {
             end_of_life::program_again(id, self, on);
             on.empty_failed::<S>();

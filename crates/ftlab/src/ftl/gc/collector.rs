@@ -6,9 +6,10 @@
 //! holds, then one program. A copy is committed when it is programmed, and only if the page has not
 //! been overwritten meanwhile. The victim is erased when nothing of it is left in flight.
 
-use crate::ftl::wear::refresh;
-use crate::ftl::wear::life;
+use crate::ftl::slc;
 use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
+use crate::ftl::wear::refresh;
 use std::collections::VecDeque;
 
 use super::super::{Cargo, Ftl, Kernel};
@@ -200,7 +201,7 @@ impl Collector {
 
     /// The host is idle: every plane folds its SLC cache until it is empty, or until the host is back.
     pub fn fold_all<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
-        on.ftl.set_idle_for_cache(true);
+        slc::cache::set_idle_for_cache(true, &mut on.ftl);
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
             self.consider_folding::<S>(plane, on);
         }
@@ -212,7 +213,7 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        if let Some(wanted) = on.ftl.fold_due(plane) {
+        if let Some(wanted) = slc::cache::fold_due(plane, &mut on.ftl) {
             self.collect::<S>(wanted, on);
         }
     }
@@ -445,7 +446,10 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> Freed {
-        if any(S, RARE_ON_FLASH) && on.flash.command(id).failed && dies::is_dead_plane(plane, &on.ftl) {
+        if any(S, RARE_ON_FLASH)
+            && on.flash.command(id).failed
+            && dies::is_dead_plane(plane, &on.ftl)
+        {
             self.lost_with_die::<S>(id, on);
             return Freed::Nothing;
         }
@@ -551,7 +555,7 @@ impl Collector {
     ) {
         let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
         on.ftl.end_collection(plane, &run);
-        if let Some(wanted) = on.ftl.fold_due(plane) {
+        if let Some(wanted) = slc::cache::fold_due(plane, &mut on.ftl) {
             on.ftl.want(wanted);
         }
         if refresh::may_have_due(&on.ftl)

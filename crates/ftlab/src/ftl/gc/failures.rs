@@ -1,10 +1,10 @@
 //! Collection on flash that fails: copies that are programmed again, blocks that are emptied because a
 //! program on them failed, and what happens when there is no room left to copy to.
 
-use crate::ftl::wear::life;
 use super::super::{BlockState, Ftl};
 use super::{Collector, Purpose, VictimPolicy, VictimView, Wanted};
 use crate::engine::skills::{self, Skills};
+use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{BlockId, PlaneId, Ppn};

@@ -1,11 +1,11 @@
 //! Translation pages that are rewritten.
 
-use crate::ftl::wear::life;
 use super::waiting::{Fetch, Queue, Rewrite};
 use super::{MapCache, Step, count};
 use crate::engine::{Handle, skills};
 use crate::ftl::gc::Collector;
 use crate::ftl::mapping::dftl::Cause;
+use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::Tpn;

@@ -7,14 +7,14 @@
 //! A stripe that was being filled is closed over what it holds. If the die was to hold its parity, it has none
 //! from then on. A group that has lost all of its dies is a die that died ([`wear`](super::super::wear)).
 
-use crate::ftl::wear::life;
-use crate::ftl::wear::dies;
 use super::super::gc::{VictimPolicy, VictimView};
 use super::super::streams::WriteStream;
 use super::super::wear::{Demand, EndReason};
 use super::super::{BlockState, Ftl};
 use super::{Missing, Narrow, Running, Stripes, members};
 use crate::engine::skills;
+use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
 use crate::nand::Stripe;
 use crate::scheduler::Probe;
@@ -209,8 +209,11 @@ pub(in crate::ftl) fn is_worth_collecting(plane: PlaneId, block: BlockId, ftl: &
 /// The policy has chosen a block that would have been worth it as long as all dies lived: the block with the least
 /// that is, instead.
 #[cold]
-pub(in crate::ftl) fn choose_narrow(plane: PlaneId,
-    chosen: BlockId, ftl: &mut Ftl) -> Option<BlockId> {
+pub(in crate::ftl) fn choose_narrow(
+    plane: PlaneId,
+    chosen: BlockId,
+    ftl: &mut Ftl,
+) -> Option<BlockId> {
     let view = VictimView { plane, blocks: &ftl.blocks };
     ftl.victim.closed(&view, chosen);
     let candidates = ftl.victim.candidates(plane);
@@ -222,10 +225,13 @@ pub(in crate::ftl) fn choose_narrow(plane: PlaneId,
 }
 
 /// Leaves places of an open block out, from `next` on, that are for no page. Returns how many units.
-pub(in crate::ftl) fn leave_places_out(plane: PlaneId,
+pub(in crate::ftl) fn leave_places_out(
+    plane: PlaneId,
     stream: WriteStream,
     block: BlockId,
-    next: u32, ftl: &mut Ftl) -> u32 {
+    next: u32,
+    ftl: &mut Ftl,
+) -> u32 {
     let (step, whole) = (ftl.geometry.units_per_page(), ftl.geometry.units_per_block());
     let Some(stripes) = ftl.stripes.as_mut() else { return 0 };
     if !stripes.any_dead {

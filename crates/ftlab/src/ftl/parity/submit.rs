@@ -1,9 +1,9 @@
 //! The way of a command from the volume to flash and back. A command of the volume is carried out by *parts*, one
 //! for each page or block on flash; it is done when the last of them is.
 
-use crate::ftl::wear::life;
 use super::super::Ftl;
 use super::{Missing, OnFlash, Rest, Running, Stripes, members};
+use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
 use crate::nand::{Kind, Stripe};
 use crate::scheduler::{Command, CommandId, Flash, Load, Owner, Probe, ServiceId};

@@ -9,13 +9,14 @@
 //! something that is worth collecting. What was lost counts as nothing until it is written again. The count is made
 //! whenever a block closes.
 
-use crate::ftl::parity::loss;
-use crate::ftl::wear::life;
 use super::super::{BlockState, Ftl, VictimPolicy, VictimView};
 use super::life::{Demand, EndReason};
 use crate::engine::skills;
+use crate::ftl::fragments;
+use crate::ftl::parity::loss;
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
+use crate::ftl::wear::life;
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 
 /// The dies that are known to be dead.
@@ -95,7 +96,7 @@ pub(in crate::ftl) fn filled_die_died(die: DieId, ftl: &mut Ftl) {
     }
     note_death(die, ftl);
     keep_more_back(ftl);
-    ftl.refresh_pack_room();
+    fragments::room::refresh_pack_room(ftl);
     let alive = (0..ftl.geometry.planes()).map(PlaneId::new);
     alive.for_each(|plane| ftl.refresh_writable::<{ skills::ALL }>(plane));
     (0..ftl.placement.pools()).for_each(|pool| check_room_left(pool, ftl));

@@ -10,6 +10,7 @@
 use super::super::gc::Purpose;
 use super::super::{BlockState, Blocks, Ftl};
 use super::{Bet, NoLevelling, Threshold};
+use crate::ftl::slc;
 use crate::policy::{contract, seam};
 use crate::shape::Geometry;
 use crate::units::{BlockId, PlaneId};
@@ -77,7 +78,7 @@ pub(in crate::ftl) fn level(block: BlockId, purpose: Purpose, ftl: &mut Ftl) -> 
         return None;
     }
     let plane = ftl.geometry.plane_of(block);
-    let levelled = ftl.native_blocks();
+    let levelled = slc::cache::native_blocks(ftl);
     let view = WearView { plane, levelled, blocks: &ftl.blocks, geometry: &ftl.geometry };
     ftl.levelling.erased(&view, block, purpose);
     if ftl.planes[plane.at()].waits_for(Purpose::WearLevel) {

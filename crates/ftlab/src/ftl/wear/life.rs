@@ -18,8 +18,9 @@
 //! been placed in read only mode", available spare, percentage used).
 
 use crate::ftl::parity::loss;
-use crate::ftl::wear::refresh;
+use crate::ftl::slc;
 use crate::ftl::wear::dies;
+use crate::ftl::wear::refresh;
 use std::fmt;
 
 use serde::Serialize;
@@ -344,7 +345,7 @@ pub(in crate::ftl) fn mark_factory_bad(ftl: &mut Ftl) {
 
 /// After a load: how many of a plane's blocks that were never used are good.
 pub(in crate::ftl) fn recount_unused(plane: PlaneId, ftl: &mut Ftl) {
-    let unused = ftl.planes[plane.at()].used()..ftl.native_blocks();
+    let unused = ftl.planes[plane.at()].used()..slc::cache::native_blocks(ftl);
     let at = |index| ftl.geometry.block_in(plane, index);
     let good = unused.filter(|&index| ftl.blocks.state(at(index)) == BlockState::Free).count();
     ftl.planes[plane.at()].count_unused(good as u32);
@@ -386,9 +387,12 @@ pub(crate) fn has_failed(ftl: &Ftl) -> bool {
 /// The program of the flash page that begins at `first` is done: whether it failed, by chance or because the
 /// flash says so. If so, its block is filled no further, and given up when nothing of it is in flight.
 #[inline]
-pub(crate) fn program_fails<const S: Skills>(first: Ppn,
+pub(crate) fn program_fails<const S: Skills>(
+    first: Ppn,
     failed: bool,
-    contents: &mut impl FlashContents, ftl: &mut Ftl) -> bool {
+    contents: &mut impl FlashContents,
+    ftl: &mut Ftl,
+) -> bool {
     let fails = ftl.life.is_some() && check_program(first, failed, contents, ftl);
     if let Some(stripes) = ftl.stripes.as_mut().filter(|_| !fails) {
         stripes.is_programmed(first);
@@ -396,9 +400,12 @@ pub(crate) fn program_fails<const S: Skills>(first: Ppn,
     fails
 }
 
-fn check_program(first: Ppn,
+fn check_program(
+    first: Ppn,
     failed: bool,
-    contents: &mut impl FlashContents, ftl: &mut Ftl) -> bool {
+    contents: &mut impl FlashContents,
+    ftl: &mut Ftl,
+) -> bool {
     let (block, unit) = ftl.geometry.place_of(first);
     let plane = ftl.geometry.plane_of(block);
     let Some(life) = ftl.life.as_mut() else { return false };
@@ -419,8 +426,7 @@ fn check_program(first: Ppn,
     }
     begin_to_fail(block, ftl);
     let programmed = ftl.blocks.add_programmed(block, units);
-    if ftl.blocks.state(block) == BlockState::Open && programmed == ftl.blocks.units_of(block)
-    {
+    if ftl.blocks.state(block) == BlockState::Open && programmed == ftl.blocks.units_of(block) {
         ftl.close(block);
     }
     settle_failing(block, ftl);

@@ -201,8 +201,11 @@ pub(in crate::ftl) fn refresh_instead(plane: PlaneId, ftl: &mut Ftl) -> Option<W
 
 /// The block of a plane that is refreshed next. Where blocks are scarce, one `after` that purpose
 /// waits for a collection that makes space.
-pub(in crate::ftl) fn next_refresh(plane: PlaneId,
-    after: Option<Purpose>, ftl: &mut Ftl) -> Option<Wanted> {
+pub(in crate::ftl) fn next_refresh(
+    plane: PlaneId,
+    after: Option<Purpose>,
+    ftl: &mut Ftl,
+) -> Option<Wanted> {
     let scarce = ftl.free_blocks(plane) < ftl.thresholds.stop;
     let busy = ftl.planes[plane.at()].waits_for(Purpose::Refresh);
     if busy || ftl.read_only || scarce && after == Some(Purpose::Refresh) {
@@ -212,10 +215,7 @@ pub(in crate::ftl) fn next_refresh(plane: PlaneId,
         let due = &mut ftl.refresh.as_mut()?.due[plane.at()];
         let Due { block, erases, .. } = due.pop_front()?;
         let same = ftl.blocks.erases(block) == erases;
-        if same
-            && ftl.blocks.state(block) == BlockState::Closed
-            && ftl.can_empty(plane, block)
-        {
+        if same && ftl.blocks.state(block) == BlockState::Closed && ftl.can_empty(plane, block) {
             return Some(Wanted { block, purpose: Purpose::Refresh });
         }
     }
