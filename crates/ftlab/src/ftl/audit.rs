@@ -95,7 +95,7 @@ fn audit_plane(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     audit_candidates(plane, ftl)?;
     for stream in ftl.policies.streams.all_host_streams() {
         if ftl.space.writable[stream.at()].planes[plane.at()]
-            != ftl.is_writable::<{ skills::ALL }>(plane, stream)
+            != crate::ftl::room::is_writable::<{ skills::ALL }>(plane, stream, ftl)
         {
             return Err(format!("{plane:?} is noted as what it is not: writable, or full"));
         }

@@ -135,7 +135,7 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
     fragments::room::refresh_pack_room(ftl);
     (0..ftl.geometry.planes())
         .map(PlaneId::new)
-        .for_each(|at| ftl.refresh_writable::<{ skills::ALL }>(at));
+        .for_each(|at| crate::ftl::room::refresh_writable::<{ skills::ALL }>(at, ftl));
     rebuild::begin_record(ftl);
     Ok(())
 }

@@ -32,7 +32,7 @@ pub(in crate::ftl) fn has_map_on_flash(ftl: &Ftl) -> bool {
 /// is free.
 pub(crate) fn place_translation(of: Tpn, load: &Load, ftl: &mut Ftl) -> Option<Ppn> {
     let pages = ftl.map.mapping.dftl()?.pages_of(of);
-    let first = ftl.place_map_page(pages.clone().next()?, load)?;
+    let first = crate::ftl::room::place_map_page(pages.clone().next()?, load, ftl)?;
     let whole = ftl.map.spare.full();
     for (page, at) in pages.zip(first.get()..) {
         ftl.map.spare.record(Ppn::new(at), page, whole);

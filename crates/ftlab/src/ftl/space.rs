@@ -25,3 +25,23 @@ pub(crate) struct Space {
     pub thresholds: Thresholds,
     pub triggers: Triggers,
 }
+
+impl Space {
+    /// A candidate for collection appeared on a plane, or lost a page.
+    #[inline]
+    pub fn feed(&mut self, plane: PlaneId) {
+        if std::mem::take(&mut self.hungry[plane.at()]) {
+            self.fed.push(plane);
+        }
+    }
+
+    pub fn mark_hungry(&mut self, plane: PlaneId) {
+        self.hungry[plane.at()] = true;
+    }
+
+    /// Whether a plane is short of free blocks and found nothing to collect, and nothing has changed
+    /// on it since.
+    pub fn is_hungry(&self, plane: PlaneId) -> bool {
+        self.hungry[plane.at()]
+    }
+}

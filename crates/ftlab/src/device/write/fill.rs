@@ -6,6 +6,7 @@ use crate::device::base::Base;
 use crate::device::write::Writes;
 use crate::device::{Contents, PageProgram};
 use crate::engine::skills::{self, Skills};
+use crate::ftl::fragments;
 use crate::ftl::lost;
 use crate::ftl::recovery::rebuild;
 use crate::scheduler::{CommandId, Probe};
@@ -77,7 +78,7 @@ fn fill_pack(slots: [SlotId; 2], to: Ppn, on: &mut Base<impl Probe, impl Content
         let page = on.buffer.page(slot);
         (page.page, page.flushing)
     });
-    on.kernel.ftl.record_pack(to, parts);
+    fragments::record_pack(to, parts, &mut on.kernel.ftl);
     for (slot, second) in slots.into_iter().zip([false, true]) {
         if on.buffer.page(slot).discard {
             rebuild::never_counts(to, second, &mut on.kernel.ftl);

@@ -6,6 +6,7 @@ use crate::device::Contents;
 use crate::device::base::Base;
 use crate::engine::skills::{self, RARE, Skills, any};
 use crate::ftl::Kernel;
+use crate::ftl::fragments;
 use crate::ftl::wear::life;
 use crate::scheduler::{Command, CommandId, Kind, Probe, Spent};
 use crate::units::Ppn;
@@ -124,7 +125,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
             let &Page { page, discard, .. } = self.buffer.page(slot);
             let lost = forgets && slot == slots[1];
             if !discard && !lost {
-                self.kernel.ftl.commit_fragment(page, at);
+                fragments::commit_fragment(page, at, &mut self.kernel.ftl);
             }
             self.end_write_back::<{ skills::ALL }>(slot, spent);
         }

@@ -81,19 +81,19 @@ impl Ftl {
     pub fn regulation(&self) -> Option<&Regulation> {
         self.features.regulation.as_deref()
     }
+}
 
-    /// What a page of the host has been through.
-    #[must_use]
-    pub fn past_of(&self, page: Lpn) -> Past {
-        self.features.regulation.as_ref().map_or(Past::None, |regulation| regulation.past(page))
-    }
+/// What a page of the host has been through.
+#[must_use]
+pub(crate) fn past_of(page: Lpn, ftl: &Ftl) -> Past {
+    ftl.features.regulation.as_ref().map_or(Past::None, |regulation| regulation.past(page))
+}
 
-    /// Whether a page of a class, of which the host has read before what it reads now, should be programmed
-    /// again.
-    pub fn wants_rewrite(&self, past: Past, class: CostClass) -> bool {
-        let regulation = self.features.regulation.as_ref();
-        regulation.is_some_and(|regulation| regulation.regulator.wants_rewrite(past, class))
-    }
+/// Whether a page of a class, of which the host has read before what it reads now, should be programmed
+/// again.
+pub(crate) fn wants_rewrite(past: Past, class: CostClass, ftl: &Ftl) -> bool {
+    let regulation = ftl.features.regulation.as_ref();
+    regulation.is_some_and(|regulation| regulation.regulator.wants_rewrite(past, class))
 }
 
 /// The same, to be changed by the core.
@@ -133,7 +133,7 @@ pub(crate) fn read_by_host(page: Lpn, ftl: &mut Ftl) -> Past {
 
 /// Whether a page is not there, or the host did something else to it last than read it.
 pub(in crate::ftl) fn was_written_last(page: Lpn, ftl: &Ftl) -> bool {
-    ftl.look_up(page).is_none() || matches!(ftl.past_of(page), Past::None | Past::Written)
+    ftl.look_up(page).is_none() || matches!(past_of(page, ftl), Past::None | Past::Written)
 }
 
 /// Whether a plane has room for a rewrite, beside what collection may need.
@@ -148,8 +148,9 @@ pub(in crate::ftl) fn may_rewrite(plane: PlaneId, ftl: &Ftl) -> bool {
 /// Takes a flash page for a rewrite, if there is room.
 pub(in crate::ftl) fn place_rewrite(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn> {
     let start = ftl.space.thresholds.start;
-    may_rewrite(plane, ftl)
-        .then(|| ftl.take_page::<{ skills::ALL }>(plane, WriteStream::REWRITES, start))?
+    may_rewrite(plane, ftl).then(|| {
+        crate::ftl::room::take_page::<{ skills::ALL }>(plane, WriteStream::REWRITES, start, ftl)
+    })?
 }
 
 /// The page at `from` is programmed at `to`, too: that is the current copy from now on, unless the page lies

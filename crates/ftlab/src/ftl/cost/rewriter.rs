@@ -139,7 +139,7 @@ impl Rewriter {
         let newer = newer.filter(|part| older.is_none() || !wanted.within(part.sectors).is_empty());
         for part in [newer, older].into_iter().flatten() {
             let native = on.ftl.mode_at::<{ skills::ALL }>(part.at) == CellMode::Native;
-            if native && on.ftl.wants_rewrite(past, on.flash.class_at(part.at)) {
+            if native && regulation::wants_rewrite(past, on.flash.class_at(part.at), &on.ftl) {
                 let geometry = on.flash.geometry();
                 self.ask(geometry.die_of_page(part.at), geometry.flash_page_of(part.at), page);
             }
@@ -245,10 +245,10 @@ impl Rewriter {
     /// Where a page that asked lies at low cost, if it still does. If that is on another die by now, those who read
     /// it there ask again.
     fn source_of<P: Probe, C: FlashContents>(page: Lpn, on: &Kernel<P, C>) -> Option<Ppn> {
-        let past = on.ftl.past_of(page);
+        let past = regulation::past_of(page, &on.ftl);
         let parts = on.ftl.fragments(page).into_iter().flatten().map(|Fragment { at, .. }| at);
         let mut low = parts.filter(|&at| on.ftl.mode_at::<{ skills::ALL }>(at) == CellMode::Native);
-        low.find(|&at| on.ftl.wants_rewrite(past, on.flash.class_at(at)))
+        low.find(|&at| regulation::wants_rewrite(past, on.flash.class_at(at), &on.ftl))
     }
 
     fn count_dropped(&mut self, page: Lpn, is_written: bool, ftl: &Ftl) {

@@ -73,73 +73,6 @@ impl Ftl {
         self.map.mapping.rmap()
     }
 
-    /// Whether these sectors of a page may be packed: they are not all of it, and at most one of its fragments
-    /// would still own anything. Where there is no [room](Self::fragment_room), only packs may be
-    /// made that leave no page in more fragments than before.
-    #[must_use]
-    pub fn may_pack(&self, page: Lpn, sectors: SectorMask) -> bool {
-        let partial = !sectors.is_empty() && sectors != self.full_page();
-        let stays = |fragment: &Fragment| !fragment.sectors.without(sectors).is_empty();
-        self.packs()
-            && partial
-            && self.fragments(page).iter().flatten().filter(|fragment| stays(fragment)).count() < 2
-    }
-
-    /// How many pages more may be in two fragments: as many as RMAP has entries left for, and as their
-    /// places leave room on flash.
-    #[must_use]
-    pub fn fragment_room(&self) -> u32 {
-        let Some(map) = self.rmap() else { return 0 };
-        map.entries()
-            .saturating_sub(map.pieces().fragmented)
-            .min(fragments::room::room_for_pieces(self))
-    }
-
-    /// Records on flash what a placed pack of the host is programmed with.
-    pub fn record_pack(&mut self, at: Ppn, parts: [OwnerPart; 2]) {
-        assert!(is_pack(parts, self.full_page()), "{parts:?} can't be packed");
-        self.map.spare.record_pack(at, parts);
-        parts.iter().for_each(|&(page, _)| self.policies.streams.wrote(page));
-        let alone = parts.map(|(page, _)| self.look_up(page).is_none());
-        if let Some(record) = &mut self.features.record {
-            record.wrote_pack(at, alone);
-        }
-    }
-
-    /// The pack at `at` is programmed, and `page` is one of the two in it: what is there of it is its newest
-    /// fragment from now on. Called for each of the two that was not deallocated meanwhile, before
-    /// [`programmed_for_host`](Self::programmed_for_host).
-    pub fn commit_fragment(&mut self, page: Lpn, at: Ppn) {
-        let sectors = self.map.spare.sectors_of(at, page);
-        let former = self.fragments(page);
-        let mut stay =
-            former.iter().flatten().filter(|part| !part.sectors.without(sectors).is_empty());
-        let older = stay.next().map(|part| part.at);
-        assert!(stay.next().is_none(), "{page:?} at {at:?} would have a third part: {former:?}");
-        put(page, at, older, self);
-        let (block, unit) = self.geometry.place_of(at);
-        if self.blocks.is_valid(block, unit) {
-            rmap_mut(self).joined();
-        } else {
-            self.blocks.set_valid(block, unit);
-            rmap_mut(self).packed();
-        }
-        for Fragment { at, .. } in former.into_iter().flatten() {
-            if Some(at) != older {
-                leave(page, at, self);
-            }
-        }
-    }
-
-    /// The logical pages that a copy of the page at `from` holds.
-    #[must_use]
-    pub fn owners_of_copy(&self, from: Ppn) -> [Option<Lpn>; 2] {
-        match self.packs() {
-            true => parts_to_copy(from, self).map(|part| part.map(|(page, _)| page)),
-            false => [self.map.spare.owner(from), None],
-        }
-    }
-
     /// Logical pages that lie on flash.
     #[must_use]
     pub fn mapped_pages(&self) -> u64 {
@@ -148,6 +81,70 @@ impl Ftl {
             Some(map) => map.mapped(),
             None => blocks().map(|block| u64::from(self.blocks.valid(block))).sum(),
         }
+    }
+}
+
+/// Whether these sectors of a page may be packed: they are not all of it, and at most one of its fragments
+/// would still own anything. Where there is no [room](Self::fragment_room), only packs may be
+/// made that leave no page in more fragments than before.
+#[must_use]
+pub(crate) fn may_pack(page: Lpn, sectors: SectorMask, ftl: &Ftl) -> bool {
+    let partial = !sectors.is_empty() && sectors != ftl.full_page();
+    let stays = |fragment: &Fragment| !fragment.sectors.without(sectors).is_empty();
+    ftl.packs()
+        && partial
+        && ftl.fragments(page).iter().flatten().filter(|fragment| stays(fragment)).count() < 2
+}
+
+/// How many pages more may be in two fragments: as many as RMAP has entries left for, and as their
+/// places leave room on flash.
+#[must_use]
+pub(crate) fn fragment_room(ftl: &Ftl) -> u32 {
+    let Some(map) = ftl.rmap() else { return 0 };
+    map.entries().saturating_sub(map.pieces().fragmented).min(fragments::room::room_for_pieces(ftl))
+}
+
+/// Records on flash what a placed pack of the host is programmed with.
+pub(crate) fn record_pack(at: Ppn, parts: [OwnerPart; 2], ftl: &mut Ftl) {
+    assert!(is_pack(parts, ftl.full_page()), "{parts:?} can't be packed");
+    ftl.map.spare.record_pack(at, parts);
+    parts.iter().for_each(|&(page, _)| ftl.policies.streams.wrote(page));
+    let alone = parts.map(|(page, _)| ftl.look_up(page).is_none());
+    if let Some(record) = &mut ftl.features.record {
+        record.wrote_pack(at, alone);
+    }
+}
+
+/// The pack at `at` is programmed, and `page` is one of the two in it: what is there of it is its newest
+/// fragment from now on. Called for each of the two that was not deallocated meanwhile, before
+/// [`programmed_for_host`](Self::programmed_for_host).
+pub(crate) fn commit_fragment(page: Lpn, at: Ppn, ftl: &mut Ftl) {
+    let sectors = ftl.map.spare.sectors_of(at, page);
+    let former = ftl.fragments(page);
+    let mut stay = former.iter().flatten().filter(|part| !part.sectors.without(sectors).is_empty());
+    let older = stay.next().map(|part| part.at);
+    assert!(stay.next().is_none(), "{page:?} at {at:?} would have a third part: {former:?}");
+    put(page, at, older, ftl);
+    let (block, unit) = ftl.geometry.place_of(at);
+    if ftl.blocks.is_valid(block, unit) {
+        rmap_mut(ftl).joined();
+    } else {
+        ftl.blocks.set_valid(block, unit);
+        rmap_mut(ftl).packed();
+    }
+    for Fragment { at, .. } in former.into_iter().flatten() {
+        if Some(at) != older {
+            leave(page, at, ftl);
+        }
+    }
+}
+
+/// The logical pages that a copy of the page at `from` holds.
+#[must_use]
+pub(crate) fn owners_of_copy(from: Ppn, ftl: &Ftl) -> [Option<Lpn>; 2] {
+    match ftl.packs() {
+        true => parts_to_copy(from, ftl).map(|part| part.map(|(page, _)| page)),
+        false => [ftl.map.spare.owner(from), None],
     }
 }
 

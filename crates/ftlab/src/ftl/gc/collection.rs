@@ -222,7 +222,7 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
         copied: 0,
         handed_out: 0,
     });
-    ftl.refresh_writable::<{ skills::ALL }>(plane);
+    crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
 }
 
 /// Takes note that a block is to be emptied for a purpose. One that waits for that already takes
@@ -321,7 +321,7 @@ pub(in crate::ftl) fn is_urgent(plane: PlaneId, ftl: &Ftl) -> bool {
     let mut streams = ftl.policies.streams.all_host_streams();
     ftl.free_blocks(plane) <= ftl.space.triggers.hard_limit
         || streams.any(|stream| !ftl.may_write(plane, stream))
-        || ftl.space.map_stalled > 0 && !ftl.may_write_map(plane)
+        || ftl.space.map_stalled > 0 && !crate::ftl::room::may_write_map(plane, ftl)
 }
 
 /// A block to collect while the host is idle, if a plane should.
@@ -404,6 +404,6 @@ pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut
         ftl.blocks.retire(run.victim);
         ftl.features.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));
         fragments::room::refresh_pack_room(ftl);
-        ftl.refresh_writable::<{ skills::ALL }>(plane);
+        crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
     }
 }

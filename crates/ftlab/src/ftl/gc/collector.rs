@@ -76,11 +76,11 @@ impl Collector {
         } else {
             on.ftl.space.planes[plane.at()].host_credit = on.ftl.space.thresholds.host_lead;
             // A plane that found nothing before, and still does, has asked the others already.
-            let was_hungry = on.ftl.is_hungry(plane);
+            let was_hungry = on.ftl.space.is_hungry(plane);
             self.next::<S>(plane, on);
             if any(S, RARE)
                 && on.ftl.space.triggers.scope != Scope::Plane
-                && !(was_hungry && on.ftl.is_hungry(plane))
+                && !(was_hungry && on.ftl.space.is_hungry(plane))
             {
                 self.start_others::<S>(plane, on);
             }
@@ -268,7 +268,7 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let Some(wanted) = collection::next_to_collect(plane, &mut on.ftl) else {
-            return on.ftl.mark_hungry(plane);
+            return on.ftl.space.mark_hungry(plane);
         };
         collection::begin_collection(plane, wanted, &mut on.ftl);
         self.proceed::<S>(plane, on);
@@ -482,7 +482,7 @@ impl Collector {
             }
             Kind::Erase => self.erase_done::<S>(plane, id, on),
         }
-        on.ftl.refresh_writable::<S>(plane);
+        crate::ftl::room::refresh_writable::<S>(plane, &mut on.ftl);
         if on.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 

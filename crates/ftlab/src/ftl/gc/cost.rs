@@ -6,6 +6,7 @@ use crate::engine::skills::Skills;
 use crate::ftl::FlashContents;
 use crate::ftl::Kernel;
 use crate::ftl::cost::regulation;
+use crate::ftl::fragments;
 use crate::nand::ProgramCost;
 use crate::scheduler::{CommandId, Flash, Probe};
 use crate::units::{Lpn, Ppn};
@@ -48,7 +49,7 @@ pub(in crate::ftl) fn copy_cost<P: Probe>(
         let cost = regulation::cost_of_copy(page, as_was, ftl).unwrap_or(stays);
         CopyCost { cost, from_before: cost == stays && programmed.is_prior(flash_page) }
     };
-    ftl.owners_of_copy(from).into_iter().flatten().map(of).reduce(CopyCost::and)
+    fragments::owners_of_copy(from, ftl).into_iter().flatten().map(of).reduce(CopyCost::and)
 }
 
 impl Collector {

@@ -43,7 +43,7 @@ fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
         ftl.space.planes[plane.at()].wanted.push_front(wanted);
     }
     // What it has moved lies elsewhere all the map_pages::rewrite_map_of(plane, &mut same.ftl);
-    ftl.refresh_writable::<{ skills::ALL }>(plane);
+    crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
 }
 
 impl Collector {
@@ -107,7 +107,9 @@ impl Collector {
         program: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let Some(first) = on.ftl.place_copy::<S>(plane, self.source(program, 0)) else {
+        let Some(first) =
+            crate::ftl::room::place_copy::<S>(plane, self.source(program, 0), &mut on.ftl)
+        else {
             return self.strand::<S>(plane, program, on);
         };
         for unit in 0..on.flash.command(program).units {
@@ -186,9 +188,9 @@ mod tests {
         let mut ftl = Ftl::new(DeviceSetup::new(&config, 1).ftl);
         assert_eq!(ftl.geometry.units_per_page(), 1);
         let places = (0..ftl.geometry.units_per_block()).map(Lpn::new).map(|page| {
-            let at = ftl
-                .take_page::<{ skills::ALL }>(PLANE, WriteStream::new(0), 0)
-                .expect("there is room");
+            let at =
+                crate::ftl::room::take_page::<{ skills::ALL }>(PLANE, WriteStream::new(0), 0, &mut ftl)
+                    .expect("there is room");
             ftl.record::<{ skills::ALL }>(at, page, ftl.full_page());
             ftl.commit::<{ skills::ALL }>(page, at);
             ftl.programmed_for_host::<{ skills::ALL }>(at, 1);

@@ -58,10 +58,10 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
             self.spur(plane);
         } else {
             self.ftl.space.planes[plane.at()].host_credit = self.ftl.space.thresholds.host_lead;
-            let was_hungry = self.ftl.is_hungry(plane);
+            let was_hungry = self.ftl.space.is_hungry(plane);
             self.next(plane);
             if self.ftl.space.triggers.scope != Scope::Plane
-                && !(was_hungry && self.ftl.is_hungry(plane))
+                && !(was_hungry && self.ftl.space.is_hungry(plane))
             {
                 self.start_others(plane);
             }
@@ -129,7 +129,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
 
     fn next(&mut self, plane: PlaneId) {
         let Some(wanted) = collection::next_to_collect(plane, &mut self.ftl) else {
-            return self.ftl.mark_hungry(plane);
+            return self.ftl.space.mark_hungry(plane);
         };
         collection::begin_collection(plane, wanted, &mut self.ftl);
         self.ftl.map.spare.prefetch_row(self.ftl.geometry.page_at(wanted.block, 0), FIRST_OWNERS);
@@ -227,8 +227,8 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         let mode = self.ftl.mode_of::<{ ALL }>(victim);
         let together = self.copies_back(first, victim, mode);
         let source = self.ftl.geometry.page_at(victim, first);
-        let to =
-            self.ftl.place_copy::<{ ALL }>(plane, source).expect("the reserve leaves a free block");
+        let to = crate::ftl::room::place_copy::<{ ALL }>(plane, source, &mut self.ftl)
+            .expect("the reserve leaves a free block");
         let mut moved = self.move_pages(victim, first, to);
         let kind = if together { Kind::Copyback } else { Kind::Program };
         self.flash.count_untimed(origin, kind, 1);
@@ -308,7 +308,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     }
 
     fn freed(&mut self, plane: PlaneId) -> Freed {
-        self.ftl.refresh_writable::<{ ALL }>(plane);
+        crate::ftl::room::refresh_writable::<{ ALL }>(plane, &mut self.ftl);
         if self.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 }

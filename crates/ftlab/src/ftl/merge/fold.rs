@@ -102,7 +102,7 @@ fn take_erased(spot: Spot, ftl: &mut Ftl) -> BlockId {
 }
 
 fn take_erased_on(plane: PlaneId, ftl: &mut Ftl) -> BlockId {
-    let block = ftl.take_free_block(plane, true);
+    let block = crate::ftl::room::take_free_block(plane, true, ftl);
     let block = block.expect("data, log and two blocks beside fit into a plane");
     ftl.blocks.open(block, WriteStream::new(0));
     if let Some(record) = &mut ftl.features.record {

@@ -290,7 +290,7 @@ pub(in crate::ftl) fn member_died(die: DieId, ftl: &mut Ftl) {
     dies::keep_more_back(ftl);
     (0..ftl.geometry.planes())
         .map(PlaneId::new)
-        .for_each(|at| ftl.refresh_writable::<{ skills::ALL }>(at));
+        .for_each(|at| crate::ftl::room::refresh_writable::<{ skills::ALL }>(at, ftl));
     check_room_of_groups(ftl);
 }
 
@@ -301,7 +301,7 @@ fn narrow_plane(plane: PlaneId, ftl: &mut Ftl) {
     for (stream, block, taken) in open.into_iter().filter(|&(_, _, taken)| taken < whole) {
         let left_out = leave_places_out(plane, stream, block, taken, ftl);
         let next = taken + left_out;
-        if let Some(writable) = ftl.writable_mut(stream) {
+        if let Some(writable) = crate::ftl::room::writable_mut(stream, ftl) {
             writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
         }
         let done = ftl.blocks.programmed(block) == whole;
@@ -309,7 +309,7 @@ fn narrow_plane(plane: PlaneId, ftl: &mut Ftl) {
             ftl.close(block);
         }
     }
-    ftl.feed(plane);
+    ftl.space.feed(plane);
 }
 
 /// The program of a page failed because its die is dead: its place counts as filled, with nothing.

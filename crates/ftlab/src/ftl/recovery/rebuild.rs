@@ -129,7 +129,9 @@ fn go_to_work(used: &[u32], giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ft
     crate::ftl::image::note_streams(Resume::NONE, ftl);
     fragments::room::refresh_pack_room(ftl);
     let planes: Vec<PlaneId> = (0..ftl.geometry.planes()).map(PlaneId::new).collect();
-    planes.iter().for_each(|&plane| ftl.refresh_writable::<{ skills::ALL }>(plane));
+    planes
+        .iter()
+        .for_each(|&plane| crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl));
     ftl.space.fed = planes;
 }
 

@@ -126,7 +126,7 @@ impl Ftl {
     /// The SLC cache, if there is one.
     #[inline]
     #[must_use]
-    pub fn slc(&self) -> Option<&CacheState> {
+    pub(crate) fn slc(&self) -> Option<&CacheState> {
         self.features.slc.as_deref()
     }
 
@@ -223,7 +223,7 @@ pub(in crate::ftl) fn take_slc_page(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn
         cache.writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
     }
     if unit == 0 || next == whole {
-        ftl.refresh_writable::<{ skills::ALL }>(plane);
+        crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
     }
     Some(ftl.geometry.page_at(block, unit))
 }
@@ -233,7 +233,7 @@ fn open_slc_block(plane: PlaneId, ftl: &mut Ftl) -> Option<()> {
     let own = ftl.features.slc.as_mut()?.planes[plane.at()].own_free.pop_front();
     let block = match own {
         Some(block) => block,
-        None if may_borrow => ftl.take_free_block(plane, true)?,
+        None if may_borrow => crate::ftl::room::take_free_block(plane, true, ftl)?,
         None => return None,
     };
     let state = &mut ftl.features.slc.as_mut()?.planes[plane.at()];

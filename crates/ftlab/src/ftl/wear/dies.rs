@@ -37,13 +37,6 @@ impl Ftl {
         self.health.dead.as_ref().map_or(&[], |dead| &dead.dies)
     }
 
-    /// Whether a die is known to be dead.
-    #[inline]
-    #[must_use]
-    pub fn is_dead(&self, die: DieId) -> bool {
-        self.health.dead.as_ref().is_some_and(|dead| dead.dead[die.at()])
-    }
-
     /// Whether all dies are dead to which placement may send a page.
     #[inline]
     #[must_use]
@@ -62,10 +55,17 @@ impl Ftl {
     }
 }
 
+/// Whether a die is known to be dead.
+#[inline]
+#[must_use]
+pub(crate) fn is_dead(die: DieId, ftl: &Ftl) -> bool {
+    ftl.health.dead.as_ref().is_some_and(|dead| dead.dead[die.at()])
+}
+
 /// Whether a plane is of a die that is known to be dead.
 #[inline]
 pub(in crate::ftl) fn is_dead_plane(plane: PlaneId, ftl: &Ftl) -> bool {
-    ftl.health.dead.is_some() && ftl.is_dead(ftl.geometry.die_of(plane))
+    ftl.health.dead.is_some() && is_dead(ftl.geometry.die_of(plane), ftl)
 }
 
 /// The pools of which no die is left.
@@ -91,7 +91,7 @@ pub(crate) fn die_died(die: DieId, ftl: &mut Ftl) {
 
 /// The same for a die of what is filled: where that are groups of dies, the last one of it.
 pub(in crate::ftl) fn filled_die_died(die: DieId, ftl: &mut Ftl) {
-    if ftl.is_dead(die) {
+    if is_dead(die, ftl) {
         return;
     }
     for plane in planes_of(die, ftl) {
@@ -101,7 +101,7 @@ pub(in crate::ftl) fn filled_die_died(die: DieId, ftl: &mut Ftl) {
     keep_more_back(ftl);
     fragments::room::refresh_pack_room(ftl);
     let alive = (0..ftl.geometry.planes()).map(PlaneId::new);
-    alive.for_each(|plane| ftl.refresh_writable::<{ skills::ALL }>(plane));
+    alive.for_each(|plane| crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl));
     (0..ftl.policies.placement.pools()).for_each(|pool| check_room_left(pool, ftl));
 }
 
@@ -224,5 +224,5 @@ pub(in crate::ftl) fn place_homeless(stream: WriteStream, ftl: &mut Ftl) -> Opti
     let planes = (0..ftl.geometry.planes()).map(PlaneId::new);
     let may = planes.filter(|&plane| ftl.space.writable[stream.at()].planes[plane.at()]);
     let plane = may.max_by_key(|&plane| (ftl.free_blocks(plane), std::cmp::Reverse(plane)))?;
-    ftl.take_for_host::<{ skills::ALL }>(plane, stream)
+    crate::ftl::room::take_for_host::<{ skills::ALL }>(plane, stream, ftl)
 }

@@ -431,7 +431,7 @@ fn check_program(
     }
     settle_failing(block, ftl);
     refresh::settle_sealing(block, ftl);
-    ftl.refresh_writable::<{ skills::ALL }>(plane);
+    crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
     true
 }
 
@@ -476,7 +476,7 @@ pub(in crate::ftl) fn parity_failed(block: BlockId, member_is_dead: bool, ftl: &
         BlockState::Open => {
             begin_to_fail(block, ftl);
             settle_failing(block, ftl);
-            ftl.refresh_writable::<{ skills::ALL }>(plane);
+            crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
         }
         BlockState::Closed => {
             life.lose(plane);
@@ -578,7 +578,7 @@ pub(crate) fn end_life(reason: EndReason, ftl: &mut Ftl) {
     }
     (0..ftl.geometry.planes())
         .map(PlaneId::new)
-        .for_each(|plane| ftl.refresh_writable::<{ skills::ALL }>(plane));
+        .for_each(|plane| crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl));
 }
 
 /// Where the device still writes at the end of its life: to wherever there is room, the planes in
@@ -595,5 +595,5 @@ pub(in crate::ftl) fn place_anywhere(stream: WriteStream, ftl: &mut Ftl) -> Opti
     });
     let unused = || turns().find(|&plane| ftl.free_blocks(plane) > 0);
     let (plane, stream) = begun.or_else(|| Some((unused()?, stream)))?;
-    ftl.take_page::<{ skills::ALL }>(plane, stream, 0)
+    crate::ftl::room::take_page::<{ skills::ALL }>(plane, stream, 0, ftl)
 }

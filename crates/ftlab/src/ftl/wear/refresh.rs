@@ -174,10 +174,10 @@ pub(in crate::ftl) fn seal(block: BlockId, ftl: &mut Ftl) {
     let open = ftl.space.planes[plane.at()].close(block, |stream| ftl.blocks.units_in(stream));
     // One that was taken as a whole closes by itself.
     let Some((stream, taken)) = open else { return };
-    if let Some(writable) = ftl.writable_mut(stream) {
+    if let Some(writable) = crate::ftl::room::writable_mut(stream, ftl) {
         writable.next_unit[plane.at()] = 0;
     }
-    ftl.refresh_writable::<{ skills::ALL }>(plane);
+    crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
     if let Some(refresh) = &mut ftl.features.refresh {
         refresh.sealing.push(Sealing { block, taken });
     }

@@ -1,6 +1,7 @@
 //! Fragments and shared pages against a naive model: random writes, packs, trims and collections, with
 //! programs in flight, and an image now and then. What is read must be what was last written.
 
+use crate::ftl::fragments;
 use crate::ftl::gc::collection;
 use std::collections::BTreeMap;
 
@@ -118,7 +119,12 @@ impl Bench {
             assert!(self.ftl.counts().gc_runs > before, "{plane:?} has nothing to collect");
         }
         let reserve = self.ftl.space.thresholds.reserve;
-        let at = self.ftl.take_page::<{ skills::ALL }>(plane, WriteStream::new(0), reserve);
+        let at = crate::ftl::room::take_page::<{ skills::ALL }>(
+            plane,
+            WriteStream::new(0),
+            reserve,
+            &mut self.ftl,
+        );
         at.expect("there is room")
     }
 
@@ -164,8 +170,9 @@ impl Bench {
         let [(one, first), (other, second)] = parts;
         let fits = first.count() + second.count() <= SECTORS;
         let busy = parts.iter().any(|&(page, _)| self.is_in_flight(page));
-        let room = self.ftl.fragment_room() >= parts.len() as u32;
-        let may = room && parts.iter().all(|&(page, sectors)| self.ftl.may_pack(page, sectors));
+        let room = fragments::fragment_room(&self.ftl) >= parts.len() as u32;
+        let may = room
+            && parts.iter().all(|&(page, sectors)| fragments::may_pack(page, sectors, &self.ftl));
         if one == other || busy || !may || !fits {
             return;
         }
@@ -174,7 +181,7 @@ impl Bench {
         parts.iter().for_each(|&(page, new)| {
             self.program(at, page, new, false);
         });
-        self.ftl.record_pack(at, parts);
+        fragments::record_pack(at, parts, &mut self.ftl);
         parts.iter().for_each(|&(page, new)| self.note_written(page, new, at));
         self.in_flight.push(Program { at, pages: vec![(one, true), (other, true)] });
     }
@@ -194,7 +201,7 @@ impl Bench {
         let is_pack = pages.len() > 1;
         for (page, _) in pages.into_iter().filter(|&(_, wanted)| wanted) {
             match is_pack {
-                true => self.ftl.commit_fragment(page, at),
+                true => fragments::commit_fragment(page, at, &mut self.ftl),
                 false => self.ftl.commit::<{ skills::ALL }>(page, at),
             }
         }
@@ -215,9 +222,7 @@ impl Bench {
         let mut next = self.ftl.blocks.next_valid(wanted.block, 0);
         while let Some(unit) = next {
             let from = self.ftl.geometry.page_at(wanted.block, unit);
-            let to = self
-                .ftl
-                .place_copy::<{ skills::ALL }>(plane, from)
+            let to = crate::ftl::room::place_copy::<{ skills::ALL }>(plane, from, &mut self.ftl)
                 .expect("there is room for copies");
             collection::record_collected::<{ skills::ALL }>(from, to, &mut self.ftl);
             self.copy_bytes(from, to);
@@ -238,7 +243,7 @@ impl Bench {
         }
         let run = self.ftl.space.planes[plane.at()].collection.take().expect("it runs");
         collection::end_collection(plane, &run, &mut self.ftl);
-        self.ftl.refresh_writable::<{ skills::ALL }>(plane);
+        crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, &mut self.ftl);
     }
 
     fn copy_bytes(&mut self, from: Ppn, to: Ppn) {
@@ -261,7 +266,8 @@ impl Bench {
         let mut snapshot = Snapshot::default();
         crate::ftl::image::save(&mut snapshot, &self.ftl);
         let mut loaded = ftl(self.placement);
-        crate::ftl::image::load(&snapshot, Resume::ALL, &mut loaded).expect("it was saved just now");
+        crate::ftl::image::load(&snapshot, Resume::ALL, &mut loaded)
+            .expect("it was saved just now");
         for page in (0..PAGES).map(Lpn::new) {
             assert_eq!(loaded.fragments(page), self.ftl.fragments(page));
         }
@@ -346,8 +352,8 @@ fn a_pack_by_hand() {
         let older = Fragment { at: before, sectors: mask(!half) };
         assert_eq!(bench.ftl.fragments(page), [Some(newer), Some(older)]);
         // Three parts are one too many, but what covers one of the two may go.
-        assert!(!bench.ftl.may_pack(page, mask(0x3c)));
-        assert!(bench.ftl.may_pack(page, mask(half)));
+        assert!(!fragments::may_pack(page, mask(0x3c), &bench.ftl));
+        assert!(fragments::may_pack(page, mask(half), &bench.ftl));
     }
     let counts = |bench: &Bench| {
         let map = bench.ftl.rmap().expect("it packs");
