@@ -452,11 +452,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         ledger: Ledger::default(),
         plant: Plant::default(),
     };
-    let mut device = Device {
-        skills: skills::ALL,
-        base,
-        writes,
-    };
+    let mut device = Device { skills: skills::ALL, base, writes };
     device.base.begin_ages();
     device.base.plan_patrol();
     device.choose_skills();

@@ -214,7 +214,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             self.programmed_for_host::<{ skills::ALL }>(at, units);
         }
-        self.base.buffer.program_ended();
+        self.base.buffer.under_way.program_ended();
         self.plane_is_free(pool);
     }
 

@@ -42,7 +42,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             false => self.base.kernel.ftl.is_homeless(waiting.span.page),
         };
         if refused {
-            self.base.buffer.forget_waiting();
+            self.base.buffer.queue.pop();
             self.refuse_waiting(*waiting);
         }
         refused

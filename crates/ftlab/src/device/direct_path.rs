@@ -95,7 +95,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     fn each_page(&mut self, request: &Request, mut each: impl FnMut(&mut Self, PageSpan, Ppn)) {
         for span in Pages::new(request.lba, request.sectors, self.sectors_per_page) {
-            let at = self.kernel
+            let at = self
+                .kernel
                 .ftl
                 .look_up(span.page)
                 .expect("without translation, every page has a place");
@@ -142,7 +143,9 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.settle::<{ skills::ALL }>(id, &spent);
         let Some(direct) = &mut self.services.direct else { return };
         direct.program_ended(program);
-        while let Some(flush) = self.services.direct.as_mut().and_then(|direct| direct.next_flushed()) {
+        while let Some(flush) =
+            self.services.direct.as_mut().and_then(|direct| direct.next_flushed())
+        {
             self.settle::<{ skills::ALL }>(flush, &spent);
         }
     }

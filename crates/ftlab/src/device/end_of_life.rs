@@ -75,8 +75,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let host_written = self.base.desk.intake.written();
         let at = self.base.kernel.now;
         self.base.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });
-        while let Some(waiting) = self.base.buffer.first_waiting() {
-            self.base.buffer.forget_waiting();
+        while let Some(waiting) = self.base.buffer.queue.first() {
+            self.base.buffer.queue.pop();
             self.refuse_waiting(waiting);
         }
         if self.base.buffer.has_acknowledged() {
@@ -165,7 +165,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             buffer.give_up(slot, ftl, |waiter| desk.refuse(waiter, &spent, *now, contents));
             self.admit_next_version::<{ skills::ALL }>(page);
         }
-        self.base.buffer.program_ended();
+        self.base.buffer.under_way.program_ended();
         self.base.kernel.flash.release(program);
         self.given_up_by_planes(first);
     }

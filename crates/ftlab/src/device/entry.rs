@@ -31,7 +31,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// A write comes in, or waits behind those that do.
     pub(super) fn submit_whole(&mut self, id: RequestId, request: &Request) {
-        if self.base.buffer.first_waiting().is_none() && self.base.enter(id, request) {
+        if self.base.buffer.queue.first().is_none() && self.base.enter(id, request) {
             return;
         }
         let mut pages = self.base.pages_of(request);

@@ -22,7 +22,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn fetch(&mut self) {
         while let Some(front) = &mut self.base.desk.front {
             // At the end of a device's life pages stay under way for ever that find no place.
-            let under_way = self.base.buffer.programs() > 0 && !self.base.kernel.ftl.is_read_only();
+            let under_way =
+                self.base.buffer.under_way.programs() > 0 && !self.base.kernel.ftl.is_read_only();
             front.go_on(self.base.kernel.now, under_way);
             let Some(id) = front.fetch(&self.base.desk.intake) else { return };
             let waited = self.base.kernel.now - self.base.desk.intake.get(id).submitted();
@@ -121,7 +122,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// The processor has handed over a flash page, or a row of them.
     fn scheduled(&mut self, program: CommandId) {
-        match self.base.buffer.row() {
+        match self.base.buffer.rules.row {
             1 => self.issue_now::<{ skills::ALL }>(program),
             _ => self.issue_row_now(program),
         }

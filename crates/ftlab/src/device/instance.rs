@@ -39,12 +39,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.services.map.is_some(),
             self.base.services.journal.is_some(),
             self.base.reads.cache.is_on(),
-            self.base.buffer.keeps_reads(),
+            self.base.buffer.rules.keeps_reads,
             self.base.buffer.gathers(),
             self.writes.cycles.gate().is_some(),
             self.base.idle.patrol().is_some(),
         ];
         let rare = if parts.contains(&true) { skills::RARE } else { 0 };
-        rare | if self.base.buffer.row() > 1 { skills::ROWS } else { 0 }
+        rare | if self.base.buffer.rules.row > 1 { skills::ROWS } else { 0 }
     }
 }

@@ -170,7 +170,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let is_partial = self.base.older_parts_of(slot).iter().any(Option::is_some);
             let at = self.base.kernel.ftl.place_in_log(page).expect("the cycle has room");
             self.base.fill_page::<{ skills::ALL }>(slot, at);
-            self.base.buffer.program_begun();
+            self.base.buffer.under_way.program_begun();
             cycle.push(Written { slot, at, is_partial });
         }
         let reads = cycle.iter().any(|written| written.is_partial);
@@ -190,7 +190,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.kernel.flash.account_write_at_once(at, is_partial);
             self.make_current::<{ skills::ALL }>(slot, at, &spent);
             self.base.kernel.ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
-            self.base.buffer.program_ended();
+            self.base.buffer.under_way.program_ended();
         }
         self.writes.standstill.cycle = cycle;
         self.cycle_is_over();

@@ -44,7 +44,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             !waited
         });
         self.base.reads.ahead.waiting = waiting;
-        if self.base.buffer.keeps_reads() {
+        if self.base.buffer.rules.keeps_reads {
             self.keep_what_was_read(command);
         }
         self.base.cache_what_was_read(command);
@@ -69,9 +69,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
             {
                 continue;
             }
-            if let Some(at) =
-                self.kernel.ftl.look_up(page).filter(|&at| self.channel_is_idle(at))
-            {
+            if let Some(at) = self.kernel.ftl.look_up(page).filter(|&at| self.channel_is_idle(at)) {
                 self.begin_read_ahead(at);
             }
         }
@@ -95,7 +93,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let Some(command) = self.reads.ahead.find(flash_page) else { return false };
         self.reads.cache.note_joined();
         self.kernel.contents.join_read(command, read);
-        if self.buffer.keeps_reads() {
+        if self.buffer.rules.keeps_reads {
             self.reads.fetched.plan(command, read);
         }
         self.desk.intake.wait_for_one(read.request);
@@ -131,7 +129,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
             if !current || newer || ftl.is_lost(at) || reads.cache.find(page).is_some() {
                 continue;
             }
-            let frame = *frame.get_or_insert_with(|| reads.cache.bring(|place| contents.uncache(place)));
+            let frame =
+                *frame.get_or_insert_with(|| reads.cache.bring(|place| contents.uncache(place)));
             let place = reads.cache.put(frame, unit as u32, page);
             contents.cache(page, at, place);
         }

@@ -81,7 +81,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
                 self.kernel.contents.read_buffer(id, span.page, there, slot);
             }
             version = match any(S, RARE) {
-                true => self.buffer.older(slot).filter(|_| !missing.is_empty()),
+                true => self.buffer.pages.older(slot).filter(|_| !missing.is_empty()),
                 false => None,
             };
         }
@@ -170,9 +170,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         wanted: PageSpan,
         gathering: &mut Option<Gathering>,
     ) {
-        if any(S, RARE_ON_FLASH)
-            && !self.kernel.ftl.lost_at(at).within(wanted.sectors).is_empty()
-        {
+        if any(S, RARE_ON_FLASH) && !self.kernel.ftl.lost_at(at).within(wanted.sectors).is_empty() {
             self.desk.intake.cannot_read(id);
         }
         let read = FlashRead { request: id, page: wanted.page, at, sectors: wanted.sectors };
@@ -205,7 +203,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         open.units += 1;
         open.codewords = (open.codewords + codewords).min(whole);
         self.kernel.contents.plan_read(command, read);
-        if any(S, RARE) && self.buffer.keeps_reads() {
+        if any(S, RARE) && self.buffer.rules.keeps_reads {
             self.reads.fetched.plan(command, read);
         }
     }
@@ -250,7 +248,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let current = PageSpan { page: read.page, sectors: self.still_current(read) };
         let sectors = match self.plant.is(Canary::StaleReadKept) {
             true => read.sectors,
-            false => self.buffer.worth_keeping(current),
+            false => self.buffer.pages.worth_keeping(current),
         };
         if sectors.is_empty() {
             return;
@@ -262,7 +260,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
             }
             match self.buffer.next_clean(Turn::New, &self.kernel.ftl) {
                 Some(clean) => self.drop_clean(clean),
-                None => return self.buffer.turn_away(),
+                None => return self.buffer.queue.turn_away(),
             }
         }
     }

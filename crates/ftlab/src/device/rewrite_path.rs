@@ -51,7 +51,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
                 continue;
             }
             let Base { kernel, buffer, .. } = self;
-            rewriter.work(die, |page| buffer.is_being_written(page), kernel);
+            rewriter.work(die, |page| buffer.pages.is_being_written(page), kernel);
         }
         self.services.rewriter = Some(rewriter);
     }

@@ -36,7 +36,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Lets writes in that waited for room.
     pub(super) fn admit_waiting<const S: Skills>(&mut self) {
-        while let Some(waiting) = self.base.buffer.first_waiting() {
+        while let Some(waiting) = self.base.buffer.queue.first() {
             let Waiting { request, span, .. } = waiting;
             if self.turned_away(&waiting) {
                 continue;
@@ -48,7 +48,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             if !entered {
                 return;
             }
-            self.base.buffer.forget_waiting();
+            self.base.buffer.queue.pop();
             if self.base.desk.intake.settle(request) {
                 self.account_waiting(&waiting);
                 self.base.finish_from_buffer(request);
@@ -67,7 +67,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let nothing = Spent::default();
             let mut next = buffer.find(span.page);
             while let Some(found) = next {
-                next = buffer.older(found);
+                next = buffer.pages.older(found);
                 contents.trim(found);
                 // A write that was still on its way to flash is done: there is nothing to keep.
                 buffer.trim(found, ftl, |waiter| {
@@ -102,11 +102,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
                     }
                     // What room is left is for what is nowhere else.
                     Eviction::Pad(_) if any(S, RARE) && self.base.kernel.ftl.is_read_only() => {}
-                    _ if any(S, ROWS) && self.base.buffer.row() > 1 => self.begin_row(first),
+                    _ if any(S, ROWS) && self.base.buffer.rules.row > 1 => self.begin_row(first),
                     _ => self.begin_write_back::<S>(first),
                 }
             }
-            if !self.base.buffer.made_room() {
+            if !self.base.buffer.queue.made_room() {
                 return;
             }
             self.admit_waiting::<S>();
@@ -134,7 +134,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
         program.codewords = self.base.kernel.flash.bus().page_codewords();
         let program = self.base.kernel.flash.prepare(program);
-        self.base.buffer.program_begun();
+        self.base.buffer.under_way.program_begun();
         self.take_together::<S>(first);
         let units = self.writes.batch.len() as u32;
         self.base.kernel.flash.command_mut(program).units = units;
@@ -169,7 +169,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let (page, stream) = (self.base.buffer.page(slot).page, self.base.stream_of(slot));
         if let Some(group) = self.base.kernel.ftl.group(page) {
             for page in (group.get()..group.get() + self.base.units_per_page).map(Lpn::new) {
-                let slot = self.base.buffer.find_dirty(page);
+                let slot = self.base.buffer.pages.find_dirty(page);
                 if let Some(slot) = slot.filter(|&slot| self.base.stream_of(slot) == stream) {
                     self.take::<S>(Eviction::Page(slot));
                 }
@@ -357,7 +357,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if command.waits_for == 0 {
             // What came last is what the program waited for.
             command.spent = spent;
-            match self.base.buffer.row() {
+            match self.base.buffer.rules.row {
                 _ if self.writes.cycles.have_barrier() => self.cycle_is_complete(program),
                 1 => self.issue::<S>(program),
                 _ => self.row_is_complete(program),
@@ -395,7 +395,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.make_current::<S>(slot, Ppn::new(first.get() + unit), &spent);
             }
             self.programmed_for_host::<S>(first, units);
-            self.base.buffer.program_ended();
+            self.base.buffer.under_way.program_ended();
         }
         if any(S, RARE) {
             self.base.empty_failed::<S>();
@@ -425,7 +425,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// A version of a page has left the staging area: the write that waited for that comes in.
     #[inline]
     pub(super) fn admit_next_version<const S: Skills>(&mut self, page: Lpn) {
-        if self.base.buffer.any_behind() {
+        if self.base.buffer.queue.any_behind() {
             self.admit_what_is_behind::<S>(page);
         }
     }
@@ -434,7 +434,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.base.buffer.find(page).is_some() {
             return;
         }
-        while let Some(waiting) = self.base.buffer.next_version(page) {
+        while let Some(waiting) = self.base.buffer.queue.next_version(page) {
             let refused = any(S, RARE)
                 && (self.base.kernel.ftl.is_read_only()
                     || self.base.kernel.ftl.is_homeless(waiting.span.page));
@@ -496,7 +496,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     ) -> Option<SlotId> {
         loop {
             let entered = self.buffer.write(span, tag, turn, &self.kernel.ftl);
-            if entered.is_some() || !self.buffer.keeps_reads() {
+            if entered.is_some() || !self.buffer.rules.keeps_reads {
                 return entered;
             }
             let clean = self.buffer.next_clean(turn, &self.kernel.ftl)?;
