@@ -2,9 +2,12 @@
 
 use std::fmt;
 
-use super::base::Base;
-use super::desk::Desk;
-use super::{Contents, Device, EndOfLife, Writes};
+use crate::device::base::Base;
+use crate::device::desk::Desk;
+use crate::device::patrol;
+use crate::device::write::Writes;
+use crate::device::write::end_of_life;
+use crate::device::{Contents, Device, EndOfLife};
 use crate::engine::skills;
 use crate::ftl::Kernel;
 use crate::ftl::mapping::Dftl;
@@ -83,7 +86,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.base.buffer.rest();
         // One that was put off is not made up for by a device that is loaded.
-        self.base.plan_patrol();
+        patrol::plan_patrol(&mut self.base);
         Ok(())
     }
 
@@ -106,6 +109,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let Base {
             kernel: Kernel { now, ftl, flash, contents: _ },
             services,
+            // Only what is in flight.
+            direct: _,
             buffer,
             reads,
             desk,
@@ -123,12 +128,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         } = base;
         // Of the services nothing is under way; what waits to be rewritten is given up at rest. A device that is
         // switched off in order writes its map.
-        let waiting = &services.map;
         let Desk { front, intake, from_buffer, finished, queues: _ } = desk;
         // Of the writes the rest is loads of programs in flight, or only brings tables closer to the processor.
         let Writes { stalled, standstill, .. } = writes;
         let quiet = intake.in_flight() + flash.in_flight() + buffer.pages_held() == 0;
-        let map = waiting.as_ref().is_none_or(|map| map.is_at_rest());
+        let map = services.are_at_rest();
         let on_flash = |map: &Dftl| map.is_at_rest() && map.pages_kept() == 0;
         let map = map && ftl.map_on_flash().is_none_or(on_flash);
         let quiet = quiet && map && standstill.is_over() && reads.cache.is_empty();
@@ -157,7 +161,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return Err(Damage(format!("the clock stands at {now} ns, too near its end")));
         }
         self.base.kernel.now = SimTime(now);
-        self.base.plan_patrol();
+        patrol::plan_patrol(&mut self.base);
         self.base.kernel.ftl.load(from, resume)?;
         from.read(Part::Policies, resume.random, |from| {
             self.base.kernel.ftl.load_policies(from, resume)?;
@@ -181,7 +185,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.base.begin_ages();
         self.choose_skills();
-        self.consider_end::<{ skills::ALL }>();
+        end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
         if verify::ON {
             self.verify_loaded();
         }

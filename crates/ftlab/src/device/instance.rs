@@ -3,7 +3,7 @@
 //! Each layer says what it has; what it does not name costs a device nothing. A device that has something which
 //! no smaller set names runs on all of them.
 
-use super::{Contents, Device};
+use crate::device::{Contents, Device};
 use crate::engine::skills::{self, Skills};
 use crate::scheduler::Probe;
 
@@ -33,11 +33,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn own_skills(&self) -> Skills {
         let parts = [
             self.base.desk.front.is_some(),
-            self.base.services.direct.is_some(),
-            self.base.services.merger.is_some(),
-            self.base.services.rewriter.is_some(),
-            self.base.services.map.is_some(),
-            self.base.services.journal.is_some(),
+            self.base.direct.is_some(),
             self.base.reads.cache.is_on(),
             self.base.buffer.rules.keeps_reads,
             self.base.buffer.gathers(),
@@ -45,6 +41,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.idle.patrol().is_some(),
         ];
         let rare = if parts.contains(&true) { skills::RARE } else { 0 };
-        rare | if self.base.buffer.rules.row > 1 { skills::ROWS } else { 0 }
+        self.base.services.skills()
+            | rare
+            | if self.base.buffer.rules.row > 1 { skills::ROWS } else { 0 }
     }
 }

@@ -5,67 +5,48 @@
 
 mod assemble;
 mod base;
-mod coming_up;
 mod contents;
-mod cost_path;
-mod cycle;
-mod dead_dies;
 mod desk;
-mod direct_path;
-mod end_of_life;
-mod entry;
+mod direct;
 #[cfg(feature = "external-policies")]
 mod external;
-mod fill;
-mod front_path;
-mod gathering;
+mod front;
 mod idle;
 mod image;
 mod instance;
-mod journal;
 mod ledger;
-mod lock_step;
-mod map_path;
-mod merge_path;
-mod pass_through;
 mod patrol;
 mod power;
-mod read_ahead;
-mod read_path;
-mod rewrite_path;
-mod row;
-mod stalled;
-mod stripe_path;
+mod read;
+mod services;
 mod tables;
 mod untimed;
 mod verify;
-mod write_path;
-
-use std::collections::VecDeque;
+mod write;
 
 pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
 pub use contents::{Contents, FlashRead, FlashWrite, PageProgram};
-pub use end_of_life::EndOfLife;
 #[cfg(feature = "external-policies")]
 pub use external::Misfit;
 pub use image::LeftInDram;
 pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;
 pub use untimed::{NeedsTime, Stuck, Untimed};
+pub use write::end_of_life::EndOfLife;
 
 use self::base::Base;
-use self::cycle::Cycles;
 use self::idle::Chore;
-use self::lock_step::Standstill;
-use self::stalled::Stalled;
-use crate::cache::{Buffer, BufferCounts, ReadCache, SlotId};
+use self::read::ahead;
+use self::write::Writes;
+use self::write::{dead_dies, end_of_life, lock_step};
+use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
-use crate::ftl::{Cargo, Ftl, FtlCounts, Kernel};
+use crate::ftl::{Ftl, FtlCounts, Kernel};
 use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
-use crate::scheduler::{CommandId, Flash, Origin, Probe, Task};
-use crate::units::{DieId, Lpn, PlaneId, SimTime};
+use crate::scheduler::{CommandId, Flash, Origin, Owner, Probe, ServiceId};
+use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
 use crate::verify::{self as laws, Canary};
 
 /// A solid-state drive.
@@ -78,28 +59,6 @@ pub struct Device<P = (), C = ()> {
     base: Base<P, C>,
     writes: Writes,
 }
-
-/// What is under way of writes.
-#[derive(Clone, Debug)]
-struct Writes {
-    /// By program of a write-back: the slots of its pages, of a pack the one that knows the other.
-    loads: Cargo,
-    /// Programs that wait for a free page.
-    stalled: Stalled,
-    /// Write-backs that begin by planes.
-    cycles: Cycles,
-    standstill: Standstill,
-    /// The pages of the write-back that is being put together.
-    batch: Vec<SlotId>,
-    /// The programs of the row that is being placed.
-    row: Vec<CommandId>,
-    /// Pages whose write-back began a moment ago: their mapping entries are on their way to the
-    /// processor, and what those entries point to comes next.
-    recent: VecDeque<Lpn>,
-}
-
-/// How many write-backs lie between the two steps of bringing a page's tables closer.
-const PREFETCH_DISTANCE: usize = 16;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// What the FTL did so far.
@@ -165,12 +124,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if limit == SimTime::FOREVER || self.base.desk.intake.in_flight() > 0 {
             let Base { kernel, services, .. } = &mut self.base;
             services.collector.finish::<{ skills::ALL }>(kernel);
-            self.rewrite_what_is_due::<{ skills::ALL }>();
+            self.writes.rewrite_what_is_due::<{ skills::ALL }>(&mut self.base);
         }
         if self.base.kernel.flash.next_time().is_some() {
             return true;
         }
-        if self.stands_still() {
+        if end_of_life::stands_still(&mut self.writes, &mut self.base) {
             self.fetch();
             return true;
         }
@@ -231,20 +190,22 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What else may be due when a die is done with something.
     fn look_around(&mut self, die: DieId) {
         if self.base.kernel.ftl.has_news_of_death() {
-            self.go_on_without_die();
+            dead_dies::go_on_without_die(&mut self.writes, &mut self.base);
         }
         while let Some(block) = self.base.kernel.flash.next_read_often() {
-            self.base.refresh_read_often(block);
+            patrol::refresh_read_often(block, &mut self.base);
         }
-        self.base.consider_rewriting(die);
+        if let Some(rewriter) = &mut self.base.services.rewriter {
+            rewriter.die_is_done(die, &self.base.kernel);
+        }
         if self.base.kernel.ftl.triggers().preemptible {
             let Base { kernel, services, .. } = &mut self.base;
             services.collector.let_go::<{ skills::ALL }>(kernel.ftl.die_filled(die), kernel);
         }
-        if self.is_stopping() && self.base.kernel.flash.in_flight() == 0 {
-            self.flash_is_quiet();
+        if lock_step::is_stopping(&self.writes) && self.base.kernel.flash.in_flight() == 0 {
+            lock_step::flash_is_quiet(&mut self.writes, &mut self.base);
         }
-        self.consider_end::<{ skills::ALL }>();
+        end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
     }
 
     /// One flash command is done: tell whom it was done for.
@@ -252,10 +213,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn command_done<const S: Skills>(&mut self, id: CommandId) {
         let command = self.base.kernel.flash.command(id);
         if any(S, RARE_ON_FLASH) && (command.unreadable || command.failed) {
-            self.base.went_wrong(id);
+            read::went_wrong(id, &mut self.base);
         }
-        match self.base.kernel.flash.command(id).task {
-            Task::Request(request) => {
+        match self.base.kernel.flash.command(id).owner {
+            Owner { service: ServiceId::READS, token } => {
+                let request = RequestId::new(token);
                 self.base.kernel.contents.read_flash(id);
                 let Base { kernel: Kernel { now, flash, contents, .. }, desk, .. } = &mut self.base;
                 desk.settle::<S>(request, &flash.command(id).spent, *now, contents);
@@ -263,22 +225,25 @@ impl<P: Probe, C: Contents> Device<P, C> {
                     self.keep_or_cache(id);
                 }
             }
-            Task::WriteBack => self.write_back_command_done::<S>(id),
-            Task::Collect(plane) => {
+            Owner { service: ServiceId::WRITES, .. } => {
+                self.writes.write_back_command_done::<S>(id, &mut self.base)
+            }
+            Owner { service: ServiceId::COLLECTOR, token } => {
+                let plane = PlaneId::new(token);
                 let Base { kernel, services, .. } = &mut self.base;
                 let freed = services.collector.done::<S>(plane, id, kernel);
                 if freed == Freed::Pages {
                     if any(S, RARE) {
-                        self.retry_map(plane);
+                        self.writes.retry_map(plane, &mut self.base);
                     }
-                    self.retry_stalled::<S>(plane);
+                    self.writes.retry_stalled::<S>(plane, &mut self.base);
                 }
-                self.rewrite_what_is_due::<S>();
+                self.writes.rewrite_what_is_due::<S>(&mut self.base);
                 if freed == Freed::GoesOn {
                     return;
                 }
             }
-            task if any(S, RARE) => return self.task_done(task, id),
+            owner if any(S, RARE) => return self.rare_done(owner, id),
             _ => {}
         }
         self.base.release::<S>(id);
@@ -287,28 +252,32 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What was read for a host stays in the buffer, or in the read cache, where that is kept.
     fn keep_or_cache(&mut self, id: CommandId) {
         if self.base.buffer.rules.keeps_reads {
-            self.keep_what_was_read(id);
+            self.writes.keep_what_was_read(id, &mut self.base);
         }
         if self.base.reads.cache.is_on() {
-            self.base.cache_what_was_read(id);
+            ahead::cache_what_was_read(id, &mut self.base);
         }
     }
 
     /// A command is done that few devices know.
     #[inline(never)]
-    fn task_done(&mut self, task: Task, id: CommandId) {
-        match task {
-            Task::ReadAhead => self.read_ahead_done(id),
-            Task::HostWrite(request) => self.base.programmed_in_place(request, id),
-            Task::Merge(plane) => self.merge_command_done(plane, id),
-            Task::LoadMap(of) => self.map_loaded(of),
-            Task::RewriteMap(of) => self.map_command_done(of, id),
-            Task::Rewrite(die) => self.rewrite_command_done(die, id),
-            Task::Journal => self.journal_done(id),
-            Task::Checkpoint => self.base.checkpoint_page_done(),
-            Task::EraseSystem => {}
-            Task::Part(_) | Task::Parity(_) => return self.part_done(id),
-            Task::Request(_) | Task::WriteBack | Task::Collect(_) => {}
+    fn rare_done(&mut self, owner: Owner, id: CommandId) {
+        match owner.service {
+            ServiceId::READ_AHEAD => self.writes.read_ahead_done(id, &mut self.base),
+            ServiceId::DIRECT => {
+                direct::programmed_in_place(RequestId::new(owner.token), id, &mut self.base)
+            }
+            ServiceId::STRIPES => {
+                let whole = self.base.kernel.part_done(id);
+                self.base.kernel.flash.release(id);
+                self.base.empty_failed::<{ skills::ALL }>();
+                return whole.into_iter().for_each(|id| self.command_done::<{ skills::ALL }>(id));
+            }
+            _ => {
+                let Base { kernel, services, .. } = &mut self.base;
+                let attention = services.done(owner, id, kernel);
+                self.writes.attend(attention, id, &mut self.base);
+            }
         }
         self.base.release::<{ skills::ALL }>(id);
     }
@@ -332,9 +301,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
             None => {}
             Some(Chore::Collect) => services.collector.host_idle::<{ skills::ALL }>(kernel),
             Some(Chore::Fold) => services.collector.fold_all::<{ skills::ALL }>(kernel),
-            Some(Chore::GoOn) => self.stood_still(),
-            Some(Chore::Patrol) if self.base.is_for_nobody(limit) => self.base.patrol_later(),
-            Some(Chore::Patrol) => self.base.patrol(),
+            Some(Chore::GoOn) => lock_step::stood_still(&mut self.writes, &mut self.base),
+            Some(Chore::Patrol) if patrol::is_for_nobody(limit, &self.base) => {
+                patrol::patrol_later(&mut self.base)
+            }
+            Some(Chore::Patrol) => patrol::patrol(&mut self.base),
         }
     }
 
@@ -342,7 +313,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// events.
     #[must_use]
     pub fn next_moment(&self) -> Option<SimTime> {
-        self.base.next_event().filter(|&(_, part)| self.base.is_sure(part)).map(|(at, _)| at)
+        self.base
+            .next_event()
+            .filter(|&(_, part)| patrol::is_sure(part, &self.base))
+            .map(|(at, _)| at)
     }
 }
 
@@ -450,7 +424,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline(always)]
     fn take_up<const S: Skills>(&mut self, at: SimTime, request: Request) {
         if any(S, RARE) {
-            self.base.put_off_patrol(at);
+            patrol::put_off_patrol(at, &mut self.base);
         }
         self.check(at, &request);
         self.base.kernel.now = at;
@@ -464,7 +438,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let id = self.base.desk.intake.admit(at, queue, request);
         match self.base.desk.front {
             Some(_) if any(S, RARE) => self.enqueue(id),
-            _ => self.start::<S>(id, &request),
+            _ => self.writes.start::<S>(id, &request, &mut self.base),
         }
         if laws::ON {
             self.verify_event();
@@ -499,10 +473,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 if limit <= self.base.kernel.now {
                     return Advanced::Reached;
                 }
-                self.base.rewrite_on_idle_dies();
+                self.base.rewrite();
                 continue;
             }
-            let Some((next, part)) = event.filter(|&(_, part)| self.base.is_sure(part)) else {
+            let Some((next, part)) = event.filter(|&(_, part)| patrol::is_sure(part, &self.base))
+            else {
                 if self.goes_on(limit) {
                     continue;
                 }

@@ -1,10 +1,11 @@
 //! Flash commands from arrival to completion: the lanes, the dies and the buses together. What a die
 //! does next is in [`station`](super::station), the buses in [`line`](super::line).
 
-use super::command::{Command, CommandId, Origin, Seat, Task};
+use super::command::{Command, CommandId, Origin, Seat};
 use super::costs::CostCounts;
 use super::laws::{FlashLaws, OnBus};
 use super::line::Line;
+use super::owner::ServiceId;
 use super::page_order::PageOrder;
 use super::pause::{Pausable, PauseRule};
 use super::probe::{Activity, Probe};
@@ -126,7 +127,7 @@ pub struct Flash<P = ()> {
 fn flat_times(timing: &Prices, geometry: &Geometry) -> [Nanos; Kind::ALL.len()] {
     Kind::ALL.map(|kind| {
         let page = Ppn::new(0);
-        let mut any = Command::new(kind, Origin::System, Task::EraseSystem, page);
+        let mut any = Command::new(kind, Origin::System, ServiceId::JOURNAL.owner(0), page);
         any.source = Some(page);
         cells_price(timing, geometry, &any)
     })

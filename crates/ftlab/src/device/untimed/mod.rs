@@ -16,7 +16,7 @@ pub use needs_time::NeedsTime;
 
 use self::programs::Programs;
 use super::idle::Chore;
-use super::stalled::Stalled;
+use super::write::stalled::Stalled;
 use super::{Contents, Device};
 use crate::ftl::gc::{Bench, Freed};
 use crate::ftl::placement::PlacementPolicy;

@@ -22,15 +22,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub fn needs_time(&self) -> Option<NeedsTime> {
         let triggers = self.base.kernel.ftl.triggers();
         let reasons = [
-            (self.base.services.direct.is_some(), "requests carry physical addresses"),
-            (
-                self.base.services.merger.is_some(),
-                "blocks of a log are merged while other planes work",
-            ),
-            (
-                self.base.services.map.is_some(),
-                "its map lies on flash, and writes wait for entries of it",
-            ),
+            (self.base.direct.is_some(), "requests carry physical addresses"),
             (self.base.kernel.ftl.packs(), "pages lie in fragments"),
             (self.base.kernel.ftl.stripes().is_some(), "its dies carry parity"),
             (
@@ -43,10 +35,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.base.kernel.flash.programmed().is_some(),
                 "its programs have costs, and its data has an age",
             ),
-            (
-                self.base.services.journal.is_some() || self.base.kernel.ftl.keeps_records(),
-                "what recovery needs is written beside",
-            ),
+            (self.base.kernel.ftl.keeps_records(), "what recovery needs is written beside"),
             (self.writes.cycles.gate().is_some(), "its write-backs begin by planes"),
             (triggers.background.is_some(), "it collects while the host is idle"),
             (triggers.preemptible, "its collection waits for dies that have nothing else to do"),
@@ -57,6 +46,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             ),
             (self.base.end_of_life.is_some(), "it has come to the end of its life"),
         ];
-        reasons.into_iter().find(|&(holds, _)| holds).map(|(_, why)| NeedsTime(why))
+        let of_services = self.base.services.needs_time();
+        let of_rest = || reasons.into_iter().find(|&(holds, _)| holds).map(|(_, why)| why);
+        of_services.or_else(of_rest).map(NeedsTime)
     }
 }

@@ -4,6 +4,7 @@ use super::Untimed;
 use crate::cache::{Eviction, Page, SlotId};
 use crate::device::Contents;
 use crate::device::base::Base;
+use crate::device::write::fill;
 use crate::engine::skills::ALL;
 use crate::ftl::Kernel;
 use crate::ftl::placement::PlacementPolicy;
@@ -127,7 +128,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             self.programs.all.len() as u32 - 1
         });
         self.device.base.buffer.under_way.program_begun();
-        self.device.take_together::<{ ALL }>(first);
+        self.device.writes.take_together::<{ ALL }>(first, &mut self.device.base);
         self.programs.all[number as usize].slots.extend_from_slice(&self.device.writes.batch);
         number
     }
@@ -218,7 +219,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             if flushing != self.device.base.kernel.ftl.full_page() || padding {
                 self.device.base.kernel.ftl.settle_page(page, &mut self.later);
             }
-            self.device.base.fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit));
+            fill::fill_page::<{ ALL }>(slot, Ppn::new(at.get() + unit), &mut self.device.base);
         }
         let geometry = self.device.base.kernel.ftl.geometry();
         let plane = geometry.plane_of_page(at);

@@ -13,7 +13,7 @@ use super::{Purpose, Scope, Wanted};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, UNITS, any};
 use crate::ftl::FlashContents;
 use crate::nand::CellMode;
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
 use crate::verify::Canary;
 
@@ -294,7 +294,12 @@ impl Collector {
                 None => {
                     on.ftl.erasing(plane);
                     let page = on.ftl.geometry.page_at(victim, 0);
-                    let mut erase = Command::new(Kind::Erase, origin, Task::Collect(plane), page);
+                    let mut erase = Command::new(
+                        Kind::Erase,
+                        origin,
+                        ServiceId::COLLECTOR.owner(plane.get()),
+                        page,
+                    );
                     erase.mode = on.ftl.mode_of::<S>(victim);
                     let id = on.flash.prepare(erase);
                     return self.submit::<S>(plane, id, on);
@@ -318,19 +323,20 @@ impl Collector {
             run.in_flight += 1;
             run.next_unit = next;
         }
-        let (task, codewords) = (Task::Collect(plane), on.flash.bus().codewords_per_unit());
+        let (owner, codewords) =
+            (ServiceId::COLLECTOR.owner(plane.get()), on.flash.bus().codewords_per_unit());
         let mode = on.ftl.mode_of::<S>(victim);
         let sources = self.batch.len() as u32;
         let first = self.batch[0];
         if !any(S, UNITS) || flash_pages == 1 {
-            let id = on.flash.prepare(Command::new(Kind::Read, origin, task, first));
+            let id = on.flash.prepare(Command::new(Kind::Read, origin, owner, first));
             let read = on.flash.command_mut(id);
             (read.mode, read.units, read.codewords) = (mode, sources, sources * codewords);
             self.note_sources(id);
             return self.submit::<S>(plane, id, on);
         }
         let page_codewords = on.flash.bus().page_codewords();
-        let program = on.flash.prepare(Command::new(Kind::Program, origin, task, first));
+        let program = on.flash.prepare(Command::new(Kind::Program, origin, owner, first));
         let command = on.flash.command_mut(program);
         (command.units, command.codewords) = (sources, page_codewords);
         command.waits_for = flash_pages;
@@ -342,7 +348,7 @@ impl Collector {
             let units = self.batch[from..].iter().take_while(on_it).count();
             from += units;
             let units = units as u32;
-            let id = on.flash.prepare(Command::new(Kind::Read, origin, task, page));
+            let id = on.flash.prepare(Command::new(Kind::Read, origin, owner, page));
             let read = on.flash.command_mut(id);
             (read.mode, read.units, read.codewords) = (mode, units, units * codewords);
             read.then = Some(program);
@@ -401,7 +407,8 @@ impl Collector {
             return false;
         }
         let source = on.ftl.geometry.page_at(victim, first);
-        let mut command = Command::new(Kind::Copyback, origin, Task::Collect(plane), source);
+        let mut command =
+            Command::new(Kind::Copyback, origin, ServiceId::COLLECTOR.owner(plane.get()), source);
         command.source = Some(source);
         command.units = units;
         let id = on.flash.prepare(command);

@@ -65,9 +65,9 @@ impl Collector {
         failed: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let Command { kind, origin, task, page, units, codewords, source, .. } =
+        let Command { kind, origin, owner, page, units, codewords, source, .. } =
             *on.flash.command(failed);
-        let mut program = Command::new(kind, origin, task, page);
+        let mut program = Command::new(kind, origin, owner, page);
         (program.units, program.codewords, program.source) = (units, codewords, source);
         let program = on.flash.prepare(program);
         self.sources.copy_row(failed, program);

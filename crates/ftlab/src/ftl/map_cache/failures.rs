@@ -28,8 +28,8 @@ impl MapCache {
     ) {
         count(&mut on.ftl, |counts| counts.failed += 1);
         let failed = on.flash.command(failed);
-        let Command { origin, task, page, units, codewords, .. } = *failed;
-        let mut program = Command::new(Kind::Program, origin, task, page);
+        let Command { origin, owner, page, units, codewords, .. } = *failed;
+        let mut program = Command::new(Kind::Program, origin, owner, page);
         program.set_cost(failed.cost());
         (program.units, program.codewords) = (units, codewords);
         match on.ftl.is_read_only() {

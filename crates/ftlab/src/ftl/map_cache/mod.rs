@@ -24,15 +24,16 @@ use std::collections::VecDeque;
 
 pub(crate) use self::ready::Ready;
 use self::ready::Todo;
-pub(crate) use self::rewrites::Progress;
+use self::rewrites::Progress;
 use self::room::Stalled;
 pub(crate) use self::waiting::Seeker;
 use self::waiting::{Fetch, Load, Queue, Rewrite, Table, Waiter};
 use crate::engine::{Handle, Slab};
 use crate::ftl::gc::Collector;
 use crate::ftl::mapping::dftl::{DemandCounts, Found};
+use crate::ftl::service::{Attention, Service};
 use crate::ftl::{FlashContents, Ftl, Kernel};
-use crate::scheduler::{Probe, Task};
+use crate::scheduler::{CommandId, Owner, Probe, ServiceId};
 use crate::units::{Lpn, SimTime, Tpn};
 use crate::verify::Canary;
 
@@ -48,6 +49,33 @@ pub(crate) struct MapCache {
     stalled: Stalled,
     /// What goes on next.
     todo: VecDeque<Todo>,
+}
+
+/// What a flash command is for.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// A translation page is read for entries of it.
+    Load(Tpn),
+    /// A translation page is rewritten.
+    Rewrite(Tpn),
+}
+
+impl Step {
+    fn owner(self) -> Owner {
+        let (of, rewrites) = match self {
+            Step::Load(of) => (of, 0),
+            Step::Rewrite(of) => (of, 1),
+        };
+        ServiceId::MAP.owner(of.get() << 1 | rewrites)
+    }
+
+    fn of(token: u32) -> Step {
+        let of = Tpn::new(token >> 1);
+        match token & 1 {
+            0 => Step::Load(of),
+            _ => Step::Rewrite(of),
+        }
+    }
 }
 
 /// How an entry of a translation page comes into memory.
@@ -86,11 +114,6 @@ impl MapCache {
         let mut all: Vec<Tpn> = self.rewrites.keys().copied().collect();
         all.sort_unstable();
         all
-    }
-
-    /// Whether nobody waits, and nothing is under way.
-    pub fn is_at_rest(&self) -> bool {
-        self.by_page.is_empty() && self.loads.is_empty() && self.rewrites.is_empty()
     }
 
     /// Whether looking up the entry of a page may ask something of flash.
@@ -218,7 +241,7 @@ impl MapCache {
         }
         if matches!(source, Source::Flash) {
             let cause = self.fetches[fetch].cause;
-            let reads = self.read_map(of, cause, Task::LoadMap(of), on);
+            let reads = self.read_map(of, cause, Step::Load(of).owner(), on);
             self.loads.insert(of, Load { reads, fetches: Queue::default() });
         }
         let MapCache { fetches, loads, rewrites, .. } = self;
@@ -227,5 +250,40 @@ impl MapCache {
             None => &mut loads.entry(of).or_default().fetches,
         };
         MapCache::push(fetches, queue, fetch);
+    }
+}
+
+impl Service for MapCache {
+    const ID: ServiceId = ServiceId::MAP;
+    const NEEDS_TIME: &'static str = "its map lies on flash, and writes wait for entries of it";
+
+    fn done(
+        &mut self,
+        token: u32,
+        id: CommandId,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        gc: &mut Collector,
+    ) -> Attention {
+        let entries = Attention::ENTRIES.and(Attention::GIVEN_UP);
+        let changed = entries.and(Attention::FAILED).and(Attention::MAP);
+        match Step::of(token) {
+            Step::Load(of) if self.loaded(of) => entries,
+            Step::Load(_) => Attention::NONE,
+            Step::Rewrite(of) => match self.command_done(of, id, on, gc) {
+                Progress::Waits => Attention::NONE,
+                Progress::Read => entries,
+                Progress::Failed => changed,
+                Progress::Written => changed.and(Attention::INVALID),
+            },
+        }
+    }
+
+    fn unreadable(&mut self, token: u32, ftl: &mut Ftl) {
+        let (Step::Load(of) | Step::Rewrite(of)) = Step::of(token);
+        self.lose_entries(of, ftl);
+    }
+
+    fn is_at_rest(&self) -> bool {
+        self.by_page.is_empty() && self.loads.is_empty() && self.rewrites.is_empty()
     }
 }

@@ -1,17 +1,17 @@
 //! Translation pages that are rewritten.
 
 use super::waiting::{Fetch, Queue, Rewrite};
-use super::{MapCache, count};
+use super::{MapCache, Step, count};
 use crate::engine::{Handle, skills};
 use crate::ftl::gc::Collector;
 use crate::ftl::mapping::dftl::Cause;
 use crate::ftl::{FlashContents, Kernel};
-use crate::scheduler::{Command, CommandId, Kind, Probe, Task};
+use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::Tpn;
 
 /// What has come of a command of a rewrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(super) enum Progress {
     /// More is to come.
     Waits,
     /// The old copy is in memory.
@@ -59,7 +59,7 @@ impl MapCache {
         if let Some(map) = on.ftl.map_on_flash_mut() {
             map.rewrite(of);
         }
-        let reads = self.read_map(of, cause, Task::RewriteMap(of), on);
+        let reads = self.read_map(of, cause, Step::Rewrite(of).owner(), on);
         let content = Queue::default();
         self.rewrites.insert(of, Rewrite { cause, reads, content, room, again: None });
         if reads == 0 {
@@ -68,7 +68,7 @@ impl MapCache {
     }
 
     /// A read or the program of a rewrite is done.
-    pub fn command_done(
+    pub(super) fn command_done(
         &mut self,
         of: Tpn,
         id: CommandId,

@@ -3,12 +3,12 @@
 
 use std::collections::VecDeque;
 
-use super::MapCache;
+use super::{MapCache, Step};
 use crate::engine::skills;
 use crate::ftl::gc::Collector;
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::{FlashContents, Ftl, Kernel};
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Kind, Origin, Probe};
 use crate::units::{PlaneId, Ppn, Tpn};
 
 /// Programs that wait for a place, by pool of planes.
@@ -41,8 +41,8 @@ impl MapCache {
         if on.ftl.is_read_only() {
             return self.keep_map(of, &mut on.ftl);
         }
-        let task = Task::RewriteMap(of);
-        let mut program = Command::new(Kind::Program, Origin::Host, task, Ppn::new(0));
+        let owner = Step::Rewrite(of).owner();
+        let mut program = Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0));
         program.units = on.ftl.geometry().units_per_page();
         program.codewords = on.flash.bus().page_codewords();
         if let Some(cost) = on.ftl.cost_of_map() {

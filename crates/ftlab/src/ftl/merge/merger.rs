@@ -14,8 +14,10 @@ use crate::engine::Latencies;
 use crate::engine::skills;
 use crate::ftl::FlashContents;
 use crate::ftl::Kernel;
+use crate::ftl::gc::Collector;
 use crate::ftl::mapping::hybrid::{DataBlock, Room};
-use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Origin, Probe, Task};
+use crate::ftl::service::{Attention, Service};
+use crate::scheduler::{CellWork, Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
 use crate::units::{BlockId, DieId, Lpn, Nanos, PlaneId, SimTime};
 
 /// What a merger is made of.
@@ -302,7 +304,7 @@ impl Merger {
     }
 
     /// A command of a plane's job is done.
-    pub fn done<P: Probe, C: FlashContents>(
+    fn command_done<P: Probe, C: FlashContents>(
         &mut self,
         plane: PlaneId,
         id: CommandId,
@@ -482,9 +484,9 @@ fn begin_copy<P: Probe, C: FlashContents>(
     on: &mut Kernel<P, C>,
 ) -> Option<CopyProgram> {
     let PageCopy { from, to } = copy;
-    let task = Task::Merge(plane);
+    let owner = ServiceId::MERGER.owner(plane.get());
     let kind = if copyback { Kind::Copyback } else { Kind::Program };
-    let mut program = Command::new(kind, Origin::Gc, task, to);
+    let mut program = Command::new(kind, Origin::Gc, owner, to);
     program.source = Some(from);
     program.units = 1;
     let cost = on.ftl.copy_cost(from, &on.flash);
@@ -498,7 +500,7 @@ fn begin_copy<P: Probe, C: FlashContents>(
     program.codewords = on.flash.bus().page_codewords();
     let program = on.flash.prepare(program);
     cost.into_iter().for_each(|cost| cost.tell(program, &mut on.flash));
-    let mut read = Command::new(Kind::Read, Origin::Gc, task, from);
+    let mut read = Command::new(Kind::Read, Origin::Gc, owner, from);
     read.units = 1;
     read.codewords = on.flash.bus().page_codewords();
     read.then = Some(program);
@@ -509,7 +511,25 @@ fn begin_copy<P: Probe, C: FlashContents>(
 
 fn begin_erase<P: Probe, C: FlashContents>(block: BlockId, plane: PlaneId, on: &mut Kernel<P, C>) {
     let page = on.ftl.geometry.page_at(block, 0);
-    let erase = Command::new(Kind::Erase, Origin::Gc, Task::Merge(plane), page);
+    let erase = Command::new(Kind::Erase, Origin::Gc, ServiceId::MERGER.owner(plane.get()), page);
     let id = on.flash.prepare(erase);
     on.flash.submit(on.now, id);
+}
+
+impl Service for Merger {
+    const ID: ServiceId = ServiceId::MERGER;
+    const NEEDS_TIME: &'static str = "blocks of a log are merged while other planes work";
+
+    fn done(
+        &mut self,
+        token: u32,
+        id: CommandId,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        _: &mut Collector,
+    ) -> Attention {
+        match self.command_done(PlaneId::new(token), id, on) {
+            Step::Done => Attention::MERGED,
+            Step::Goes => Attention::NONE,
+        }
+    }
 }

@@ -1,106 +1,94 @@
 //! Reads and write-backs that wait for entries of a map that lies on flash, and go on.
 
-use super::base::Base;
-use super::gathering::Gathering;
-use super::{Contents, Device};
 use crate::cache::SlotId;
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::read;
+use crate::device::read::Gathering;
+use crate::device::write::Writes;
 use crate::engine::skills::{self, Skills};
-use crate::ftl::map_cache::{Progress, Ready, Seeker};
+use crate::ftl::map_cache::{Ready, Seeker};
 use crate::scheduler::{CommandId, Probe, Spent};
-use crate::units::{Lpn, Nanos, PageSpan, PlaneId, RequestId, SectorMask, Tpn};
+use crate::units::{Lpn, Nanos, PageSpan, PlaneId, RequestId, SectorMask};
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// Looks up the entry of a page that is written back. False if `program` has to wait for it.
-    pub(super) fn finds_entry_of_write(
+    pub(in crate::device) fn finds_entry_of_write(
         &mut self,
         page: Lpn,
         program: CommandId,
         slot: SlotId,
+        on: &mut Base<impl Probe, impl Contents>,
     ) -> bool {
-        let finds = self.base.finds_entry(page, Seeker::WriteBack(program, slot.get()));
+        let finds = on.finds_entry(page, Seeker::WriteBack(program, slot.get()));
         if !finds {
-            self.base.kernel.flash.command_mut(program).waits_for += 1;
-            self.go_on_with_entries();
+            on.kernel.flash.command_mut(program).waits_for += 1;
+            self.go_on_with_entries(on);
         }
         finds
     }
 
-    /// A translation page was read, or a part of it.
-    pub(super) fn map_loaded(&mut self, of: Tpn) {
-        if self.base.services.map.as_mut().is_some_and(|map| map.loaded(of)) {
-            self.go_on_with_entries();
-            self.begin_after_given_up();
-        }
-    }
-
-    /// A read or the program of a rewrite is done.
-    pub(super) fn map_command_done(&mut self, of: Tpn, id: CommandId) {
-        let progress = self.base.map_command_done(of, id);
-        if progress == Progress::Waits {
-            return;
-        }
-        self.go_on_with_entries();
-        if progress != Progress::Read {
-            self.base.empty_failed::<{ skills::ALL }>();
-            self.rewrite_what_is_due::<{ skills::ALL }>();
-        }
-        if progress == Progress::Written {
-            self.base.relieve::<{ skills::ALL }>();
-        }
-        self.begin_after_given_up();
-    }
-
     /// Rewrites the translation pages that collection, trims and writes have made stale.
     #[inline]
-    pub(super) fn rewrite_what_is_due<const S: Skills>(&mut self) {
-        if skills::any(S, skills::RARE) && self.base.services.map.is_some() {
-            self.base.rewrite_map();
-            self.go_on_with_entries();
+    pub(in crate::device) fn rewrite_what_is_due<const S: Skills>(
+        &mut self,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if skills::any(S, skills::RARE) && on.services.map.is_some() {
+            on.rewrite_map();
+            self.go_on_with_entries(on);
         }
     }
 
     /// A plane may be written again: translation pages that found no place go there.
-    pub(super) fn retry_map(&mut self, plane: PlaneId) {
-        if self.base.services.map.is_some() {
-            self.base.retry_map(plane);
-            self.go_on_with_entries();
+    pub(in crate::device) fn retry_map(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if on.services.map.is_some() {
+            on.retry_map(plane);
+            self.go_on_with_entries(on);
         }
     }
 
     /// The device has come to its end: translation pages that wait for a place are kept in memory.
-    pub(super) fn keep_stalled_map(&mut self) {
-        if let Some(map) = &mut self.base.services.map {
-            map.keep_stalled(&mut self.base.kernel);
-            self.go_on_with_entries();
+    pub(in crate::device) fn keep_stalled_map(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+        if let Some(map) = &mut on.services.map {
+            map.keep_stalled(&mut on.kernel);
+            self.go_on_with_entries(on);
         }
-        self.rewrite_what_is_due::<{ skills::ALL }>();
+        self.rewrite_what_is_due::<{ skills::ALL }>(on);
     }
 
     /// Who waited for entries that are in memory now goes on.
-    fn go_on_with_entries(&mut self) {
+    pub(in crate::device) fn go_on_with_entries(
+        &mut self,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
         let mut gathering = None;
-        while let Some(ready) = self.base.next_with_entry() {
+        while let Some(ready) = on.next_with_entry() {
             match ready {
                 Ready::Seeker { page, who: Seeker::Read(id, sectors), waited } => {
-                    self.base.go_on_reading(id, PageSpan { page, sectors }, waited, &mut gathering);
+                    on.go_on_reading(id, PageSpan { page, sectors }, waited, &mut gathering);
                 }
                 Ready::Seeker { who: Seeker::WriteBack(program, slot), waited, .. } => {
-                    self.base.end_gathering(&mut gathering);
+                    on.end_gathering(&mut gathering);
                     let slot = SlotId::new(slot);
-                    self.base.merge_if_partial::<{ skills::ALL }>(slot, program, waited);
+                    on.merge_if_partial::<{ skills::ALL }>(slot, program, waited);
                     let spent = Spent::on_translation(waited);
-                    self.input_came::<{ skills::ALL }>(program, spent);
+                    self.input_came::<{ skills::ALL }>(program, spent, on);
                 }
-                Ready::EndOfPage => self.base.end_gathering(&mut gathering),
+                Ready::EndOfPage => on.end_gathering(&mut gathering),
             }
         }
-        self.base.end_gathering(&mut gathering);
+        on.end_gathering(&mut gathering);
     }
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
     /// Looks up the entry of a page that is read. False if the request has to wait for it.
-    pub(super) fn finds_entry_of_read(
+    pub(in crate::device) fn finds_entry_of_read(
         &mut self,
         id: RequestId,
         page: Lpn,
@@ -146,7 +134,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
             self.end_gathering(open);
         }
         let mut gathering = open.take().map(|(_, gathering)| gathering);
-        self.read_from::<{ skills::ALL }>(id, at, wanted, &mut gathering);
+        read::read_from::<{ skills::ALL }>(id, at, wanted, &mut gathering, self);
         if let Some(gathering) = gathering {
             self.kernel.flash.command_mut(gathering.command).spent.translation = waited;
             *open = Some((id, gathering));

@@ -2,7 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::{Contents, Device};
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::Writes;
+use crate::device::write::dead_dies;
+use crate::device::write::end_of_life;
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
@@ -123,30 +127,31 @@ impl Stalled {
     }
 }
 
-impl<P: Probe, C: Contents> Device<P, C> {
+impl Writes {
     /// The host may write to a plane again: programs that found nothing free go there, as far as it
     /// has room, oldest first.
-    pub(super) fn retry_stalled<const S: Skills>(&mut self, plane: PlaneId) {
-        if any(S, RARE) && self.base.kernel.ftl.is_read_only() {
-            return self.place_stalled();
+    pub(in crate::device) fn retry_stalled<const S: Skills>(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if any(S, RARE) && on.kernel.ftl.is_read_only() {
+            return end_of_life::place_stalled(self, on);
         }
-        if self.writes.stalled.is_empty() {
+        if self.stalled.is_empty() {
             return;
         }
-        let pool = self.base.kernel.ftl.placement().pool_of(plane);
+        let pool = on.kernel.ftl.placement().pool_of(plane);
         loop {
-            let oldest = self
-                .writes
-                .stalled
-                .oldest(pool, |stream| self.base.kernel.ftl.may_write(plane, stream));
+            let oldest = self.stalled.oldest(pool, |stream| on.kernel.ftl.may_write(plane, stream));
             let Some((waiting, stream)) = oldest else { break };
-            if !self.try_issue::<S>(waiting.program, stream, self.base.kernel.now - waiting.since) {
+            if !self.try_issue::<S>(waiting.program, stream, on.kernel.now - waiting.since, on) {
                 break;
             }
-            self.writes.stalled.forget_oldest(self.base.kernel.now, pool, stream);
+            self.stalled.forget_oldest(on.kernel.now, pool, stream);
         }
-        if any(S, RARE) && !self.base.kernel.ftl.dead_dies().is_empty() {
-            self.place_homeless();
+        if any(S, RARE) && !on.kernel.ftl.dead_dies().is_empty() {
+            dead_dies::place_homeless(self, on);
         }
     }
 }

@@ -2,8 +2,13 @@
 //! processed, its data brought over the link and taken in; the data of a read on its way back; and flash
 //! pages for which the processor needs its time.
 
-use super::base::Base;
-use super::{Contents, Device};
+use crate::device::base::Base;
+use crate::device::direct;
+use crate::device::read;
+use crate::device::write::Writes;
+use crate::device::write::end_of_life;
+use crate::device::write::lock_step;
+use crate::device::{Contents, Device};
 use crate::engine::skills::{self, RARE, Skills, any};
 use crate::host::{FrontEvent, Job, Op, QueueId, Request};
 use crate::scheduler::{CommandId, Probe};
@@ -11,7 +16,7 @@ use crate::units::{Nanos, RequestId};
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Puts a command into its submission queue.
-    pub(super) fn enqueue(&mut self, id: RequestId) {
+    pub(in crate::device) fn enqueue(&mut self, id: RequestId) {
         if let Some(front) = &mut self.base.desk.front {
             front.submitted(self.base.desk.intake.get(id).queue(), id);
         }
@@ -19,7 +24,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// The processor goes on, and fetches as many commands as the controller can take.
-    pub(super) fn fetch(&mut self) {
+    pub(in crate::device) fn fetch(&mut self) {
         while let Some(front) = &mut self.base.desk.front {
             // At the end of a device's life pages stay under way for ever that find no place.
             let under_way =
@@ -61,38 +66,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn start_late(&mut self, id: RequestId) {
         self.base.desk.intake.start(id, self.base.kernel.now);
         let request = *self.base.desk.intake.get(id).request();
-        self.start::<{ skills::ALL }>(id, &request);
-    }
-
-    /// Takes a command up.
-    #[inline(always)]
-    pub(super) fn start<const S: Skills>(&mut self, id: RequestId, request: &Request) {
-        if any(S, RARE) {
-            if self.base.services.direct.is_some() {
-                return self.base.start_direct(id, request);
-            }
-            if self.base.services.merger.is_some() && self.hold(id, request.op) {
-                return;
-            }
-            self.consider_end::<S>();
-        }
-        match request.op {
-            _ if any(S, RARE) && self.base.refuses(request) => self.base.desk.intake.refuse(id),
-            Op::Read => self.base.submit_read::<S>(id, request),
-            Op::Write => self.submit_write::<S>(id, request),
-            Op::Trim => self.trim_in_turn(id, request),
-            Op::Flush => self.submit_flush(id),
-        }
-        if self.base.desk.intake.settle(id) {
-            self.base.finish_from_buffer(id);
-        }
-        if any(S, RARE) {
-            self.consider_end::<S>();
-        }
+        self.writes.start::<{ skills::ALL }>(id, &request, &mut self.base);
     }
 
     /// Something of the front end is done now.
-    pub(super) fn step_front(&mut self) {
+    pub(in crate::device) fn step_front(&mut self) {
         let event =
             self.base.desk.front.as_mut().and_then(|front| front.step(self.base.kernel.now));
         match event {
@@ -123,15 +101,49 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The processor has handed over a flash page, or a row of them.
     fn scheduled(&mut self, program: CommandId) {
         match self.base.buffer.rules.row {
-            1 => self.issue_now::<{ skills::ALL }>(program),
-            _ => self.issue_row_now(program),
+            1 => self.writes.issue_now::<{ skills::ALL }>(program, &mut self.base),
+            _ => self.writes.issue_row_now(program, &mut self.base),
+        }
+    }
+}
+
+impl Writes {
+    /// Takes a command up.
+    #[inline(always)]
+    pub(in crate::device) fn start<const S: Skills>(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if any(S, RARE) {
+            if on.direct.is_some() {
+                return direct::start_direct(id, request, on);
+            }
+            if on.services.merger.is_some() && lock_step::hold(id, request.op, self, on) {
+                return;
+            }
+            end_of_life::consider_end::<S>(self, on);
+        }
+        match request.op {
+            _ if any(S, RARE) && on.refuses(request) => on.desk.intake.refuse(id),
+            Op::Read => read::submit_read::<S>(id, request, on),
+            Op::Write => self.submit_write::<S>(id, request, on),
+            Op::Trim => self.trim(id, request, on),
+            Op::Flush => self.submit_flush(id, on),
+        }
+        if on.desk.intake.settle(id) {
+            on.finish_from_buffer(id);
+        }
+        if any(S, RARE) {
+            end_of_life::consider_end::<S>(self, on);
         }
     }
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
     /// Commands of a queue that were submitted and are not completed.
-    pub(super) fn outstanding(&self, queue: QueueId) -> u32 {
+    pub(in crate::device) fn outstanding(&self, queue: QueueId) -> u32 {
         match &self.desk.front {
             Some(front) => front.outstanding(queue),
             None => u32::try_from(self.desk.intake.in_flight()).unwrap_or(u32::MAX),
@@ -141,7 +153,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// So many flash pages, of which `first` is one, are ready to be handed to the flash. Says whether the
     /// processor needs its time for that.
     #[inline]
-    pub(super) fn wait_for_processor(&mut self, first: CommandId, pages: u32) -> bool {
+    pub(in crate::device) fn wait_for_processor(&mut self, first: CommandId, pages: u32) -> bool {
         match &mut self.desk.front {
             Some(front) => front.schedule(self.kernel.now, first, pages),
             None => false,
