@@ -5,144 +5,39 @@
 //! and is written back afterwards, so that copies of a page reach flash in the order of the writes. A buffer
 //! that absorbs nothing ([`Gating`](super::Gating)) keeps each version of a page in a slot of its own;
 //! the oldest goes first.
+//!
+//! [`Buffer`] is made of parts that own their state: the [`Pages`] that are in, those that are [`Listed`] with the
+//! policy, the [`EntryQueue`], the [`Waiters`] for flash, what is [`UnderWay`]. What comes in, leaves or is counted
+//! concerns several of them, and is done here.
 
 mod audit;
-mod entry;
 mod kept;
 mod listed;
 mod pages;
+mod setup;
 mod versions;
 mod waiting;
 mod write_back;
 
 pub use self::pages::Space;
+pub use self::setup::{BufferCounts, BufferSetup, Gate, Turn};
 pub use self::waiting::Waiting;
 
 use self::listed::Listed;
 use self::pages::Pages;
+use self::setup::BufferRules;
 use self::waiting::{EntryQueue, Waiters};
 use self::write_back::UnderWay;
+use super::WriteBufferPolicy;
 use super::page::{Page, SlotId, Waiter, WaiterId};
-use super::view::{Leaves, OnFlash, Shape};
-use super::{WriteBuffer, WriteBufferPolicy};
+use super::view::{Leaves, OnFlash};
 use crate::image::{Damage, Reader, Writer};
-use crate::units::{Lpn, Nanos, RequestId};
-
-/// What a buffer is made of.
-#[derive(Clone, Debug)]
-pub struct BufferSetup {
-    /// What goes first.
-    pub policy: WriteBuffer,
-    /// What fits, in what `space` counts; none if pages are only staged.
-    pub capacity: Option<u32>,
-    /// What the capacity counts.
-    pub space: Space,
-    /// Sizes that policies go by.
-    pub shape: Shape,
-    /// Whether pages that were read from flash stay as clean ones.
-    pub keeps_reads: bool,
-    /// Write-back begins when more than this is dirty, counted likewise; otherwise only for room.
-    pub write_back_above: u32,
-    /// Flash pages on their way to flash at once, at the most; none if every page goes at once.
-    pub programs_in_flight: Option<u32>,
-    /// Flash pages that are written back together, where so many are dirty: as many as one program
-    /// serves. A whole row has to be allowed on its way.
-    pub row: u32,
-    /// Flash pages that go together, the next ones when all of these have arrived; none if each goes by
-    /// itself.
-    pub flush_pages: Option<u32>,
-    /// Write-backs begin by planes, at most one on each; none if they begin as they come.
-    pub gate: Option<Gate>,
-    /// Moving a request's data to or from DRAM.
-    pub latency: Nanos,
-}
-
-/// How write-backs begin where each plane has at most one: see `device/cycle.rs`. For placement that
-/// fixes the plane of a page, and mapping units of a flash page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Gate {
-    /// Write-backs form cycles: the next one begins when all of the last have ended.
-    pub barrier: bool,
-    /// A cycle is the longest run of pages, in the order of the policy, in which no plane comes twice,
-    /// and its pages become current together. For cycles only.
-    pub prefix: bool,
-}
-
-/// Whether a write has waited for its turn to come in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// It comes anew.
-    New,
-    /// It waited, and is the first to do so.
-    Waited,
-}
-
-/// Counts of what the buffer did, in pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BufferCounts {
-    /// Written pages that the buffer absorbed: they were in it already.
-    pub write_hits: u64,
-    /// Written pages that it did not.
-    pub write_misses: u64,
-    /// Read pages of which all wanted sectors were in the buffer.
-    pub read_hits: u64,
-    /// Read pages of which not all wanted sectors were in the buffer: they came from flash or a read cache, or were
-    /// never written.
-    pub read_misses: u64,
-    /// Pages written back.
-    pub written_back: u64,
-    /// Programs that took two pages each onto one physical page: so many were saved.
-    pub packs: u64,
-    /// Pages read from flash and written again, to fill up a block.
-    pub padded: u64,
-    /// Clean pages that went without being written.
-    pub dropped: u64,
-    /// Written pages that had to wait for room.
-    pub waited: u64,
-    /// Cycles of write-backs.
-    pub cycles: u64,
-}
-
-/// What follows from the setup of a buffer and holds all along.
-#[derive(Clone, Debug)]
-pub struct BufferRules {
-    /// What fits; none if pages are only staged.
-    pub capacity: Option<u32>,
-    /// Whether pages that were read from flash stay as clean ones.
-    pub keeps_reads: bool,
-    /// Write-back begins when more than this is dirty.
-    pub write_back_above: u32,
-    /// Flash pages on their way to flash at once, at the most.
-    pub programs_in_flight: Option<u32>,
-    /// Flash pages that are written back together, where so many are dirty.
-    pub row: u32,
-    /// Flash pages that go together, the next ones when all of these have arrived.
-    pub flush_pages: Option<u32>,
-    /// How write-backs begin, if they do so by planes.
-    pub gate: Option<Gate>,
-    /// Moving a request's data to or from DRAM.
-    pub latency: Nanos,
-}
-
-impl BufferRules {
-    fn of(setup: &BufferSetup) -> BufferRules {
-        BufferRules {
-            capacity: setup.capacity,
-            keeps_reads: setup.keeps_reads,
-            write_back_above: setup.write_back_above,
-            programs_in_flight: setup.programs_in_flight,
-            row: setup.row,
-            flush_pages: setup.flush_pages,
-            gate: setup.gate,
-            latency: setup.latency,
-        }
-    }
-}
+use crate::units::{Lpn, PageSpan, RequestId};
 
 /// The buffer.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// What holds all along.
+    /// What follows from the setup.
     pub(crate) rules: BufferRules,
     /// What is in.
     pub(crate) pages: Pages,
@@ -154,6 +49,7 @@ pub struct Buffer {
     waiters: Waiters,
     /// What is on its way there.
     pub(crate) under_way: UnderWay,
+    /// What was done so far.
     counts: BufferCounts,
 }
 
@@ -255,6 +151,111 @@ impl Buffer {
     /// What is wrong with it.
     pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
         self.listed.policy.load(from)
+    }
+
+    /// What is held, holes included.
+    #[inline]
+    pub(super) fn held(&self) -> u32 {
+        self.pages.held + self.listed.policy.holes()
+    }
+
+    /// What fits beside what is held.
+    #[inline]
+    pub(super) fn free(&self) -> u32 {
+        self.rules.capacity.map_or(0, |capacity| capacity.saturating_sub(self.held()))
+    }
+
+    /// Whether so much more comes in now. What comes anew stays behind writes that wait already.
+    #[inline]
+    pub(super) fn has_room(&self, more: u32, turn: Turn) -> bool {
+        let Some(capacity) = self.rules.capacity else { return true };
+        let passes = turn == Turn::Waited || self.queue.is_empty();
+        self.held() + more <= capacity && (passes || more == 0)
+    }
+
+    /// Takes a page of a write in, or returns none if it has to wait.
+    #[inline]
+    pub fn write(
+        &mut self,
+        span: PageSpan,
+        tag: u8,
+        turn: Turn,
+        flash: &dyn OnFlash,
+    ) -> Option<SlotId> {
+        if self.gathers() {
+            return Some(self.write_version(span, tag, flash));
+        }
+        match self.find(span.page) {
+            Some(_) if !self.acknowledges_early() => None,
+            Some(slot) => self.write_again(slot, span, tag, turn, flash),
+            None => {
+                let more = self.pages.space.of(span.sectors);
+                self.has_room(more, turn).then(|| self.insert(span, tag, flash))
+            }
+        }
+    }
+
+    /// A write of a page that is there.
+    #[inline]
+    fn write_again(
+        &mut self,
+        slot: SlotId,
+        span: PageSpan,
+        tag: u8,
+        turn: Turn,
+        flash: &dyn OnFlash,
+    ) -> Option<SlotId> {
+        let space = self.pages.space;
+        let listed = self.pages.is_listed(slot);
+        let page = &mut self.pages[slot];
+        let (before, held) = ((page.dirty, page.clean), space.of_page(page));
+        page.dirty = page.dirty.and_also(span.sectors);
+        page.clean = page.clean.without(span.sectors);
+        let more = space.of_page(page) - held;
+        // What is appended leaves a hole.
+        let moves = self.listed.policy.appends() && listed;
+        let hole = u32::from(moves && !self.listed.keeps_place(&self.pages[slot]));
+        if more + hole > 0 && !self.has_room(more + hole, turn) {
+            (self.pages[slot].dirty, self.pages[slot].clean) = before;
+            return None;
+        }
+        self.pages.held += more;
+        let page = &mut self.pages[slot];
+        page.tag = tag;
+        // Of a page that only passes through, to fill up a block, nothing was here.
+        let was_here = !page.padding || !before.0.is_empty();
+        self.counts.write_hits += u64::from(was_here);
+        self.counts.write_misses += u64::from(!was_here);
+        if listed {
+            self.listed.written(slot, before.0, &self.pages, flash);
+        } else if self.pages[slot].flushing.is_empty() {
+            self.listed.enter(slot, &self.pages, flash);
+        }
+        // A page on its way is listed again when its write-back is done.
+        Some(slot)
+    }
+
+    /// A page comes in by itself, though there be an older version; there is [room](Self::let_in) for it.
+    #[cold]
+    fn write_version(&mut self, span: PageSpan, tag: u8, flash: &dyn OnFlash) -> SlotId {
+        let older = self.find(span.page);
+        let slot = self.insert(span, tag, flash);
+        self.pages.chain(slot, older);
+        slot
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, span: PageSpan, tag: u8, flash: &dyn OnFlash) -> SlotId {
+        self.counts.write_misses += 1;
+        let slot = self.pages.insert(Page { dirty: span.sectors, tag, ..Page::of(span.page) });
+        self.listed.enter(slot, &self.pages, flash);
+        slot
+    }
+
+    /// Whether a request of so many pages comes in as a whole now. One that is larger than the buffer comes
+    /// in when nothing else is there.
+    pub fn let_in(&mut self, pages: u32) -> bool {
+        self.rules.capacity.is_none_or(|capacity| self.pages.let_in(pages, capacity))
     }
 
     /// Counts a read of a page, and tells the policy if the page was there.

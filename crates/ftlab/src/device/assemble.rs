@@ -334,9 +334,9 @@ fn buffer(options: &Options, parts: &Parts<'_>, flash: &Geometry) -> BufferSetup
         };
     };
     let pages = dram.options.pages(parts.geometry.shape().mapping_unit, parts.logical_pages);
-    let capacity = match dram.space {
-        Space::Pages | Space::Slots => pages,
-        Space::Sectors => pages.saturating_mul(whole_page),
+    let capacity = match dram.space.counts_sectors() {
+        true => pages.saturating_mul(whole_page),
+        false => pages,
     };
     let flush_pages = dram.flush_pages.filter(|_| gate.is_none());
     let (dies, planes) = (flash.dies(), flash.planes());

@@ -24,6 +24,12 @@ choices! {
 }
 
 impl Space {
+    /// Whether sectors are counted, so that a buffer may hold something of more pages than fit as wholes.
+    #[must_use]
+    pub fn counts_sectors(self) -> bool {
+        self == Space::Sectors
+    }
+
     /// What so many sectors of a page take.
     #[inline]
     pub(super) fn of(self, sectors: SectorMask) -> u32 {

@@ -137,8 +137,8 @@ impl Buffer {
         self.counts.cycles += 1;
     }
 
-    /// The dirty pages that may be written back, in the order in which the policy would have it done: those of
-    /// `Listed::candidates`.
+    /// The dirty pages that may be written back, in the order in which the policy would have it done; behind many
+    /// clean ones, by how long they have been dirty.
     #[inline]
     pub fn candidates(&self) -> impl Iterator<Item = SlotId> {
         self.listed.candidates(&self.pages)
