@@ -26,6 +26,7 @@ use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::recovery::RecoveryPolicy;
+use crate::ftl::service::Attention;
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
@@ -334,9 +335,9 @@ fn buffer(options: &Options, parts: &Parts<'_>, flash: &Geometry) -> BufferSetup
         };
     };
     let pages = dram.options.pages(parts.geometry.shape().mapping_unit, parts.logical_pages);
-    let capacity = match dram.space.counts_sectors() {
-        true => pages.saturating_mul(whole_page),
-        false => pages,
+    let capacity = match dram.space {
+        Space::Pages | Space::Slots => pages,
+        Space::Sectors => pages.saturating_mul(whole_page),
     };
     let flush_pages = dram.flush_pages.filter(|_| gate.is_none());
     let (dies, planes) = (flash.dies(), flash.planes());
@@ -451,6 +452,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
             Chore::GoOn | Chore::Patrol => None,
         }),
         has_capacitors: setup.has_capacitors,
+        wakes: Attention::NONE,
         end_of_life: None,
         ledger: Ledger::default(),
         plant: Plant::default(),

@@ -5,6 +5,8 @@
 
 use crate::device::{Contents, Device};
 use crate::engine::skills::{self, Skills};
+use crate::ftl::Kernel;
+use crate::ftl::service::Attention;
 use crate::scheduler::Probe;
 
 impl<P: Probe, C: Contents> Device<P, C> {
@@ -15,6 +17,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let sets = [skills::PLAIN, skills::COMMON];
         let fitting = sets.into_iter().find(|set| has & !set == 0);
         self.skills = fitting.unwrap_or(skills::ALL);
+        self.base.wakes = self.wakes();
     }
 
     /// Runs on a set from now on that holds its own. Nothing changes but the time that it takes to simulate.
@@ -27,6 +30,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[must_use]
     pub fn skills(&self) -> Skills {
         self.skills
+    }
+
+    /// What somebody in this device wants to hear of.
+    fn wakes(&self) -> Attention {
+        let Kernel { ftl, flash, .. } = &self.base.kernel;
+        let fails = flash.hazards().is_some() || ftl.life().is_some();
+        let hazards = if fails { Attention::HAZARDS } else { Attention::NONE };
+        let held = match ftl.triggers().preemptible {
+            true => Attention::HELD_BACK,
+            false => Attention::NONE,
+        };
+        self.base.services.wakes().and(hazards).and(held)
     }
 
     /// What the device has beside flash and FTL.

@@ -43,6 +43,10 @@ use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
+use crate::ftl::parity::submit;
+use crate::ftl::service::Attention;
+use crate::ftl::slc;
+use crate::ftl::wear::dies;
 use crate::ftl::{Ftl, FtlCounts, Kernel};
 use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
 use crate::scheduler::{CommandId, Flash, Origin, Owner, Probe, ServiceId};
@@ -130,7 +134,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return true;
         }
         if end_of_life::stands_still(&mut self.writes, &mut self.base) {
-            self.fetch();
+            front::fetch(&mut self.writes, &mut self.base);
             return true;
         }
         if laws::ON {
@@ -182,30 +186,47 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.command_done::<S>(id);
         }
         self.base.kernel.flash.go_on_with::<S>(self.base.kernel.now, die);
-        if any(S, RARE | RARE_ON_FLASH) {
-            self.look_around(die);
+        if any(S, RARE | RARE_ON_FLASH) && self.base.wakes != Attention::NONE {
+            self.die_is_done(die);
         }
     }
 
-    /// What else may be due when a die is done with something.
-    fn look_around(&mut self, die: DieId) {
-        if self.base.kernel.ftl.has_news_of_death() {
+    /// A die is done with something: whoever wants to hear of that is told.
+    fn die_is_done(&mut self, die: DieId) {
+        let wakes = self.base.wakes;
+        if wakes.has(Attention::HAZARDS) {
+            self.look_for_hazards();
+        }
+        if wakes.has(Attention::DIE_DONE)
+            && let Some(rewriter) = &mut self.base.services.rewriter
+        {
+            rewriter.die_is_done(die, &self.base.kernel);
+        }
+        if wakes.has(Attention::HELD_BACK) {
+            let Base { kernel, services, .. } = &mut self.base;
+            services
+                .collector
+                .let_go::<{ skills::ALL }>(submit::die_filled(die, &kernel.ftl), kernel);
+        }
+        if wakes.has(Attention::QUIET)
+            && lock_step::is_stopping(&self.writes)
+            && self.base.kernel.flash.in_flight() == 0
+        {
+            lock_step::flash_is_quiet(&mut self.writes, &mut self.base);
+        }
+        if wakes.has(Attention::HAZARDS) {
+            end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
+        }
+    }
+
+    /// A die may have died, or a block been read too often.
+    fn look_for_hazards(&mut self) {
+        if dies::has_news_of_death(&mut self.base.kernel.ftl) {
             dead_dies::go_on_without_die(&mut self.writes, &mut self.base);
         }
         while let Some(block) = self.base.kernel.flash.next_read_often() {
             patrol::refresh_read_often(block, &mut self.base);
         }
-        if let Some(rewriter) = &mut self.base.services.rewriter {
-            rewriter.die_is_done(die, &self.base.kernel);
-        }
-        if self.base.kernel.ftl.triggers().preemptible {
-            let Base { kernel, services, .. } = &mut self.base;
-            services.collector.let_go::<{ skills::ALL }>(kernel.ftl.die_filled(die), kernel);
-        }
-        if lock_step::is_stopping(&self.writes) && self.base.kernel.flash.in_flight() == 0 {
-            lock_step::flash_is_quiet(&mut self.writes, &mut self.base);
-        }
-        end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
     }
 
     /// One flash command is done: tell whom it was done for.
@@ -343,7 +364,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     fn host_is_back(&mut self) {
         self.idle.interrupted();
         self.services.collector.host_back();
-        self.kernel.ftl.set_idle_for_cache(false);
+        slc::cache::set_idle_for_cache(false, &mut self.kernel.ftl);
     }
 
     /// When the next event is due, and whose it is.
@@ -437,8 +458,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let queue = self.base.desk.queues.of(request.stream);
         let id = self.base.desk.intake.admit(at, queue, request);
         match self.base.desk.front {
-            Some(_) if any(S, RARE) => self.enqueue(id),
-            _ => self.writes.start::<S>(id, &request, &mut self.base),
+            Some(_) if any(S, RARE) => front::enqueue(id, &mut self.writes, &mut self.base),
+            _ => front::start::<S>(id, &request, &mut self.writes, &mut self.base),
         }
         if laws::ON {
             self.verify_event();
@@ -489,7 +510,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             self.base.kernel.now = next;
             match part {
-                Part::Front => self.step_front(),
+                Part::Front => front::step_front(&mut self.writes, &mut self.base),
                 Part::Buffer => {
                     if let Some((_, id)) = self.base.desk.from_buffer.pop_front() {
                         self.base.finish(id);
@@ -499,7 +520,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 Part::Idle => self.do_chore(limit),
             }
             if any(S, RARE) && self.base.desk.front.is_some() {
-                self.fetch();
+                front::fetch(&mut self.writes, &mut self.base);
             }
             if laws::ON {
                 self.verify_event();

@@ -29,6 +29,12 @@ macro_rules! services {
                 of_each.into_iter().fold(0, |all, one| all | one)
             }
 
+            /// What they want to hear of.
+            pub fn wakes(&self) -> Attention {
+                let of_each = [$(self.$name.as_ref().map(|_| <$service>::WAKES)),*];
+                of_each.into_iter().flatten().fold(Attention::NONE, Attention::and)
+            }
+
             /// Why a device with these services can't be written without a clock.
             pub fn needs_time(&self) -> Option<&'static str> {
                 let of_each = [$(self.$name.as_ref().map(|_| <$service>::NEEDS_TIME)),*];

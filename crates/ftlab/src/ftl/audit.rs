@@ -3,7 +3,10 @@
 use super::gc::VictimPolicy;
 use super::{BlockState, Ftl};
 use crate::engine::skills;
+use crate::ftl::fragments;
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::merge;
+use crate::ftl::slc;
 use crate::units::{BlockId, Lpn, PlaneId};
 
 impl Ftl {
@@ -30,7 +33,7 @@ impl Ftl {
             return Ok(mapped);
         }
         if self.packs() {
-            return self.audit_fragments();
+            return fragments::audit::audit_fragments(self);
         }
         let pages = match self.mapping.dftl() {
             Some(map) => {
@@ -77,7 +80,7 @@ impl Ftl {
         let free = (0..blocks)
             .map(|index| self.geometry.block_in(plane, index))
             .filter(|&block| {
-                self.blocks.state(block) == BlockState::Free && !self.is_own_slc(block)
+                self.blocks.state(block) == BlockState::Free && !slc::cache::is_own_slc(block, self)
             })
             .count();
         let counted = self.free_blocks(plane);
@@ -85,7 +88,7 @@ impl Ftl {
             return Err(format!("{plane:?} counts {counted} free blocks and has {free}"));
         }
         if self.has_log() {
-            return self.audit_log(plane);
+            return merge::audit::audit_log(plane, self);
         }
         self.audit_lists(plane)?;
         self.audit_candidates(plane)?;
@@ -96,7 +99,7 @@ impl Ftl {
                 return Err(format!("{plane:?} is noted as what it is not: writable, or full"));
             }
         }
-        self.audit_slc(plane)
+        slc::cache::audit_slc(plane, self)
     }
 
     /// The victim policy knows exactly the blocks that are closed, but for those of the SLC cache.

@@ -10,7 +10,14 @@ use super::plane::Loaded;
 use super::streams::WriteStream;
 use super::{BlockState, Ftl};
 use crate::engine::skills;
+use crate::ftl::fragments;
+use crate::ftl::merge;
+use crate::ftl::merge::fold;
 use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::recovery::rebuild;
+use crate::ftl::slc;
+use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
 use crate::image::{Damage, Part, Reader, Resume, Snapshot, Writer, take_up};
 use crate::units::{BlockId, PlaneId};
 
@@ -70,12 +77,12 @@ impl Ftl {
         to.write(Part::Blocks, |out| {
             // What invalid pages hold matters to nobody any more.
             blocks.save(geometry, out, |block, out| match self.packs() {
-                true => self.save_fragments(block, out),
+                true => fragments::image::save_fragments(block, out, self),
                 false => spare.save(blocks.valid_pages(geometry, block), out),
             });
         });
         to.write(Part::Planes, |out| {
-            self.save_life(out);
+            life::save_life(out, self);
             planes.iter().for_each(|plane| plane.save(out, |stream| blocks.units_in(stream)));
             slc.iter().for_each(|cache| cache.save(out));
             self.mapping.log().iter().for_each(|(tables, _)| tables.save(out));
@@ -104,8 +111,8 @@ impl Ftl {
 
     /// Takes the state up, in an FTL that was just built.
     pub(crate) fn load(&mut self, from: &Snapshot, resume: Resume) -> Result<(), Damage> {
-        self.forget_factory_bad();
-        self.forget_data_blocks();
+        life::forget_factory_bad(self);
+        fold::forget_data_blocks(self);
         if let Some(tables) = self.mapping.log_mut() {
             tables.begin_load();
         }
@@ -114,7 +121,7 @@ impl Ftl {
         }
         from.read(Part::Blocks, resume.random, |from| {
             if self.packs() {
-                return self.load_fragments(from);
+                return fragments::image::load_fragments(from, self);
             }
             self.load_blocks(from)?;
             self.load_mapping()
@@ -127,13 +134,13 @@ impl Ftl {
         self.check_places()?;
         from.read(Part::Closed, resume.random, |from| self.load_closed(from, &left_over, resume))?;
         self.note_streams(resume);
-        self.recount_losses();
-        self.recount_dead();
-        self.refresh_pack_room();
+        life::recount_losses(self);
+        dies::recount_dead(self);
+        fragments::room::refresh_pack_room(self);
         (0..self.geometry.planes())
             .map(PlaneId::new)
             .for_each(|at| self.refresh_writable::<{ skills::ALL }>(at));
-        self.begin_record();
+        rebuild::begin_record(self);
         Ok(())
     }
 
@@ -183,8 +190,8 @@ impl Ftl {
     /// wrote to wherever there was room. A page that shares another one's place goes where that is.
     fn check_places(&self) -> Result<(), Damage> {
         let Ftl { geometry, placement, blocks, spare, .. } = self;
-        let moved = self.blocks_died();
-        if self.must_end().is_some() || moved || placement.pools() == 1 || self.packs() {
+        let moved = dies::blocks_died(self);
+        if life::must_end(self).is_some() || moved || placement.pools() == 1 || self.packs() {
             return Ok(());
         }
         for block in (0..geometry.blocks()).map(BlockId::new) {
@@ -207,10 +214,10 @@ impl Ftl {
         from: &mut Reader<'_>,
         resume: Resume,
     ) -> Result<Vec<BlockId>, Damage> {
-        self.load_life(from)?;
+        life::load_life(from, self)?;
         let mut left_over = Vec::new();
         let streams = self.streams.open_blocks();
-        let own = self.own_slc_blocks();
+        let own = slc::cache::own_slc_blocks(self);
         for plane in (0..self.geometry.planes()).map(PlaneId::new) {
             let Ftl { geometry, blocks, planes, .. } = self;
             let check = |block| {
@@ -233,10 +240,10 @@ impl Ftl {
                     || rewrites && stream == WriteStream::REWRITES
             };
             let more = planes[plane.at()].load(from, is_filled, blocks_per_plane, check)?;
-            self.recount_unused(plane);
+            life::recount_unused(plane, self);
             left_over.extend(more);
         }
-        self.load_slc(from)?;
+        slc::cache::load_slc(from, self)?;
         if let Some(tables) = self.mapping.log_mut() {
             tables.load(&self.geometry, &self.blocks, from)?;
         }
@@ -264,8 +271,8 @@ impl Ftl {
         let state = &self.planes[plane.at()];
         let left_over = left_over.iter().filter(|&&block| self.geometry.plane_of(block) == plane);
         let mut listed: Vec<BlockId> = state.listed().chain(left_over.copied()).collect();
-        listed.extend(self.free_slc_blocks(plane));
-        listed.extend(self.open_in_log(plane));
+        listed.extend(slc::cache::free_slc_blocks(plane, self));
+        listed.extend(merge::audit::open_in_log(plane, self));
         let number = listed.len();
         listed.sort_unstable();
         listed.dedup();
@@ -274,7 +281,7 @@ impl Ftl {
         let (mut waiting, mut bad, mut dead) = (0, 0, 0);
         for (used, block) in all {
             // Blocks of the SLC cache are listed whether they were used or not.
-            let own = self.is_own_slc(block);
+            let own = slc::cache::is_own_slc(block, self);
             let used = used || own;
             match self.blocks.state(block) {
                 BlockState::Bad => bad += 1,
@@ -299,7 +306,7 @@ impl Ftl {
         }
         self.check_room(plane, bad)?;
         // Collection needs somewhere to copy to, as long as there is any.
-        let ended = self.must_end().is_some();
+        let ended = life::must_end(self).is_some();
         match state.free_blocks() {
             0 if !ended => Err(Damage(format!("{plane:?} has no free block for collection"))),
             _ => Ok(()),
@@ -340,7 +347,7 @@ impl Ftl {
             )));
         }
         let good = self.geometry.shape().blocks_per_plane - lost;
-        let needed = self.least_good_blocks();
+        let needed = life::least_good_blocks(self);
         if good < needed {
             return Err(Damage(format!(
                 "{plane:?} has {good} good blocks ({lost} are bad), and {needed} must be good so that \
@@ -400,7 +407,7 @@ impl Ftl {
         // What is cached is no candidate: it is folded in the order of closing.
         let (cached, order): (Vec<BlockId>, Vec<BlockId>) =
             order.into_iter().partition(|&block| self.blocks.is_slc(block));
-        cached.into_iter().for_each(|block| self.slc_loaded(block));
+        cached.into_iter().for_each(|block| slc::cache::slc_loaded(block, self));
         let (mut sorted, mut closed) = (candidates.clone(), order.clone());
         sorted.sort_unstable();
         closed.sort_unstable();

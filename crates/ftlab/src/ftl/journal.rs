@@ -14,6 +14,7 @@ use super::gc::Collector;
 use super::recovery::Upkeep;
 use super::service::{Attention, Service};
 use super::{FlashContents, Kernel};
+use crate::ftl::recovery::snapshot;
 use crate::scheduler::{Command, CommandId, Flash, Kind, Origin, Probe, ServiceId};
 use crate::shape::Geometry;
 use crate::units::{RequestId, SimTime};
@@ -137,7 +138,7 @@ impl Journal {
             return;
         }
         run.last = written;
-        let Some(pages) = on.ftl.begin_checkpoint() else { return };
+        let Some(pages) = snapshot::begin_checkpoint(&mut on.ftl) else { return };
         let at_once = pages.min(on.flash.geometry().dies());
         (run.left, run.under_way) = (pages - at_once, at_once);
         (0..at_once).for_each(|_| self.area.program(Page::Checkpoint, on.now, &mut on.flash));
@@ -152,7 +153,7 @@ impl Journal {
         }
         run.under_way -= 1;
         if run.under_way == 0 {
-            on.ftl.end_checkpoint();
+            snapshot::end_checkpoint(&mut on.ftl);
         }
     }
 }

@@ -4,27 +4,27 @@
 //! older copy is the current one. So whatever the mapping names has been programmed, and a page that
 //! moves can be read at its old place until its block is erased.
 
-mod audit;
+pub(crate) mod audit;
 mod blocks;
 mod cargo;
 mod contents;
 pub mod cost;
-mod fragments;
+pub(crate) mod fragments;
 pub mod gc;
-mod image;
+pub(crate) mod image;
 pub(crate) mod journal;
 mod kernel;
-mod lost;
+pub(crate) mod lost;
 pub(crate) mod map_cache;
-mod map_pages;
+pub(crate) mod map_pages;
 pub mod mapping;
 pub mod merge;
 pub mod parity;
 pub mod placement;
 mod plane;
 pub mod recovery;
-mod relocations;
-mod room;
+pub(crate) mod relocations;
+pub(crate) mod room;
 pub(crate) mod service;
 pub mod slc;
 mod spare;
@@ -40,6 +40,11 @@ pub use plane::Plane;
 pub(crate) use relocations::Relocations;
 pub use spare::Spare;
 
+use crate::ftl::merge::fold;
+use crate::ftl::parity::loss;
+use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
+use crate::ftl::wear::refresh;
 use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
 use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimPolicy, VictimView};
@@ -252,10 +257,10 @@ impl Ftl {
             plant: Plant::default(),
             geometry,
         };
-        ftl.mark_factory_bad();
-        ftl.refresh_pack_room();
+        life::mark_factory_bad(&mut ftl);
+        fragments::room::refresh_pack_room(&mut ftl);
         if ftl.mapping.log().is_some_and(|(tables, _)| tables.starts_full()) {
-            ftl.fill_data_blocks();
+            fold::fill_data_blocks(&mut ftl);
         }
         if ftl.slc.is_some() {
             // A dynamic cache may have no room even on a new device.
@@ -365,7 +370,7 @@ impl Ftl {
     pub fn look_up_for_host<const S: Skills>(&mut self, page: Lpn) -> Option<Ppn> {
         let at = self.look_up(page);
         match at {
-            Some(at) => self.count_slc::<S>(at, 1, Count::Read),
+            Some(at) => slc::cache::count_slc::<S>(at, 1, Count::Read, self),
             None => self.counts.unwritten_reads += 1,
         }
         at
@@ -458,7 +463,7 @@ impl Ftl {
     /// The flash page that begins at `first` is programmed, with `units` pages of the host on it.
     pub fn programmed_for_host<const S: Skills>(&mut self, first: Ppn, units: u32) {
         self.counts.host_pages += u64::from(units);
-        self.count_slc::<S>(first, u64::from(units), Count::Written);
+        slc::cache::count_slc::<S>(first, u64::from(units), Count::Written, self);
         self.programmed::<S>(first, units);
     }
 
@@ -468,7 +473,7 @@ impl Ftl {
         let units_per_page = self.geometry.units_per_page();
         if any(S, RARE) {
             if self.mapping.has_log() {
-                return self.programmed_in_log(first);
+                return fold::programmed_in_log(first, self);
             }
             if let Some(record) = &mut self.record {
                 record.landed(first, units_per_page);
@@ -478,11 +483,11 @@ impl Ftl {
         let block = self.geometry.block_of(first);
         let programmed = self.blocks.add_programmed(block, units_per_page);
         if any(S, RARE) && self.blocks.state(block) == BlockState::Failing {
-            self.settle_failing(block);
+            life::settle_failing(block, self);
         } else if programmed == self.units_of::<S>(block) {
             self.close(block);
         } else if any(S, RARE) && self.refresh.is_some() {
-            self.settle_sealing(block);
+            refresh::settle_sealing(block, self);
         }
     }
 
@@ -500,14 +505,14 @@ impl Ftl {
     pub(in crate::ftl) fn close(&mut self, block: BlockId) {
         self.blocks.close(block);
         if self.blocks.is_slc(block) {
-            return self.slc_closed(block);
+            return slc::cache::slc_closed(block, self);
         }
         let plane = self.geometry.plane_of(block);
         if self.dead.is_some() {
-            self.check_room_beside_dead(plane);
+            dies::check_room_beside_dead(plane, self);
         }
         if self.stripes.is_some() {
-            self.check_room_of_groups();
+            loss::check_room_of_groups(self);
         }
         let view = VictimView { plane, blocks: &self.blocks };
         let never = self.plant.is(Canary::NeverACandidate);

@@ -8,6 +8,10 @@ use super::wear::Pick;
 use super::{BlockState, Ftl};
 use crate::engine::skills::{self, RARE, SLC, Skills, UNITS, any};
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::parity::loss;
+use crate::ftl::slc;
+use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
 use crate::nand::{CellMode, Row};
 use crate::scheduler::Load;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
@@ -48,10 +52,10 @@ impl Ftl {
         let mut load = load;
         if any(S, RARE) {
             if self.read_only {
-                return self.place_anywhere(stream);
+                return life::place_anywhere(stream, self);
             }
             if self.is_homeless(page) {
-                return self.place_homeless(stream);
+                return dies::place_homeless(stream, self);
             }
             if let Some(stripes) = &self.stripes {
                 load = stripes.dies();
@@ -62,7 +66,7 @@ impl Ftl {
         {
             let view = PlacementView { load, writable: &cache.writable };
             if let Some(plane) = self.placement.choose(page, &view) {
-                return self.take_slc_page(plane);
+                return slc::cache::take_slc_page(plane, self);
             }
         }
         let view = PlacementView { load, writable: &self.writable[stream.at()] };
@@ -88,7 +92,7 @@ impl Ftl {
         };
         let plane = self.placement.choose_beside(page, row, writable)?;
         match cached {
-            true => self.take_slc_page(plane),
+            true => slc::cache::take_slc_page(plane, self),
             false => self.take_for_host::<{ skills::ALL }>(plane, stream),
         }
     }
@@ -163,8 +167,8 @@ impl Ftl {
         };
         let mut next = unit + step;
         if any(S, RARE) && self.stripes.is_some() {
-            self.begin_stripe(block, unit);
-            next += self.leave_places_out(plane, stream, block, next);
+            loss::begin_stripe(block, unit, self);
+            next += loss::leave_places_out(plane, stream, block, next, self);
         }
         if let Some(writable) = self.writable_mut(stream) {
             writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
@@ -217,7 +221,7 @@ impl Ftl {
             record.opened(block);
         }
         if self.stripes.is_some() {
-            self.leave_places_out(plane, stream, block, 0);
+            loss::leave_places_out(plane, stream, block, 0, self);
         }
         if stream.is_of_policy() {
             self.streams.opened(block, stream);
@@ -265,7 +269,9 @@ impl Ftl {
         let scarce = free <= reserve + 1;
         let collecting = state.collection.is_some() && !self.read_only;
         let paced = scarce && collecting && state.host_credit == 0;
-        !paced && (room || free > self.reserve(plane)) && !(any(S, SLC) && self.slc_holds(plane))
+        !paced
+            && (room || free > self.reserve(plane))
+            && !(any(S, SLC) && slc::cache::slc_holds(plane, self))
     }
 
     /// Notes whether the host may write to a plane, after anything changed on which that depends.
@@ -280,7 +286,8 @@ impl Ftl {
                 map.note(plane, writable, &self.geometry);
             }
         }
-        let writable = self.slc.as_ref().map(|cache| self.is_slc_writable(plane, cache));
+        let writable =
+            self.slc.as_ref().map(|cache| slc::cache::is_slc_writable(plane, cache, self));
         if let (Some(writable), Some(cache)) = (writable, &mut self.slc) {
             cache.writable.note(plane, writable, &self.geometry);
         }

@@ -30,6 +30,15 @@ impl Attention {
     /// Room in the buffer, or an end of what a program waited for, on a device at its end.
     pub const GIVEN_UP: Attention = Attention(1 << 7);
 
+    /// A die is done with something: what fails, dies or is read too often is seen then.
+    pub const HAZARDS: Attention = Attention(1 << 8);
+    /// A die is done with something, and may have nothing else to do.
+    pub const DIE_DONE: Attention = Attention(1 << 9);
+    /// The same, for commands of collection that let the host go first.
+    pub const HELD_BACK: Attention = Attention(1 << 10);
+    /// Nothing is under way on flash any more.
+    pub const QUIET: Attention = Attention(1 << 11);
+
     /// All of both.
     #[must_use]
     pub const fn and(self, other: Attention) -> Attention {
@@ -50,6 +59,8 @@ pub(crate) trait Service {
     const ID: ServiceId;
     /// What a device with it needs of the [`skills`](crate::engine::skills).
     const SKILLS: Skills = RARE;
+    /// What it wants to hear of.
+    const WAKES: Attention = Attention::NONE;
     /// Why a device that has it can't be written without a clock.
     const NEEDS_TIME: &'static str;
 

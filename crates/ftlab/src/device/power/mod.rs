@@ -9,10 +9,12 @@
 
 mod coming_up;
 
+use crate::ftl::recovery::rebuild;
 use std::collections::BTreeSet;
 
 use self::coming_up::{ComingUp, Moment};
 use crate::device::base::Base;
+use crate::device::front;
 use crate::device::patrol;
 use crate::device::write::end_of_life;
 use crate::device::write::entry;
@@ -134,9 +136,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let id = self.base.desk.intake.admit(since, queue, LAST_FLUSH);
         self.base.desk.intake.start(id, since);
-        self.writes.start::<{ skills::ALL }>(id, &LAST_FLUSH, &mut self.base);
+        front::start::<{ skills::ALL }>(id, &LAST_FLUSH, &mut self.writes, &mut self.base);
         if self.base.desk.front.is_some() {
-            self.fetch();
+            front::fetch(&mut self.writes, &mut self.base);
         }
         let mut done: Vec<Completion> = Vec::new();
         while !done.iter().any(|done| done.request == LAST_FLUSH) {
@@ -181,7 +183,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What is on flash, so many pages of a journal beside it, becomes the FTL's. Returns what has to be read and erased
     /// for that.
     fn find_all(&mut self, left: Left, journal_pages: u32) -> Result<(Found, Plan), Damage> {
-        let (found, mut plan) = self.base.kernel.ftl.recover(left)?;
+        let (found, mut plan) = rebuild::recover(left, &mut self.base.kernel.ftl)?;
         plan.map_pages += journal_pages;
         Ok((found, plan))
     }

@@ -1,5 +1,6 @@
 //! Which devices can be written without a clock, and why others can't: something in force looks at time.
 
+use crate::ftl::wear::refresh;
 use std::fmt;
 
 use crate::device::{Contents, Device};
@@ -30,7 +31,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 "its flash fails",
             ),
             (self.base.kernel.ftl.lost_pages() > 0, "some of its data is lost"),
-            (self.base.kernel.ftl.may_have_due(), "its data is refreshed as it ages"),
+            (refresh::may_have_due(&self.base.kernel.ftl), "its data is refreshed as it ages"),
             (
                 self.base.kernel.flash.programmed().is_some(),
                 "its programs have costs, and its data has an age",

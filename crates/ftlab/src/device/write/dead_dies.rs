@@ -12,6 +12,7 @@ use crate::device::write::Writes;
 use crate::device::write::end_of_life;
 use crate::engine::skills;
 use crate::ftl::parity::Stripes;
+use crate::ftl::wear::dies;
 use crate::host::{Op, Pages, Request};
 use crate::scheduler::{CommandId, Probe};
 use crate::units::PlaneId;
@@ -62,7 +63,7 @@ pub(in crate::device) fn place_homeless(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
-    for pool in on.kernel.ftl.homeless_pools() {
+    for pool in dies::homeless_pools(&on.kernel.ftl) {
         while let Some((waiting, stream)) = writes.stalled.oldest(pool, |_| true) {
             if !on.buffer.has_acknowledged() {
                 end_of_life::give_up_stalled(pool, stream, waiting, writes, on);
@@ -85,7 +86,7 @@ pub(in crate::device) fn place_homeless(
 pub(in crate::device) fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     let die = on.kernel.flash.die_of(id);
     if on.kernel.flash.is_dead(die, on.kernel.now) {
-        on.kernel.ftl.die_died(die);
+        dies::die_died(die, &mut on.kernel.ftl);
         if on.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
             on.kernel.flash.leave_pages_out();
         }

@@ -21,6 +21,7 @@ use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::EndReason;
+use crate::ftl::wear::life;
 use crate::host::{Op, Request};
 use crate::scheduler::{Command, CommandId, Probe, Spent};
 use crate::units::{Bytes, Nanos, SimTime};
@@ -51,7 +52,7 @@ pub(in crate::device) fn consider_end<const S: Skills>(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
-    if let Some(reason) = on.kernel.ftl.must_end() {
+    if let Some(reason) = life::must_end(&on.kernel.ftl) {
         end_life(reason, writes, on);
     }
 }
@@ -81,7 +82,7 @@ pub(in crate::device) fn stands_still(
 
 #[cold]
 fn end_life(reason: EndReason, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
-    on.kernel.ftl.end_life(reason);
+    life::end_life(reason, &mut on.kernel.ftl);
     let host_written = on.desk.intake.written();
     let at = on.kernel.now;
     on.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });

@@ -6,6 +6,7 @@ use crate::device::base::Base;
 use crate::device::write::Writes;
 use crate::device::{Contents, PageProgram};
 use crate::engine::skills::{self, Skills};
+use crate::ftl::recovery::rebuild;
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Ppn, SectorMask};
 use crate::verify::Canary;
@@ -46,7 +47,7 @@ pub(in crate::device) fn fill_page<const S: Skills>(
         let &Page { page, flushing: sectors, padding, discard, .. } = page;
         on.kernel.ftl.record::<S>(to, page, sectors);
         if discard {
-            on.kernel.ftl.never_counts(to, false);
+            rebuild::never_counts(to, false, &mut on.kernel.ftl);
         }
         let sectors = if padding { SectorMask::EMPTY } else { sectors };
         let program = PageProgram { slot, page, sectors, base: [None, None], to };
@@ -78,7 +79,7 @@ fn fill_pack(slots: [SlotId; 2], to: Ppn, on: &mut Base<impl Probe, impl Content
     on.kernel.ftl.record_pack(to, parts);
     for (slot, second) in slots.into_iter().zip([false, true]) {
         if on.buffer.page(slot).discard {
-            on.kernel.ftl.never_counts(to, second);
+            rebuild::never_counts(to, second, &mut on.kernel.ftl);
         }
     }
     for (slot, (page, sectors)) in slots.into_iter().zip(parts) {

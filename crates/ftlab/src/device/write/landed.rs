@@ -6,6 +6,7 @@ use crate::device::Contents;
 use crate::device::base::Base;
 use crate::engine::skills::{self, RARE, Skills, any};
 use crate::ftl::Kernel;
+use crate::ftl::wear::life;
 use crate::scheduler::{Command, CommandId, Kind, Probe, Spent};
 use crate::units::Ppn;
 use crate::verify::Canary;
@@ -53,7 +54,8 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         let Command { page: first, units, spent, failed, .. } = *on.kernel.flash.command(id);
-        if any(S, RARE) && on.kernel.ftl.program_fails::<S>(first, failed, &mut on.kernel.contents)
+        if any(S, RARE)
+            && life::program_fails::<S>(first, failed, &mut on.kernel.contents, &mut on.kernel.ftl)
         {
             end_of_life::program_again(id, self, on);
             on.empty_failed::<S>();
@@ -142,7 +144,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// Blocks that failed are emptied and given up.
     #[inline]
     pub(in crate::device) fn empty_failed<const S: Skills>(&mut self) {
-        if self.kernel.ftl.has_failed() {
+        if life::has_failed(&self.kernel.ftl) {
             let Base { kernel, services, .. } = self;
             services.collector.empty_failed::<S>(kernel);
         }

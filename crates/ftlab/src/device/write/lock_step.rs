@@ -9,11 +9,13 @@
 use crate::cache::SlotId;
 use crate::device::Contents;
 use crate::device::base::Base;
+use crate::device::front;
 use crate::device::write::Writes;
 use crate::device::write::cycle;
 use crate::device::write::fill;
 use crate::device::write::merge;
 use crate::engine::skills;
+use crate::ftl::merge::fold;
 use crate::host::Op;
 use crate::scheduler::{Probe, Spent};
 use crate::units::{Nanos, Ppn, RequestId, SimTime};
@@ -160,7 +162,7 @@ pub(in crate::device) fn go_on(writes: &mut Writes, on: &mut Base<impl Probe, im
         breakdown.admission += Nanos(waited.0 - merging.0);
         on.desk.intake.start(id, on.kernel.now);
         let request = *on.desk.intake.get(id).request();
-        writes.start::<{ skills::ALL }>(id, &request, on);
+        front::start::<{ skills::ALL }>(id, &request, writes, on);
     }
     writes.standstill.releases = false;
 }
@@ -180,7 +182,7 @@ pub(in crate::device) fn write_at_once(
         let page = on.buffer.begin_write_back(slot, &on.kernel.ftl);
         on.kernel.contents.begin_write_back(slot, on.buffer.page(slot).flushing);
         let is_partial = on.older_parts_of(slot).iter().any(Option::is_some);
-        let at = on.kernel.ftl.place_in_log(page).expect("the cycle has room");
+        let at = fold::place_in_log(page, &mut on.kernel.ftl).expect("the cycle has room");
         fill::fill_page::<{ skills::ALL }>(slot, at, on);
         on.buffer.under_way.program_begun();
         cycle.push(Written { slot, at, is_partial });

@@ -12,6 +12,7 @@ use crate::device::write::lock_step::Motion;
 use crate::device::{Contents, Device};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::mapping::hybrid::Room;
+use crate::ftl::merge::fold;
 use crate::ftl::merge::{Merger, Step};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
@@ -41,12 +42,12 @@ pub(in crate::device) fn place_in_log(
     on: &mut Base<impl Probe, impl Contents>,
 ) -> bool {
     let page = writes.first_page_of(program, on);
-    let plane = on.kernel.ftl.log_plane_of(page);
+    let plane = fold::log_plane_of(page, &on.kernel.ftl);
     let Some(merger) = on.services.merger.as_deref_mut() else { return false };
     if !merger.takes_writes(plane) {
         return false;
     }
-    let Some(at) = on.kernel.ftl.place_in_log(page) else { return false };
+    let Some(at) = fold::place_in_log(page, &mut on.kernel.ftl) else { return false };
     merger.program_begins(plane);
     writes.fill_place::<{ skills::ALL }>(program, at, on);
     true
@@ -58,7 +59,7 @@ pub(in crate::device) fn want_room(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
-    let plane = on.kernel.ftl.log_plane_of(page);
+    let plane = fold::log_plane_of(page, &on.kernel.ftl);
     let now = on.kernel.now;
     if on.services.merger.as_deref_mut().is_some_and(|merger| merger.want_room(now, plane, page)) {
         begin_merging(plane, writes, on);
@@ -134,7 +135,8 @@ pub(in crate::device) fn log_has_room(
         return true;
     }
     let mut pages = pages.iter().map(|&slot| on.buffer.page(slot).page);
-    let full = pages.find(|&page| matches!(on.kernel.ftl.room_in_log(page), Room::After(_)));
+    let full =
+        pages.find(|&page| matches!(fold::room_in_log(page, &on.kernel.ftl), Room::After(_)));
     if let Some(page) = full {
         stand_still(page, writes, on);
     }

@@ -8,6 +8,7 @@
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), sections 3.3 and 3.4: the rewrite queue.
 
+use crate::ftl::wear::life;
 use std::collections::VecDeque;
 
 use super::super::{Cargo, Fragment, Ftl};
@@ -346,7 +347,7 @@ impl Rewriter {
         }
         self.dies[die.at()].run = None;
         let Command { page: first, units, failed, .. } = *on.flash.command(id);
-        if on.ftl.program_fails::<{ skills::ALL }>(first, failed, &mut on.contents) {
+        if life::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             // What it carried is where it was.
             self.counts.given_up += 1;
             return;
@@ -386,6 +387,7 @@ fn may_work<P: Probe, C>(die: DieId, on: &Kernel<P, C>) -> bool {
 
 impl Service for Rewriter {
     const ID: ServiceId = ServiceId::REWRITER;
+    const WAKES: Attention = Attention::DIE_DONE;
     const NEEDS_TIME: &'static str = "pages are rewritten while dies are idle";
 
     fn done(

@@ -5,15 +5,16 @@
 //! the mapping to say: an owner whose fragment lies there. A physical page is valid as long as anybody
 //! lives in it. So owners may leave at any moment, between the placement of a program and its end, too.
 
-mod audit;
-mod image;
-mod room;
+pub(crate) mod audit;
+pub(crate) mod image;
+pub(crate) mod room;
 
 pub(super) use room::PackRoom;
 
 use super::Ftl;
 use super::mapping::{MappingPolicy, Places, Reconstruction};
 use crate::engine::skills;
+use crate::ftl::fragments;
 use crate::ftl::streams::StreamsPolicy;
 use crate::units::SectorMask;
 use crate::units::{BlockId, Lpn, Ppn};
@@ -81,7 +82,7 @@ impl Ftl {
     pub(super) fn put(&mut self, page: Lpn, newer: Ppn, older: Option<Ppn>) {
         let before = self.rmap_mut().places(page);
         self.rmap_mut().put(page, newer, older);
-        self.count_places(page, before, [Some(newer), older]);
+        fragments::room::count_places(page, before, [Some(newer), older], self);
     }
 
     fn parts_at(&self, page: Lpn, [newer, older]: Places) -> Fragments {
@@ -111,7 +112,9 @@ impl Ftl {
     #[must_use]
     pub fn fragment_room(&self) -> u32 {
         let Some(map) = self.rmap() else { return 0 };
-        map.entries().saturating_sub(map.pieces().fragmented).min(self.room_for_pieces())
+        map.entries()
+            .saturating_sub(map.pieces().fragmented)
+            .min(fragments::room::room_for_pieces(self))
     }
 
     /// Records on flash what a placed pack of the host is programmed with.
@@ -167,7 +170,7 @@ impl Ftl {
     pub(super) fn trim_fragments(&mut self, page: Lpn) -> Option<Ppn> {
         let former = self.rmap_mut().places(page);
         let newest = self.mapping.trim(page)?;
-        self.count_places(page, former, [None, None]);
+        fragments::room::count_places(page, former, [None, None], self);
         self.counts.trimmed += 1;
         former.into_iter().flatten().for_each(|at| self.leave(page, at));
         Some(newest)

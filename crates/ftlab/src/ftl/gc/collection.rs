@@ -5,7 +5,13 @@ use super::super::streams::{StreamsPolicy, WriteStream};
 use super::super::{BlockState, Ftl};
 use super::{Background, Purpose, VictimPolicy, VictimView};
 use crate::engine::skills::{self, RARE, Skills, any};
+use crate::ftl::fragments;
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::parity::loss;
+use crate::ftl::slc;
+use crate::ftl::wear::levelling;
+use crate::ftl::wear::life;
+use crate::ftl::wear::refresh;
 use crate::units::SectorMask;
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
@@ -178,18 +184,18 @@ impl Ftl {
     /// Notes that a block is being collected, and what that will yield.
     pub(super) fn begin_collection(&mut self, plane: PlaneId, wanted: Wanted) {
         let Wanted { block: victim, purpose } = wanted;
-        let returns_block = self.returns_block(&wanted);
+        let returns_block = slc::cache::returns_block(&wanted, self);
         let valid = self.blocks.valid(victim);
         self.spare.prefetch_row(self.geometry.page_at(victim, 0), OWNERS_AT_ONCE);
         let copies = valid.div_ceil(self.geometry.units_per_page());
         let gain = match returns_block {
-            true => self.pages_to_fill(plane).saturating_sub(copies),
+            true => loss::pages_to_fill(plane, self).saturating_sub(copies),
             false => 0,
         };
         self.blocks.set_state(victim, BlockState::Collecting);
         self.blocks.count_collection(victim);
         match self.blocks.is_slc(victim) {
-            true => self.slc_withdrawn(victim),
+            true => slc::cache::slc_withdrawn(victim, self),
             false if self.blocks.stream(victim).is_of_map() => self.note_map_block(),
             false if self.blocks.stream(victim) == WriteStream::REWRITES => {}
             false => self.streams.collects(victim, self.blocks.stream(victim)),
@@ -235,7 +241,7 @@ impl Ftl {
         }
         queue.push_back(wanted);
         if self.blocks.is_slc(wanted.block) {
-            self.slc_withdrawn(wanted.block);
+            slc::cache::slc_withdrawn(wanted.block, self);
         } else {
             let view = VictimView { plane, blocks: &self.blocks };
             self.victim.withdrawn(&view, wanted.block);
@@ -258,16 +264,16 @@ impl Ftl {
         if let Some(at) = state.wanted.iter().position(|wanted| self.may_go(plane, wanted)) {
             return self.planes[plane.at()].wanted.remove(at);
         }
-        if let Some(block) = self.oldest_borrowed(plane) {
+        if let Some(block) = slc::cache::oldest_borrowed(plane, self) {
             return Some(Wanted { block, purpose: Purpose::Fold });
         }
-        self.choose_victim(plane, Purpose::Space).or_else(|| self.refresh_instead(plane))
+        self.choose_victim(plane, Purpose::Space).or_else(|| refresh::refresh_instead(plane, self))
     }
 
     /// Whether a block that somebody asked for may be emptied now.
     fn may_go(&self, plane: PlaneId, wanted: &Wanted) -> bool {
         let to_spare = self.free_blocks(plane) > self.thresholds.reserve;
-        (to_spare || self.returns_block(wanted)) && self.can_empty(plane, wanted.block)
+        (to_spare || slc::cache::returns_block(wanted, self)) && self.can_empty(plane, wanted.block)
     }
 
     /// Whether a plane that collects nothing could: something was asked for, or a closed block would free
@@ -278,11 +284,11 @@ impl Ftl {
             return false;
         }
         let worth = |&block: &BlockId| {
-            self.is_worth_collecting(plane, block) && self.can_empty(plane, block)
+            loss::is_worth_collecting(plane, block, self) && self.can_empty(plane, block)
         };
         let blocks = self.geometry.shape().blocks_per_plane;
         state.wanted.iter().any(|wanted| self.may_go(plane, wanted))
-            || self.oldest_borrowed(plane).is_some()
+            || slc::cache::oldest_borrowed(plane, self).is_some()
             || (0..blocks)
                 .map(|index| self.geometry.block_in(plane, index))
                 .filter(|&block| {
@@ -295,13 +301,13 @@ impl Ftl {
     fn choose_victim(&mut self, plane: PlaneId, purpose: Purpose) -> Option<Wanted> {
         let view = VictimView { plane, blocks: &self.blocks };
         let mut block = self.victim.choose(&view)?;
-        if !self.is_worth_collecting(plane, block) {
-            block = self.choose_narrow(plane, block)?;
+        if !loss::is_worth_collecting(plane, block, self) {
+            block = loss::choose_narrow(plane, block, self)?;
         }
         if !self.can_empty(plane, block) {
             let view = VictimView { plane, blocks: &self.blocks };
             self.victim.closed(&view, block);
-            self.note_no_room();
+            life::note_no_room(self);
             return None;
         }
         Some(Wanted { block, purpose })
@@ -365,9 +371,10 @@ impl Ftl {
 
     /// The victim is empty: what becomes of it, and what its end is worth to the host.
     pub(super) fn end_collection(&mut self, plane: PlaneId, run: &Collection) {
-        let erased = run.purpose.frees_block() && !self.erase_fails(run.victim, run.erase_failed);
+        let erased =
+            run.purpose.frees_block() && !life::erase_fails(run.victim, run.erase_failed, self);
         if self.blocks.is_slc(run.victim) {
-            self.slc_emptied(run.victim, erased);
+            slc::cache::slc_emptied(run.victim, erased, self);
         }
         if erased {
             self.blocks.reset(run.victim);
@@ -376,14 +383,14 @@ impl Ftl {
             if !run.returns_block {
                 return;
             }
-            let pages = self.pages_to_fill(plane);
+            let pages = loss::pages_to_fill(plane, self);
             let state = &mut self.planes[plane.at()];
             state.give_back(run.victim, self.blocks.erases(run.victim));
             if self.plant.is(Canary::BlockFreeTwice) {
                 state.give_back(run.victim, self.blocks.erases(run.victim));
             }
             state.host_credit += run.earn_rest(pages);
-            if let Some(block) = self.level(run.victim, run.purpose) {
+            if let Some(block) = levelling::level(run.victim, run.purpose, self) {
                 self.want(Wanted { block, purpose: Purpose::WearLevel });
             }
         } else {
@@ -391,11 +398,11 @@ impl Ftl {
                 self.note_lost_map_block();
             }
             if erased {
-                self.lose_block(plane);
+                life::lose_block(plane, self);
             }
             self.blocks.retire(run.victim);
             self.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));
-            self.refresh_pack_room();
+            fragments::room::refresh_pack_room(self);
             self.refresh_writable::<{ skills::ALL }>(plane);
         }
     }

@@ -6,6 +6,10 @@
 //! holds, then one program. A copy is committed when it is programmed, and only if the page has not
 //! been overwritten meanwhile. The victim is erased when nothing of it is left in flight.
 
+use crate::ftl::slc;
+use crate::ftl::wear::dies;
+use crate::ftl::wear::life;
+use crate::ftl::wear::refresh;
 use std::collections::VecDeque;
 
 use super::super::{Cargo, Ftl, Kernel};
@@ -197,7 +201,7 @@ impl Collector {
 
     /// The host is idle: every plane folds its SLC cache until it is empty, or until the host is back.
     pub fn fold_all<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
-        on.ftl.set_idle_for_cache(true);
+        slc::cache::set_idle_for_cache(true, &mut on.ftl);
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
             self.consider_folding::<S>(plane, on);
         }
@@ -209,7 +213,7 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        if let Some(wanted) = on.ftl.fold_due(plane) {
+        if let Some(wanted) = slc::cache::fold_due(plane, &mut on.ftl) {
             self.collect::<S>(wanted, on);
         }
     }
@@ -243,7 +247,7 @@ impl Collector {
             }
             Some(run) if run.purpose == Purpose::Background => self.proceed::<S>(plane, on),
             // One that waits for the host's writes waits no longer.
-            Some(_) if on.ftl.may_have_due() => self.proceed::<S>(plane, on),
+            Some(_) if refresh::may_have_due(&on.ftl) => self.proceed::<S>(plane, on),
             Some(_) => {}
         }
     }
@@ -442,7 +446,10 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> Freed {
-        if any(S, RARE_ON_FLASH) && on.flash.command(id).failed && on.ftl.is_dead_plane(plane) {
+        if any(S, RARE_ON_FLASH)
+            && on.flash.command(id).failed
+            && dies::is_dead_plane(plane, &on.ftl)
+        {
             self.lost_with_die::<S>(id, on);
             return Freed::Nothing;
         }
@@ -497,7 +504,7 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> u32 {
         let Command { page: first, units, failed, .. } = *on.flash.command(id);
-        if any(S, RARE) && on.ftl.program_fails::<S>(first, failed, &mut on.contents) {
+        if any(S, RARE) && life::program_fails::<S>(first, failed, &mut on.contents, &mut on.ftl) {
             self.copy_again::<S>(plane, id, on);
             return 0;
         }
@@ -516,7 +523,7 @@ impl Collector {
             earned = run.earn();
             state.host_credit += earned;
         }
-        if any(S, RARE) && on.ftl.has_failed() {
+        if any(S, RARE) && life::has_failed(&on.ftl) {
             on.ftl.want_failed();
         }
         if !self.wind_up::<S>(plane, on) {
@@ -548,11 +555,11 @@ impl Collector {
     ) {
         let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
         on.ftl.end_collection(plane, &run);
-        if let Some(wanted) = on.ftl.fold_due(plane) {
+        if let Some(wanted) = slc::cache::fold_due(plane, &mut on.ftl) {
             on.ftl.want(wanted);
         }
-        if on.ftl.may_have_due()
-            && let Some(wanted) = on.ftl.next_refresh(plane, Some(run.purpose))
+        if refresh::may_have_due(&on.ftl)
+            && let Some(wanted) = refresh::next_refresh(plane, Some(run.purpose), &mut on.ftl)
         {
             on.ftl.want(wanted);
         }

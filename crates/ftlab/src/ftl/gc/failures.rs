@@ -4,6 +4,7 @@
 use super::super::{BlockState, Ftl};
 use super::{Collector, Purpose, VictimPolicy, VictimView, Wanted};
 use crate::engine::skills::{self, Skills};
+use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::{BlockId, PlaneId, Ppn};
@@ -12,7 +13,7 @@ impl Ftl {
     /// Whether a plane has room for the valid pages of one of its blocks.
     pub(in crate::ftl) fn can_empty(&self, plane: PlaneId, block: BlockId) -> bool {
         let copies = self.blocks.valid(block).div_ceil(self.geometry.units_per_page());
-        self.has_room_to_copy(plane, copies)
+        life::has_room_to_copy(plane, copies, self)
     }
 
     /// Notes that what failed is to be emptied.
@@ -29,7 +30,7 @@ impl Ftl {
         let Some(run) = self.planes[plane.at()].collection.take() else { return };
         let victim = run.victim();
         if run.gives_up {
-            self.lose_block(plane);
+            life::lose_block(plane, self);
         }
         if run.purpose().frees_block() && !run.gives_up {
             self.blocks.set_state(victim, BlockState::Closed);
@@ -92,10 +93,10 @@ impl Collector {
                 }
             }
             Kind::Program | Kind::Copyback => {
-                on.ftl.program_fails::<{ skills::ALL }>(page, true, &mut on.contents);
+                life::program_fails::<{ skills::ALL }>(page, true, &mut on.contents, &mut on.ftl);
             }
             Kind::Erase => {
-                on.ftl.erase_fails(on.ftl.geometry.block_of(page), true);
+                life::erase_fails(on.ftl.geometry.block_of(page), true, &mut on.ftl);
             }
         }
     }
@@ -132,7 +133,7 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         assert!(on.ftl.life.is_some(), "the reserve leaves collection a free block");
-        on.ftl.note_no_room();
+        life::note_no_room(&mut on.ftl);
         on.flash.release(program);
         let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
         run.in_flight -= 1;

@@ -11,6 +11,7 @@ use super::super::relocations::Relocations;
 use super::{Freed, Scope};
 use crate::engine::skills::ALL;
 use crate::ftl::FlashContents;
+use crate::ftl::slc;
 use crate::nand::CellMode;
 use crate::scheduler::{Flash, Kind, Origin, Turns, Work};
 use crate::units::{BlockId, Nanos, PlaneId, Ppn};
@@ -108,13 +109,13 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
 
     /// The host is idle: every plane folds its SLC cache.
     pub fn fold_all(&mut self) {
-        self.ftl.set_idle_for_cache(true);
+        slc::cache::set_idle_for_cache(true, &mut self.ftl);
         (0..self.ftl.geometry.planes())
             .for_each(|plane| self.consider_folding(PlaneId::new(plane)));
     }
 
     fn consider_folding(&mut self, plane: PlaneId) {
-        let Some(wanted) = self.ftl.fold_due(plane) else { return };
+        let Some(wanted) = slc::cache::fold_due(plane, &mut self.ftl) else { return };
         self.ftl.want(wanted);
         let state = &mut self.ftl.planes[plane.at()];
         if state.collection.is_none() && !state.wanted.is_empty() {
@@ -291,7 +292,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
             let first = self.ftl.geometry.page_at(run.victim, 0);
             self.ftl.clear(first, self.ftl.geometry.units_per_block(), self.contents);
             self.ftl.end_collection(plane, &run);
-            if let Some(wanted) = self.ftl.fold_due(plane) {
+            if let Some(wanted) = slc::cache::fold_due(plane, &mut self.ftl) {
                 self.ftl.want(wanted);
             }
             if self.ftl.free_blocks(plane) < self.ftl.thresholds.stop || self.ftl.has_wanted(plane)

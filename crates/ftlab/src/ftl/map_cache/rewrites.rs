@@ -5,6 +5,7 @@ use super::{MapCache, Step, count};
 use crate::engine::{Handle, skills};
 use crate::ftl::gc::Collector;
 use crate::ftl::mapping::dftl::Cause;
+use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
 use crate::scheduler::{Command, CommandId, Kind, Probe};
 use crate::units::Tpn;
@@ -98,7 +99,7 @@ impl MapCache {
         gc: &mut Collector,
     ) -> Progress {
         let Command { page: first, failed, .. } = *on.flash.command(id);
-        if on.ftl.program_fails::<{ skills::ALL }>(first, failed, &mut on.contents) {
+        if life::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             self.program_again(of, id, on, gc);
             return Progress::Failed;
         }

@@ -3,6 +3,7 @@
 
 use super::super::Ftl;
 use super::{Missing, OnFlash, Rest, Running, Stripes, members};
+use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
 use crate::nand::{Kind, Stripe};
 use crate::scheduler::{Command, CommandId, Flash, Load, Owner, Probe, ServiceId};
@@ -351,18 +352,13 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         {
             let die = self.flash.die_of(part);
             let is_dead = self.ftl.stripes().is_some_and(|stripes| stripes.is_known_dead(die));
-            self.ftl.parity_failed(block, is_dead);
+            life::parity_failed(block, is_dead, &mut self.ftl);
         }
         done
     }
 }
 
 impl Ftl {
-    /// The die of what is filled to which a die of the flash belongs.
-    pub(crate) fn die_filled(&self, die: DieId) -> DieId {
-        self.stripes.as_ref().map_or(die, |stripes| stripes.group_of(die))
-    }
-
     /// What placement and collection balance: commands of each die of what is filled.
     #[inline]
     pub(crate) fn dies<'a, P: Probe>(&'a self, flash: &'a Flash<P>) -> &'a Load {
@@ -371,4 +367,9 @@ impl Ftl {
             Some(stripes) => stripes.dies(),
         }
     }
+}
+
+/// The die of what is filled to which a die of the flash belongs.
+pub(crate) fn die_filled(die: DieId, ftl: &Ftl) -> DieId {
+    ftl.stripes.as_ref().map_or(die, |stripes| stripes.group_of(die))
 }
