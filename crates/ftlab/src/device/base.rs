@@ -12,6 +12,7 @@ use crate::device::services::Services;
 use crate::device::{Contents, EndOfLife};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
+use crate::ftl::cost::regulation;
 use crate::ftl::map_cache::{Ready, Seeker};
 use crate::ftl::service::Attention;
 use crate::scheduler::{Probe, Spent};
@@ -142,7 +143,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     /// The host reads sectors of a page from flash: it may be one that should lie there at another cost.
     pub fn note_flash_read(&mut self, page: Lpn, wanted: SectorMask) {
-        let past = self.kernel.ftl.read_by_host(page);
+        let past = regulation::read_by_host(page, &mut self.kernel.ftl);
         if let Some(rewriter) = &mut self.services.rewriter {
             rewriter.note_read(page, past, wanted, &self.kernel);
         }

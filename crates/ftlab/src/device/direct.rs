@@ -10,6 +10,7 @@
 //!
 //! [`Flash::keep_page_order`]: crate::scheduler::Flash::keep_page_order
 
+use crate::ftl::cost::regulation;
 use std::collections::VecDeque;
 
 use crate::device::base::Base;
@@ -127,7 +128,7 @@ fn program_in_place(
         Command::new(Kind::Program, Origin::Host, ServiceId::DIRECT.owner(id.get()), at);
     program.units = 1;
     program.codewords = on.kernel.flash.bus().page_codewords();
-    if let Some(cost) = on.kernel.ftl.cost_of_write(page) {
+    if let Some(cost) = regulation::cost_of_write(page, &mut on.kernel.ftl) {
         program.set_cost(cost);
     }
     let program = on.kernel.flash.prepare(program);

@@ -143,9 +143,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         assert!(quiet && handed_out, "only a device at rest can be saved");
         let mut snapshot = Snapshot::default();
         snapshot.write(Part::Device, |out| out.number(now.0));
-        ftl.save(&mut snapshot);
+        crate::ftl::image::save(&mut snapshot, ftl);
         snapshot.write(Part::Policies, |out| {
-            ftl.save_policies(out);
+            crate::ftl::image::save_policies(out, ftl);
             flash.save(out);
             out.nested(|out| buffer.save(out));
             out.nested(|out| front.iter().for_each(|front| front.save(out)));
@@ -165,9 +165,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.base.kernel.now = SimTime(now);
         patrol::plan_patrol(&mut self.base);
-        self.base.kernel.ftl.load(from, resume)?;
+        crate::ftl::image::load(from, resume, &mut self.base.kernel.ftl)?;
         from.read(Part::Policies, resume.random, |from| {
-            self.base.kernel.ftl.load_policies(from, resume)?;
+            crate::ftl::image::load_policies(from, resume, &mut self.base.kernel.ftl)?;
             self.base.kernel.flash.take_up(from, resume)?;
             take_up(from, resume.cache, |from| self.base.buffer.load(from))?;
             take_up(from, resume.host, |from| {
@@ -189,7 +189,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if verify::ON {
             self.verify_loaded();
         }
-        if self.base.kernel.ftl.wake_planes() || !resume.collection {
+        if crate::ftl::image::wake_planes(&mut self.base.kernel.ftl) || !resume.collection {
             self.base.relieve::<{ skills::ALL }>();
         }
         Ok(())

@@ -388,7 +388,7 @@ impl Ftl {
     #[must_use]
     pub fn owner_of(&self, at: Ppn) -> Option<Lpn> {
         match self.packs() {
-            true => self.first_owner(at),
+            true => fragments::first_owner(at, self),
             false => self.spare.owner(at),
         }
     }
@@ -527,7 +527,7 @@ impl Ftl {
     #[inline]
     pub fn commit<const S: Skills>(&mut self, page: Lpn, at: Ppn) {
         if any(S, RARE) && self.mapping.packs() {
-            return self.commit_gathered(page, at);
+            return fragments::commit_gathered(page, at, self);
         }
         let old = self.mapping.commit(page, at);
         if any(S, RARE) {
@@ -562,7 +562,7 @@ impl Ftl {
             regulation.trimmed(page);
         }
         if self.mapping.packs() {
-            return self.trim_fragments(page);
+            return fragments::trim_fragments(page, self);
         }
         let old = self.mapping.trim(page)?;
         self.counts.trimmed += 1;

@@ -72,19 +72,17 @@ impl Part {
     }
 }
 
-impl Ftl {
-    /// The map says of a page what it should.
-    #[inline]
-    pub(crate) fn settle_page(&mut self, page: Lpn, later: &mut Relocations) {
-        let part = &mut later.parts[(page.get() >> later.bits) as usize];
-        let (word, bit) = mark(page);
-        if part.marks[word] & bit != 0 || part.is_full {
-            part.settle(self);
-        }
+/// The map says of a page what it should.
+#[inline]
+pub(crate) fn settle_page(page: Lpn, later: &mut Relocations, ftl: &mut Ftl) {
+    let part = &mut later.parts[(page.get() >> later.bits) as usize];
+    let (word, bit) = mark(page);
+    if part.marks[word] & bit != 0 || part.is_full {
+        part.settle(ftl);
     }
+}
 
-    /// The map says of all pages what it should.
-    pub(crate) fn settle_all(&mut self, later: &mut Relocations) {
-        later.parts.iter_mut().for_each(|part| part.settle(self));
-    }
+/// The map says of all pages what it should.
+pub(crate) fn settle_all(later: &mut Relocations, ftl: &mut Ftl) {
+    later.parts.iter_mut().for_each(|part| part.settle(ftl));
 }

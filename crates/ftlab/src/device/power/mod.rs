@@ -227,7 +227,7 @@ pub fn power_up<P: Probe, C: Contents>(
     }
     end_of_life::consider_end::<{ skills::ALL }>(&mut device.writes, &mut device.base);
     device.writes.rewrite_what_is_due::<{ skills::ALL }>(&mut device.base);
-    device.base.kernel.ftl.wake_planes();
+    crate::ftl::image::wake_planes(&mut device.base.kernel.ftl);
     device.base.relieve::<{ skills::ALL }>();
     let recovered = Recovered {
         time,

@@ -9,6 +9,7 @@ use crate::device::write::dead_dies;
 use crate::device::{Contents, FlashRead};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, Skills, any};
 use crate::ftl::Fragment;
+use crate::ftl::lost;
 use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{PageSpan, Ppn, RequestId, SectorMask};
@@ -243,7 +244,7 @@ fn found_unreadable(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
         return;
     }
     for page in [source, Some(page)].into_iter().flatten() {
-        let first = on.kernel.ftl.lose_flash_page(page);
+        let first = lost::lose_flash_page(page, &mut on.kernel.ftl);
         on.kernel.contents.lose(first, on.units_per_page);
     }
     match owner.service {

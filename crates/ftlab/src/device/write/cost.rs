@@ -5,6 +5,7 @@ use crate::cache::{Page, SlotId};
 use crate::device::Contents;
 use crate::device::base::Base;
 use crate::device::write::Writes;
+use crate::ftl::cost::regulation;
 use crate::nand::ProgramCost;
 use crate::scheduler::{CommandId, Probe};
 use crate::units::Lpn;
@@ -22,10 +23,11 @@ impl Writes {
             let &Page { page, padding, packed_with, .. } = on.buffer.page(slot);
             let of_page = match padding {
                 true => Some(cost_of_padding(page, on)),
-                false => on.kernel.ftl.cost_of_write(page),
+                false => regulation::cost_of_write(page, &mut on.kernel.ftl),
             };
             let partner = packed_with.map(|partner| on.buffer.page(partner).page);
-            let of_partner = partner.and_then(|page| on.kernel.ftl.cost_of_write(page));
+            let of_partner =
+                partner.and_then(|page| regulation::cost_of_write(page, &mut on.kernel.ftl));
             cost = [cost, of_page, of_partner].into_iter().flatten().reduce(ProgramCost::and);
         }
         if let Some(cost) = cost {
@@ -37,7 +39,7 @@ impl Writes {
 fn cost_of_padding(page: Lpn, on: &Base<impl Probe, impl Contents>) -> ProgramCost {
     let as_was =
         on.kernel.ftl.look_up(page).map(|at| on.kernel.flash.class_at(at)).unwrap_or_default();
-    on.kernel.ftl.cost_of_copy(page, as_was).unwrap_or(ProgramCost::Of(as_was))
+    regulation::cost_of_copy(page, as_was, &on.kernel.ftl).unwrap_or(ProgramCost::Of(as_was))
 }
 
 /// What was done so far has prepared the device: what lies on flash is data from before.
@@ -48,7 +50,7 @@ pub(in crate::device) fn forget_costs_of_preparation(on: &mut Base<impl Probe, i
         return;
     }
     programmed.prepared();
-    if let Some(regulation) = on.kernel.ftl.regulation_mut() {
+    if let Some(regulation) = regulation::regulation_mut(&mut on.kernel.ftl) {
         regulation.prepared();
     }
 }

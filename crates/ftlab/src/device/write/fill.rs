@@ -6,6 +6,7 @@ use crate::device::base::Base;
 use crate::device::write::Writes;
 use crate::device::{Contents, PageProgram};
 use crate::engine::skills::{self, Skills};
+use crate::ftl::lost;
 use crate::ftl::recovery::rebuild;
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Ppn, SectorMask};
@@ -65,7 +66,7 @@ fn fill_partial_page(slot: SlotId, to: Ppn, on: &mut Base<impl Probe, impl Conte
     let older = base.into_iter().flatten().map(|part| part.sectors);
     let all = older.fold(sectors, SectorMask::and_also);
     on.kernel.ftl.record::<{ skills::ALL }>(to, page, all);
-    on.kernel.ftl.complete_from(base, sectors, to);
+    lost::complete_from(base, sectors, to, &mut on.kernel.ftl);
     on.kernel.contents.program(&PageProgram { slot, page, sectors, base, to });
 }
 

@@ -8,6 +8,9 @@
 //!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), sections 3.3 and 3.4: the rewrite queue.
 
+use crate::ftl::cost::regulation;
+use crate::ftl::gc::collection;
+use crate::ftl::lost;
 use crate::ftl::wear::life;
 use std::collections::VecDeque;
 
@@ -224,7 +227,9 @@ impl Rewriter {
         while let Some(&wish) = self.dies[die.at()].waiting.get(next) {
             let from = Self::source_of(wish.page, on)
                 .filter(|&at| on.ftl.geometry.die_of_page(at) == die && !is_written(wish.page));
-            if from.is_some_and(|from| !on.ftl.may_rewrite(on.ftl.geometry.plane_of_page(from))) {
+            if from.is_some_and(|from| {
+                !regulation::may_rewrite(on.ftl.geometry.plane_of_page(from), &on.ftl)
+            }) {
                 // Its plane is short of room, others may not be. Until the die is idle again.
                 next += 1;
                 continue;
@@ -247,7 +252,7 @@ impl Rewriter {
     }
 
     fn count_dropped(&mut self, page: Lpn, is_written: bool, ftl: &Ftl) {
-        match is_written || ftl.was_written_last(page) {
+        match is_written || regulation::was_written_last(page, ftl) {
             true => self.counts.written += 1,
             false => self.counts.high += 1,
         }
@@ -320,11 +325,11 @@ impl Rewriter {
     /// Programs what was read. False if there is no room.
     fn program<P: Probe, C: FlashContents>(&mut self, run: Run, on: &mut Kernel<P, C>) -> bool {
         let plane = on.ftl.geometry.plane_of_page(self.source(run.program, 0));
-        let Some(first) = on.ftl.place_rewrite(plane) else { return false };
+        let Some(first) = regulation::place_rewrite(plane, &mut on.ftl) else { return false };
         for unit in 0..on.flash.command(run.program).units {
             let (from, to) = (self.source(run.program, unit), Ppn::new(first.get() + unit));
-            on.ftl.record_collected::<{ skills::ALL }>(from, to);
-            on.ftl.carry::<{ skills::ALL }>(from, to, &mut on.contents);
+            collection::record_collected::<{ skills::ALL }>(from, to, &mut on.ftl);
+            lost::carry::<{ skills::ALL }>(from, to, &mut on.contents, &mut on.ftl);
         }
         on.flash.command_mut(run.program).page = first;
         let die = on.ftl.geometry.die_of(plane);
@@ -354,7 +359,11 @@ impl Rewriter {
         }
         let moves = if self.is_as_read(&run, &on.ftl) { units } else { 0 };
         for unit in 0..moves {
-            on.ftl.rewritten_page(self.source(id, unit), Ppn::new(first.get() + unit));
+            regulation::rewritten_page(
+                self.source(id, unit),
+                Ppn::new(first.get() + unit),
+                &mut on.ftl,
+            );
         }
         on.ftl.programmed::<{ skills::ALL }>(first, units);
         self.counts.done += 1;

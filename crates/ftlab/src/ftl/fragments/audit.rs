@@ -53,7 +53,7 @@ fn audit_fragment(page: Lpn, part: &Fragment, ftl: &Ftl) -> Result<(), String> {
 
 /// Somebody lives in a valid page, and two only if they fit. Returns whether it is shared.
 fn audit_owners(at: Ppn, ftl: &Ftl) -> Result<u32, String> {
-    match ftl.living(at) {
+    match fragments::living(at, ftl) {
         [None, None] => Err(format!("{at:?} is valid, and nobody lives there")),
         [Some(first), Some(second)] => match is_pack([first, second], ftl.full_page()) {
             true => Ok(1),

@@ -3,6 +3,7 @@
 
 use super::super::Ftl;
 use super::{OwnerPart, is_pack};
+use crate::ftl::fragments;
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 
@@ -18,7 +19,7 @@ pub(in crate::ftl) struct Found {
 pub(in crate::ftl) fn save_fragments(block: BlockId, out: &mut Writer, ftl: &Ftl) {
     let mut before = 0;
     for at in ftl.blocks.valid_pages(&ftl.geometry, block) {
-        let living = ftl.living(at);
+        let living = fragments::living(at, ftl);
         out.flag(living.iter().flatten().count() > 1);
         for (page, sectors) in living.into_iter().flatten() {
             // Neighbours mostly belong to neighbours.
@@ -77,11 +78,11 @@ fn map_fragments(found: &[Found], ftl: &mut Ftl) -> Result<(), Damage> {
         if let Some(other) = ftl.look_up(page) {
             return Err(Damage(format!("{page:?} lies at {other:?} and at {at:?}")));
         }
-        ftl.put(page, at, None);
+        fragments::put(page, at, None, ftl);
     }
     for &Found { page, at, .. } in found.iter().filter(|found| found.is_older) {
-        match ftl.rmap_mut().places(page) {
-            [Some(newer), None] => ftl.put(page, newer, Some(at)),
+        match fragments::rmap_mut(ftl).places(page) {
+            [Some(newer), None] => fragments::put(page, newer, Some(at), ftl),
             others => {
                 let message = format!("{page:?} has an older part at {at:?}, beside {others:?}");
                 return Err(Damage(message));
@@ -105,7 +106,7 @@ fn check_pack(page: Lpn, at: Ppn, ftl: &mut Ftl) -> Result<(), Damage> {
         return Err(Damage(format!("{at:?} can't hold {first:?} and {second:?}")));
     }
     if first.0 == page {
-        ftl.rmap_mut().joined();
+        fragments::rmap_mut(ftl).joined();
     }
     Ok(())
 }

@@ -59,7 +59,7 @@ impl Ftl {
     #[must_use]
     pub fn fragments(&self, page: Lpn) -> Fragments {
         match self.mapping.rmap() {
-            Some(map) => self.parts_at(page, map.places(page)),
+            Some(map) => parts_at(page, map.places(page), self),
             None => {
                 let at = self.mapping.look_up(page);
                 [at.map(|at| Fragment { at, sectors: self.spare.sectors(at) }), None]
@@ -71,28 +71,6 @@ impl Ftl {
     #[must_use]
     pub fn rmap(&self) -> Option<&Reconstruction> {
         self.mapping.rmap()
-    }
-
-    /// The same, to be changed.
-    pub(super) fn rmap_mut(&mut self) -> &mut Reconstruction {
-        self.mapping.rmap_mut().expect("only a mapping that packs pages has fragments")
-    }
-
-    /// The page lies at `newer` from now on and, if there is one, at `older`.
-    pub(super) fn put(&mut self, page: Lpn, newer: Ppn, older: Option<Ppn>) {
-        let before = self.rmap_mut().places(page);
-        self.rmap_mut().put(page, newer, older);
-        fragments::room::count_places(page, before, [Some(newer), older], self);
-    }
-
-    fn parts_at(&self, page: Lpn, [newer, older]: Places) -> Fragments {
-        let programmed = |at| Fragment { at, sectors: self.spare.sectors_of(at, page) };
-        let newer = newer.map(programmed);
-        let covered = newer.map_or(SectorMask::EMPTY, |newer| newer.sectors);
-        let older = older
-            .map(programmed)
-            .map(|older| Fragment { sectors: older.sectors.without(covered), ..older });
-        [newer, older]
     }
 
     /// Whether these sectors of a page may be packed: they are not all of it, and at most one of its fragments
@@ -138,121 +116,18 @@ impl Ftl {
             former.iter().flatten().filter(|part| !part.sectors.without(sectors).is_empty());
         let older = stay.next().map(|part| part.at);
         assert!(stay.next().is_none(), "{page:?} at {at:?} would have a third part: {former:?}");
-        self.put(page, at, older);
+        put(page, at, older, self);
         let (block, unit) = self.geometry.place_of(at);
         if self.blocks.is_valid(block, unit) {
-            self.rmap_mut().joined();
+            rmap_mut(self).joined();
         } else {
             self.blocks.set_valid(block, unit);
-            self.rmap_mut().packed();
+            rmap_mut(self).packed();
         }
         for Fragment { at, .. } in former.into_iter().flatten() {
             if Some(at) != older {
-                self.leave(page, at);
+                leave(page, at, self);
             }
-        }
-    }
-
-    /// [`commit`](Self::commit), where pages have fragments: all of the former ones leave.
-    #[cold]
-    pub(super) fn commit_gathered(&mut self, page: Lpn, at: Ppn) {
-        let former = self.rmap_mut().places(page);
-        self.put(page, at, None);
-        let (block, unit) = self.geometry.place_of(at);
-        self.blocks.set_valid(block, unit);
-        if !self.plant.is(Canary::OldCopyStays) {
-            former.into_iter().flatten().for_each(|at| self.leave(page, at));
-        }
-    }
-
-    /// [`trim`](Self::trim), where pages have fragments.
-    #[cold]
-    pub(super) fn trim_fragments(&mut self, page: Lpn) -> Option<Ppn> {
-        let former = self.rmap_mut().places(page);
-        let newest = self.mapping.trim(page)?;
-        fragments::room::count_places(page, former, [None, None], self);
-        self.counts.trimmed += 1;
-        former.into_iter().flatten().for_each(|at| self.leave(page, at));
-        Some(newest)
-    }
-
-    /// The mapping names `at` for `page` no more.
-    fn leave(&mut self, page: Lpn, at: Ppn) {
-        let mut owners = self.spare.parts(at).into_iter().flatten();
-        let early = self.plant.is(Canary::SharedPageFreedEarly);
-        if !early && owners.any(|(other, _)| other != page && self.lives(other, at)) {
-            self.rmap_mut().parted();
-        } else {
-            self.invalidate::<{ skills::ALL }>(at);
-        }
-    }
-
-    /// Whether a fragment of a page lies at a place.
-    fn lives(&self, page: Lpn, at: Ppn) -> bool {
-        self.mapping.rmap().is_some_and(|map| map.places(page).contains(&Some(at)))
-    }
-
-    /// The owners of a place that live there, with what it was programmed with of each.
-    pub(super) fn living(&self, at: Ppn) -> [Option<OwnerPart>; 2] {
-        self.spare.parts(at).map(|part| part.filter(|&(page, _)| self.lives(page, at)))
-    }
-
-    /// The first owner of a place that lives there, or the first of all.
-    #[cold]
-    pub(super) fn first_owner(&self, at: Ppn) -> Option<Lpn> {
-        let mut living = self.living(at).into_iter().flatten();
-        let part = living.next().or(self.spare.parts(at)[0]);
-        part.map(|(page, _)| page)
-    }
-
-    /// Records what a copy of the page at `from` is programmed with: of each page that lives there, what was
-    /// programmed there of it. Of those that have left, one is as good as another.
-    #[cold]
-    pub(super) fn record_copy_of_parts(&mut self, from: Ppn, to: Ppn) {
-        let parts = self
-            .parts_to_copy(from)
-            .map(|part| part.map(|(page, sectors)| (page, self.noted_of_copy(sectors))));
-        let forgets = self.plant.is(Canary::SecondOwnerForgotten);
-        match parts {
-            [Some(first), Some(second)] if !forgets => self.spare.record_pack(to, [first, second]),
-            [Some((page, sectors)), _] | [None, Some((page, sectors))] => {
-                self.spare.release(to);
-                self.spare.record(to, page, sectors);
-            }
-            [None, None] => unreachable!("{from:?}, which was valid, has an owner"),
-        }
-        self.note_versions_of_copy(from, to);
-    }
-
-    /// The versions of what a copy holds.
-    fn note_versions_of_copy(&mut self, from: Ppn, to: Ppn) {
-        let source = self.spare.parts(from);
-        let was_second = |(page, _): OwnerPart| source[1].is_some_and(|(second, _)| second == page);
-        let parts = self.spare.parts(to).map(|part| part.map(was_second));
-        if let Some(record) = &mut self.record {
-            record.copied_parts(from, to, parts);
-        }
-    }
-
-    /// What a copy notes of these sectors.
-    fn noted_of_copy(&self, sectors: SectorMask) -> SectorMask {
-        if self.plant.is(Canary::SectorsForgotten) { SectorMask::EMPTY } else { sectors }
-    }
-
-    /// Everything that still lives at `from` lies at `to` from now on. False if nothing does.
-    #[cold]
-    pub(super) fn relocate_parts(&mut self, from: Ppn, to: Ppn) -> bool {
-        let parts = self.spare.parts(to);
-        let moved =
-            parts.into_iter().flatten().filter(|&(page, _)| self.mapping.relocate(page, from, to));
-        moved.count() > 0
-    }
-
-    /// What a copy of the page at `from` is programmed with: those who live there, or what lay there, if all have left.
-    fn parts_to_copy(&self, from: Ppn) -> [Option<OwnerPart>; 2] {
-        match self.living(from) {
-            [None, None] => self.spare.parts(from),
-            living => living,
         }
     }
 
@@ -260,7 +135,7 @@ impl Ftl {
     #[must_use]
     pub fn owners_of_copy(&self, from: Ppn) -> [Option<Lpn>; 2] {
         match self.packs() {
-            true => self.parts_to_copy(from).map(|part| part.map(|(page, _)| page)),
+            true => parts_to_copy(from, self).map(|part| part.map(|(page, _)| page)),
             false => [self.spare.owner(from), None],
         }
     }
@@ -273,5 +148,129 @@ impl Ftl {
             Some(map) => map.mapped(),
             None => blocks().map(|block| u64::from(self.blocks.valid(block))).sum(),
         }
+    }
+}
+
+/// The same, to be changed.
+pub(in crate::ftl) fn rmap_mut(ftl: &mut Ftl) -> &mut Reconstruction {
+    ftl.mapping.rmap_mut().expect("only a mapping that packs pages has fragments")
+}
+
+/// The page lies at `newer` from now on and, if there is one, at `older`.
+pub(in crate::ftl) fn put(page: Lpn, newer: Ppn, older: Option<Ppn>, ftl: &mut Ftl) {
+    let before = rmap_mut(ftl).places(page);
+    rmap_mut(ftl).put(page, newer, older);
+    fragments::room::count_places(page, before, [Some(newer), older], ftl);
+}
+
+fn parts_at(page: Lpn, [newer, older]: Places, ftl: &Ftl) -> Fragments {
+    let programmed = |at| Fragment { at, sectors: ftl.spare.sectors_of(at, page) };
+    let newer = newer.map(programmed);
+    let covered = newer.map_or(SectorMask::EMPTY, |newer| newer.sectors);
+    let older = older
+        .map(programmed)
+        .map(|older| Fragment { sectors: older.sectors.without(covered), ..older });
+    [newer, older]
+}
+
+/// [`commit`](Self::commit), where pages have fragments: all of the former ones leave.
+#[cold]
+pub(in crate::ftl) fn commit_gathered(page: Lpn, at: Ppn, ftl: &mut Ftl) {
+    let former = rmap_mut(ftl).places(page);
+    put(page, at, None, ftl);
+    let (block, unit) = ftl.geometry.place_of(at);
+    ftl.blocks.set_valid(block, unit);
+    if !ftl.plant.is(Canary::OldCopyStays) {
+        former.into_iter().flatten().for_each(|at| leave(page, at, ftl));
+    }
+}
+
+/// [`trim`](Self::trim), where pages have fragments.
+#[cold]
+pub(in crate::ftl) fn trim_fragments(page: Lpn, ftl: &mut Ftl) -> Option<Ppn> {
+    let former = rmap_mut(ftl).places(page);
+    let newest = ftl.mapping.trim(page)?;
+    fragments::room::count_places(page, former, [None, None], ftl);
+    ftl.counts.trimmed += 1;
+    former.into_iter().flatten().for_each(|at| leave(page, at, ftl));
+    Some(newest)
+}
+
+/// The mapping names `at` for `page` no more.
+fn leave(page: Lpn, at: Ppn, ftl: &mut Ftl) {
+    let mut owners = ftl.spare.parts(at).into_iter().flatten();
+    let early = ftl.plant.is(Canary::SharedPageFreedEarly);
+    if !early && owners.any(|(other, _)| other != page && lives(other, at, ftl)) {
+        rmap_mut(ftl).parted();
+    } else {
+        ftl.invalidate::<{ skills::ALL }>(at);
+    }
+}
+
+/// Whether a fragment of a page lies at a place.
+fn lives(page: Lpn, at: Ppn, ftl: &Ftl) -> bool {
+    ftl.mapping.rmap().is_some_and(|map| map.places(page).contains(&Some(at)))
+}
+
+/// The owners of a place that live there, with what it was programmed with of each.
+pub(in crate::ftl) fn living(at: Ppn, ftl: &Ftl) -> [Option<OwnerPart>; 2] {
+    ftl.spare.parts(at).map(|part| part.filter(|&(page, _)| lives(page, at, ftl)))
+}
+
+/// The first owner of a place that lives there, or the first of all.
+#[cold]
+pub(in crate::ftl) fn first_owner(at: Ppn, ftl: &Ftl) -> Option<Lpn> {
+    let mut living = living(at, ftl).into_iter().flatten();
+    let part = living.next().or(ftl.spare.parts(at)[0]);
+    part.map(|(page, _)| page)
+}
+
+/// Records what a copy of the page at `from` is programmed with: of each page that lives there, what was
+/// programmed there of it. Of those that have left, one is as good as another.
+#[cold]
+pub(in crate::ftl) fn record_copy_of_parts(from: Ppn, to: Ppn, ftl: &mut Ftl) {
+    let parts = parts_to_copy(from, ftl)
+        .map(|part| part.map(|(page, sectors)| (page, noted_of_copy(sectors, ftl))));
+    let forgets = ftl.plant.is(Canary::SecondOwnerForgotten);
+    match parts {
+        [Some(first), Some(second)] if !forgets => ftl.spare.record_pack(to, [first, second]),
+        [Some((page, sectors)), _] | [None, Some((page, sectors))] => {
+            ftl.spare.release(to);
+            ftl.spare.record(to, page, sectors);
+        }
+        [None, None] => unreachable!("{from:?}, which was valid, has an owner"),
+    }
+    note_versions_of_copy(from, to, ftl);
+}
+
+/// The versions of what a copy holds.
+fn note_versions_of_copy(from: Ppn, to: Ppn, ftl: &mut Ftl) {
+    let source = ftl.spare.parts(from);
+    let was_second = |(page, _): OwnerPart| source[1].is_some_and(|(second, _)| second == page);
+    let parts = ftl.spare.parts(to).map(|part| part.map(was_second));
+    if let Some(record) = &mut ftl.record {
+        record.copied_parts(from, to, parts);
+    }
+}
+
+/// What a copy notes of these sectors.
+fn noted_of_copy(sectors: SectorMask, ftl: &Ftl) -> SectorMask {
+    if ftl.plant.is(Canary::SectorsForgotten) { SectorMask::EMPTY } else { sectors }
+}
+
+/// Everything that still lives at `from` lies at `to` from now on. False if nothing does.
+#[cold]
+pub(in crate::ftl) fn relocate_parts(from: Ppn, to: Ppn, ftl: &mut Ftl) -> bool {
+    let parts = ftl.spare.parts(to);
+    let moved =
+        parts.into_iter().flatten().filter(|&(page, _)| ftl.mapping.relocate(page, from, to));
+    moved.count() > 0
+}
+
+/// What a copy of the page at `from` is programmed with: those who live there, or what lay there, if all have left.
+fn parts_to_copy(from: Ppn, ftl: &Ftl) -> [Option<OwnerPart>; 2] {
+    match living(from, ftl) {
+        [None, None] => ftl.spare.parts(from),
+        living => living,
     }
 }

@@ -6,6 +6,10 @@
 //! holds, then one program. A copy is committed when it is programmed, and only if the page has not
 //! been overwritten meanwhile. The victim is erased when nothing of it is left in flight.
 
+use crate::ftl::gc::collection;
+use crate::ftl::gc::failures;
+use crate::ftl::lost;
+use crate::ftl::map_pages;
 use crate::ftl::slc;
 use crate::ftl::wear::dies;
 use crate::ftl::wear::life;
@@ -130,9 +134,9 @@ impl Collector {
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
             if on.ftl.planes[plane.at()].collection.is_some() {
                 self.proceed::<S>(plane, on);
-            } else if let Some(wanted) = on.ftl.next_in_background(plane) {
+            } else if let Some(wanted) = collection::next_in_background(plane, &mut on.ftl) {
                 on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
-                on.ftl.begin_collection(plane, wanted);
+                collection::begin_collection(plane, wanted, &mut on.ftl);
                 self.proceed::<S>(plane, on);
             }
         }
@@ -191,7 +195,11 @@ impl Collector {
     ) {
         while let Some(&(_, first)) = self.held[die.at()].front() {
             let free = on.ftl.dies(&on.flash).of(die) == 0;
-            if !free && !self.held[die.at()].iter().any(|&(plane, _)| on.ftl.is_urgent(plane)) {
+            if !free
+                && !self.held[die.at()]
+                    .iter()
+                    .any(|&(plane, _)| collection::is_urgent(plane, &on.ftl))
+            {
                 return;
             }
             self.held[die.at()].pop_front();
@@ -226,7 +234,7 @@ impl Collector {
         wanted: Wanted,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> bool {
-        let accepted = on.ftl.want(wanted);
+        let accepted = collection::want(wanted, &mut on.ftl);
         self.start_wanted::<S>(on.ftl.geometry.plane_of(wanted.block), on);
         accepted
     }
@@ -237,7 +245,7 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        if !on.ftl.has_wanted(plane) {
+        if !collection::has_wanted(plane, &on.ftl) {
             return;
         }
         match &on.ftl.planes[plane.at()].collection {
@@ -257,10 +265,10 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let Some(wanted) = on.ftl.next_to_collect(plane) else {
+        let Some(wanted) = collection::next_to_collect(plane, &mut on.ftl) else {
             return on.ftl.mark_hungry(plane);
         };
-        on.ftl.begin_collection(plane, wanted);
+        collection::begin_collection(plane, wanted, &mut on.ftl);
         self.proceed::<S>(plane, on);
     }
 
@@ -283,7 +291,7 @@ impl Collector {
             let copied = |unit: &u32| *unit < last || !on.ftl.plant.is(Canary::LastPageNotCopied);
             match on.ftl.blocks.next_valid(victim, from).filter(copied) {
                 Some(first) => {
-                    if any(S, RARE) && !on.ftl.may_go_on(plane, true, self.idle) {
+                    if any(S, RARE) && !collection::may_go_on(plane, true, self.idle, &mut on.ftl) {
                         return;
                     }
                     let copies_back = any(S, RARE) && on.ftl.triggers.copyback;
@@ -292,11 +300,13 @@ impl Collector {
                     }
                 }
                 None if in_flight > 0 => return,
-                None if any(S, RARE) && on.ftl.map_is_behind(plane) => on.ftl.rewrite_map_of(plane),
+                None if any(S, RARE) && map_pages::map_is_behind(plane, &on.ftl) => {
+                    map_pages::rewrite_map_of(plane, &mut on.ftl)
+                }
                 None if !purpose.frees_block() => return self.ended::<S>(plane, on),
-                None if !on.ftl.may_go_on(plane, false, self.idle) => return,
+                None if !collection::may_go_on(plane, false, self.idle, &mut on.ftl) => return,
                 None => {
-                    on.ftl.erasing(plane);
+                    collection::erasing(plane, &mut on.ftl);
                     let page = on.ftl.geometry.page_at(victim, 0);
                     let mut erase = Command::new(
                         Kind::Erase,
@@ -511,7 +521,7 @@ impl Collector {
         for unit in 0..units {
             let from = self.source(id, unit);
             let to = Ppn::new(first.get() + unit);
-            on.ftl.copied_page::<S>(from, to);
+            collection::copied_page::<S>(from, to, &mut on.ftl);
         }
         on.ftl.counts.gc_pages += u64::from(units);
         on.ftl.programmed::<S>(first, units);
@@ -524,7 +534,7 @@ impl Collector {
             state.host_credit += earned;
         }
         if any(S, RARE) && life::has_failed(&on.ftl) {
-            on.ftl.want_failed();
+            failures::want_failed(&mut on.ftl);
         }
         if !self.wind_up::<S>(plane, on) {
             self.proceed::<S>(plane, on);
@@ -543,7 +553,7 @@ impl Collector {
         run.erase_failed = failed;
         let victim = run.victim;
         let first = on.ftl.geometry.page_at(victim, 0);
-        on.ftl.clear(first, on.ftl.geometry.units_per_block(), &mut on.contents);
+        lost::clear(first, on.ftl.geometry.units_per_block(), &mut on.contents, &mut on.ftl);
         self.ended::<S>(plane, on);
     }
 
@@ -554,21 +564,23 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
-        on.ftl.end_collection(plane, &run);
+        collection::end_collection(plane, &run, &mut on.ftl);
         if let Some(wanted) = slc::cache::fold_due(plane, &mut on.ftl) {
-            on.ftl.want(wanted);
+            collection::want(wanted, &mut on.ftl);
         }
         if refresh::may_have_due(&on.ftl)
             && let Some(wanted) = refresh::next_refresh(plane, Some(run.purpose), &mut on.ftl)
         {
-            on.ftl.want(wanted);
+            collection::want(wanted, &mut on.ftl);
         }
-        if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop || on.ftl.has_wanted(plane) {
+        if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop
+            || collection::has_wanted(plane, &on.ftl)
+        {
             self.next::<S>(plane, on);
         } else if self.idle
-            && let Some(wanted) = on.ftl.next_in_background(plane)
+            && let Some(wanted) = collection::next_in_background(plane, &mut on.ftl)
         {
-            on.ftl.begin_collection(plane, wanted);
+            collection::begin_collection(plane, wanted, &mut on.ftl);
             self.proceed::<S>(plane, on);
         }
     }

@@ -11,6 +11,8 @@ use super::super::relocations::Relocations;
 use super::{Freed, Scope};
 use crate::engine::skills::ALL;
 use crate::ftl::FlashContents;
+use crate::ftl::gc::collection;
+use crate::ftl::lost;
 use crate::ftl::slc;
 use crate::nand::CellMode;
 use crate::scheduler::{Flash, Kind, Origin, Turns, Work};
@@ -116,7 +118,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
 
     fn consider_folding(&mut self, plane: PlaneId) {
         let Some(wanted) = slc::cache::fold_due(plane, &mut self.ftl) else { return };
-        self.ftl.want(wanted);
+        collection::want(wanted, &mut self.ftl);
         let state = &mut self.ftl.planes[plane.at()];
         if state.collection.is_none() && !state.wanted.is_empty() {
             state.host_credit = self.ftl.thresholds.host_lead;
@@ -125,10 +127,10 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     }
 
     fn next(&mut self, plane: PlaneId) {
-        let Some(wanted) = self.ftl.next_to_collect(plane) else {
+        let Some(wanted) = collection::next_to_collect(plane, &mut self.ftl) else {
             return self.ftl.mark_hungry(plane);
         };
-        self.ftl.begin_collection(plane, wanted);
+        collection::begin_collection(plane, wanted, &mut self.ftl);
         self.ftl.spare.prefetch_row(self.ftl.geometry.page_at(wanted.block, 0), FIRST_OWNERS);
         self.proceed(plane);
     }
@@ -144,8 +146,8 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         if let Some(first) = self.ftl.blocks.next_valid(victim, next_unit) {
             return self.begin_copies(plane, victim, first);
         }
-        if self.ftl.may_go_on(plane, false, self.at_end) {
-            self.ftl.erasing(plane);
+        if collection::may_go_on(plane, false, self.at_end, &mut self.ftl) {
+            collection::erasing(plane, &mut self.ftl);
             let page = self.ftl.geometry.page_at(victim, 0);
             let takes = self.flash.price_of(Kind::Erase, page, self.ftl.mode_of::<{ ALL }>(victim));
             self.flash.count_untimed(origin, Kind::Erase, 1);
@@ -159,7 +161,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         let valid = self.ftl.blocks.valid(victim).div_ceil(units_per_page);
         let mut copies = 0;
         while copies < valid.min(self.ftl.thresholds.copies_in_flight)
-            && self.ftl.may_go_on(plane, true, self.at_end)
+            && collection::may_go_on(plane, true, self.at_end, &mut self.ftl)
         {
             copies += 1;
         }
@@ -290,12 +292,13 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     pub fn erased(&mut self, plane: PlaneId) -> Freed {
         if let Some(run) = self.ftl.planes[plane.at()].collection.take() {
             let first = self.ftl.geometry.page_at(run.victim, 0);
-            self.ftl.clear(first, self.ftl.geometry.units_per_block(), self.contents);
-            self.ftl.end_collection(plane, &run);
+            lost::clear(first, self.ftl.geometry.units_per_block(), self.contents, &mut self.ftl);
+            collection::end_collection(plane, &run, &mut self.ftl);
             if let Some(wanted) = slc::cache::fold_due(plane, &mut self.ftl) {
-                self.ftl.want(wanted);
+                collection::want(wanted, &mut self.ftl);
             }
-            if self.ftl.free_blocks(plane) < self.ftl.thresholds.stop || self.ftl.has_wanted(plane)
+            if self.ftl.free_blocks(plane) < self.ftl.thresholds.stop
+                || collection::has_wanted(plane, &self.ftl)
             {
                 self.next(plane);
             }

@@ -20,6 +20,7 @@ mod rewrites;
 mod room;
 mod waiting;
 
+use crate::ftl::map_pages;
 use std::collections::VecDeque;
 
 pub(crate) use self::ready::Ready;
@@ -89,7 +90,7 @@ enum Source {
 
 /// Counts something of a map that lies on flash.
 fn count(ftl: &mut Ftl, count: impl FnOnce(&mut DemandCounts)) {
-    if let Some(map) = ftl.map_on_flash_mut() {
+    if let Some(map) = map_pages::map_on_flash_mut(ftl) {
         count(map.counts_mut());
     }
 }
@@ -124,7 +125,7 @@ impl MapCache {
         }
         let cached = map.cached();
         let is_full = cached.held() == cached.capacity();
-        let may_miss = is_full || ftl.has_translation(map.page_of(page));
+        let may_miss = is_full || map_pages::has_translation(map.page_of(page), ftl);
         cached.state(page).is_none() && may_miss && !map.keeps_entry(page)
     }
 
@@ -145,7 +146,7 @@ impl MapCache {
         gc: &mut Collector,
     ) -> bool {
         let under_way = self.by_page.get(&page).copied();
-        let Some(map) = on.ftl.map_on_flash_mut() else { return true };
+        let Some(map) = map_pages::map_on_flash_mut(&mut on.ftl) else { return true };
         let (found, of) = (map.find(page, who.cause(), under_way.is_some()), map.page_of(page));
         let room = match found {
             Found::Hit if under_way.is_none() => return true,
@@ -199,7 +200,7 @@ impl MapCache {
         let is_kept = ftl.map_on_flash().is_some_and(|map| map.keeps(of));
         let rewrite = self.rewrites.get(&of).map(|rewrite| rewrite.reads);
         let is_read = self.loads.contains_key(&of);
-        let was_written = ftl.has_translation(of);
+        let was_written = map_pages::has_translation(of, ftl);
         let source = match rewrite {
             Some(0) => Source::Memory,
             Some(_) => Source::UnderWay,

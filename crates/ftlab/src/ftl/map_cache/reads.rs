@@ -1,6 +1,7 @@
 //! Translation pages that are read: for entries, and to be rewritten.
 
 use super::{MapCache, count};
+use crate::ftl::lost;
 use crate::ftl::mapping::dftl::Cause;
 use crate::ftl::{FlashContents, Ftl, Kernel};
 use crate::scheduler::{Command, Kind, Origin, Owner, Probe};
@@ -47,7 +48,7 @@ impl MapCache {
         let entries = ftl.map_on_flash().map(|map| map.entries_of(of));
         for page in entries.into_iter().flatten().map(Lpn::new) {
             if !self.knows(page, ftl) {
-                ftl.lose_page(page);
+                lost::lose_page(page, ftl);
             }
         }
     }

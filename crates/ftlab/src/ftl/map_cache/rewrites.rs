@@ -4,6 +4,7 @@ use super::waiting::{Fetch, Queue, Rewrite};
 use super::{MapCache, Step, count};
 use crate::engine::{Handle, skills};
 use crate::ftl::gc::Collector;
+use crate::ftl::map_pages;
 use crate::ftl::mapping::dftl::Cause;
 use crate::ftl::wear::life;
 use crate::ftl::{FlashContents, Kernel};
@@ -57,7 +58,7 @@ impl MapCache {
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
     ) {
-        if let Some(map) = on.ftl.map_on_flash_mut() {
+        if let Some(map) = map_pages::map_on_flash_mut(&mut on.ftl) {
             map.rewrite(of);
         }
         let reads = self.read_map(of, cause, Step::Rewrite(of).owner(), on);
@@ -104,7 +105,7 @@ impl MapCache {
             return Progress::Failed;
         }
         let Some(rewrite) = self.rewrites.remove(&of) else { return Progress::Waits };
-        on.ftl.commit_translation(of, first);
+        map_pages::commit_translation(of, first, &mut on.ftl);
         count(&mut on.ftl, |counts| counts.programs[rewrite.cause as usize] += 1);
         if let Some((cause, room)) = rewrite.again {
             self.begin_rewrite(of, cause, room, on, gc);
@@ -119,7 +120,9 @@ impl MapCache {
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
     ) {
-        while let Some((of, cause)) = on.ftl.map_on_flash_mut().and_then(|map| map.next_due()) {
+        while let Some((of, cause)) =
+            map_pages::map_on_flash_mut(&mut on.ftl).and_then(|map| map.next_due())
+        {
             self.rewrite(of, cause, None, on, gc);
         }
     }

@@ -1,6 +1,8 @@
 //! Where translation pages go: they are placed and programmed as any page, and wait for room if there is none. One that
 //! waits is in memory as a whole, so only those wait along whose entries take the room of one of its own.
 
+use crate::ftl::cost::regulation;
+use crate::ftl::map_pages;
 use std::collections::VecDeque;
 
 use super::{MapCache, Step};
@@ -45,7 +47,7 @@ impl MapCache {
         let mut program = Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0));
         program.units = on.ftl.geometry().units_per_page();
         program.codewords = on.flash.bus().page_codewords();
-        if let Some(cost) = on.ftl.cost_of_map() {
+        if let Some(cost) = regulation::cost_of_map(&on.ftl) {
             program.set_cost(cost);
         }
         let program = on.flash.prepare(program);
@@ -70,7 +72,7 @@ impl MapCache {
 
     pub(super) fn stalls(&mut self, change: i32, ftl: &mut Ftl) {
         self.stalled.waiting = self.stalled.waiting.saturating_add_signed(change);
-        ftl.set_map_stalled(self.stalled.waiting);
+        map_pages::set_map_stalled(self.stalled.waiting, ftl);
     }
 
     /// A plane may be written again: translation pages that found no place go there, as far as it has room.
@@ -107,7 +109,9 @@ fn place_map(
     on: &mut Kernel<impl Probe, impl FlashContents>,
     gc: &mut Collector,
 ) -> bool {
-    let Some(first) = on.ftl.place_translation(of, on.flash.load()) else { return false };
+    let Some(first) = map_pages::place_translation(of, on.flash.load(), &mut on.ftl) else {
+        return false;
+    };
     let pages = on.ftl.map_on_flash().map(|map| map.pages_of(of));
     for (page, at) in pages.into_iter().flatten().zip(first.get()..) {
         on.contents.program_map(page, Ppn::new(at));

@@ -5,6 +5,8 @@
 //! erased. A plane begins only when no write of the host is under way on it, and takes none until it is done: so
 //! nothing that a merge looks at changes meanwhile, but for pages that are deallocated.
 
+use crate::ftl::gc;
+use crate::ftl::lost;
 use crate::ftl::merge::fold;
 use std::collections::VecDeque;
 
@@ -317,10 +319,11 @@ impl Merger {
             (Kind::Read, _) => {
                 for program in run.read(then.expect("a copy is read to be programmed")) {
                     let Command { page: to, source, .. } = *on.flash.command(program);
-                    on.ftl.carry::<{ skills::ALL }>(
+                    lost::carry::<{ skills::ALL }>(
                         source.expect("a copy has a source"),
                         to,
                         &mut on.contents,
+                        &mut on.ftl,
                     );
                     on.flash.submit(on.now, program);
                 }
@@ -328,7 +331,7 @@ impl Merger {
             }
             (Kind::Erase, _) => {
                 run.erasing = false;
-                on.ftl.clear(page, on.ftl.geometry.units_per_block(), &mut on.contents);
+                lost::clear(page, on.ftl.geometry.units_per_block(), &mut on.contents, &mut on.ftl);
                 fold::erased_in_log(on.ftl.geometry.block_of(page), &mut on.ftl);
             }
             (_, Some(from)) => {
@@ -491,9 +494,9 @@ fn begin_copy<P: Probe, C: FlashContents>(
     let mut program = Command::new(kind, Origin::Gc, owner, to);
     program.source = Some(from);
     program.units = 1;
-    let cost = on.ftl.copy_cost(from, &on.flash);
+    let cost = gc::cost::copy_cost(from, &on.flash, &on.ftl);
     if copyback {
-        on.ftl.carry::<{ skills::ALL }>(from, to, &mut on.contents);
+        lost::carry::<{ skills::ALL }>(from, to, &mut on.contents, &mut on.ftl);
         let id = on.flash.prepare(program);
         cost.into_iter().for_each(|cost| cost.tell(id, &mut on.flash));
         on.flash.submit(on.now, id);

@@ -2,6 +2,7 @@
 //! version counts, down to the last that stands for all of its page.
 
 use super::super::Ftl;
+use crate::ftl::fragments;
 use crate::ftl::recovery::rebuild;
 use crate::image::Damage;
 use crate::units::{Lpn, Ppn, SectorMask};
@@ -29,9 +30,9 @@ pub(in crate::ftl) fn recover_fragments(ftl: &mut Ftl) -> Result<(), Damage> {
         let counting = counting(of_page, ftl.full_page());
         match counting[..] {
             [] => {}
-            [newer] => ftl.put(page, newer, None),
-            [newer, _] if forgets => ftl.put(page, newer, None),
-            [newer, older] => ftl.put(page, newer, Some(older)),
+            [newer] => fragments::put(page, newer, None, ftl),
+            [newer, _] if forgets => fragments::put(page, newer, None, ftl),
+            [newer, older] => fragments::put(page, newer, Some(older), ftl),
             _ => return Err(Damage(format!("{page:?} is found in {counting:?}"))),
         }
     }
@@ -62,10 +63,10 @@ fn pieces(ftl: &Ftl) -> Vec<Piece> {
 /// A physical page is valid if anybody lives in it; those that two live in are counted.
 fn validate_fragments(ftl: &mut Ftl) {
     for page in (0..ftl.logical_pages).map(Lpn::new) {
-        for at in ftl.rmap_mut().places(page).into_iter().flatten() {
+        for at in fragments::rmap_mut(ftl).places(page).into_iter().flatten() {
             let (block, unit) = ftl.geometry.place_of(at);
             match ftl.blocks.is_valid(block, unit) {
-                true => ftl.rmap_mut().joined(),
+                true => fragments::rmap_mut(ftl).joined(),
                 false => ftl.blocks.set_valid(block, unit),
             }
         }

@@ -6,6 +6,8 @@
 //! never count. Which pages belong to a cycle that was not complete is known as if the spare areas said so.
 
 use crate::ftl::fragments;
+use crate::ftl::gc::collection;
+use crate::ftl::lost;
 use crate::ftl::merge::fold;
 use crate::ftl::recovery;
 use crate::ftl::recovery::packed;
@@ -121,10 +123,10 @@ fn go_to_work(used: &[u32], giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ft
     make_room(giving_up, plan, ftl);
     close_blocks(ftl);
     for &block in giving_up {
-        ftl.want(Wanted { block, purpose: Purpose::Retire });
+        collection::want(Wanted { block, purpose: Purpose::Retire }, ftl);
     }
     life::recount_losses(ftl);
-    ftl.note_streams(Resume::NONE);
+    crate::ftl::image::note_streams(Resume::NONE, ftl);
     fragments::room::refresh_pack_room(ftl);
     let planes: Vec<PlaneId> = (0..ftl.geometry.planes()).map(PlaneId::new).collect();
     planes.iter().for_each(|&plane| ftl.refresh_writable::<{ skills::ALL }>(plane));
@@ -321,7 +323,7 @@ fn make_room(giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ftl) {
 
 /// A block on which nothing counts is erased before the device is ready. Says whether that went well.
 pub(in crate::ftl) fn erase_at_power_up(block: BlockId, plan: &mut Plan, ftl: &mut Ftl) -> bool {
-    ftl.forget_block(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block());
+    lost::forget_block(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block(), ftl);
     plan.erases.push(block);
     match life::erase_fails(block, false, ftl) {
         true => {

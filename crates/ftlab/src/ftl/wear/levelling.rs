@@ -10,6 +10,7 @@
 use super::super::gc::Purpose;
 use super::super::{BlockState, Blocks, Ftl};
 use super::{Bet, NoLevelling, Threshold};
+use crate::ftl::gc::failures;
 use crate::ftl::slc;
 use crate::policy::{contract, seam};
 use crate::shape::Geometry;
@@ -85,5 +86,5 @@ pub(in crate::ftl) fn level(block: BlockId, purpose: Purpose, ftl: &mut Ftl) -> 
         return None;
     }
     let chosen = ftl.levelling.choose(&view)?;
-    ftl.can_empty(plane, chosen).then_some(chosen)
+    failures::can_empty(plane, chosen, ftl).then_some(chosen)
 }

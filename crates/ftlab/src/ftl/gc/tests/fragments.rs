@@ -1,6 +1,7 @@
 //! Fragments and shared pages against a naive model: random writes, packs, trims and collections, with
 //! programs in flight, and an image now and then. What is read must be what was last written.
 
+use crate::ftl::gc::collection;
 use std::collections::BTreeMap;
 
 use crate::config::{Config, Layer};
@@ -209,8 +210,8 @@ impl Bench {
 
     /// Collects a block. Between a copy's placement and its end, programs end and pages are trimmed.
     fn collect(&mut self, plane: PlaneId, salt: u32, interfere: u8) {
-        let Some(wanted) = self.ftl.next_to_collect(plane) else { return };
-        self.ftl.begin_collection(plane, wanted);
+        let Some(wanted) = collection::next_to_collect(plane, &mut self.ftl) else { return };
+        collection::begin_collection(plane, wanted, &mut self.ftl);
         let mut next = self.ftl.blocks.next_valid(wanted.block, 0);
         while let Some(unit) = next {
             let from = self.ftl.geometry.page_at(wanted.block, unit);
@@ -218,7 +219,7 @@ impl Bench {
                 .ftl
                 .place_copy::<{ skills::ALL }>(plane, from)
                 .expect("there is room for copies");
-            self.ftl.record_collected::<{ skills::ALL }>(from, to);
+            collection::record_collected::<{ skills::ALL }>(from, to, &mut self.ftl);
             self.copy_bytes(from, to);
             match (interfere >> (unit % u8::BITS) & 1, salt % 3) {
                 (0, _) => {}
@@ -230,13 +231,13 @@ impl Bench {
                     living.into_iter().for_each(|page| self.trim(page));
                 }
             }
-            self.ftl.copied_page::<{ skills::ALL }>(from, to);
+            collection::copied_page::<{ skills::ALL }>(from, to, &mut self.ftl);
             self.ftl.programmed::<{ skills::ALL }>(to, 1);
             self.ftl.counts.gc_pages += 1;
             next = self.ftl.blocks.next_valid(wanted.block, unit + 1);
         }
         let run = self.ftl.planes[plane.at()].collection.take().expect("it runs");
-        self.ftl.end_collection(plane, &run);
+        collection::end_collection(plane, &run, &mut self.ftl);
         self.ftl.refresh_writable::<{ skills::ALL }>(plane);
     }
 
@@ -258,7 +259,7 @@ impl Bench {
             self.finish(0);
         }
         let mut snapshot = Snapshot::default();
-        self.ftl.save(&mut snapshot);
+        crate::ftl::image::save(&mut snapshot, &self.ftl);
         let mut loaded = ftl(self.placement);
         loaded.load(&snapshot, Resume::ALL).expect("it was saved just now");
         for page in (0..PAGES).map(Lpn::new) {
