@@ -36,7 +36,7 @@ fn audit_mapping(ftl: &Ftl) -> Result<u64, String> {
     if ftl.packs() {
         return fragments::audit::audit_fragments(ftl);
     }
-    let pages = match ftl.mapping.dftl() {
+    let pages = match ftl.map.mapping.dftl() {
         Some(map) => {
             map.audit()?;
             map.all_pages()
@@ -44,11 +44,11 @@ fn audit_mapping(ftl: &Ftl) -> Result<u64, String> {
         None => ftl.logical_pages,
     };
     for page in (0..pages).map(Lpn::new) {
-        let Some(at) = ftl.mapping.look_up(page) else { continue };
+        let Some(at) = ftl.map.mapping.look_up(page) else { continue };
         mapped += 1;
         let (block, unit) = ftl.geometry.place_of(at);
-        if !ftl.blocks.is_valid(block, unit) || ftl.spare.owner(at) != Some(page) {
-            let owner = ftl.spare.owner(at);
+        if !ftl.blocks.is_valid(block, unit) || ftl.map.spare.owner(at) != Some(page) {
+            let owner = ftl.map.spare.owner(at);
             return Err(format!("{page:?} is mapped to {at:?}, which holds {owner:?}"));
         }
     }
@@ -93,8 +93,8 @@ fn audit_plane(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     }
     audit_lists(plane, ftl)?;
     audit_candidates(plane, ftl)?;
-    for stream in ftl.streams.all_host_streams() {
-        if ftl.writable[stream.at()].planes[plane.at()]
+    for stream in ftl.policies.streams.all_host_streams() {
+        if ftl.space.writable[stream.at()].planes[plane.at()]
             != ftl.is_writable::<{ skills::ALL }>(plane, stream)
         {
             return Err(format!("{plane:?} is noted as what it is not: writable, or full"));
@@ -105,7 +105,7 @@ fn audit_plane(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
 
 /// The victim policy knows exactly the blocks that are closed, but for those of the SLC cache.
 fn audit_candidates(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
-    let mut known = ftl.victim.candidates(plane);
+    let mut known = ftl.policies.victim.candidates(plane);
     known.sort_unstable_by_key(|block| block.get());
     let all = 0..ftl.geometry.shape().blocks_per_plane;
     let all = all.map(|index| ftl.geometry.block_in(plane, index));
@@ -121,7 +121,7 @@ fn audit_candidates(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
 
 /// What a plane lists as erased, as open and as waiting to be collected is so, and is listed once.
 fn audit_lists(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
-    let state = &ftl.planes[plane.at()];
+    let state = &ftl.space.planes[plane.at()];
     let open = state.open_blocks();
     let open = open.filter(|&(stream, _, next)| next < ftl.blocks.units_in(stream));
     let open = open.map(|(_, block, _)| (block, BlockState::Open));
@@ -133,7 +133,8 @@ fn audit_lists(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
         let is = ftl.blocks.state(block);
         // A block that failed waits as what it is; at the end of the device's life it is filled up.
         let fails = is == BlockState::Failing
-            && (should == BlockState::Collecting || ftl.read_only && should == BlockState::Open);
+            && (should == BlockState::Collecting
+                || ftl.health.read_only && should == BlockState::Open);
         if is != should && !fails || ftl.geometry.plane_of(block) != plane {
             return Err(format!("{block:?} is {is:?}, but {plane:?} lists it as {should:?}"));
         }

@@ -7,8 +7,9 @@
 use super::gc::{VictimPolicy, VictimView};
 use super::mapping::{Dftl, MappingPolicy};
 use super::plane::Loaded;
+use super::space::Space;
 use super::streams::WriteStream;
-use super::{BlockState, Ftl};
+use super::{BlockState, Features, Ftl, Map, Policies};
 use crate::engine::skills;
 use crate::ftl::fragments;
 use crate::ftl::gc::collection;
@@ -29,51 +30,46 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
         geometry,
         // Derived from the configuration.
         logical_pages: _,
+        map,
+        blocks,
+        space,
+        // What others remember is a part of its own.
+        policies: Policies { victim, placement: _, streams: _, levelling: _ },
+        // Written below: read-only, and what follows neither from the blocks that are bad or given up nor from those of
+        // dead dies. At rest, what failed is on the list of its plane, and deaths have been noticed.
+        health: _,
+        features,
+        // What is measured counts from the load on.
+        counts: _,
+        // Only checks.
+        plant: _,
+    } = ftl;
+    // The mapping follows from owners and valid bits, the room for packs from the places; what else the policy knows is
+    // a part of its own.
+    let Map { spare, lost, mapping: _, pack_room: _ } = map;
+    let Space {
+        planes,
+        hungry,
+        fed,
+        free_block: _,
         thresholds: _,
         triggers: _,
-        // Follows from the places.
-        pack_room: _,
-        // Follows from owners and valid bits; what else the policy knows is a part of its own.
-        mapping: _,
-        placement: _,
-        streams: _,
-        blocks,
-        spare,
-        // What it remembers is a part of its own.
-        levelling: _,
-        victim,
-        lost,
-        planes,
-        // Follows from the planes.
+        // Follow from the planes.
         writable: _,
         map_writable: _,
         // None at rest.
         map_stalled: _,
-        hungry,
-        fed,
-        // What is measured counts from the load on.
-        counts: _,
-        free_block: _,
-        // Written below, but for what follows from the blocks that are bad or given up.
-        life: _,
-        // At rest, what failed is on the list of its plane.
-        failed: _,
+    } = space;
+    let Features {
+        slc,
+        stripes,
         // What is due is found again.
         refresh: _,
-        read_only: _,
-        // Follows from the blocks.
-        dead: _,
-        // Somebody has noticed before the rest.
-        death_is_news: _,
         // What it remembers is a part of its own.
         regulation: _,
         // A device that is loaded had been switched off in order: all that it holds counts.
         record: _,
-        // Only checks.
-        plant: _,
-        slc,
-        stripes,
-    } = ftl;
+    } = features;
     to.write(Part::Blocks, |out| {
         // What invalid pages hold matters to nobody any more.
         blocks.save(geometry, out, |block, out| match ftl.packs() {
@@ -85,7 +81,7 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
         life::save_life(out, ftl);
         planes.iter().for_each(|plane| plane.save(out, |stream| blocks.units_in(stream)));
         slc.iter().for_each(|cache| cache.save(out));
-        ftl.mapping.log().iter().for_each(|(tables, _)| tables.save(out));
+        ftl.map.mapping.log().iter().for_each(|(tables, _)| tables.save(out));
         hungry.iter().for_each(|&hungry| out.flag(hungry));
         out.list(fed.iter().map(|plane| plane.get()));
         stripes.iter().for_each(|stripes| stripes.save(out));
@@ -101,22 +97,22 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
 
 /// Writes what the policies remember.
 pub(crate) fn save_policies(out: &mut Writer, ftl: &Ftl) {
-    out.nested(|out| ftl.mapping.save(out));
-    out.nested(|out| ftl.placement.save(out));
-    out.nested(|out| ftl.streams.save(out));
-    out.nested(|out| ftl.victim.save(out));
-    out.nested(|out| ftl.levelling.save(out));
-    out.nested(|out| ftl.regulation.iter().for_each(|regulation| regulation.save(out)));
+    out.nested(|out| ftl.map.mapping.save(out));
+    out.nested(|out| ftl.policies.placement.save(out));
+    out.nested(|out| ftl.policies.streams.save(out));
+    out.nested(|out| ftl.policies.victim.save(out));
+    out.nested(|out| ftl.policies.levelling.save(out));
+    out.nested(|out| ftl.features.regulation.iter().for_each(|regulation| regulation.save(out)));
 }
 
 /// Takes the state up, in an FTL that was just built.
 pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(), Damage> {
     life::forget_factory_bad(ftl);
     fold::forget_data_blocks(ftl);
-    if let Some(tables) = ftl.mapping.log_mut() {
+    if let Some(tables) = ftl.map.mapping.log_mut() {
         tables.begin_load();
     }
-    if let Some(map) = ftl.mapping.dftl_mut() {
+    if let Some(map) = ftl.map.mapping.dftl_mut() {
         map.begin_load();
     }
     from.read(Part::Blocks, resume.random, |from| {
@@ -126,7 +122,7 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
         load_blocks(from, ftl)?;
         load_mapping(ftl)
     })?;
-    if let Some(map) = ftl.mapping.dftl_mut() {
+    if let Some(map) = ftl.map.mapping.dftl_mut() {
         map.end_load();
     }
     let left_over =
@@ -150,19 +146,19 @@ pub(crate) fn load_policies(
     resume: Resume,
     ftl: &mut Ftl,
 ) -> Result<(), Damage> {
-    take_up(from, resume.mapping, |from| ftl.mapping.load(from))?;
-    take_up(from, resume.placement, |from| ftl.placement.load(from))?;
-    take_up(from, resume.streams, |from| ftl.streams.load(from))?;
-    take_up(from, resume.victim, |from| ftl.victim.load(from))?;
-    take_up(from, resume.wear, |from| ftl.levelling.load(from))?;
-    let regulation = ftl.regulation.as_mut();
+    take_up(from, resume.mapping, |from| ftl.map.mapping.load(from))?;
+    take_up(from, resume.placement, |from| ftl.policies.placement.load(from))?;
+    take_up(from, resume.streams, |from| ftl.policies.streams.load(from))?;
+    take_up(from, resume.victim, |from| ftl.policies.victim.load(from))?;
+    take_up(from, resume.wear, |from| ftl.policies.levelling.load(from))?;
+    let regulation = ftl.features.regulation.as_mut();
     take_up(from, resume.cost && regulation.is_some(), |from| {
         regulation.map_or(Ok(()), |regulation| regulation.load(from))
     })
 }
 
 fn load_blocks(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
-    let Ftl { geometry, logical_pages, mapping, blocks, spare, .. } = ftl;
+    let Ftl { geometry, logical_pages, map: Map { mapping, spare, .. }, blocks, .. } = ftl;
     let pages = mapping.dftl().map_or(*logical_pages, Dftl::all_pages);
     blocks.load(geometry, from, |blocks, block, from| {
         if mapping.dftl().is_none() && blocks.stream(block).is_of_map() {
@@ -174,7 +170,7 @@ fn load_blocks(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
 
 /// Tells the mapping of every valid page.
 fn load_mapping(ftl: &mut Ftl) -> Result<(), Damage> {
-    let Ftl { geometry, mapping, blocks, spare, .. } = ftl;
+    let Ftl { geometry, map: Map { mapping, spare, .. }, blocks, .. } = ftl;
     for block in (0..geometry.blocks()).map(BlockId::new) {
         for at in blocks.valid_pages(geometry, block) {
             let Some(page) = spare.owner(at) else { continue };
@@ -189,7 +185,8 @@ fn load_mapping(ftl: &mut Ftl) -> Result<(), Damage> {
 /// Every page lies where the placement would put it, unless the device came to its end: then it
 /// wrote to wherever there was room. A page that shares another one's place goes where that is.
 fn check_places(ftl: &Ftl) -> Result<(), Damage> {
-    let Ftl { geometry, placement, blocks, spare, .. } = ftl;
+    let Ftl { geometry, policies, map: Map { spare, .. }, blocks, .. } = ftl;
+    let placement = &policies.placement;
     let moved = dies::blocks_died(ftl);
     if life::must_end(ftl).is_some() || moved || placement.pools() == 1 || ftl.packs() {
         return Ok(());
@@ -216,10 +213,10 @@ fn load_planes(
 ) -> Result<Vec<BlockId>, Damage> {
     life::load_life(from, ftl)?;
     let mut left_over = Vec::new();
-    let streams = ftl.streams.open_blocks();
+    let streams = ftl.policies.streams.open_blocks();
     let own = slc::cache::own_slc_blocks(ftl);
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
-        let Ftl { geometry, blocks, planes, .. } = ftl;
+        let Ftl { geometry, blocks, space: Space { planes, .. }, .. } = ftl;
         let check = |block| {
             let on_device = block < geometry.blocks();
             match on_device.then(|| BlockId::new(block)) {
@@ -231,8 +228,9 @@ fn load_planes(
             }
         };
         let blocks_per_plane = geometry.shape().blocks_per_plane - own;
-        let of_map = ftl.mapping.dftl().is_some();
-        let rewrites = ftl.regulation.as_ref().is_some_and(|regulation| regulation.rewrites);
+        let of_map = ftl.map.mapping.dftl().is_some();
+        let rewrites =
+            ftl.features.regulation.as_ref().is_some_and(|regulation| regulation.rewrites);
         let is_filled = |stream: WriteStream| {
             (stream.at() as u32) < streams
                 || stream == WriteStream::SLC
@@ -244,31 +242,31 @@ fn load_planes(
         left_over.extend(more);
     }
     slc::cache::load_slc(from, ftl)?;
-    if let Some(tables) = ftl.mapping.log_mut() {
+    if let Some(tables) = ftl.map.mapping.log_mut() {
         tables.load(&ftl.geometry, &ftl.blocks, from)?;
     }
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
         check_plane(plane, &left_over, ftl)?;
     }
-    for plane in 0..ftl.hungry.len() {
-        ftl.hungry[plane] = from.flag("whether a plane is hungry")? && resume.collection;
+    for plane in 0..ftl.space.hungry.len() {
+        ftl.space.hungry[plane] = from.flag("whether a plane is hungry")? && resume.collection;
     }
     let fed = from.list(ftl.geometry.planes(), "a plane with something to collect")?;
     if resume.collection {
-        ftl.fed.extend(fed.into_iter().map(PlaneId::new));
+        ftl.space.fed.extend(fed.into_iter().map(PlaneId::new));
     } else {
         // Other rules: every plane looks anew whether it is short of free blocks.
-        ftl.fed.extend((0..ftl.geometry.planes()).map(PlaneId::new));
+        ftl.space.fed.extend((0..ftl.geometry.planes()).map(PlaneId::new));
     }
-    if let Some(stripes) = &mut ftl.stripes {
-        stripes.load(&ftl.blocks, ftl.life.is_some(), from)?;
+    if let Some(stripes) = &mut ftl.features.stripes {
+        stripes.load(&ftl.blocks, ftl.health.life.is_some(), from)?;
     }
     Ok(left_over)
 }
 
 /// Every block of a plane is listed once, as what it is.
 fn check_plane(plane: PlaneId, left_over: &[BlockId], ftl: &Ftl) -> Result<(), Damage> {
-    let state = &ftl.planes[plane.at()];
+    let state = &ftl.space.planes[plane.at()];
     let left_over = left_over.iter().filter(|&&block| ftl.geometry.plane_of(block) == plane);
     let mut listed: Vec<BlockId> = state.listed().chain(left_over.copied()).collect();
     listed.extend(slc::cache::free_slc_blocks(plane, ftl));
@@ -319,7 +317,7 @@ fn check_dead_plane(plane: PlaneId, dead: u32, ftl: &Ftl) -> Result<(), Damage> 
     if !whole || !planes.all(|block| ftl.blocks.state(block) == BlockState::Dead) {
         return Err(Damage(format!("die {} died in part", die.get())));
     }
-    match ftl.life.is_some() {
+    match ftl.health.life.is_some() {
         true => Ok(()),
         false => Err(Damage(format!(
             "die {} has died: a device on which nothing fails can't go on without it; keep \
@@ -333,11 +331,11 @@ fn check_dead_plane(plane: PlaneId, dead: u32, ftl: &Ftl) -> Result<(), Damage> 
 /// fails has no end, so it must be sure that it always finds something to collect; the configuration
 /// was checked for a device without bad blocks.
 fn check_room(plane: PlaneId, bad: u32, ftl: &Ftl) -> Result<(), Damage> {
-    let lost = bad + ftl.planes[plane.at()].giving_up();
-    if lost == 0 || ftl.life.is_some() {
+    let lost = bad + ftl.space.planes[plane.at()].giving_up();
+    if lost == 0 || ftl.health.life.is_some() {
         return Ok(());
     }
-    if ftl.slc.is_some() {
+    if ftl.features.slc.is_some() {
         return Err(Damage(format!(
             "{plane:?} has {lost} bad blocks, and an SLC cache on blocks that fail is not modelled: \
              load it without ftl.slc_cache"
@@ -350,7 +348,7 @@ fn check_room(plane: PlaneId, bad: u32, ftl: &Ftl) -> Result<(), Damage> {
             "{plane:?} has {good} good blocks ({lost} are bad), and {needed} must be good so that \
              collection always finds something: lower ftl.gc.reserve ({} now) or the number of \
              streams, or leave nand.faults as it is in the image",
-            ftl.thresholds.reserve
+            ftl.space.thresholds.reserve
         )));
     }
     Ok(())
@@ -362,14 +360,14 @@ pub(crate) fn wake_planes(ftl: &mut Ftl) -> bool {
     if ftl.has_log() {
         return false;
     }
-    let before = ftl.fed.len();
+    let before = ftl.space.fed.len();
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
         if !ftl.may_write_any(plane) && collection::has_something_to_collect(plane, ftl) {
-            ftl.hungry[plane.at()] = false;
-            ftl.fed.push(plane);
+            ftl.space.hungry[plane.at()] = false;
+            ftl.space.fed.push(plane);
         }
     }
-    ftl.fed.len() > before
+    ftl.space.fed.len() > before
 }
 
 /// Reads the order in which blocks closed, and tells the victim policy of them: in its own order if
@@ -392,7 +390,7 @@ fn load_closed(
         }
         candidates.extend(list);
     }
-    ftl.lost.load(from, ftl.geometry.physical_pages(), ftl.spare.full())?;
+    ftl.map.lost.load(from, ftl.geometry.physical_pages(), ftl.map.spare.full())?;
     // Blocks of a log are merged, and none is a candidate.
     if ftl.has_log() {
         return match candidates.is_empty() {
@@ -412,14 +410,14 @@ fn load_closed(
     }
     for block in if resume.victim { candidates } else { order } {
         let plane = ftl.geometry.plane_of(block);
-        ftl.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
+        ftl.policies.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
     }
     for &block in left_over {
         let rest = ftl.geometry.units_per_block() - ftl.blocks.programmed(block);
         ftl.blocks.add_programmed(block, rest);
         ftl.blocks.close(block);
         let plane = ftl.geometry.plane_of(block);
-        ftl.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
+        ftl.policies.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
     }
     Ok(())
 }
@@ -436,7 +434,9 @@ pub(in crate::ftl) fn note_streams(resume: Resume, ftl: &mut Ftl) {
             }
         }
     }
-    let Ftl { planes, slc, blocks, writable, map_writable, .. } = ftl;
+    let Ftl { blocks, space, features, .. } = ftl;
+    let Space { planes, writable, map_writable, .. } = space;
+    let slc = &mut features.slc;
     for (plane, state) in planes.iter().enumerate() {
         for (stream, block, next_unit) in state.open_blocks() {
             if stream == WriteStream::SLC {

@@ -66,9 +66,9 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn lost_at(&self, at: Ppn) -> SectorMask {
-        match self.lost.places.is_empty() {
+        match self.map.lost.places.is_empty() {
             true => SectorMask::EMPTY,
-            false => self.lost.places.get(&at.get()).copied().unwrap_or(SectorMask::EMPTY),
+            false => self.map.lost.places.get(&at.get()).copied().unwrap_or(SectorMask::EMPTY),
         }
     }
 
@@ -82,7 +82,7 @@ impl Ftl {
     /// How many physical pages have lost data, those of which newer copies exist among them.
     #[must_use]
     pub fn lost_pages(&self) -> u64 {
-        self.lost.places.len() as u64
+        self.map.lost.places.len() as u64
     }
 }
 
@@ -90,14 +90,14 @@ impl Ftl {
 pub(crate) fn lose_flash_page(at: Ppn, ftl: &mut Ftl) -> Ppn {
     let units = ftl.geometry.units_per_page();
     let first = at.get() - at.get() % units;
-    (first..first + units).for_each(|at| ftl.lost.add(at, ftl.spare.full()));
+    (first..first + units).for_each(|at| ftl.map.lost.add(at, ftl.map.spare.full()));
     Ppn::new(first)
 }
 
 /// Nobody knows any more where a page of the host lies.
 pub(crate) fn lose_page(page: Lpn, ftl: &mut Ftl) {
-    if let Some(at) = ftl.mapping.look_up(page) {
-        ftl.lost.add(at.get(), ftl.spare.full());
+    if let Some(at) = ftl.map.mapping.look_up(page) {
+        ftl.map.lost.add(at.get(), ftl.map.spare.full());
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn carry<const S: Skills>(
     if !skills::any(S, skills::RARE_ON_FLASH) {
         return;
     }
-    ftl.lost.add(to.get(), ftl.lost_at(from));
+    ftl.map.lost.add(to.get(), ftl.lost_at(from));
 }
 
 /// New sectors of a page are programmed at `to`, and beside them what they leave of older parts. What of that is
@@ -121,7 +121,7 @@ pub(crate) fn carry<const S: Skills>(
 pub(crate) fn complete_from(base: Fragments, sectors: SectorMask, to: Ppn, ftl: &mut Ftl) {
     for part in base.into_iter().flatten() {
         let left = part.sectors.without(sectors);
-        ftl.lost.add(to.get(), ftl.lost_at(part.at).within(left));
+        ftl.map.lost.add(to.get(), ftl.lost_at(part.at).within(left));
     }
 }
 
@@ -133,11 +133,11 @@ pub(crate) fn clear(first: Ppn, units: u32, contents: &mut impl FlashContents, f
 
 /// Nothing is on these pages any more, neither data nor marks.
 pub(in crate::ftl) fn forget_block(first: Ppn, units: u32, ftl: &mut Ftl) {
-    if let Some(record) = &mut ftl.record {
+    if let Some(record) = &mut ftl.features.record {
         record.void(first, units);
     }
-    let of_block = ftl.lost.places.range(first.get()..first.get() + units);
+    let of_block = ftl.map.lost.places.range(first.get()..first.get() + units);
     for at in of_block.map(|(&at, _)| at).collect::<Vec<_>>() {
-        ftl.lost.places.remove(&at);
+        ftl.map.lost.places.remove(&at);
     }
 }

@@ -11,6 +11,7 @@ mod contents;
 pub mod cost;
 pub(crate) mod fragments;
 pub mod gc;
+mod health;
 pub(crate) mod image;
 pub(crate) mod journal;
 mod kernel;
@@ -27,6 +28,7 @@ pub(crate) mod relocations;
 pub(crate) mod room;
 pub(crate) mod service;
 pub mod slc;
+mod space;
 mod spare;
 pub mod streams;
 pub mod wear;
@@ -55,7 +57,10 @@ use placement::{Mate, Placement, PlacementPolicy, Writable};
 use recovery::{Record, Recovery};
 use slc::{CacheState, Count, SlcSetup};
 use streams::{Streams, StreamsPolicy};
-use wear::{DeadDies, Demand, FreeBlockOrder, Levelling, Life, Refresh, WearSetup};
+use wear::{Demand, Levelling, Life, Refresh, WearSetup};
+
+use health::Health;
+use space::Space;
 
 use crate::engine::skills::{self, RARE, SLC, Skills, any};
 use crate::nand::Superblocks;
@@ -131,43 +136,42 @@ fn kept_back(geometry: &Geometry, drain_pages: u32) -> u32 {
 pub struct Ftl {
     geometry: Geometry,
     logical_pages: u32,
-    mapping: Mapping,
+    map: Map,
     blocks: Blocks,
+    space: Space,
+    policies: Policies,
+    health: Health,
+    features: Features,
+    counts: FtlCounts,
+    /// Only where devices check themselves.
+    pub(crate) plant: Plant,
+}
+
+/// What lies where, and what stands beside it on flash.
+#[derive(Clone, Debug)]
+pub(crate) struct Map {
+    mapping: Mapping,
     spare: Spare,
     /// Pages whose data nothing reads any more.
     lost: Lost,
     /// Nothing unless pages are packed.
     pack_room: PackRoom,
+}
+
+/// What decides, and does not act.
+#[derive(Clone, Debug)]
+pub(crate) struct Policies {
     placement: Placement,
     streams: Streams,
     victim: Victim,
-    thresholds: Thresholds,
-    triggers: Triggers,
-    planes: Vec<Plane>,
-    /// By stream of the host: where it may write.
-    writable: Vec<Writable>,
-    /// The same for translation pages, where the map lies on flash.
-    map_writable: Option<Box<Writable>>,
-    /// Translation pages that wait for a place to be written to.
-    map_stalled: u32,
-    /// By plane: whether it was short of free blocks and had nothing worth collecting.
-    hungry: Vec<bool>,
-    /// Hungry planes in which something has become worth a look since.
-    fed: Vec<PlaneId>,
-    free_block: FreeBlockOrder,
     levelling: Levelling,
+}
+
+/// What a device need not have. Each is a folder of its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Features {
     /// None if data is never refreshed.
     refresh: Option<Box<Refresh>>,
-    /// None if nothing ever fails.
-    life: Option<Box<Life>>,
-    /// None as long as all dies live.
-    dead: Option<Box<DeadDies>>,
-    /// Whether the device has not taken note of the last death.
-    death_is_news: bool,
-    /// Blocks that failed and wait to be emptied.
-    failed: Vec<BlockId>,
-    /// Whether the device has come to its end.
-    read_only: bool,
     /// None if no block is ever used with one bit a cell.
     slc: Option<Box<CacheState>>,
     /// None if all programs cost the same.
@@ -176,9 +180,6 @@ pub struct Ftl {
     record: Option<Box<Record>>,
     /// None if dies are used one by one.
     stripes: Option<Box<Stripes>>,
-    counts: FtlCounts,
-    /// Only where devices check themselves.
-    pub(crate) plant: Plant,
 }
 
 impl Ftl {
@@ -223,46 +224,54 @@ impl Ftl {
             false => PackRoom::default(),
         };
         let record = Record::new(&setup.recovery, &geometry, setup.logical_pages, &setup.mapping);
-        let mut ftl = Ftl {
-            record,
-            blocks: Blocks::new(&geometry).with_cells_of(bits, &geometry),
+        let map = Map {
             spare: Spare::new(owned_pages, geometry.sectors_per_unit()),
             lost: Lost::default(),
-            planes: vec![Plane::new(blocks_per_plane, free_block); geometry.planes() as usize],
-            map_writable: setup.mapping.dftl().map(|_| Box::new(everywhere.clone())),
+            pack_room,
+            mapping: setup.mapping,
+        };
+        let planes = geometry.planes() as usize;
+        let space = Space {
+            planes: vec![Plane::new(blocks_per_plane, free_block); planes],
+            map_writable: map.mapping.dftl().map(|_| Box::new(everywhere.clone())),
             map_stalled: 0,
             writable: vec![everywhere; setup.streams.host_streams() as usize],
-            logical_pages: setup.logical_pages,
-            mapping: setup.mapping,
-            pack_room,
-            placement: setup.placement,
-            streams: setup.streams,
-            victim: setup.victim,
             thresholds,
             triggers,
-            hungry: vec![false; geometry.planes() as usize],
+            hungry: vec![false; planes],
             fed: Vec::new(),
             free_block,
-            levelling,
+        };
+        let features = Features {
             refresh,
-            life,
-            dead: None,
-            failed: Vec::new(),
-            death_is_news: false,
-            read_only: false,
             slc,
             regulation: setup.cost.map(regulation),
+            record,
             stripes: setup.superblocks.map(|superblocks| Box::new(Stripes::new(superblocks))),
+        };
+        let mut ftl = Ftl {
+            logical_pages: setup.logical_pages,
+            map,
+            blocks: Blocks::new(&geometry).with_cells_of(bits, &geometry),
+            space,
+            policies: Policies {
+                placement: setup.placement,
+                streams: setup.streams,
+                victim: setup.victim,
+                levelling,
+            },
+            health: Health::new(life),
+            features,
             counts: FtlCounts::default(),
             plant: Plant::default(),
             geometry,
         };
         life::mark_factory_bad(&mut ftl);
         fragments::room::refresh_pack_room(&mut ftl);
-        if ftl.mapping.log().is_some_and(|(tables, _)| tables.starts_full()) {
+        if ftl.map.mapping.log().is_some_and(|(tables, _)| tables.starts_full()) {
             fold::fill_data_blocks(&mut ftl);
         }
-        if ftl.slc.is_some() {
+        if ftl.features.slc.is_some() {
             // A dynamic cache may have no room even on a new device.
             (0..ftl.geometry.planes())
                 .map(PlaneId::new)
@@ -274,22 +283,22 @@ impl Ftl {
     /// What it has of the [`skills`].
     pub(crate) fn skills(&self) -> Skills {
         let rare = [
-            !self.mapping.is_plain(),
-            self.triggers != Triggers::NONE,
-            self.stripes.is_some(),
-            self.life.is_some(),
-            self.dead.is_some(),
-            self.refresh.is_some(),
-            self.regulation.is_some(),
-            self.record.is_some(),
-            self.read_only,
-            !self.failed.is_empty(),
+            !self.map.mapping.is_plain(),
+            self.space.triggers != Triggers::NONE,
+            self.features.stripes.is_some(),
+            self.health.life.is_some(),
+            self.health.dead.is_some(),
+            self.features.refresh.is_some(),
+            self.features.regulation.is_some(),
+            self.features.record.is_some(),
+            self.health.read_only,
+            !self.health.failed.is_empty(),
         ];
         skills::those(&[
             (self.geometry.units_per_page() > 1, skills::UNITS),
-            (self.slc.is_some(), skills::SLC),
+            (self.features.slc.is_some(), skills::SLC),
             (rare.contains(&true), skills::RARE),
-            (!self.lost.is_empty(), skills::RARE_ON_FLASH),
+            (!self.map.lost.is_empty(), skills::RARE_ON_FLASH),
         ])
     }
 
@@ -304,7 +313,7 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn stripes(&self) -> Option<&Stripes> {
-        self.stripes.as_deref()
+        self.features.stripes.as_deref()
     }
 
     /// Logical pages that the host sees.
@@ -316,20 +325,20 @@ impl Ftl {
     /// Whether it translates at all ([`Mapping::translates`]).
     #[must_use]
     pub fn translates(&self) -> bool {
-        self.mapping.translates()
+        self.map.mapping.translates()
     }
 
     /// Whether blocks are merged instead of being collected ([`Mapping::has_log`]).
     #[inline]
     #[must_use]
     pub fn has_log(&self) -> bool {
-        self.mapping.has_log()
+        self.map.mapping.has_log()
     }
 
     /// Whether anything is kept on flash for recovery.
     #[must_use]
     pub fn keeps_records(&self) -> bool {
-        self.record.is_some()
+        self.features.record.is_some()
     }
 
     /// What it did so far.
@@ -342,7 +351,7 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn triggers(&self) -> &Triggers {
-        &self.triggers
+        &self.space.triggers
     }
 
     /// The blocks, to look at.
@@ -355,14 +364,14 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn full_page(&self) -> SectorMask {
-        self.spare.full()
+        self.map.spare.full()
     }
 
     /// Where the current copy of a page lies; of a page in [`fragments`](Self::fragments), the newest.
     #[inline]
     #[must_use]
     pub fn look_up(&self, page: Lpn) -> Option<Ppn> {
-        self.mapping.look_up(page)
+        self.map.mapping.look_up(page)
     }
 
     /// Where the current copy of a page that the host reads lies; counts the page if there is none.
@@ -380,7 +389,7 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn sectors_at(&self, at: Ppn) -> SectorMask {
-        self.spare.sectors(at)
+        self.map.spare.sectors(at)
     }
 
     /// The page whose data is programmed at `at`, the first if there are two.
@@ -389,20 +398,20 @@ impl Ftl {
     pub fn owner_of(&self, at: Ppn) -> Option<Lpn> {
         match self.packs() {
             true => fragments::first_owner(at, self),
-            false => self.spare.owner(at),
+            false => self.map.spare.owner(at),
         }
     }
 
     /// Brings the mapping entry of a page closer to the processor.
     #[inline]
     pub fn prefetch(&self, page: Lpn) {
-        self.mapping.prefetch(page);
+        self.map.mapping.prefetch(page);
     }
 
     /// Brings what overwriting a page will touch closer, once its mapping entry is close.
     #[inline]
     pub fn prefetch_overwrite(&self, page: Lpn) {
-        if let Some(old) = self.mapping.look_up(page) {
+        if let Some(old) = self.map.mapping.look_up(page) {
             self.blocks.prefetch(&self.geometry, old);
         }
     }
@@ -411,44 +420,44 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn group(&self, page: Lpn) -> Option<Lpn> {
-        if self.read_only { None } else { self.placement.group(page) }
+        if self.health.read_only { None } else { self.policies.placement.group(page) }
     }
 
     /// What else may be written in a row with `page`.
     #[must_use]
     pub fn mate(&self, page: Lpn, number: u32) -> Mate {
-        if self.read_only { Mate::Any } else { self.placement.mate(page, number) }
+        if self.health.read_only { Mate::Any } else { self.policies.placement.mate(page, number) }
     }
 
     /// Where a page may go.
     #[must_use]
     pub fn pool(&self, page: Lpn) -> u32 {
-        self.placement.pool(page)
+        self.policies.placement.pool(page)
     }
 
     /// Which writes share blocks.
     #[inline]
     #[must_use]
     pub fn streams(&self) -> &Streams {
-        &self.streams
+        &self.policies.streams
     }
 
     /// Where planes are written, and where a page may go.
     #[must_use]
     pub fn placement(&self) -> &Placement {
-        &self.placement
+        &self.policies.placement
     }
 
     /// Records on flash what a placed page of the host is programmed with.
     #[inline]
     pub fn record<const S: Skills>(&mut self, at: Ppn, page: Lpn, sectors: SectorMask) {
-        if any(S, RARE) && self.mapping.packs() {
-            self.spare.release(at);
+        if any(S, RARE) && self.map.mapping.packs() {
+            self.map.spare.release(at);
         }
-        self.spare.record(at, page, sectors);
-        self.streams.wrote(page);
+        self.map.spare.record(at, page, sectors);
+        self.policies.streams.wrote(page);
         if any(S, RARE)
-            && let Some(record) = &mut self.record
+            && let Some(record) = &mut self.features.record
         {
             record.wrote(at);
         }
@@ -472,10 +481,10 @@ impl Ftl {
     fn programmed<const S: Skills>(&mut self, first: Ppn, units: u32) {
         let units_per_page = self.geometry.units_per_page();
         if any(S, RARE) {
-            if self.mapping.has_log() {
+            if self.map.mapping.has_log() {
                 return fold::programmed_in_log(first, self);
             }
-            if let Some(record) = &mut self.record {
+            if let Some(record) = &mut self.features.record {
                 record.landed(first, units_per_page);
             }
         }
@@ -486,7 +495,7 @@ impl Ftl {
             life::settle_failing(block, self);
         } else if programmed == self.units_of::<S>(block) {
             self.close(block);
-        } else if any(S, RARE) && self.refresh.is_some() {
+        } else if any(S, RARE) && self.features.refresh.is_some() {
             refresh::settle_sealing(block, self);
         }
     }
@@ -508,16 +517,16 @@ impl Ftl {
             return slc::cache::slc_closed(block, self);
         }
         let plane = self.geometry.plane_of(block);
-        if self.dead.is_some() {
+        if self.health.dead.is_some() {
             dies::check_room_beside_dead(plane, self);
         }
-        if self.stripes.is_some() {
+        if self.features.stripes.is_some() {
             loss::check_room_of_groups(self);
         }
         let view = VictimView { plane, blocks: &self.blocks };
         let never = self.plant.is(Canary::NeverACandidate);
         if !(never && self.collecting(plane).is_some()) {
-            self.victim.closed(&view, block);
+            self.policies.victim.closed(&view, block);
         }
         self.feed(plane);
     }
@@ -526,10 +535,10 @@ impl Ftl {
     /// [`programmed_for_host`](Self::programmed_for_host), which closes the block.
     #[inline]
     pub fn commit<const S: Skills>(&mut self, page: Lpn, at: Ppn) {
-        if any(S, RARE) && self.mapping.packs() {
+        if any(S, RARE) && self.map.mapping.packs() {
             return fragments::commit_gathered(page, at, self);
         }
-        let old = self.mapping.commit(page, at);
+        let old = self.map.mapping.commit(page, at);
         if any(S, RARE) {
             self.note_change(page);
         }
@@ -545,7 +554,7 @@ impl Ftl {
     /// The map says something else of a page: the next checkpoint has to.
     #[inline]
     fn note_change(&mut self, page: Lpn) {
-        if let Some(record) = &mut self.record
+        if let Some(record) = &mut self.features.record
             && let Some(snapshot) = &mut record.snapshot
         {
             snapshot.changes(page);
@@ -555,16 +564,16 @@ impl Ftl {
     /// Deallocates a page. Returns where it, or its newest part, lay.
     pub fn trim(&mut self, page: Lpn) -> Option<Ppn> {
         self.note_change(page);
-        if let Some(record) = &mut self.record {
+        if let Some(record) = &mut self.features.record {
             record.trimmed(page);
         }
-        if let Some(regulation) = &mut self.regulation {
+        if let Some(regulation) = &mut self.features.regulation {
             regulation.trimmed(page);
         }
-        if self.mapping.packs() {
+        if self.map.mapping.packs() {
             return fragments::trim_fragments(page, self);
         }
-        let old = self.mapping.trim(page)?;
+        let old = self.map.mapping.trim(page)?;
         self.counts.trimmed += 1;
         self.invalidate::<{ skills::ALL }>(old);
         Some(old)
@@ -578,11 +587,11 @@ impl Ftl {
         }
         if self.blocks.state(block) == BlockState::Closed
             && !(any(S, SLC) && self.blocks.is_slc(block))
-            && !(any(S, RARE) && self.mapping.has_log())
+            && !(any(S, RARE) && self.map.mapping.has_log())
         {
             let plane = self.geometry.plane_of(block);
             let view = VictimView { plane, blocks: &self.blocks };
-            self.victim.lost_page(&view, block);
+            self.policies.victim.lost_page(&view, block);
             self.feed(plane);
         }
     }
@@ -590,30 +599,30 @@ impl Ftl {
     /// A candidate for collection appeared on a plane, or lost a page.
     #[inline]
     fn feed(&mut self, plane: PlaneId) {
-        if std::mem::take(&mut self.hungry[plane.at()]) {
-            self.fed.push(plane);
+        if std::mem::take(&mut self.space.hungry[plane.at()]) {
+            self.space.fed.push(plane);
         }
     }
 
     fn mark_hungry(&mut self, plane: PlaneId) {
-        self.hungry[plane.at()] = true;
+        self.space.hungry[plane.at()] = true;
     }
 
     /// Whether a plane is short of free blocks and found nothing to collect, and nothing has changed
     /// on it since.
     fn is_hungry(&self, plane: PlaneId) -> bool {
-        self.hungry[plane.at()]
+        self.space.hungry[plane.at()]
     }
 
     /// Free blocks of a plane.
     #[must_use]
     pub fn free_blocks(&self, plane: PlaneId) -> u32 {
-        self.planes[plane.at()].free_blocks()
+        self.space.planes[plane.at()].free_blocks()
     }
 
     /// The block that a plane is collecting.
     #[must_use]
     pub fn collecting(&self, plane: PlaneId) -> Option<BlockId> {
-        self.planes[plane.at()].collecting()
+        self.space.planes[plane.at()].collecting()
     }
 }

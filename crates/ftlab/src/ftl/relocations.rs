@@ -65,7 +65,7 @@ fn mark(page: Lpn) -> (usize, u64) {
 impl Part {
     #[inline(never)]
     fn settle(&mut self, ftl: &mut Ftl) {
-        ftl.mapping.put_all(&self.moved);
+        ftl.map.mapping.put_all(&self.moved);
         self.moved.clear();
         self.marks = [0; MARK_WORDS];
         self.is_full = false;

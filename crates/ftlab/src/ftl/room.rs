@@ -20,24 +20,24 @@ impl Ftl {
     /// Whether the host may write pages of a stream to a plane at present.
     #[must_use]
     pub fn may_write(&self, plane: PlaneId, stream: WriteStream) -> bool {
-        self.may_cache(plane) || self.writable[stream.at()].planes[plane.at()]
+        self.may_cache(plane) || self.space.writable[stream.at()].planes[plane.at()]
     }
 
     /// Whether the host may write to a plane at present, in any stream.
     #[must_use]
     pub fn may_write_any(&self, plane: PlaneId) -> bool {
-        let mut native = self.writable.iter();
+        let mut native = self.space.writable.iter();
         let data = self.may_cache(plane) || native.any(|writable| writable.planes[plane.at()]);
         data || self.may_write_map(plane)
     }
 
     /// Whether translation pages may be written to a plane at present.
     pub(in crate::ftl) fn may_write_map(&self, plane: PlaneId) -> bool {
-        self.map_writable.as_ref().is_some_and(|writable| writable.planes[plane.at()])
+        self.space.map_writable.as_ref().is_some_and(|writable| writable.planes[plane.at()])
     }
 
     fn may_cache(&self, plane: PlaneId) -> bool {
-        self.slc.as_ref().is_some_and(|cache| cache.writable.planes[plane.at()])
+        self.features.slc.as_ref().is_some_and(|cache| cache.writable.planes[plane.at()])
     }
 
     /// Chooses where the flash page that begins with logical page `page` goes, and takes it. None if
@@ -51,26 +51,26 @@ impl Ftl {
     ) -> Option<Ppn> {
         let mut load = load;
         if any(S, RARE) {
-            if self.read_only {
+            if self.health.read_only {
                 return life::place_anywhere(stream, self);
             }
             if self.is_homeless(page) {
                 return dies::place_homeless(stream, self);
             }
-            if let Some(stripes) = &self.stripes {
+            if let Some(stripes) = &self.features.stripes {
                 load = stripes.dies();
             }
         }
         if any(S, SLC)
-            && let Some(cache) = &self.slc
+            && let Some(cache) = &self.features.slc
         {
             let view = PlacementView { load, writable: &cache.writable };
-            if let Some(plane) = self.placement.choose(page, &view) {
+            if let Some(plane) = self.policies.placement.choose(page, &view) {
                 return slc::cache::take_slc_page(plane, self);
             }
         }
-        let view = PlacementView { load, writable: &self.writable[stream.at()] };
-        let plane = self.placement.choose(page, &view)?;
+        let view = PlacementView { load, writable: &self.space.writable[stream.at()] };
+        let plane = self.policies.placement.choose(page, &view)?;
         self.take_for_host::<S>(plane, stream)
     }
 
@@ -82,15 +82,15 @@ impl Ftl {
         row: &Row,
         mode: CellMode,
     ) -> Option<Ppn> {
-        if self.read_only {
+        if self.health.read_only {
             return None;
         }
         let cached = mode == CellMode::Slc;
-        let writable = match &self.slc {
+        let writable = match &self.features.slc {
             Some(cache) if cached => &cache.writable,
-            _ => &self.writable[stream.at()],
+            _ => &self.space.writable[stream.at()],
         };
-        let plane = self.placement.choose_beside(page, row, writable)?;
+        let plane = self.policies.placement.choose_beside(page, row, writable)?;
         match cached {
             true => slc::cache::take_slc_page(plane, self),
             false => self.take_for_host::<{ skills::ALL }>(plane, stream),
@@ -99,8 +99,8 @@ impl Ftl {
 
     /// Chooses where a translation page goes, and takes that flash page.
     pub(in crate::ftl) fn place_map_page(&mut self, page: Lpn, load: &Load) -> Option<Ppn> {
-        let view = PlacementView { load, writable: self.map_writable.as_ref()? };
-        let plane = self.placement.choose(page, &view)?;
+        let view = PlacementView { load, writable: self.space.map_writable.as_ref()? };
+        let plane = self.policies.placement.choose(page, &view)?;
         self.take_for_host::<{ skills::ALL }>(plane, WriteStream::MAP)
     }
 
@@ -111,7 +111,7 @@ impl Ftl {
         stream: WriteStream,
     ) -> Option<Ppn> {
         let at = self.take_page::<S>(plane, stream, self.reserve(plane))?;
-        let state = &mut self.planes[plane.at()];
+        let state = &mut self.space.planes[plane.at()];
         let had_credit = state.host_credit > 0;
         state.host_credit = state.host_credit.saturating_sub(1);
         if had_credit && state.host_credit == 0 {
@@ -130,22 +130,23 @@ impl Ftl {
     ) -> Option<Ppn> {
         let source = self.blocks.stream(self.geometry.block_of(from));
         let page = self.owner_of(from)?;
-        let is_of_map = any(S, RARE) && self.mapping.dftl().is_some_and(|map| map.is_of_map(page));
+        let is_of_map =
+            any(S, RARE) && self.map.mapping.dftl().is_some_and(|map| map.is_of_map(page));
         // What leaves the cache, or was programmed again, counts as written by the host just now.
         let source = match any(S, RARE | SLC)
             && (source == WriteStream::SLC || source == WriteStream::REWRITES)
         {
-            true => self.streams.host_stream(page, 0),
+            true => self.policies.streams.host_stream(page, 0),
             false => source,
         };
         let stream = match is_of_map {
             true => WriteStream::MAP_COPIES,
-            false => self.streams.copy_stream(page, source),
+            false => self.policies.streams.copy_stream(page, source),
         };
-        let kept_back = self.life.as_ref().map_or(0, |life| life.kept_back());
+        let kept_back = self.health.life.as_ref().map_or(0, |life| life.kept_back());
         self.take_page::<S>(plane, stream, kept_back).or_else(|| {
-            let map = self.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
-            let mut others = self.streams.all_copy_streams().chain(map);
+            let map = self.map.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
+            let mut others = self.policies.streams.all_copy_streams().chain(map);
             others.find_map(|stream| self.take_page::<S>(plane, stream, kept_back))
         })
     }
@@ -161,12 +162,12 @@ impl Ftl {
     ) -> Option<Ppn> {
         let step = if any(S, UNITS) { self.geometry.units_per_page() } else { 1 };
         let whole = self.geometry.units_per_block();
-        let (block, unit) = match self.planes[plane.at()].next_page(stream, step, whole) {
+        let (block, unit) = match self.space.planes[plane.at()].next_page(stream, step, whole) {
             Some(place) => place,
             None => self.first_page::<S>(plane, stream, reserve)?,
         };
         let mut next = unit + step;
-        if any(S, RARE) && self.stripes.is_some() {
+        if any(S, RARE) && self.features.stripes.is_some() {
             loss::begin_stripe(block, unit, self);
             next += loss::leave_places_out(plane, stream, block, next, self);
         }
@@ -182,8 +183,8 @@ impl Ftl {
     /// Where a stream of the host, or that of translation pages, may write.
     #[inline]
     pub(in crate::ftl) fn writable_mut(&mut self, stream: WriteStream) -> Option<&mut Writable> {
-        match self.writable.get_mut(stream.at()) {
-            None if stream == WriteStream::MAP => self.map_writable.as_deref_mut(),
+        match self.space.writable.get_mut(stream.at()) {
+            None if stream == WriteStream::MAP => self.space.map_writable.as_deref_mut(),
             found => found,
         }
     }
@@ -198,7 +199,7 @@ impl Ftl {
     ) -> Option<(BlockId, u32)> {
         self.open_block::<S>(plane, stream, reserve)?;
         let (step, whole) = (self.geometry.units_per_page(), self.geometry.units_per_block());
-        let place = self.planes[plane.at()].next_page(stream, step, whole);
+        let place = self.space.planes[plane.at()].next_page(stream, step, whole);
         self.refresh_writable::<S>(plane);
         place
     }
@@ -209,22 +210,22 @@ impl Ftl {
         stream: WriteStream,
         reserve: u32,
     ) -> Option<()> {
-        let for_host =
-            stream.at() < usize::from(self.streams.host_streams()) || stream == WriteStream::MAP;
+        let for_host = stream.at() < usize::from(self.policies.streams.host_streams())
+            || stream == WriteStream::MAP;
         if self.free_blocks(plane) <= reserve {
             return None;
         }
         let block = self.take_free_block(plane, for_host)?;
-        self.planes[plane.at()].open(stream, block);
+        self.space.planes[plane.at()].open(stream, block);
         self.blocks.open(block, stream);
-        if let Some(record) = &mut self.record {
+        if let Some(record) = &mut self.features.record {
             record.opened(block);
         }
-        if self.stripes.is_some() {
+        if self.features.stripes.is_some() {
             loss::leave_places_out(plane, stream, block, 0, self);
         }
         if stream.is_of_policy() {
-            self.streams.opened(block, stream);
+            self.policies.streams.opened(block, stream);
         }
         Some(())
     }
@@ -234,12 +235,12 @@ impl Ftl {
         plane: PlaneId,
         for_host: bool,
     ) -> Option<BlockId> {
-        let state = &mut self.planes[plane.at()];
+        let state = &mut self.space.planes[plane.at()];
         // What moves for wear lies still: it goes where wear is highest.
         let levels = |run: &Collection| run.purpose() == Purpose::WearLevel;
         let pick = match !for_host && state.collection.as_ref().is_some_and(levels) {
             true => Pick::MostWorn,
-            false => self.free_block.pick(for_host),
+            false => self.space.free_block.pick(for_host),
         };
         state.take_free(pick, |index| {
             let block = self.geometry.block_in(plane, index);
@@ -250,9 +251,9 @@ impl Ftl {
     /// Free blocks of a plane that the host may not take: one more while a block is being given up,
     /// whose pages may fill one and which returns none.
     fn reserve(&self, plane: PlaneId) -> u32 {
-        let run = self.planes[plane.at()].collection.as_ref();
+        let run = self.space.planes[plane.at()].collection.as_ref();
         let giving_up = run.is_some_and(|run| !run.returns_block());
-        self.thresholds.reserve + u32::from(giving_up && !self.read_only)
+        self.space.thresholds.reserve + u32::from(giving_up && !self.health.read_only)
     }
 
     /// Whether the host may write to a plane in a stream: there is a page for it, and it does not run
@@ -262,12 +263,12 @@ impl Ftl {
         plane: PlaneId,
         stream: WriteStream,
     ) -> bool {
-        let state = &self.planes[plane.at()];
-        let (free, reserve) = (state.free_blocks(), self.thresholds.reserve);
+        let state = &self.space.planes[plane.at()];
+        let (free, reserve) = (state.free_blocks(), self.space.thresholds.reserve);
         let room = state.has_room(stream, self.geometry.units_per_block());
         // With blocks to spare the host need not wait, whatever it has been credited with.
         let scarce = free <= reserve + 1;
-        let collecting = state.collection.is_some() && !self.read_only;
+        let collecting = state.collection.is_some() && !self.health.read_only;
         let paced = scarce && collecting && state.host_credit == 0;
         !paced
             && (room || free > self.reserve(plane))
@@ -276,19 +277,19 @@ impl Ftl {
 
     /// Notes whether the host may write to a plane, after anything changed on which that depends.
     pub(in crate::ftl) fn refresh_writable<const S: Skills>(&mut self, plane: PlaneId) {
-        for stream in self.streams.all_host_streams() {
+        for stream in self.policies.streams.all_host_streams() {
             let writable = self.is_writable::<S>(plane, stream);
-            self.writable[stream.at()].note(plane, writable, &self.geometry);
+            self.space.writable[stream.at()].note(plane, writable, &self.geometry);
         }
-        if self.map_writable.is_some() {
+        if self.space.map_writable.is_some() {
             let writable = self.is_writable::<S>(plane, WriteStream::MAP);
-            if let Some(map) = &mut self.map_writable {
+            if let Some(map) = &mut self.space.map_writable {
                 map.note(plane, writable, &self.geometry);
             }
         }
         let writable =
-            self.slc.as_ref().map(|cache| slc::cache::is_slc_writable(plane, cache, self));
-        if let (Some(writable), Some(cache)) = (writable, &mut self.slc) {
+            self.features.slc.as_ref().map(|cache| slc::cache::is_slc_writable(plane, cache, self));
+        if let (Some(writable), Some(cache)) = (writable, &mut self.features.slc) {
             cache.writable.note(plane, writable, &self.geometry);
         }
     }

@@ -79,32 +79,32 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn regulation(&self) -> Option<&Regulation> {
-        self.regulation.as_deref()
+        self.features.regulation.as_deref()
     }
 
     /// What a page of the host has been through.
     #[must_use]
     pub fn past_of(&self, page: Lpn) -> Past {
-        self.regulation.as_ref().map_or(Past::None, |regulation| regulation.past(page))
+        self.features.regulation.as_ref().map_or(Past::None, |regulation| regulation.past(page))
     }
 
     /// Whether a page of a class, of which the host has read before what it reads now, should be programmed
     /// again.
     pub fn wants_rewrite(&self, past: Past, class: CostClass) -> bool {
-        let regulation = self.regulation.as_ref();
+        let regulation = self.features.regulation.as_ref();
         regulation.is_some_and(|regulation| regulation.regulator.wants_rewrite(past, class))
     }
 }
 
 /// The same, to be changed by the core.
 pub(crate) fn regulation_mut(ftl: &mut Ftl) -> Option<&mut Regulation> {
-    ftl.regulation.as_deref_mut()
+    ftl.features.regulation.as_deref_mut()
 }
 
 /// The host writes a page: what that is to cost.
 pub(crate) fn cost_of_write(page: Lpn, ftl: &mut Ftl) -> Option<ProgramCost> {
     let forgets = ftl.plant.is(Canary::WriteNotRemembered);
-    let regulation = ftl.regulation.as_mut()?;
+    let regulation = ftl.features.regulation.as_mut()?;
     let past = match forgets {
         true => regulation.past(page),
         false => regulation.access(page, Past::Written),
@@ -115,19 +115,19 @@ pub(crate) fn cost_of_write(page: Lpn, ftl: &mut Ftl) -> Option<ProgramCost> {
 /// A page of the map is rewritten: what that is to cost. It is read each time before, and its accesses are not the
 /// host's: nobody remembers them.
 pub(crate) fn cost_of_map(ftl: &Ftl) -> Option<ProgramCost> {
-    let regulation = ftl.regulation.as_ref()?;
+    let regulation = ftl.features.regulation.as_ref()?;
     Some(regulation.regulator.write(Past::Interleaved))
 }
 
 /// A page of class `as_was` is copied: what that is to cost. None if it stays what it was.
 pub(crate) fn cost_of_copy(page: Lpn, as_was: CostClass, ftl: &Ftl) -> Option<ProgramCost> {
-    let regulation = ftl.regulation.as_ref()?;
+    let regulation = ftl.features.regulation.as_ref()?;
     regulation.regulator.copy(regulation.past(page), as_was)
 }
 
 /// The host reads a page from flash. Returns what it had been through before.
 pub(crate) fn read_by_host(page: Lpn, ftl: &mut Ftl) -> Past {
-    let regulation = ftl.regulation.as_mut();
+    let regulation = ftl.features.regulation.as_mut();
     regulation.map_or(Past::None, |regulation| regulation.access(page, Past::Read))
 }
 
@@ -138,15 +138,16 @@ pub(in crate::ftl) fn was_written_last(page: Lpn, ftl: &Ftl) -> bool {
 
 /// Whether a plane has room for a rewrite, beside what collection may need.
 pub(in crate::ftl) fn may_rewrite(plane: PlaneId, ftl: &Ftl) -> bool {
-    let state = &ftl.planes[plane.at()];
+    let state = &ftl.space.planes[plane.at()];
     let room = state.has_room(WriteStream::REWRITES, ftl.geometry.units_per_block());
-    let to_spare = state.collection.is_none() && ftl.free_blocks(plane) > ftl.thresholds.start;
-    !ftl.read_only && (room || to_spare)
+    let to_spare =
+        state.collection.is_none() && ftl.free_blocks(plane) > ftl.space.thresholds.start;
+    !ftl.health.read_only && (room || to_spare)
 }
 
 /// Takes a flash page for a rewrite, if there is room.
 pub(in crate::ftl) fn place_rewrite(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn> {
-    let start = ftl.thresholds.start;
+    let start = ftl.space.thresholds.start;
     may_rewrite(plane, ftl)
         .then(|| ftl.take_page::<{ skills::ALL }>(plane, WriteStream::REWRITES, start))?
 }
@@ -162,7 +163,7 @@ pub(in crate::ftl) fn rewritten_page(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     let (block, unit) = ftl.geometry.place_of(to);
     ftl.blocks.set_valid(block, unit);
     ftl.invalidate::<{ skills::ALL }>(from);
-    if let (Some(page), Some(map)) = (ftl.spare.owner(to), ftl.mapping.dftl_mut()) {
+    if let (Some(page), Some(map)) = (ftl.map.spare.owner(to), ftl.map.mapping.dftl_mut()) {
         map.changed(page);
     }
 }

@@ -9,7 +9,7 @@ use crate::units::{BlockId, Lpn, Ppn};
 /// Fragments and owners agree. Returns how many physical pages anybody lives in.
 pub(in crate::ftl) fn audit_fragments(ftl: &Ftl) -> Result<u64, String> {
     let (mut all, mut fragmented) = (0, 0);
-    let mut extra = vec![0; ftl.pack_room.extra.len()];
+    let mut extra = vec![0; ftl.map.pack_room.extra.len()];
     for page in (0..ftl.logical_pages).map(Lpn::new) {
         let parts = ftl.fragments(page);
         parts.iter().flatten().try_for_each(|part| audit_fragment(page, part, ftl))?;
@@ -21,14 +21,14 @@ pub(in crate::ftl) fn audit_fragments(ftl: &Ftl) -> Result<u64, String> {
         all += u64::from(newer.is_some()) + u64::from(older.is_some());
         fragmented += u32::from(older.is_some());
     }
-    if extra != ftl.pack_room.extra {
-        let counted = &ftl.pack_room.extra;
+    if extra != ftl.map.pack_room.extra {
+        let counted = &ftl.map.pack_room.extra;
         return Err(format!("pools hold {extra:?} pages beyond theirs, and count {counted:?}"));
     }
     let blocks = (0..ftl.geometry.blocks()).map(BlockId::new);
     let valid = blocks.flat_map(|block| ftl.blocks.valid_pages(&ftl.geometry, block));
     let shared = valid.map(|at| audit_owners(at, ftl)).sum::<Result<u32, String>>()?;
-    let counted = ftl.mapping.rmap().map(|map| map.pieces()).unwrap_or_default();
+    let counted = ftl.map.mapping.rmap().map(|map| map.pieces()).unwrap_or_default();
     if (counted.fragmented, counted.shared) != (fragmented, shared) {
         return Err(format!(
             "{fragmented} pages are in two parts and {shared} shared, but counted are {counted:?}"
@@ -40,7 +40,7 @@ pub(in crate::ftl) fn audit_fragments(ftl: &Ftl) -> Result<u64, String> {
 /// A fragment owns sectors, and lies in a valid page that knows it.
 fn audit_fragment(page: Lpn, part: &Fragment, ftl: &Ftl) -> Result<(), String> {
     let (block, unit) = ftl.geometry.place_of(part.at);
-    let owners = ftl.spare.parts(part.at);
+    let owners = ftl.map.spare.parts(part.at);
     let known = owners.iter().flatten().any(|&(owner, _)| owner == page);
     if !ftl.blocks.is_valid(block, unit) || !known {
         return Err(format!("{page:?} is mapped to {:?}, which holds {owners:?}", part.at));

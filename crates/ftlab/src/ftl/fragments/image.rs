@@ -3,6 +3,7 @@
 
 use super::super::Ftl;
 use super::{OwnerPart, is_pack};
+use crate::ftl::Map;
 use crate::ftl::fragments;
 use crate::image::{Damage, Reader, Writer};
 use crate::units::{BlockId, Lpn, Ppn, SectorMask};
@@ -38,7 +39,7 @@ pub(in crate::ftl) fn save_fragments(block: BlockId, out: &mut Writer, ftl: &Ftl
 pub(in crate::ftl) fn load_fragments(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
     let mut found = Vec::new();
     let (mask_bytes, logical_pages) = (mask_bytes(ftl), ftl.logical_pages);
-    let Ftl { geometry, blocks, spare, .. } = ftl;
+    let Ftl { geometry, blocks, map: Map { spare, .. }, .. } = ftl;
     blocks.load(geometry, from, |blocks, block, from| {
         let mut before = 0;
         for at in blocks.valid_pages(geometry, block) {
@@ -101,7 +102,7 @@ fn map_fragments(found: &[Found], ftl: &mut Ftl) -> Result<(), Damage> {
 
 /// The two parts of a pack fit into a page. Counts the pack, when it comes to the first of them.
 fn check_pack(page: Lpn, at: Ppn, ftl: &mut Ftl) -> Result<(), Damage> {
-    let [Some(first), Some(second)] = ftl.spare.parts(at) else { return Ok(()) };
+    let [Some(first), Some(second)] = ftl.map.spare.parts(at) else { return Ok(()) };
     if !is_pack([first, second], ftl.full_page()) {
         return Err(Damage(format!("{at:?} can't hold {first:?} and {second:?}")));
     }

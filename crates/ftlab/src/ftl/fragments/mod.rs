@@ -51,18 +51,18 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn packs(&self) -> bool {
-        self.mapping.packs()
+        self.map.mapping.packs()
     }
 
     /// The fragments of a page: none if it lies nowhere, and one at most unless the mapping packs pages.
     #[inline]
     #[must_use]
     pub fn fragments(&self, page: Lpn) -> Fragments {
-        match self.mapping.rmap() {
+        match self.map.mapping.rmap() {
             Some(map) => parts_at(page, map.places(page), self),
             None => {
-                let at = self.mapping.look_up(page);
-                [at.map(|at| Fragment { at, sectors: self.spare.sectors(at) }), None]
+                let at = self.map.mapping.look_up(page);
+                [at.map(|at| Fragment { at, sectors: self.map.spare.sectors(at) }), None]
             }
         }
     }
@@ -70,7 +70,7 @@ impl Ftl {
     /// The table of fragments, where pages may be packed.
     #[must_use]
     pub fn rmap(&self) -> Option<&Reconstruction> {
-        self.mapping.rmap()
+        self.map.mapping.rmap()
     }
 
     /// Whether these sectors of a page may be packed: they are not all of it, and at most one of its fragments
@@ -98,10 +98,10 @@ impl Ftl {
     /// Records on flash what a placed pack of the host is programmed with.
     pub fn record_pack(&mut self, at: Ppn, parts: [OwnerPart; 2]) {
         assert!(is_pack(parts, self.full_page()), "{parts:?} can't be packed");
-        self.spare.record_pack(at, parts);
-        parts.iter().for_each(|&(page, _)| self.streams.wrote(page));
+        self.map.spare.record_pack(at, parts);
+        parts.iter().for_each(|&(page, _)| self.policies.streams.wrote(page));
         let alone = parts.map(|(page, _)| self.look_up(page).is_none());
-        if let Some(record) = &mut self.record {
+        if let Some(record) = &mut self.features.record {
             record.wrote_pack(at, alone);
         }
     }
@@ -110,7 +110,7 @@ impl Ftl {
     /// fragment from now on. Called for each of the two that was not deallocated meanwhile, before
     /// [`programmed_for_host`](Self::programmed_for_host).
     pub fn commit_fragment(&mut self, page: Lpn, at: Ppn) {
-        let sectors = self.spare.sectors_of(at, page);
+        let sectors = self.map.spare.sectors_of(at, page);
         let former = self.fragments(page);
         let mut stay =
             former.iter().flatten().filter(|part| !part.sectors.without(sectors).is_empty());
@@ -136,7 +136,7 @@ impl Ftl {
     pub fn owners_of_copy(&self, from: Ppn) -> [Option<Lpn>; 2] {
         match self.packs() {
             true => parts_to_copy(from, self).map(|part| part.map(|(page, _)| page)),
-            false => [self.spare.owner(from), None],
+            false => [self.map.spare.owner(from), None],
         }
     }
 
@@ -144,7 +144,7 @@ impl Ftl {
     #[must_use]
     pub fn mapped_pages(&self) -> u64 {
         let blocks = || (0..self.geometry.blocks()).map(BlockId::new);
-        match self.mapping.rmap() {
+        match self.map.mapping.rmap() {
             Some(map) => map.mapped(),
             None => blocks().map(|block| u64::from(self.blocks.valid(block))).sum(),
         }
@@ -153,7 +153,7 @@ impl Ftl {
 
 /// The same, to be changed.
 pub(in crate::ftl) fn rmap_mut(ftl: &mut Ftl) -> &mut Reconstruction {
-    ftl.mapping.rmap_mut().expect("only a mapping that packs pages has fragments")
+    ftl.map.mapping.rmap_mut().expect("only a mapping that packs pages has fragments")
 }
 
 /// The page lies at `newer` from now on and, if there is one, at `older`.
@@ -164,7 +164,7 @@ pub(in crate::ftl) fn put(page: Lpn, newer: Ppn, older: Option<Ppn>, ftl: &mut F
 }
 
 fn parts_at(page: Lpn, [newer, older]: Places, ftl: &Ftl) -> Fragments {
-    let programmed = |at| Fragment { at, sectors: ftl.spare.sectors_of(at, page) };
+    let programmed = |at| Fragment { at, sectors: ftl.map.spare.sectors_of(at, page) };
     let newer = newer.map(programmed);
     let covered = newer.map_or(SectorMask::EMPTY, |newer| newer.sectors);
     let older = older
@@ -189,7 +189,7 @@ pub(in crate::ftl) fn commit_gathered(page: Lpn, at: Ppn, ftl: &mut Ftl) {
 #[cold]
 pub(in crate::ftl) fn trim_fragments(page: Lpn, ftl: &mut Ftl) -> Option<Ppn> {
     let former = rmap_mut(ftl).places(page);
-    let newest = ftl.mapping.trim(page)?;
+    let newest = ftl.map.mapping.trim(page)?;
     fragments::room::count_places(page, former, [None, None], ftl);
     ftl.counts.trimmed += 1;
     former.into_iter().flatten().for_each(|at| leave(page, at, ftl));
@@ -198,7 +198,7 @@ pub(in crate::ftl) fn trim_fragments(page: Lpn, ftl: &mut Ftl) -> Option<Ppn> {
 
 /// The mapping names `at` for `page` no more.
 fn leave(page: Lpn, at: Ppn, ftl: &mut Ftl) {
-    let mut owners = ftl.spare.parts(at).into_iter().flatten();
+    let mut owners = ftl.map.spare.parts(at).into_iter().flatten();
     let early = ftl.plant.is(Canary::SharedPageFreedEarly);
     if !early && owners.any(|(other, _)| other != page && lives(other, at, ftl)) {
         rmap_mut(ftl).parted();
@@ -209,19 +209,19 @@ fn leave(page: Lpn, at: Ppn, ftl: &mut Ftl) {
 
 /// Whether a fragment of a page lies at a place.
 fn lives(page: Lpn, at: Ppn, ftl: &Ftl) -> bool {
-    ftl.mapping.rmap().is_some_and(|map| map.places(page).contains(&Some(at)))
+    ftl.map.mapping.rmap().is_some_and(|map| map.places(page).contains(&Some(at)))
 }
 
 /// The owners of a place that live there, with what it was programmed with of each.
 pub(in crate::ftl) fn living(at: Ppn, ftl: &Ftl) -> [Option<OwnerPart>; 2] {
-    ftl.spare.parts(at).map(|part| part.filter(|&(page, _)| lives(page, at, ftl)))
+    ftl.map.spare.parts(at).map(|part| part.filter(|&(page, _)| lives(page, at, ftl)))
 }
 
 /// The first owner of a place that lives there, or the first of all.
 #[cold]
 pub(in crate::ftl) fn first_owner(at: Ppn, ftl: &Ftl) -> Option<Lpn> {
     let mut living = living(at, ftl).into_iter().flatten();
-    let part = living.next().or(ftl.spare.parts(at)[0]);
+    let part = living.next().or(ftl.map.spare.parts(at)[0]);
     part.map(|(page, _)| page)
 }
 
@@ -233,10 +233,10 @@ pub(in crate::ftl) fn record_copy_of_parts(from: Ppn, to: Ppn, ftl: &mut Ftl) {
         .map(|part| part.map(|(page, sectors)| (page, noted_of_copy(sectors, ftl))));
     let forgets = ftl.plant.is(Canary::SecondOwnerForgotten);
     match parts {
-        [Some(first), Some(second)] if !forgets => ftl.spare.record_pack(to, [first, second]),
+        [Some(first), Some(second)] if !forgets => ftl.map.spare.record_pack(to, [first, second]),
         [Some((page, sectors)), _] | [None, Some((page, sectors))] => {
-            ftl.spare.release(to);
-            ftl.spare.record(to, page, sectors);
+            ftl.map.spare.release(to);
+            ftl.map.spare.record(to, page, sectors);
         }
         [None, None] => unreachable!("{from:?}, which was valid, has an owner"),
     }
@@ -245,10 +245,10 @@ pub(in crate::ftl) fn record_copy_of_parts(from: Ppn, to: Ppn, ftl: &mut Ftl) {
 
 /// The versions of what a copy holds.
 fn note_versions_of_copy(from: Ppn, to: Ppn, ftl: &mut Ftl) {
-    let source = ftl.spare.parts(from);
+    let source = ftl.map.spare.parts(from);
     let was_second = |(page, _): OwnerPart| source[1].is_some_and(|(second, _)| second == page);
-    let parts = ftl.spare.parts(to).map(|part| part.map(was_second));
-    if let Some(record) = &mut ftl.record {
+    let parts = ftl.map.spare.parts(to).map(|part| part.map(was_second));
+    if let Some(record) = &mut ftl.features.record {
         record.copied_parts(from, to, parts);
     }
 }
@@ -261,16 +261,16 @@ fn noted_of_copy(sectors: SectorMask, ftl: &Ftl) -> SectorMask {
 /// Everything that still lives at `from` lies at `to` from now on. False if nothing does.
 #[cold]
 pub(in crate::ftl) fn relocate_parts(from: Ppn, to: Ppn, ftl: &mut Ftl) -> bool {
-    let parts = ftl.spare.parts(to);
+    let parts = ftl.map.spare.parts(to);
     let moved =
-        parts.into_iter().flatten().filter(|&(page, _)| ftl.mapping.relocate(page, from, to));
+        parts.into_iter().flatten().filter(|&(page, _)| ftl.map.mapping.relocate(page, from, to));
     moved.count() > 0
 }
 
 /// What a copy of the page at `from` is programmed with: those who live there, or what lay there, if all have left.
 fn parts_to_copy(from: Ppn, ftl: &Ftl) -> [Option<OwnerPart>; 2] {
     match living(from, ftl) {
-        [None, None] => ftl.spare.parts(from),
+        [None, None] => ftl.map.spare.parts(from),
         living => living,
     }
 }

@@ -36,7 +36,7 @@ impl PackRoom {
 
 /// How many places more than one a page any pool may take.
 pub(in crate::ftl) fn room_for_pieces(ftl: &Ftl) -> u32 {
-    let PackRoom { extra, most, .. } = &ftl.pack_room;
+    let PackRoom { extra, most, .. } = &ftl.map.pack_room;
     let rooms = extra.iter().zip(most).map(|(extra, most)| most.saturating_sub(*extra));
     rooms.min().unwrap_or(0)
 }
@@ -44,10 +44,10 @@ pub(in crate::ftl) fn room_for_pieces(ftl: &Ftl) -> u32 {
 /// The page lies at these places from now on, and no longer at those.
 pub(in crate::ftl) fn count_places(page: Lpn, before: Places, after: Places, ftl: &mut Ftl) {
     for pool in extra_places(page, before, ftl) {
-        ftl.pack_room.extra[pool] -= 1;
+        ftl.map.pack_room.extra[pool] -= 1;
     }
     for pool in extra_places(page, after, ftl) {
-        ftl.pack_room.extra[pool] += 1;
+        ftl.map.pack_room.extra[pool] += 1;
     }
 }
 
@@ -57,10 +57,10 @@ pub(in crate::ftl) fn extra_places(
     places: Places,
     ftl: &Ftl,
 ) -> impl Iterator<Item = usize> + use<> {
-    let home = ftl.placement.pool(page);
+    let home = ftl.policies.placement.pool(page);
     let pools = places.map(|at| {
         let plane = at.map(|at| ftl.geometry.plane_of(ftl.geometry.block_of(at)));
-        plane.map(|plane| ftl.placement.pool_of(plane))
+        plane.map(|plane| ftl.policies.placement.pool_of(plane))
     });
     let mut at_home = false;
     let beyond = pools.map(|pool| {
@@ -78,13 +78,13 @@ pub(in crate::ftl) fn refresh_pack_room(ftl: &mut Ftl) {
     if !ftl.packs() {
         return;
     }
-    let mut spare = vec![0; ftl.pack_room.most.len()];
+    let mut spare = vec![0; ftl.map.pack_room.most.len()];
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
         let blocks = (0..slc::cache::native_blocks(ftl)).map(|at| ftl.geometry.block_in(plane, at));
         let out = |block| matches!(ftl.blocks.state(block), BlockState::Bad | BlockState::Dead);
         let good = blocks.filter(|&block| !out(block));
         let good = good.count() as u32;
-        spare[ftl.placement.pool_of(plane) as usize] += life::spare_units(good, ftl);
+        spare[ftl.policies.placement.pool_of(plane) as usize] += life::spare_units(good, ftl);
     }
-    ftl.pack_room.most = spare.into_iter().map(|spare| spare / PART_OF_SPARE).collect();
+    ftl.map.pack_room.most = spare.into_iter().map(|spare| spare / PART_OF_SPARE).collect();
 }

@@ -136,15 +136,15 @@ pub(in crate::ftl) fn record_collected<const S: Skills>(from: Ppn, to: Ppn, ftl:
     if any(S, RARE) && ftl.packs() {
         return fragments::record_copy_of_parts(from, to, ftl);
     }
-    let page = ftl.spare.owner(from).expect("a page that was valid has an owner");
+    let page = ftl.map.spare.owner(from).expect("a page that was valid has an owner");
     let sectors = match ftl.plant.is(Canary::SectorsForgotten) {
         true => SectorMask::EMPTY,
-        false => ftl.spare.sectors(from),
+        false => ftl.map.spare.sectors(from),
     };
-    ftl.spare.record(to, page, sectors);
+    ftl.map.spare.record(to, page, sectors);
     let forgets = ftl.plant.is(Canary::CopyWithoutVersion);
     if any(S, RARE)
-        && let Some(record) = ftl.record.as_deref_mut().filter(|_| !forgets)
+        && let Some(record) = ftl.features.record.as_deref_mut().filter(|_| !forgets)
     {
         record.copied(from, to);
     }
@@ -175,11 +175,11 @@ pub(in crate::ftl) fn relocate<const S: Skills>(from: Ppn, to: Ppn, ftl: &mut Ft
     if any(S, RARE) && ftl.packs() {
         return fragments::relocate_parts(from, to, ftl);
     }
-    let page = ftl.spare.owner(to).expect("a copy has an owner");
+    let page = ftl.map.spare.owner(to).expect("a copy has an owner");
     if any(S, RARE) {
         ftl.note_change(page);
     }
-    ftl.mapping.relocate(page, from, to)
+    ftl.map.mapping.relocate(page, from, to)
 }
 
 /// Notes that a block is being collected, and what that will yield.
@@ -187,7 +187,7 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
     let Wanted { block: victim, purpose } = wanted;
     let returns_block = slc::cache::returns_block(&wanted, ftl);
     let valid = ftl.blocks.valid(victim);
-    ftl.spare.prefetch_row(ftl.geometry.page_at(victim, 0), OWNERS_AT_ONCE);
+    ftl.map.spare.prefetch_row(ftl.geometry.page_at(victim, 0), OWNERS_AT_ONCE);
     let copies = valid.div_ceil(ftl.geometry.units_per_page());
     let gain = match returns_block {
         true => loss::pages_to_fill(plane, ftl).saturating_sub(copies),
@@ -199,13 +199,13 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
         true => slc::cache::slc_withdrawn(victim, ftl),
         false if ftl.blocks.stream(victim).is_of_map() => map_pages::note_map_block(ftl),
         false if ftl.blocks.stream(victim) == WriteStream::REWRITES => {}
-        false => ftl.streams.collects(victim, ftl.blocks.stream(victim)),
+        false => ftl.policies.streams.collects(victim, ftl.blocks.stream(victim)),
     }
     ftl.counts.gc_runs += 1;
     ftl.counts.gc_victim_valid += u64::from(valid);
     ftl.counts.by_purpose[purpose as usize].runs += 1;
-    let state = &mut ftl.planes[plane.at()];
-    state.copy_credit = ftl.triggers.copies_per_write.unwrap_or(0);
+    let state = &mut ftl.space.planes[plane.at()];
+    state.copy_credit = ftl.space.triggers.copies_per_write.unwrap_or(0);
     state.collection = Some(Collection {
         victim,
         purpose,
@@ -230,7 +230,7 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
 /// or being collected at this moment.
 pub(in crate::ftl) fn want(wanted: Wanted, ftl: &mut Ftl) -> bool {
     let plane = ftl.geometry.plane_of(wanted.block);
-    let queue = &mut ftl.planes[plane.at()].wanted;
+    let queue = &mut ftl.space.planes[plane.at()].wanted;
     if let Some(waiting) = queue.iter_mut().find(|waiting| waiting.block == wanted.block) {
         if waiting.purpose.frees_block() {
             *waiting = wanted;
@@ -245,25 +245,25 @@ pub(in crate::ftl) fn want(wanted: Wanted, ftl: &mut Ftl) -> bool {
         slc::cache::slc_withdrawn(wanted.block, ftl);
     } else {
         let view = VictimView { plane, blocks: &ftl.blocks };
-        ftl.victim.withdrawn(&view, wanted.block);
+        ftl.policies.victim.withdrawn(&view, wanted.block);
     }
     ftl.blocks.set_state(wanted.block, BlockState::Collecting);
     true
 }
 
 pub(in crate::ftl) fn has_wanted(plane: PlaneId, ftl: &Ftl) -> bool {
-    !ftl.planes[plane.at()].wanted.is_empty()
+    !ftl.space.planes[plane.at()].wanted.is_empty()
 }
 
 /// The block that a plane empties next. What others asked for goes first. A block that is given up
 /// waits while only the reserve is left: it returns none for the one that its pages may fill.
 pub(in crate::ftl) fn next_to_collect(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
-    if ftl.read_only {
+    if ftl.health.read_only {
         return None;
     }
-    let state = &ftl.planes[plane.at()];
+    let state = &ftl.space.planes[plane.at()];
     if let Some(at) = state.wanted.iter().position(|wanted| may_go(plane, wanted, ftl)) {
-        return ftl.planes[plane.at()].wanted.remove(at);
+        return ftl.space.planes[plane.at()].wanted.remove(at);
     }
     if let Some(block) = slc::cache::oldest_borrowed(plane, ftl) {
         return Some(Wanted { block, purpose: Purpose::Fold });
@@ -273,7 +273,7 @@ pub(in crate::ftl) fn next_to_collect(plane: PlaneId, ftl: &mut Ftl) -> Option<W
 
 /// Whether a block that somebody asked for may be emptied now.
 fn may_go(plane: PlaneId, wanted: &Wanted, ftl: &Ftl) -> bool {
-    let to_spare = ftl.free_blocks(plane) > ftl.thresholds.reserve;
+    let to_spare = ftl.free_blocks(plane) > ftl.space.thresholds.reserve;
     (to_spare || slc::cache::returns_block(wanted, ftl))
         && failures::can_empty(plane, wanted.block, ftl)
 }
@@ -281,8 +281,8 @@ fn may_go(plane: PlaneId, wanted: &Wanted, ftl: &Ftl) -> bool {
 /// Whether a plane that collects nothing could: something was asked for, or a closed block would free
 /// a flash page.
 pub(in crate::ftl) fn has_something_to_collect(plane: PlaneId, ftl: &Ftl) -> bool {
-    let state = &ftl.planes[plane.at()];
-    if ftl.read_only || state.collection.is_some() {
+    let state = &ftl.space.planes[plane.at()];
+    if ftl.health.read_only || state.collection.is_some() {
         return false;
     }
     let worth = |&block: &BlockId| {
@@ -302,13 +302,13 @@ pub(in crate::ftl) fn has_something_to_collect(plane: PlaneId, ftl: &Ftl) -> boo
 /// The victim of the policy, if the plane has room for its pages.
 fn choose_victim(plane: PlaneId, purpose: Purpose, ftl: &mut Ftl) -> Option<Wanted> {
     let view = VictimView { plane, blocks: &ftl.blocks };
-    let mut block = ftl.victim.choose(&view)?;
+    let mut block = ftl.policies.victim.choose(&view)?;
     if !loss::is_worth_collecting(plane, block, ftl) {
         block = loss::choose_narrow(plane, block, ftl)?;
     }
     if !failures::can_empty(plane, block, ftl) {
         let view = VictimView { plane, blocks: &ftl.blocks };
-        ftl.victim.closed(&view, block);
+        ftl.policies.victim.closed(&view, block);
         life::note_no_room(ftl);
         return None;
     }
@@ -318,16 +318,16 @@ fn choose_victim(plane: PlaneId, purpose: Purpose, ftl: &mut Ftl) -> Option<Want
 /// Whether a plane's collection neither yields to the host nor waits for it: blocks are at the hard
 /// limit, or the host finds no room on the plane, be it for one of its streams.
 pub(in crate::ftl) fn is_urgent(plane: PlaneId, ftl: &Ftl) -> bool {
-    let mut streams = ftl.streams.all_host_streams();
-    ftl.free_blocks(plane) <= ftl.triggers.hard_limit
+    let mut streams = ftl.policies.streams.all_host_streams();
+    ftl.free_blocks(plane) <= ftl.space.triggers.hard_limit
         || streams.any(|stream| !ftl.may_write(plane, stream))
-        || ftl.map_stalled > 0 && !ftl.may_write_map(plane)
+        || ftl.space.map_stalled > 0 && !ftl.may_write_map(plane)
 }
 
 /// A block to collect while the host is idle, if a plane should.
 pub(in crate::ftl) fn next_in_background(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
-    let Background { blocks, .. } = ftl.triggers.background?;
-    if ftl.read_only || ftl.free_blocks(plane) >= blocks {
+    let Background { blocks, .. } = ftl.space.triggers.background?;
+    if ftl.health.read_only || ftl.free_blocks(plane) >= blocks {
         return None;
     }
     choose_victim(plane, Purpose::Background, ftl)
@@ -337,7 +337,7 @@ pub(in crate::ftl) fn next_in_background(plane: PlaneId, ftl: &mut Ftl) -> Optio
 /// do for the host's writes. `idle`: the host has nothing to do.
 #[inline]
 pub(in crate::ftl) fn may_go_on(plane: PlaneId, copying: bool, idle: bool, ftl: &mut Ftl) -> bool {
-    let triggers = &ftl.triggers;
+    let triggers = &ftl.space.triggers;
     if triggers.background.is_none() && triggers.copies_per_write.is_none() {
         return true;
     }
@@ -345,28 +345,28 @@ pub(in crate::ftl) fn may_go_on(plane: PlaneId, copying: bool, idle: bool, ftl: 
 }
 
 fn is_due(plane: PlaneId, copying: bool, idle: bool, ftl: &mut Ftl) -> bool {
-    let Some(run) = &ftl.planes[plane.at()].collection else { return false };
-    let short = ftl.free_blocks(plane) <= ftl.thresholds.start;
+    let Some(run) = &ftl.space.planes[plane.at()].collection else { return false };
+    let short = ftl.free_blocks(plane) <= ftl.space.thresholds.start;
     // What others want of the plane can't begin before this run is over.
     if run.purpose == Purpose::Background && !short {
         return idle || has_wanted(plane, ftl);
     }
     // The cache has rules of its own, and data that ages can't wait for the host.
-    let ages = || ftl.planes[plane.at()].waits_for(Purpose::Refresh);
+    let ages = || ftl.space.planes[plane.at()].waits_for(Purpose::Refresh);
     if matches!(run.purpose, Purpose::Fold | Purpose::Refresh) || ages() {
         return true;
     }
-    if ftl.triggers.copies_per_write.is_none() || idle || !copying || is_urgent(plane, ftl) {
+    if ftl.space.triggers.copies_per_write.is_none() || idle || !copying || is_urgent(plane, ftl) {
         return true;
     }
-    let credit = &mut ftl.planes[plane.at()].copy_credit;
+    let credit = &mut ftl.space.planes[plane.at()].copy_credit;
     let left = credit.checked_sub(1);
     *credit = left.unwrap_or(0);
     left.is_some()
 }
 
 pub(in crate::ftl) fn erasing(plane: PlaneId, ftl: &mut Ftl) {
-    if let Some(run) = &mut ftl.planes[plane.at()].collection {
+    if let Some(run) = &mut ftl.space.planes[plane.at()].collection {
         run.erasing = true;
     }
 }
@@ -385,7 +385,7 @@ pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut
             return;
         }
         let pages = loss::pages_to_fill(plane, ftl);
-        let state = &mut ftl.planes[plane.at()];
+        let state = &mut ftl.space.planes[plane.at()];
         state.give_back(run.victim, ftl.blocks.erases(run.victim));
         if ftl.plant.is(Canary::BlockFreeTwice) {
             state.give_back(run.victim, ftl.blocks.erases(run.victim));
@@ -402,7 +402,7 @@ pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut
             life::lose_block(plane, ftl);
         }
         ftl.blocks.retire(run.victim);
-        ftl.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));
+        ftl.features.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));
         fragments::room::refresh_pack_room(ftl);
         ftl.refresh_writable::<{ skills::ALL }>(plane);
     }

@@ -65,21 +65,21 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        if on.ftl.free_blocks(plane) > on.ftl.thresholds.start {
-            if any(S, RARE) && on.ftl.triggers.copies_per_write.is_some() {
+        if on.ftl.free_blocks(plane) > on.ftl.space.thresholds.start {
+            if any(S, RARE) && on.ftl.space.triggers.copies_per_write.is_some() {
                 self.spur::<S>(plane, on);
             }
-        } else if on.ftl.planes[plane.at()].collection.is_some() {
+        } else if on.ftl.space.planes[plane.at()].collection.is_some() {
             if any(S, RARE) {
                 self.spur::<S>(plane, on);
             }
         } else {
-            on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
+            on.ftl.space.planes[plane.at()].host_credit = on.ftl.space.thresholds.host_lead;
             // A plane that found nothing before, and still does, has asked the others already.
             let was_hungry = on.ftl.is_hungry(plane);
             self.next::<S>(plane, on);
             if any(S, RARE)
-                && on.ftl.triggers.scope != Scope::Plane
+                && on.ftl.space.triggers.scope != Scope::Plane
                 && !(was_hungry && on.ftl.is_hungry(plane))
             {
                 self.start_others::<S>(plane, on);
@@ -97,9 +97,9 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let triggers = on.ftl.triggers;
+        let triggers = on.ftl.space.triggers;
         if let Some(copies) = triggers.copies_per_write {
-            let state = &mut on.ftl.planes[plane.at()];
+            let state = &mut on.ftl.space.planes[plane.at()];
             // What a whole block needs is the most that can be saved up.
             let most = state.collection.as_ref().map_or(0, |run| run.copies);
             state.copy_credit = state.copy_credit.saturating_add(copies).min(most);
@@ -119,10 +119,10 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        for other in on.ftl.triggers.scope.planes(&on.ftl.geometry, plane) {
-            let few = on.ftl.free_blocks(other) <= on.ftl.thresholds.stop;
-            if few && on.ftl.planes[other.at()].collection.is_none() {
-                on.ftl.planes[other.at()].host_credit = on.ftl.thresholds.host_lead;
+        for other in on.ftl.space.triggers.scope.planes(&on.ftl.geometry, plane) {
+            let few = on.ftl.free_blocks(other) <= on.ftl.space.thresholds.stop;
+            if few && on.ftl.space.planes[other.at()].collection.is_none() {
+                on.ftl.space.planes[other.at()].host_credit = on.ftl.space.thresholds.host_lead;
                 self.next::<S>(other, on);
             }
         }
@@ -132,10 +132,10 @@ impl Collector {
     pub fn host_idle<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
         self.idle = true;
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
-            if on.ftl.planes[plane.at()].collection.is_some() {
+            if on.ftl.space.planes[plane.at()].collection.is_some() {
                 self.proceed::<S>(plane, on);
             } else if let Some(wanted) = collection::next_in_background(plane, &mut on.ftl) {
-                on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
+                on.ftl.space.planes[plane.at()].host_credit = on.ftl.space.thresholds.host_lead;
                 collection::begin_collection(plane, wanted, &mut on.ftl);
                 self.proceed::<S>(plane, on);
             }
@@ -151,7 +151,9 @@ impl Collector {
     /// Nothing else is left to happen in the device, and no more requests are in sight: collections
     /// that wait for the host go on.
     pub fn finish<const S: Skills>(&mut self, on: &mut Kernel<impl Probe, impl FlashContents>) {
-        if on.ftl.triggers.copies_per_write.is_some() || on.ftl.triggers.background.is_some() {
+        if on.ftl.space.triggers.copies_per_write.is_some()
+            || on.ftl.space.triggers.background.is_some()
+        {
             let before = std::mem::replace(&mut self.idle, true);
             for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
                 self.proceed::<S>(plane, on);
@@ -168,7 +170,7 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        match any(S, RARE) && on.ftl.triggers.preemptible {
+        match any(S, RARE) && on.ftl.space.triggers.preemptible {
             false => on.submit::<S>(id),
             true => self.hold_back::<S>(plane, id, on),
         }
@@ -248,9 +250,9 @@ impl Collector {
         if !collection::has_wanted(plane, &on.ftl) {
             return;
         }
-        match &on.ftl.planes[plane.at()].collection {
+        match &on.ftl.space.planes[plane.at()].collection {
             None => {
-                on.ftl.planes[plane.at()].host_credit = on.ftl.thresholds.host_lead;
+                on.ftl.space.planes[plane.at()].host_credit = on.ftl.space.thresholds.host_lead;
                 self.next::<S>(plane, on);
             }
             Some(run) if run.purpose == Purpose::Background => self.proceed::<S>(plane, on),
@@ -279,8 +281,8 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         loop {
-            let limit = on.ftl.thresholds.copies_in_flight;
-            let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
+            let limit = on.ftl.space.thresholds.copies_in_flight;
+            let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() else { return };
             if run.in_flight >= limit || run.erasing || run.stranded {
                 return;
             }
@@ -294,7 +296,7 @@ impl Collector {
                     if any(S, RARE) && !collection::may_go_on(plane, true, self.idle, &mut on.ftl) {
                         return;
                     }
-                    let copies_back = any(S, RARE) && on.ftl.triggers.copyback;
+                    let copies_back = any(S, RARE) && on.ftl.space.triggers.copyback;
                     if !(copies_back && self.copy_back::<S>(plane, origin, first, on)) {
                         self.copy_page::<S>(plane, origin, victim, first, on);
                     }
@@ -333,7 +335,7 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let (next, flash_pages) = self.gather::<S>(victim, first, &on.ftl);
-        if let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() {
+        if let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() {
             run.in_flight += 1;
             run.next_unit = next;
         }
@@ -381,10 +383,10 @@ impl Collector {
         while let Some(unit) = next.filter(|_| (self.batch.len() as u32) < units_per_page) {
             let source = ftl.geometry.page_at(victim, unit);
             self.batch.push(source);
-            if let Some(page) = ftl.spare.owner(source) {
+            if let Some(page) = ftl.map.spare.owner(source) {
                 ftl.prefetch(page);
             }
-            ftl.spare.prefetch_after(source);
+            ftl.map.spare.prefetch_after(source);
             if any(S, UNITS) {
                 let flash_page = Some(ftl.geometry.flash_page_of(source));
                 flash_pages += u32::from(flash_page != last);
@@ -429,7 +431,7 @@ impl Collector {
         for (unit, place) in (0..units).zip(self.sources.row_mut(id)) {
             *place = Ppn::new(source.get() + unit).to_raw();
         }
-        if let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() {
+        if let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() {
             run.in_flight += 1;
             run.next_unit = first + units;
         }
@@ -444,7 +446,7 @@ impl Collector {
         &mut self,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        while let Some(plane) = on.ftl.fed.pop() {
+        while let Some(plane) = on.ftl.space.fed.pop() {
             self.start::<S>(plane, on);
         }
     }
@@ -466,9 +468,9 @@ impl Collector {
         match on.flash.command(id).kind {
             Kind::Read => return self.read_done::<S>(plane, id, on),
             Kind::Program | Kind::Copyback => {
-                let was_dry = on.ftl.planes[plane.at()].host_credit == 0;
+                let was_dry = on.ftl.space.planes[plane.at()].host_credit == 0;
                 let earned = self.copy_done::<S>(plane, id, on);
-                if on.ftl.planes[plane.at()].collection.is_some() {
+                if on.ftl.space.planes[plane.at()].collection.is_some() {
                     if earned == 0 {
                         return Freed::Nothing;
                     }
@@ -525,7 +527,7 @@ impl Collector {
         }
         on.ftl.counts.gc_pages += u64::from(units);
         on.ftl.programmed::<S>(first, units);
-        let state = &mut on.ftl.planes[plane.at()];
+        let state = &mut on.ftl.space.planes[plane.at()];
         let mut earned = 0;
         if let Some(run) = state.collection.as_mut() {
             run.in_flight -= 1;
@@ -549,7 +551,7 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let failed = on.flash.command(id).failed;
-        let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
+        let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() else { return };
         run.erase_failed = failed;
         let victim = run.victim;
         let first = on.ftl.geometry.page_at(victim, 0);
@@ -563,7 +565,7 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let Some(run) = on.ftl.planes[plane.at()].collection.take() else { return };
+        let Some(run) = on.ftl.space.planes[plane.at()].collection.take() else { return };
         collection::end_collection(plane, &run, &mut on.ftl);
         if let Some(wanted) = slc::cache::fold_due(plane, &mut on.ftl) {
             collection::want(wanted, &mut on.ftl);
@@ -573,7 +575,7 @@ impl Collector {
         {
             collection::want(wanted, &mut on.ftl);
         }
-        if on.ftl.free_blocks(plane) < on.ftl.thresholds.stop
+        if on.ftl.free_blocks(plane) < on.ftl.space.thresholds.stop
             || collection::has_wanted(plane, &on.ftl)
         {
             self.next::<S>(plane, on);

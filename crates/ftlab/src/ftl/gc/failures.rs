@@ -20,15 +20,15 @@ pub(in crate::ftl) fn can_empty(plane: PlaneId, block: BlockId, ftl: &Ftl) -> bo
 /// Notes that what failed is to be emptied.
 #[cold]
 pub(in crate::ftl) fn want_failed(ftl: &mut Ftl) {
-    while let Some(block) = ftl.failed.pop() {
+    while let Some(block) = ftl.health.failed.pop() {
         let plane = ftl.geometry.plane_of(block);
-        ftl.planes[plane.at()].wanted.push_back(Wanted { block, purpose: Purpose::Retire });
+        ftl.space.planes[plane.at()].wanted.push_back(Wanted { block, purpose: Purpose::Retire });
     }
 }
 
 /// Ends a collection that found no room: its victim keeps what is left on it.
 fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
-    let Some(run) = ftl.planes[plane.at()].collection.take() else { return };
+    let Some(run) = ftl.space.planes[plane.at()].collection.take() else { return };
     let victim = run.victim();
     if run.gives_up {
         life::lose_block(plane, ftl);
@@ -36,11 +36,11 @@ fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
     if run.purpose().frees_block() && !run.gives_up {
         ftl.blocks.set_state(victim, BlockState::Closed);
         let view = VictimView { plane, blocks: &ftl.blocks };
-        ftl.victim.closed(&view, victim);
+        ftl.policies.victim.closed(&view, victim);
     } else {
         ftl.blocks.set_state(victim, BlockState::Failing);
         let wanted = Wanted { block: victim, purpose: Purpose::Retire };
-        ftl.planes[plane.at()].wanted.push_front(wanted);
+        ftl.space.planes[plane.at()].wanted.push_front(wanted);
     }
     // What it has moved lies elsewhere all the map_pages::rewrite_map_of(plane, &mut same.ftl);
     ftl.refresh_writable::<{ skills::ALL }>(plane);
@@ -52,7 +52,7 @@ impl Collector {
         &mut self,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        while let Some(&block) = on.ftl.failed.last() {
+        while let Some(&block) = on.ftl.health.failed.last() {
             want_failed(&mut on.ftl);
             self.start_wanted::<S>(on.ftl.geometry.plane_of(block), on);
         }
@@ -131,10 +131,10 @@ impl Collector {
         program: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        assert!(on.ftl.life.is_some(), "the reserve leaves collection a free block");
+        assert!(on.ftl.health.life.is_some(), "the reserve leaves collection a free block");
         life::note_no_room(&mut on.ftl);
         on.flash.release(program);
-        let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
+        let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() else { return };
         run.in_flight -= 1;
         run.stranded = true;
         if run.in_flight == 0 {
@@ -149,7 +149,7 @@ impl Collector {
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> bool {
-        let run = on.ftl.planes[plane.at()].collection.as_ref();
+        let run = on.ftl.space.planes[plane.at()].collection.as_ref();
         let Some(run) = run.filter(|run| run.stranded) else { return false };
         if run.in_flight == 0 {
             end_stranded(plane, &mut on.ftl);
@@ -203,15 +203,15 @@ mod tests {
     /// The same after a collection of that block found no room.
     fn stranded(purpose: Purpose, gives_up: bool) -> (Ftl, BlockId) {
         let (mut ftl, block) = written();
-        assert!(collection::want(Wanted { block, purpose }, ftl));
-        let wanted = collection::next_to_collect(PLANE, ftl).expect("it is asked for");
-        collection::begin_collection(PLANE, wanted, ftl);
-        let run = ftl.planes[PLANE.at()].collection.as_mut().expect("it has begun");
+        assert!(collection::want(Wanted { block, purpose }, &mut ftl));
+        let wanted = collection::next_to_collect(PLANE, &mut ftl).expect("it is asked for");
+        collection::begin_collection(PLANE, wanted, &mut ftl);
+        let run = ftl.space.planes[PLANE.at()].collection.as_mut().expect("it has begun");
         if gives_up {
             run.give_up();
         }
-        end_stranded(PLANE, ftl);
-        assert!(ftl.planes[PLANE.at()].collection.is_none());
+        end_stranded(PLANE, &mut ftl);
+        assert!(ftl.space.planes[PLANE.at()].collection.is_none());
         assert_eq!(ftl.blocks.valid(block), ftl.geometry.units_per_block(), "it keeps what it has");
         (ftl, block)
     }
@@ -225,10 +225,10 @@ mod tests {
         for purpose in [Purpose::Space, Purpose::Background, Purpose::WearLevel] {
             let (mut ftl, block) = stranded(purpose, false);
             assert_eq!(ftl.blocks.state(block), BlockState::Closed, "{purpose:?}");
-            assert!(!collection::has_wanted(PLANE, ftl), "{purpose:?}");
+            assert!(!collection::has_wanted(PLANE, &mut ftl), "{purpose:?}");
             assert_eq!(lost_blocks(&ftl), 0, "{purpose:?}");
             ftl.trim(Lpn::new(0));
-            let next = collection::next_to_collect(PLANE, ftl);
+            let next = collection::next_to_collect(PLANE, &mut ftl);
             assert_eq!(next, Some(Wanted { block, purpose: Purpose::Space }), "{purpose:?}");
         }
     }
@@ -240,7 +240,7 @@ mod tests {
             let (mut ftl, block) = stranded(purpose, gives_up);
             assert_eq!(ftl.blocks.state(block), BlockState::Failing, "{purpose:?}");
             assert_eq!(lost_blocks(&ftl), lost, "{purpose:?}");
-            let next = collection::next_to_collect(PLANE, ftl);
+            let next = collection::next_to_collect(PLANE, &mut ftl);
             assert_eq!(next, Some(Wanted { block, purpose: Purpose::Retire }), "{purpose:?}");
         }
     }

@@ -7,7 +7,7 @@ use crate::units::{BlockId, PlaneId};
 
 /// Blocks of a plane that data or the log have begun to fill.
 pub(in crate::ftl) fn open_in_log(plane: PlaneId, ftl: &Ftl) -> Vec<BlockId> {
-    let Some((tables, _)) = ftl.mapping.log() else { return Vec::new() };
+    let Some((tables, _)) = ftl.map.mapping.log() else { return Vec::new() };
     let mut blocks = blocks_in_use(tables, plane);
     blocks.retain(|&block| ftl.blocks.state(block) == BlockState::Open);
     blocks
@@ -16,7 +16,7 @@ pub(in crate::ftl) fn open_in_log(plane: PlaneId, ftl: &Ftl) -> Vec<BlockId> {
 /// The log of a plane: its blocks are in use once, as many as there should be; the newest copies are the
 /// valid pages of its log blocks; the block that stays free is there.
 pub(in crate::ftl) fn audit_log(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
-    let Some((tables, _)) = ftl.mapping.log() else { return Ok(()) };
+    let Some((tables, _)) = ftl.map.mapping.log() else { return Ok(()) };
     let mut used = blocks_in_use(tables, plane);
     let number = used.len();
     used.sort_unstable();

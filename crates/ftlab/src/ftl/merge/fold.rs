@@ -36,24 +36,24 @@ pub(super) struct PageCopy {
 /// The log, to look at.
 #[inline]
 pub(crate) fn log_view(ftl: &Ftl) -> Option<LogView<'_>> {
-    let (tables, _) = ftl.mapping.log()?;
-    Some(LogView { tables, blocks: &ftl.blocks, spare: &ftl.spare })
+    let (tables, _) = ftl.map.mapping.log()?;
+    Some(LogView { tables, blocks: &ftl.blocks, spare: &ftl.map.spare })
 }
 
 /// The tables of the log.
 fn log_tables(ftl: &Ftl) -> &LogTables {
-    ftl.mapping.log().expect("a mapping with a log").0
+    ftl.map.mapping.log().expect("a mapping with a log").0
 }
 
 fn log_tables_mut(ftl: &mut Ftl) -> &mut LogTables {
-    ftl.mapping.log_mut().expect("a mapping with a log")
+    ftl.map.mapping.log_mut().expect("a mapping with a log")
 }
 
 /// Where a page can be written.
 #[inline]
 pub(crate) fn room_in_log(page: Lpn, ftl: &Ftl) -> Room {
-    let (tables, room) = ftl.mapping.log().expect("a mapping with a log");
-    let view = LogView { tables, blocks: &ftl.blocks, spare: &ftl.spare };
+    let (tables, room) = ftl.map.mapping.log().expect("a mapping with a log");
+    let view = LogView { tables, blocks: &ftl.blocks, spare: &ftl.map.spare };
     room(&view, tables.spot(page))
 }
 
@@ -105,7 +105,7 @@ fn take_erased_on(plane: PlaneId, ftl: &mut Ftl) -> BlockId {
     let block = ftl.take_free_block(plane, true);
     let block = block.expect("data, log and two blocks beside fit into a plane");
     ftl.blocks.open(block, WriteStream::new(0));
-    if let Some(record) = &mut ftl.record {
+    if let Some(record) = &mut ftl.features.record {
         record.opened(block);
     }
     block
@@ -124,7 +124,7 @@ pub(in crate::ftl) fn programmed_in_log(at: Ppn, ftl: &mut Ftl) {
     let (block, offset) = ftl.geometry.place_of(at);
     let before = ftl.blocks.programmed(block);
     let more = offset + 1 - before;
-    if let Some(record) = &mut ftl.record {
+    if let Some(record) = &mut ftl.features.record {
         record.landed(ftl.geometry.page_at(block, before), more);
     }
     if ftl.blocks.add_programmed(block, more) == ftl.geometry.units_per_block() {
@@ -158,10 +158,10 @@ pub(in crate::ftl) fn prefetch_folds(plane: PlaneId, next: &[DataBlock], ftl: &F
     let old = tables.block_of(first).map(|block| ftl.geometry.page_at(block, 0));
     let copies = tables.newer(first).map(|(_, at)| at);
     copies.chain(old).for_each(|at| ftl.blocks.prefetch(&ftl.geometry, at));
-    if let Some(target) = ftl.planes[plane.at()].next_free() {
+    if let Some(target) = ftl.space.planes[plane.at()].next_free() {
         let first = ftl.geometry.page_at(target, 0);
         ftl.blocks.prefetch(&ftl.geometry, first);
-        ftl.spare.prefetch_row(first, ftl.geometry.units_per_block());
+        ftl.map.spare.prefetch_row(first, ftl.geometry.units_per_block());
     }
 }
 
@@ -190,7 +190,7 @@ pub(super) fn next_copy(fold: &mut Fold, ftl: &mut Ftl) -> Option<PageCopy> {
 fn older_copy(spot: Spot, ftl: &Ftl) -> Option<Ppn> {
     let block = log_tables(ftl).block_of(spot.data)?;
     let at = ftl.geometry.page_at(block, spot.offset);
-    (ftl.spare.owner(at) == Some(log_tables(ftl).page_at(spot))).then_some(at)
+    (ftl.map.spare.owner(at) == Some(log_tables(ftl).page_at(spot))).then_some(at)
 }
 
 /// The next page of a log block that the throttle has left over; its new place is taken. None if nothing
@@ -207,10 +207,10 @@ pub(super) fn next_move(victim: BlockId, from: u32, ftl: &mut Ftl) -> Option<Pag
 }
 
 fn record_copy(from: Ppn, to: Ppn, ftl: &mut Ftl) -> PageCopy {
-    if let Some(owner) = ftl.spare.owner(from) {
-        let sectors: SectorMask = ftl.spare.sectors(from);
-        ftl.spare.record(to, owner, sectors);
-        if let Some(record) = &mut ftl.record {
+    if let Some(owner) = ftl.map.spare.owner(from) {
+        let sectors: SectorMask = ftl.map.spare.sectors(from);
+        ftl.map.spare.record(to, owner, sectors);
+        if let Some(record) = &mut ftl.features.record {
             record.copied(from, to);
         }
     }
@@ -228,7 +228,7 @@ pub(super) fn copied(to: Ppn, ftl: &mut Ftl) {
 /// A page that was left over lies in its new place, unless it was deallocated meanwhile.
 pub(super) fn moved(copy: PageCopy, ftl: &mut Ftl) {
     copied(copy.to, ftl);
-    let current = match ftl.spare.owner(copy.to) {
+    let current = match ftl.map.spare.owner(copy.to) {
         Some(_) if ftl.plant.is(Canary::MovedNotMapped) => true,
         Some(owner) => log_tables_mut(ftl).relocate(owner, copy.from, copy.to),
         None => false,
@@ -253,14 +253,17 @@ pub(super) fn copy_all(
     each: Option<&mut dyn FnMut(PageCopy)>,
     ftl: &mut Ftl,
 ) -> u32 {
-    let row = fold.next == 0 && each.is_none() && !ftl.spare.any_partial() && ftl.record.is_none();
+    let row = fold.next == 0
+        && each.is_none()
+        && !ftl.map.spare.any_partial()
+        && ftl.features.record.is_none();
     let pages = ftl.geometry.units_per_block();
     let all = row && log_tables(ftl).written(fold.data).map(u64::count_ones).sum::<u32>() == pages;
     if all {
         let tables = log_tables(ftl);
         let (page, stride) = (tables.page_at(Spot { data: fold.data, offset: 0 }), tables.stride());
         let first = ftl.geometry.page_at(fold.target, 0);
-        ftl.spare.record_row(first, pages, page, stride);
+        ftl.map.spare.record_row(first, pages, page, stride);
         log_tables_mut(ftl).take(fold.target, pages - 1, pages - 1);
         (fold.next, fold.copied) = (pages, pages);
     } else {
@@ -285,7 +288,8 @@ pub(super) fn copy_all(
 /// before, which has to be erased, and counts the merge.
 pub(super) fn end_fold(fold: &Fold, counts: &mut MergeCounts, ftl: &mut Ftl) -> Option<BlockId> {
     let Fold { data, target, inherits, copied, .. } = *fold;
-    let Ftl { mapping, blocks, geometry, .. } = ftl;
+    let Ftl { map, blocks, geometry, .. } = ftl;
+    let mapping = &mut map.mapping;
     let (tables, _) = mapping.log().expect("a mapping with a log");
     for (_, from) in tables.newer(data) {
         let (block, at) = geometry.place_of(from);
@@ -338,12 +342,12 @@ pub(in crate::ftl) fn is_log(block: BlockId, ftl: &Ftl) -> bool {
 /// A block was erased, and is free.
 pub(in crate::ftl) fn erased_in_log(block: BlockId, ftl: &mut Ftl) {
     log_tables_mut(ftl).erased(block);
-    if let Some(record) = &mut ftl.record {
+    if let Some(record) = &mut ftl.features.record {
         record.void(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block());
     }
     ftl.blocks.reset(block);
     let (plane, erases) = (ftl.geometry.plane_of(block), ftl.blocks.erases(block));
-    ftl.planes[plane.at()].give_back(block, erases);
+    ftl.space.planes[plane.at()].give_back(block, erases);
 }
 
 /// A log block is being emptied, for want of room.
@@ -357,12 +361,12 @@ pub(in crate::ftl) fn count_reclaim(victim: BlockId, ftl: &mut Ftl) {
 
 /// Writes every data block to its last page, as a device that starts full has it.
 pub(in crate::ftl) fn fill_data_blocks(ftl: &mut Ftl) {
-    let (tables, _) = ftl.mapping.log().expect("a mapping with a log");
+    let (tables, _) = ftl.map.mapping.log().expect("a mapping with a log");
     let pages = ftl.geometry.units_per_block();
-    let whole = ftl.spare.full();
+    let whole = ftl.map.spare.full();
     for data in tables.all_data_blocks() {
         let Some(block) = tables.block_of(data) else { continue };
-        if let Some(record) = &mut ftl.record {
+        if let Some(record) = &mut ftl.features.record {
             record.set_role(block, Role::Data(data));
         }
         ftl.blocks.open(block, WriteStream::new(0));
@@ -371,8 +375,8 @@ pub(in crate::ftl) fn fill_data_blocks(ftl: &mut Ftl) {
             let page = tables.page_at(Spot { data, offset });
             if page.get() < ftl.logical_pages {
                 let at = ftl.geometry.page_at(block, offset);
-                ftl.spare.record(at, page, whole);
-                if let Some(record) = &mut ftl.record {
+                ftl.map.spare.record(at, page, whole);
+                if let Some(record) = &mut ftl.features.record {
                     record.holds(at, false);
                 }
                 ftl.blocks.set_valid(block, offset);
@@ -383,12 +387,12 @@ pub(in crate::ftl) fn fill_data_blocks(ftl: &mut Ftl) {
     let used = tables.shares().data;
     let logical_pages = ftl.logical_pages;
     log_tables_mut(ftl).hide_from(logical_pages);
-    ftl.planes.iter_mut().for_each(|plane| plane.restart(used));
+    ftl.space.planes.iter_mut().for_each(|plane| plane.restart(used));
 }
 
 /// Takes back what a device held at the start: an image says what it holds.
 pub(in crate::ftl) fn forget_data_blocks(ftl: &mut Ftl) {
-    let Some((tables, _)) = ftl.mapping.log().filter(|(tables, _)| tables.starts_full()) else {
+    let Some((tables, _)) = ftl.map.mapping.log().filter(|(tables, _)| tables.starts_full()) else {
         return;
     };
     for block in tables.all_data_blocks().filter_map(|data| tables.block_of(data)) {

@@ -177,7 +177,7 @@ impl Ftl {
     /// The dies of the flash that are known to be dead.
     #[must_use]
     pub fn dead_dies_on_flash(&self) -> Vec<DieId> {
-        match &self.stripes {
+        match &self.features.stripes {
             None => self.dead_dies().to_vec(),
             Some(stripes) => stripes.dead_dies().collect(),
         }
@@ -186,14 +186,14 @@ impl Ftl {
 
 /// The blocks on flash that a block is made of; those of dies that are known to be dead apart.
 pub(crate) fn blocks_on_flash(block: BlockId, ftl: &Ftl) -> impl Iterator<Item = BlockId> {
-    let own = ftl.stripes.is_none().then_some(block);
-    let members = ftl.stripes.iter().flat_map(move |stripes| stripes.on_flash(block, 0));
+    let own = ftl.features.stripes.is_none().then_some(block);
+    let members = ftl.features.stripes.iter().flat_map(move |stripes| stripes.on_flash(block, 0));
     own.into_iter().chain(members.map(|(block, _)| block))
 }
 
 /// Flash pages that a block of a plane holds, if it is opened now.
 pub(in crate::ftl) fn pages_to_fill(plane: PlaneId, ftl: &Ftl) -> u32 {
-    match &ftl.stripes {
+    match &ftl.features.stripes {
         None => ftl.geometry.shape().pages_per_block,
         Some(stripes) => stripes.pages_of(ftl.geometry.die_of(plane)),
     }
@@ -215,12 +215,12 @@ pub(in crate::ftl) fn choose_narrow(
     ftl: &mut Ftl,
 ) -> Option<BlockId> {
     let view = VictimView { plane, blocks: &ftl.blocks };
-    ftl.victim.closed(&view, chosen);
-    let candidates = ftl.victim.candidates(plane);
+    ftl.policies.victim.closed(&view, chosen);
+    let candidates = ftl.policies.victim.candidates(plane);
     let least = candidates.into_iter().min_by_key(|&block| ftl.blocks.valid(block));
     let block = least.filter(|&block| is_worth_collecting(plane, block, ftl))?;
     let view = VictimView { plane, blocks: &ftl.blocks };
-    ftl.victim.withdrawn(&view, block);
+    ftl.policies.victim.withdrawn(&view, block);
     Some(block)
 }
 
@@ -233,7 +233,7 @@ pub(in crate::ftl) fn leave_places_out(
     ftl: &mut Ftl,
 ) -> u32 {
     let (step, whole) = (ftl.geometry.units_per_page(), ftl.geometry.units_per_block());
-    let Some(stripes) = ftl.stripes.as_mut() else { return 0 };
+    let Some(stripes) = ftl.features.stripes.as_mut() else { return 0 };
     if !stripes.any_dead {
         return 0;
     }
@@ -251,7 +251,7 @@ pub(in crate::ftl) fn leave_places_out(
         stripes.leave_out(stripe, place);
         at += step;
     }
-    ftl.planes[plane.at()].leave_out(stream, at - next);
+    ftl.space.planes[plane.at()].leave_out(stream, at - next);
     ftl.blocks.add_programmed(block, at - next);
     at - next
 }
@@ -259,30 +259,30 @@ pub(in crate::ftl) fn leave_places_out(
 /// A place of an open block is taken: its stripe is begun. So its parity is programmed in its turn, though nothing of
 /// it should come to flash.
 pub(in crate::ftl) fn begin_stripe(block: BlockId, unit: u32, ftl: &mut Ftl) {
-    let Some(stripes) = &mut ftl.stripes else { return };
+    let Some(stripes) = &mut ftl.features.stripes else { return };
     let (stripe, _) = stripes.superblocks.stripe_of(ftl.geometry.page_at(block, unit));
     stripes.running.entry(stripe).or_insert(Running::new());
 }
 
 /// A die of a group died: what is being filled does without it.
 pub(in crate::ftl) fn member_died(die: DieId, ftl: &mut Ftl) {
-    let Some(stripes) = &ftl.stripes else { return };
+    let Some(stripes) = &ftl.features.stripes else { return };
     if stripes.is_known_dead(die) {
         return;
     }
     let (group, member) = stripes.superblocks.group_of(die);
     let planes: Vec<PlaneId> = dies::planes_of(group, ftl).collect();
-    let Some(stripes) = &mut ftl.stripes else { return };
+    let Some(stripes) = &mut ftl.features.stripes else { return };
     let data = stripes.superblocks.width() - 1;
     let page = ftl.geometry.units_per_page();
     for &plane in &planes {
-        for (_, block, taken) in ftl.planes[plane.at()].open_blocks() {
+        for (_, block, taken) in ftl.space.planes[plane.at()].open_blocks() {
             let begun = (taken / page).div_ceil(data);
             stripes.narrow.entry(block).or_insert(Narrow { begun, dead: Vec::new() });
         }
     }
     stripes.dead[group.at()] |= 1 << member;
-    (stripes.any_dead, ftl.death_is_news) = (true, true);
+    (stripes.any_dead, ftl.health.death_is_news) = (true, true);
     if stripes.pages_of(group) == 0 {
         return dies::filled_die_died(group, ftl);
     }
@@ -297,7 +297,7 @@ pub(in crate::ftl) fn member_died(die: DieId, ftl: &mut Ftl) {
 /// A plane has lost a die: its open blocks go on without it, and it looks anew what is worth collecting.
 fn narrow_plane(plane: PlaneId, ftl: &mut Ftl) {
     let whole = ftl.geometry.units_per_block();
-    let open: Vec<_> = ftl.planes[plane.at()].open_blocks().collect();
+    let open: Vec<_> = ftl.space.planes[plane.at()].open_blocks().collect();
     for (stream, block, taken) in open.into_iter().filter(|&(_, _, taken)| taken < whole) {
         let left_out = leave_places_out(plane, stream, block, taken, ftl);
         let next = taken + left_out;
@@ -314,7 +314,7 @@ fn narrow_plane(plane: PlaneId, ftl: &mut Ftl) {
 
 /// The program of a page failed because its die is dead: its place counts as filled, with nothing.
 pub(in crate::ftl) fn leave_out(first: Ppn, ftl: &mut Ftl) -> bool {
-    let on_dead_die = ftl.stripes.as_ref().is_some_and(|stripes| {
+    let on_dead_die = ftl.features.stripes.as_ref().is_some_and(|stripes| {
         let (stripe, member) = stripes.member_of(first);
         stripes.is_dead(stripe.block, member)
     });
@@ -327,7 +327,7 @@ pub(in crate::ftl) fn leave_out(first: Ppn, ftl: &mut Ftl) -> bool {
 /// If what is valid fills what the groups can hold that have lost dies, and the others, the device takes no more
 /// writes.
 pub(in crate::ftl) fn check_room_of_groups(ftl: &mut Ftl) {
-    let (Some(stripes), Some(life)) = (&ftl.stripes, &ftl.life) else { return };
+    let (Some(stripes), Some(life)) = (&ftl.features.stripes, &ftl.health.life) else { return };
     if !stripes.any_dead {
         return;
     }

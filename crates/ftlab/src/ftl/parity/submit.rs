@@ -362,7 +362,7 @@ impl Ftl {
     /// What placement and collection balance: commands of each die of what is filled.
     #[inline]
     pub(crate) fn dies<'a, P: Probe>(&'a self, flash: &'a Flash<P>) -> &'a Load {
-        match &self.stripes {
+        match &self.features.stripes {
             None => flash.load(),
             Some(stripes) => stripes.dies(),
         }
@@ -371,5 +371,5 @@ impl Ftl {
 
 /// The die of what is filled to which a die of the flash belongs.
 pub(crate) fn die_filled(die: DieId, ftl: &Ftl) -> DieId {
-    ftl.stripes.as_ref().map_or(die, |stripes| stripes.group_of(die))
+    ftl.features.stripes.as_ref().map_or(die, |stripes| stripes.group_of(die))
 }

@@ -39,19 +39,19 @@ impl Ftl {
     /// What a power cut leaves. None if nothing is kept for recovery.
     pub(crate) fn into_left(self) -> Option<Left> {
         let giving_up = giving_up(&self);
-        let stale_map = self.mapping.dftl().map(|map| map.not_on_flash()).unwrap_or_default();
-        let lay = match self.mapping.dftl() {
+        let stale_map = self.map.mapping.dftl().map(|map| map.not_on_flash()).unwrap_or_default();
+        let lay = match self.map.mapping.dftl() {
             Some(_) => (0..self.logical_pages).map(|page| self.look_up(Lpn::new(page))).collect(),
             None => Vec::new(),
         };
         Some(Left {
-            record: self.record?,
-            spare: self.spare,
+            record: self.features.record?,
+            spare: self.map.spare,
             blocks: self.blocks,
-            lost: self.lost,
-            used: self.planes.iter().map(|plane| plane.used()).collect(),
+            lost: self.map.lost,
+            used: self.space.planes.iter().map(|plane| plane.used()).collect(),
             giving_up,
-            weak: self.life.map(|life| (life.faults.key(), life.end_reason())),
+            weak: self.health.life.map(|life| (life.faults.key(), life.end_reason())),
             torn: Vec::new(),
             landed: Vec::new(),
             half_erased: Vec::new(),
@@ -66,8 +66,8 @@ fn giving_up(ftl: &Ftl) -> Vec<BlockId> {
     let all = (0..ftl.geometry.blocks()).map(BlockId::new);
     let failing = all.filter(|&block| ftl.blocks.state(block) == BlockState::Failing);
     let retire = |wanted: &&Wanted| wanted.purpose == Purpose::Retire;
-    let wanted = ftl.planes.iter().flat_map(|plane| &plane.wanted).filter(retire);
-    let runs = ftl.planes.iter().filter_map(|plane| plane.collection.as_ref());
+    let wanted = ftl.space.planes.iter().flat_map(|plane| &plane.wanted).filter(retire);
+    let runs = ftl.space.planes.iter().filter_map(|plane| plane.collection.as_ref());
     let runs = runs.filter(|run| run.purpose() == Purpose::Retire).map(|run| run.victim());
     let mut all: Vec<BlockId> =
         failing.chain(wanted.map(|wanted| wanted.block)).chain(runs).collect();

@@ -27,7 +27,7 @@ struct Copies {
 /// Gives every block its part, maps every page, and erases what nothing counts on.
 pub(in crate::ftl) fn recover_log(plan: &mut Plan, ftl: &mut Ftl) -> Result<(), Damage> {
     let pages = ftl.logical_pages;
-    if let Some(tables) = ftl.mapping.log_mut() {
+    if let Some(tables) = ftl.map.mapping.log_mut() {
         tables.begin_load();
     }
     let scanned = rebuild::scanned_blocks(ftl);
@@ -50,10 +50,11 @@ pub(in crate::ftl) fn recover_log(plan: &mut Plan, ftl: &mut Ftl) -> Result<(), 
 
 /// Of each page all copies of its highest version, those in blocks that were opened first first.
 fn copies(scanned: &[BlockId], pages: u32, ftl: &Ftl) -> Vec<Copies> {
-    let record = ftl.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("what recovers has a record");
     let mut copies = vec![Copies::default(); pages as usize];
     for at in scanned.iter().flat_map(|&block| rebuild::pages_of(block, ftl)) {
-        let Some(((version, _), page)) = record.version(at, false).zip(ftl.spare.owner(at)) else {
+        let Some(((version, _), page)) = record.version(at, false).zip(ftl.map.spare.owner(at))
+        else {
             continue;
         };
         let of = &mut copies[page.at()];
@@ -69,11 +70,11 @@ fn copies(scanned: &[BlockId], pages: u32, ftl: &Ftl) -> Vec<Copies> {
 }
 
 fn tables(ftl: &Ftl) -> &LogTables {
-    ftl.mapping.log().expect("a mapping with a log").0
+    ftl.map.mapping.log().expect("a mapping with a log").0
 }
 
 fn role(block: BlockId, ftl: &Ftl) -> Role {
-    ftl.record.as_deref().map_or(Role::Log, |record| record.role(block))
+    ftl.features.record.as_deref().map_or(Role::Log, |record| record.role(block))
 }
 
 /// By data block: the block that holds it.
@@ -114,9 +115,9 @@ fn lies_in_place(block: BlockId, ftl: &Ftl) -> bool {
     let tables = tables(ftl);
     rebuild::pages_of(block, ftl).all(|at| {
         let (_, unit) = ftl.geometry.place_of(at);
-        match ftl.record.as_deref().and_then(|record| record.version(at, false)) {
+        match ftl.features.record.as_deref().and_then(|record| record.version(at, false)) {
             None => true,
-            Some(_) => ftl.spare.owner(at).is_none_or(|page| tables.spot(page).offset == unit),
+            Some(_) => ftl.map.spare.owner(at).is_none_or(|page| tables.spot(page).offset == unit),
         }
     })
 }
@@ -142,7 +143,7 @@ fn settle_copies(
     for &block in scanned.iter().filter(|block| !holds[block.at()]) {
         let here = |at: &Ppn| ftl.geometry.block_of(*at) == block;
         let owners = || {
-            let owners = rebuild::pages_of(block, ftl).filter_map(|at| ftl.spare.owner(at));
+            let owners = rebuild::pages_of(block, ftl).filter_map(|at| ftl.map.spare.owner(at));
             owners.filter(|page| page.get() < ftl.logical_pages)
         };
         let elsewhere = |of: &Copies| of.places.is_empty() || !of.places.iter().all(here);
@@ -163,12 +164,12 @@ fn give_parts(kept: &[BlockId], holders: &[Option<BlockId>], ftl: &mut Ftl) {
     for (&block, in_place) in kept.iter().zip(in_place) {
         let plane = ftl.geometry.plane_of(block);
         let role = role(block, ftl);
-        let Some(tables) = ftl.mapping.log_mut() else { return };
+        let Some(tables) = ftl.map.mapping.log_mut() else { return };
         match (held[block.at()], role) {
             (Some(data), _) => {
                 let data = DataBlock::numbered(data);
                 tables.open_data(data, block);
-                if let Some(record) = ftl.record.as_deref_mut() {
+                if let Some(record) = ftl.features.record.as_deref_mut() {
                     record.set_role(block, Role::Data(data));
                 }
             }
@@ -176,7 +177,7 @@ fn give_parts(kept: &[BlockId], holders: &[Option<BlockId>], ftl: &mut Ftl) {
             (None, Role::Log | Role::Data(_)) => tables.open(plane, block, None),
         }
         let strays = if in_place { pages - 1 } else { pages };
-        if let Some(tables) = ftl.mapping.log_mut() {
+        if let Some(tables) = ftl.map.mapping.log_mut() {
             tables.take(block, pages - 1, strays);
         }
     }
@@ -184,7 +185,7 @@ fn give_parts(kept: &[BlockId], holders: &[Option<BlockId>], ftl: &mut Ftl) {
 
 /// What the first spare area of a block says that is opened.
 pub(in crate::ftl) fn note_role(block: BlockId, role: Role, ftl: &mut Ftl) {
-    if let Some(record) = ftl.record.as_deref_mut() {
+    if let Some(record) = ftl.features.record.as_deref_mut() {
         record.set_role(block, role);
     }
 }

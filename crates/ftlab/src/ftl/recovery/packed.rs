@@ -42,12 +42,12 @@ pub(in crate::ftl) fn recover_fragments(ftl: &mut Ftl) -> Result<(), Damage> {
 
 /// All that is found, by the order in which blocks were opened.
 fn pieces(ftl: &Ftl) -> Vec<Piece> {
-    let record = ftl.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("what recovers has a record");
     let mut pieces = Vec::new();
     for at in
         rebuild::scanned_blocks(ftl).into_iter().flat_map(|block| rebuild::pages_of(block, ftl))
     {
-        for (second, part) in [false, true].into_iter().zip(ftl.spare.parts(at)) {
+        for (second, part) in [false, true].into_iter().zip(ftl.map.spare.parts(at)) {
             let Some(((page, sectors), (version, alone))) = part.zip(record.version(at, second))
             else {
                 continue;

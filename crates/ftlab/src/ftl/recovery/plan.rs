@@ -45,7 +45,7 @@ pub(in crate::ftl) fn plan(
     ftl: &Ftl,
 ) -> Plan {
     let half_erased = rebuild::marks(half_erased.iter().copied(), ftl);
-    let record = ftl.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("what recovers has a record");
     let units = ftl.geometry.units_per_page();
     let mut plan = Plan::default();
     for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
@@ -68,10 +68,10 @@ pub(in crate::ftl) fn plan(
 
 /// Flash pages of the system area that hold the lists.
 fn list_pages(blocks: &Blocks, ftl: &Ftl) -> u32 {
-    let record = ftl.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("what recovers has a record");
     let used = (0..ftl.geometry.blocks()).map(BlockId::new);
     let used = used.filter(|&block| blocks.programmed(block) > 0);
-    let never_counts = |at: &Ppn| record.holds_nothing(*at) && ftl.spare.owner(*at).is_some();
+    let never_counts = |at: &Ppn| record.holds_nothing(*at) && ftl.map.spare.owner(*at).is_some();
     let void =
         used.flat_map(|block| rebuild::pages_of(block, ftl)).filter(never_counts).count() as u64;
     let mask = u64::from(ftl.geometry.sectors_per_unit().div_ceil(u8::BITS));

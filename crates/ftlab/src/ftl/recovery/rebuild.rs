@@ -48,11 +48,11 @@ pub(crate) fn recover(left: Left, ftl: &mut Ftl) -> Result<(Found, Plan), Damage
     life::forget_factory_bad(ftl);
     fold::forget_data_blocks(ftl);
     let Left { spare, blocks, lost, record, weak, torn, landed, half_erased, .. } = left;
-    (ftl.spare, ftl.record) = (spare, Some(record));
+    (ftl.map.spare, ftl.features.record) = (spare, Some(record));
     if !ftl.plant.is(Canary::LostMarksForgotten) {
-        ftl.lost = lost;
+        ftl.map.lost = lost;
     }
-    if let (Some(life), Some((key, end))) = (ftl.life.as_deref_mut(), weak) {
+    if let (Some(life), Some((key, end))) = (ftl.health.life.as_deref_mut(), weak) {
         life.faults.set_key(key);
         life.come_to(end);
     }
@@ -72,7 +72,7 @@ pub(crate) fn recover(left: Left, ftl: &mut Ftl) -> Result<(Found, Plan), Damage
     snapshot::give_up_checkpoint(ftl);
     let pages = (0..ftl.logical_pages).map(Lpn::new);
     let found = Found {
-        pages: pages.filter(|&page| ftl.mapping.look_up(page).is_some()).count() as u64,
+        pages: pages.filter(|&page| ftl.map.mapping.look_up(page).is_some()).count() as u64,
         torn: torn.len() as u64,
         rolled_back: landed.len() as u64 * u64::from(ftl.geometry.units_per_page()),
         half_erased: half_erased.len() as u64,
@@ -84,7 +84,7 @@ pub(crate) fn recover(left: Left, ftl: &mut Ftl) -> Result<(Found, Plan), Damage
 /// A planted bug: what of a cycle is on flash counts.
 fn count_half_a_cycle(landed: &[Ppn], ftl: &mut Ftl) {
     let units = ftl.geometry.units_per_page();
-    if let Some(record) = ftl.record.as_deref_mut() {
+    if let Some(record) = ftl.features.record.as_deref_mut() {
         landed.iter().for_each(|&at| record.landed(at, units));
     }
 }
@@ -98,13 +98,13 @@ fn find_map(plan: &mut Plan, ftl: &mut Ftl) -> Result<(), Damage> {
         return packed::recover_fragments(ftl);
     }
     let winners = winners(ftl);
-    if let Some(map) = ftl.mapping.dftl_mut() {
+    if let Some(map) = ftl.map.mapping.dftl_mut() {
         map.begin_load();
     }
     for (page, at) in (0..).map(Lpn::new).zip(winners) {
         at.into_iter().for_each(|at| put_back(page, at, ftl));
     }
-    if let Some(map) = ftl.mapping.dftl_mut() {
+    if let Some(map) = ftl.map.mapping.dftl_mut() {
         map.end_load();
     }
     Ok(())
@@ -114,7 +114,7 @@ fn find_map(plan: &mut Plan, ftl: &mut Ftl) -> Result<(), Damage> {
 pub(in crate::ftl) fn put_back(page: Lpn, at: Ppn, ftl: &mut Ftl) {
     let (block, unit) = ftl.geometry.place_of(at);
     ftl.blocks.set_valid(block, unit);
-    ftl.mapping.commit(page, at);
+    ftl.map.mapping.commit(page, at);
 }
 
 /// Every plane knows its blocks again, and what it has to do with them.
@@ -130,40 +130,40 @@ fn go_to_work(used: &[u32], giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ft
     fragments::room::refresh_pack_room(ftl);
     let planes: Vec<PlaneId> = (0..ftl.geometry.planes()).map(PlaneId::new).collect();
     planes.iter().for_each(|&plane| ftl.refresh_writable::<{ skills::ALL }>(plane));
-    ftl.fed = planes;
+    ftl.space.fed = planes;
 }
 
 /// What is placed at a page, of its first or second logical page, was deallocated before: the spare area says so.
 pub(crate) fn never_counts(at: Ppn, second: bool, ftl: &mut Ftl) {
-    if let Some(record) = ftl.record.as_deref_mut() {
+    if let Some(record) = ftl.features.record.as_deref_mut() {
         record.never_counts(at, second);
     }
 }
 
 /// What was loaded is on flash, and counts.
 pub(in crate::ftl) fn begin_record(ftl: &mut Ftl) {
-    let Some(mut record) = ftl.record.take() else { return };
+    let Some(mut record) = ftl.features.record.take() else { return };
     let open = (0..ftl.geometry.blocks()).map(BlockId::new);
     let open = open.filter(|&block| ftl.blocks.state(block) == BlockState::Open);
     for block in ftl.blocks.by_closing().into_iter().chain(open) {
         record.opened(block);
-        if let Some((tables, _)) = ftl.mapping.log() {
+        if let Some((tables, _)) = ftl.map.mapping.log() {
             record.set_role(block, tables.role_of(block));
         }
     }
     for page in (0..ftl.logical_pages).map(Lpn::new) {
         for part in ftl.fragments(page).into_iter().rev().flatten() {
-            let second =
-                ftl.packs() && ftl.spare.parts(part.at)[1].is_some_and(|(owner, _)| owner == page);
+            let second = ftl.packs()
+                && ftl.map.spare.parts(part.at)[1].is_some_and(|(owner, _)| owner == page);
             record.holds(part.at, second);
         }
     }
-    if let Some(map) = ftl.mapping.dftl() {
+    if let Some(map) = ftl.map.mapping.dftl() {
         for page in (ftl.logical_pages..map.all_pages()).map(Lpn::new) {
             ftl.look_up(page).into_iter().for_each(|at| record.holds(at, false));
         }
     }
-    ftl.record = Some(record);
+    ftl.features.record = Some(record);
     snapshot::checkpoint_at_rest(ftl);
 }
 
@@ -171,7 +171,7 @@ pub(in crate::ftl) fn begin_record(ftl: &mut Ftl) {
 /// not complete, and all that stood on a block that is half erased.
 fn forget_what_did_not_count(blocks: &Blocks, half_erased: &[BlockId], ftl: &mut Ftl) {
     let believes = ftl.plant.is(Canary::TornPageBelieved);
-    let Some(record) = ftl.record.as_deref_mut() else { return };
+    let Some(record) = ftl.features.record.as_deref_mut() else { return };
     let units = ftl.geometry.units_per_page();
     for &block in half_erased {
         record.void(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block());
@@ -221,9 +221,9 @@ fn take_blocks(before: &Blocks, written: &[bool], plan: &mut Plan, ftl: &mut Ftl
 /// Of each logical page the highest version, and of several copies of it the one in the block that was opened
 /// first. What the checkpoint knows is not looked for again.
 fn winners(ftl: &Ftl) -> Vec<Option<Ppn>> {
-    let pages = ftl.mapping.dftl().map_or(ftl.logical_pages, |map| map.all_pages());
+    let pages = ftl.map.mapping.dftl().map_or(ftl.logical_pages, |map| map.all_pages());
     let mut best = vec![(0, None); pages as usize];
-    let record = ftl.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("what recovers has a record");
     let prefers_older = ftl.plant.is(Canary::OlderVersionWins);
     let scanned = scanned_blocks(ftl);
     let is_scanned = marks(scanned.iter().copied(), ftl);
@@ -243,7 +243,8 @@ fn winners(ftl: &Ftl) -> Vec<Option<Ppn>> {
         }
     }
     for at in scanned.iter().flat_map(|&block| pages_of(block, ftl)) {
-        let Some(((version, _), page)) = record.version(at, false).zip(ftl.spare.owner(at)) else {
+        let Some(((version, _), page)) = record.version(at, false).zip(ftl.map.spare.owner(at))
+        else {
             continue;
         };
         let (known, place) = best[page.at()];
@@ -259,7 +260,8 @@ fn winners(ftl: &Ftl) -> Vec<Option<Ppn>> {
 /// Whether a version of a page is older than its deallocation.
 pub(in crate::ftl) fn is_deallocated(page: Lpn, version: u64, ftl: &Ftl) -> bool {
     let forgotten = ftl.plant.is(Canary::DeallocationForgotten);
-    ftl.record.as_ref().is_some_and(|record| record.is_trimmed(page, version)) && !forgotten
+    ftl.features.record.as_ref().is_some_and(|record| record.is_trimmed(page, version))
+        && !forgotten
 }
 
 /// By block: whether it is one of these.
@@ -277,7 +279,7 @@ pub(in crate::ftl) fn pages_of(block: BlockId, ftl: &Ftl) -> impl Iterator<Item 
 
 /// The blocks of which all spare areas are read, the one opened first first.
 pub(in crate::ftl) fn scanned_blocks(ftl: &Ftl) -> Vec<BlockId> {
-    let record = ftl.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("what recovers has a record");
     let all = (0..ftl.geometry.blocks()).map(BlockId::new);
     let mut scanned: Vec<BlockId> = all
         .filter(|&block| ftl.blocks.state(block) == BlockState::Closed)
@@ -290,13 +292,13 @@ pub(in crate::ftl) fn scanned_blocks(ftl: &Ftl) -> Vec<BlockId> {
 /// Which blocks of each plane are free.
 fn list_blocks(used: &[u32], ftl: &mut Ftl) {
     for (plane, &used) in (0..).map(PlaneId::new).zip(used) {
-        ftl.planes[plane.at()].restart(used);
+        ftl.space.planes[plane.at()].restart(used);
         life::recount_unused(plane, ftl);
         for index in 0..used {
             let block = ftl.geometry.block_in(plane, index);
             if ftl.blocks.state(block) == BlockState::Free {
                 let erases = ftl.blocks.erases(block);
-                ftl.planes[plane.at()].give_back(block, erases);
+                ftl.space.planes[plane.at()].give_back(block, erases);
             }
         }
     }
@@ -311,12 +313,12 @@ fn make_room(giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ftl) {
     let leaving = marks(giving_up.iter().copied(), ftl);
     for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
         let plane = ftl.geometry.plane_of(block);
-        let short = ftl.free_blocks(plane) <= ftl.thresholds.start;
+        let short = ftl.free_blocks(plane) <= ftl.space.thresholds.start;
         let empty = ftl.blocks.state(block) == BlockState::Closed && ftl.blocks.valid(block) == 0;
         let may_go = short && empty && !leaving[block.at()];
         if may_go && erase_at_power_up(block, plan, ftl) {
             let erases = ftl.blocks.erases(block);
-            ftl.planes[plane.at()].give_back(block, erases);
+            ftl.space.planes[plane.at()].give_back(block, erases);
         }
     }
 }
@@ -343,13 +345,13 @@ fn close_blocks(ftl: &mut Ftl) {
         .map(BlockId::new)
         .filter(|&block| ftl.blocks.state(block) == BlockState::Closed)
         .collect();
-    let record = ftl.record.as_deref().expect("what recovers has a record");
+    let record = ftl.features.record.as_deref().expect("what recovers has a record");
     closed.sort_by_key(|&block| record.opening(block));
     for block in closed {
         ftl.blocks.close(block);
-        if !ftl.mapping.has_log() {
+        if !ftl.map.mapping.has_log() {
             let plane = ftl.geometry.plane_of(block);
-            ftl.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
+            ftl.policies.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
         }
     }
 }
@@ -357,7 +359,7 @@ fn close_blocks(ftl: &mut Ftl) {
 /// Where the map lies on flash, its pages are read. Those that say something else than what was found are
 /// rewritten.
 fn recover_map_on_flash(stale: &[Tpn], lay: &[Option<Ppn>], plan: &mut Plan, ftl: &mut Ftl) {
-    let Some(map) = ftl.mapping.dftl_mut() else { return };
+    let Some(map) = ftl.map.mapping.dftl_mut() else { return };
     plan.map_pages += map.translation_pages();
     map.recovered(stale, lay);
 }

@@ -95,7 +95,7 @@ impl Snapshot {
 
 /// Begins a checkpoint. Returns how many flash pages of the system area it takes; none if one is being written.
 pub(crate) fn begin_checkpoint(ftl: &mut Ftl) -> Option<u32> {
-    let record = ftl.record.as_deref()?;
+    let record = ftl.features.record.as_deref()?;
     let snapshot = record.snapshot.as_deref().filter(|snapshot| snapshot.draft.is_none())?;
     let changed = (0u32..).zip(&snapshot.changed).filter(|&(_, &changed)| changed);
     let mut segments: Vec<u32> = changed.map(|(segment, _)| segment).collect();
@@ -111,7 +111,7 @@ pub(crate) fn begin_checkpoint(ftl: &mut Ftl) -> Option<u32> {
     let open = unfinished(ftl).collect();
     let (openings, needed) = (record.openings(), segments.len() as u32 + 1);
     let draft = Draft { segments, entries, openings, open };
-    let snapshot = ftl.record.as_deref_mut()?.snapshot.as_deref_mut()?;
+    let snapshot = ftl.features.record.as_deref_mut()?.snapshot.as_deref_mut()?;
     snapshot.changed.fill(false);
     snapshot.draft = Some(Box::new(draft));
     Some(needed)
@@ -122,7 +122,7 @@ fn unfinished(ftl: &Ftl) -> impl Iterator<Item = BlockId> {
     let all = (0..ftl.geometry.blocks()).map(BlockId::new);
     all.filter(|&block| {
         let programmed = ftl.blocks.programmed(block);
-        ftl.record.as_ref().is_some_and(|record| record.opening(block) > 0)
+        ftl.features.record.as_ref().is_some_and(|record| record.opening(block) > 0)
             && programmed < ftl.blocks.units_of(block)
             && ftl.blocks.state(block) != super::super::BlockState::Free
     })
@@ -130,7 +130,8 @@ fn unfinished(ftl: &Ftl) -> impl Iterator<Item = BlockId> {
 
 /// What the map says of a page.
 fn entry(page: Lpn, ftl: &Ftl) -> Entry {
-    let (Some(at), Some(record)) = (ftl.mapping.look_up(page), ftl.record.as_deref()) else {
+    let (Some(at), Some(record)) = (ftl.map.mapping.look_up(page), ftl.features.record.as_deref())
+    else {
         return Entry::default();
     };
     let version = record.version(at, false).map_or(0, |(version, _)| version);
@@ -140,7 +141,7 @@ fn entry(page: Lpn, ftl: &Ftl) -> Entry {
 /// All of a checkpoint is on flash: it counts.
 pub(crate) fn end_checkpoint(ftl: &mut Ftl) {
     let Some(snapshot) =
-        ftl.record.as_deref_mut().and_then(|record| record.snapshot.as_deref_mut())
+        ftl.features.record.as_deref_mut().and_then(|record| record.snapshot.as_deref_mut())
     else {
         return;
     };
@@ -161,7 +162,7 @@ pub(crate) fn end_checkpoint(ftl: &mut Ftl) {
 /// A device that was just loaded was switched off in order: it had written its map.
 pub(in crate::ftl) fn checkpoint_at_rest(ftl: &mut Ftl) {
     if let Some(snapshot) =
-        ftl.record.as_deref_mut().and_then(|record| record.snapshot.as_deref_mut())
+        ftl.features.record.as_deref_mut().and_then(|record| record.snapshot.as_deref_mut())
     {
         snapshot.draft = None;
         snapshot.changed.fill(true);
@@ -173,11 +174,11 @@ pub(in crate::ftl) fn checkpoint_at_rest(ftl: &mut Ftl) {
 
 /// A checkpoint that was being written is lost. What has changed since the last one is what differs.
 pub(in crate::ftl) fn give_up_checkpoint(ftl: &mut Ftl) {
-    let Some(mut record) = ftl.record.take() else { return };
+    let Some(mut record) = ftl.features.record.take() else { return };
     if let Some(mut snapshot) = record.snapshot.take() {
         snapshot.draft = None;
         for page in (0..ftl.logical_pages).map(Lpn::new) {
-            let (entry, at) = (snapshot.entries[page.at()], ftl.mapping.look_up(page));
+            let (entry, at) = (snapshot.entries[page.at()], ftl.map.mapping.look_up(page));
             let found = at.and_then(|at| record.version(at, false));
             let version = found.map_or(0, |(version, _)| version);
             if at != entry.place() || version != entry.version {
@@ -186,5 +187,5 @@ pub(in crate::ftl) fn give_up_checkpoint(ftl: &mut Ftl) {
         }
         record.snapshot = Some(snapshot);
     }
-    ftl.record = Some(record);
+    ftl.features.record = Some(record);
 }

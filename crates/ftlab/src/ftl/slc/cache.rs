@@ -120,21 +120,21 @@ impl Ftl {
     /// What the SLC cache did; none without one.
     #[must_use]
     pub fn slc_counts(&self) -> Option<&SlcCounts> {
-        self.slc.as_ref().map(|cache| &cache.counts)
+        self.features.slc.as_ref().map(|cache| &cache.counts)
     }
 
     /// The SLC cache, if there is one.
     #[inline]
     #[must_use]
     pub fn slc(&self) -> Option<&CacheState> {
-        self.slc.as_deref()
+        self.features.slc.as_deref()
     }
 
     /// How the cells of a block are used at present.
     #[inline]
     #[must_use]
     pub fn mode_of<const S: Skills>(&self, block: BlockId) -> CellMode {
-        match &self.slc {
+        match &self.features.slc {
             _ if !skills::any(S, skills::SLC) => CellMode::Native,
             Some(_) if self.blocks.is_slc(block) => CellMode::Slc,
             _ => CellMode::Native,
@@ -145,7 +145,7 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn mode_at<const S: Skills>(&self, at: Ppn) -> CellMode {
-        match &self.slc {
+        match &self.features.slc {
             _ if !skills::any(S, skills::SLC) => CellMode::Native,
             None => CellMode::Native,
             Some(_) => self.mode_of::<S>(self.geometry.block_of(at)),
@@ -155,14 +155,14 @@ impl Ftl {
     /// Blocks of a plane that are in SLC mode and not free, and those among them that are full.
     #[must_use]
     pub fn slc_blocks(&self, plane: PlaneId) -> (u32, u32) {
-        let planes = self.slc.as_ref().map(|cache| &cache.planes[plane.at()]);
+        let planes = self.features.slc.as_ref().map(|cache| &cache.planes[plane.at()]);
         planes.map_or((0, 0), |plane| (plane.in_use, plane.closed.len() as u32))
     }
 }
 
 /// Blocks of each plane that are always in SLC mode: its last ones.
 pub(in crate::ftl) fn own_slc_blocks(ftl: &Ftl) -> u32 {
-    ftl.slc.as_ref().map_or(0, |cache| cache.own_blocks())
+    ftl.features.slc.as_ref().map_or(0, |cache| cache.own_blocks())
 }
 
 /// Blocks of each plane that are not: its first ones.
@@ -188,20 +188,21 @@ fn slc_has_block(plane: PlaneId, cache: &CacheState, ftl: &Ftl) -> bool {
 /// Whether the cache may take one of a plane's free blocks.
 fn may_borrow(plane: PlaneId, cache: &CacheState, ftl: &Ftl) -> bool {
     let borrowed = cache.planes[plane.at()].borrowed;
-    let spare = ftl.free_blocks(plane).saturating_sub(ftl.thresholds.stop);
+    let spare = ftl.free_blocks(plane).saturating_sub(ftl.space.thresholds.stop);
     cache.policy.may_borrow(Lent { borrowed, spare })
 }
 
 /// Whether the host may write to the cache in a plane.
 pub(in crate::ftl) fn is_slc_writable(plane: PlaneId, cache: &CacheState, ftl: &Ftl) -> bool {
     let units = ftl.blocks.slc_units();
-    ftl.planes[plane.at()].has_room(WriteStream::SLC, units) || slc_has_block(plane, cache, ftl)
+    ftl.space.planes[plane.at()].has_room(WriteStream::SLC, units)
+        || slc_has_block(plane, cache, ftl)
 }
 
 /// Whether the host has to wait for the cache of a plane.
 #[inline]
 pub(in crate::ftl) fn slc_holds(plane: PlaneId, ftl: &Ftl) -> bool {
-    ftl.slc.as_ref().is_some_and(|cache| {
+    ftl.features.slc.as_ref().is_some_and(|cache| {
         cache.when_full == WhenFull::Fold && cache.planes[plane.at()].in_use > 0
     })
 }
@@ -209,16 +210,16 @@ pub(in crate::ftl) fn slc_holds(plane: PlaneId, ftl: &Ftl) -> bool {
 /// Takes the next flash page of the cache in a plane; opens another block if need be.
 pub(in crate::ftl) fn take_slc_page(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn> {
     let (step, whole) = (ftl.geometry.units_per_page(), ftl.blocks.slc_units());
-    let state = &mut ftl.planes[plane.at()];
+    let state = &mut ftl.space.planes[plane.at()];
     let (block, unit) = match state.next_page(WriteStream::SLC, step, whole) {
         Some(place) => place,
         None => {
             open_slc_block(plane, ftl)?;
-            ftl.planes[plane.at()].next_page(WriteStream::SLC, step, whole)?
+            ftl.space.planes[plane.at()].next_page(WriteStream::SLC, step, whole)?
         }
     };
     let next = unit + step;
-    if let Some(cache) = &mut ftl.slc {
+    if let Some(cache) = &mut ftl.features.slc {
         cache.writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
     }
     if unit == 0 || next == whole {
@@ -228,17 +229,17 @@ pub(in crate::ftl) fn take_slc_page(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn
 }
 
 fn open_slc_block(plane: PlaneId, ftl: &mut Ftl) -> Option<()> {
-    let may_borrow = may_borrow(plane, ftl.slc.as_ref()?, ftl);
-    let own = ftl.slc.as_mut()?.planes[plane.at()].own_free.pop_front();
+    let may_borrow = may_borrow(plane, ftl.features.slc.as_ref()?, ftl);
+    let own = ftl.features.slc.as_mut()?.planes[plane.at()].own_free.pop_front();
     let block = match own {
         Some(block) => block,
         None if may_borrow => ftl.take_free_block(plane, true)?,
         None => return None,
     };
-    let state = &mut ftl.slc.as_mut()?.planes[plane.at()];
+    let state = &mut ftl.features.slc.as_mut()?.planes[plane.at()];
     state.in_use += 1;
     state.borrowed += u32::from(own.is_none());
-    ftl.planes[plane.at()].open(WriteStream::SLC, block);
+    ftl.space.planes[plane.at()].open(WriteStream::SLC, block);
     ftl.blocks.open(block, WriteStream::SLC);
     Some(())
 }
@@ -246,18 +247,18 @@ fn open_slc_block(plane: PlaneId, ftl: &mut Ftl) -> Option<()> {
 /// A block of the cache is full.
 pub(in crate::ftl) fn slc_closed(block: BlockId, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
-    if let Some(cache) = &mut ftl.slc {
+    if let Some(cache) = &mut ftl.features.slc {
         cache.planes[plane.at()].closed.push_back(block);
     }
     // Somebody may be waiting for a block that can be folded.
-    ftl.hungry[plane.at()] = false;
-    ftl.fed.push(plane);
+    ftl.space.hungry[plane.at()] = false;
+    ftl.space.fed.push(plane);
 }
 
 /// A block of the cache is about to be emptied.
 pub(in crate::ftl) fn slc_withdrawn(block: BlockId, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
-    if let Some(cache) = &mut ftl.slc {
+    if let Some(cache) = &mut ftl.features.slc {
         cache.planes[plane.at()].closed.retain(|&closed| closed != block);
     }
 }
@@ -265,7 +266,7 @@ pub(in crate::ftl) fn slc_withdrawn(block: BlockId, ftl: &mut Ftl) {
 /// A block in SLC mode was erased, or given up.
 pub(in crate::ftl) fn slc_emptied(block: BlockId, erased: bool, ftl: &mut Ftl) {
     let (plane, own) = (ftl.geometry.plane_of(block), is_own_slc(block, ftl));
-    let Some(cache) = &mut ftl.slc else { return };
+    let Some(cache) = &mut ftl.features.slc else { return };
     let state = &mut cache.planes[plane.at()];
     state.in_use -= 1;
     state.borrowed -= u32::from(!own);
@@ -278,28 +279,28 @@ pub(in crate::ftl) fn slc_emptied(block: BlockId, erased: bool, ftl: &mut Ftl) {
 /// The borrowed block that was filled first: what a plane that is short of free blocks collects
 /// before anything else.
 pub(in crate::ftl) fn oldest_borrowed(plane: PlaneId, ftl: &Ftl) -> Option<BlockId> {
-    let cache = ftl.slc.as_ref()?;
+    let cache = ftl.features.slc.as_ref()?;
     let mut closed = cache.planes[plane.at()].closed.iter().copied();
     closed.find(|&block| !is_own_slc(block, ftl))
 }
 
 /// The block that is to be folded next in a plane, if one should be now.
 pub(in crate::ftl) fn fold_due(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
-    let cache = ftl.slc.as_ref()?;
+    let cache = ftl.features.slc.as_ref()?;
     let state = &cache.planes[plane.at()];
     let full = cache.when_full == WhenFull::Fold && !slc_has_block(plane, cache, ftl);
     if !(full || cache.idle) || state.folding.is_some() {
         return None;
     }
     let block = *state.closed.front()?;
-    ftl.slc.as_mut()?.planes[plane.at()].folding = Some(block);
+    ftl.features.slc.as_mut()?.planes[plane.at()].folding = Some(block);
     Some(Wanted { block, purpose: Purpose::Fold })
 }
 
 /// Notes whether the host has been idle for so long that the cache is folded.
 #[inline]
 pub(crate) fn set_idle_for_cache(idle: bool, ftl: &mut Ftl) {
-    if let Some(cache) = &mut ftl.slc {
+    if let Some(cache) = &mut ftl.features.slc {
         cache.idle = idle;
     }
 }
@@ -311,7 +312,7 @@ pub(in crate::ftl) fn count_slc<const S: Skills>(at: Ppn, pages: u64, count: Cou
         return;
     }
     let mode = ftl.mode_at::<S>(at);
-    let Some(cache) = &mut ftl.slc else { return };
+    let Some(cache) = &mut ftl.features.slc else { return };
     let counts = &mut cache.counts;
     match (count, mode) {
         (Count::Written, CellMode::Slc) => counts.written += pages,
@@ -323,7 +324,7 @@ pub(in crate::ftl) fn count_slc<const S: Skills>(at: Ppn, pages: u64, count: Cou
 
 /// The free blocks of the cache's own in a plane.
 pub(in crate::ftl) fn free_slc_blocks(plane: PlaneId, ftl: &Ftl) -> impl Iterator<Item = BlockId> {
-    let planes = ftl.slc.iter().map(move |cache| &cache.planes[plane.at()]);
+    let planes = ftl.features.slc.iter().map(move |cache| &cache.planes[plane.at()]);
     planes.flat_map(|plane| plane.own_free.iter().copied())
 }
 
@@ -336,7 +337,7 @@ pub(in crate::ftl) fn load_slc(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(
         let used = all().filter(|&block| ftl.blocks.is_slc(block));
         let borrowed = used.clone().filter(|&block| !is_own_slc(block, ftl)).count() as u32;
         let used = used.count() as u32;
-        let Some(cache) = &ftl.slc else {
+        let Some(cache) = &ftl.features.slc else {
             match used {
                 0 => continue,
                 _ => return Err(Damage::new("blocks are in SLC mode, but there is no cache")),
@@ -348,7 +349,7 @@ pub(in crate::ftl) fn load_slc(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(
         }) {
             return Err(Damage(format!("{stray:?} is the cache's own and not in SLC mode")));
         }
-        let mut folds = ftl.planes[plane.at()].wanted.iter();
+        let mut folds = ftl.space.planes[plane.at()].wanted.iter();
         let folding = folds.find(|wanted| wanted.purpose == Purpose::Fold);
         let mut state = CachePlane {
             in_use: used,
@@ -367,7 +368,7 @@ pub(in crate::ftl) fn load_slc(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(
             }
             state.own_free.push_back(block);
         }
-        if let Some(cache) = &mut ftl.slc {
+        if let Some(cache) = &mut ftl.features.slc {
             cache.planes[plane.at()] = state;
         }
     }
@@ -376,7 +377,7 @@ pub(in crate::ftl) fn load_slc(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(
 
 /// The block that the cache's frontier fills is in SLC mode, and no other open block is.
 fn check_open_slc(ftl: &Ftl) -> Result<(), Damage> {
-    let mut open = ftl.planes.iter().flat_map(|plane| plane.open_blocks());
+    let mut open = ftl.space.planes.iter().flat_map(|plane| plane.open_blocks());
     match open.find(|&(of, block, _)| (of == WriteStream::SLC) != ftl.blocks.is_slc(block)) {
         None => Ok(()),
         Some((_, block, _)) => Err(Damage(format!("{block:?} is open in two modes"))),
@@ -386,14 +387,14 @@ fn check_open_slc(ftl: &Ftl) -> Result<(), Damage> {
 /// A full block of the cache was loaded; they come in the order of closing.
 pub(in crate::ftl) fn slc_loaded(block: BlockId, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
-    if let Some(cache) = &mut ftl.slc {
+    if let Some(cache) = &mut ftl.features.slc {
         cache.planes[plane.at()].closed.push_back(block);
     }
 }
 
 /// Checks what the cache knows against the blocks.
 pub(in crate::ftl) fn audit_slc(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
-    let Some(cache) = &ftl.slc else { return Ok(()) };
+    let Some(cache) = &ftl.features.slc else { return Ok(()) };
     let state = &cache.planes[plane.at()];
     let blocks = ftl.geometry.shape().blocks_per_plane;
     let all = || (0..blocks).map(|index| ftl.geometry.block_in(plane, index));
@@ -403,7 +404,7 @@ pub(in crate::ftl) fn audit_slc(plane: PlaneId, ftl: &Ftl) -> Result<(), String>
     if (slc.len(), borrowed) != (state.in_use as usize, state.borrowed as usize) {
         return Err(format!("{plane:?} has {slc:?} in SLC mode, and counts {state:?}"));
     }
-    let candidates = ftl.victim.candidates(plane);
+    let candidates = ftl.policies.victim.candidates(plane);
     for block in slc {
         let closed = state.closed.contains(&block);
         if closed != (is(block) == BlockState::Closed) || candidates.contains(&block) {

@@ -34,21 +34,24 @@ impl Ftl {
     /// The dies that are known to be dead, in the order in which they were found.
     #[must_use]
     pub fn dead_dies(&self) -> &[DieId] {
-        self.dead.as_ref().map_or(&[], |dead| &dead.dies)
+        self.health.dead.as_ref().map_or(&[], |dead| &dead.dies)
     }
 
     /// Whether a die is known to be dead.
     #[inline]
     #[must_use]
     pub fn is_dead(&self, die: DieId) -> bool {
-        self.dead.as_ref().is_some_and(|dead| dead.dead[die.at()])
+        self.health.dead.as_ref().is_some_and(|dead| dead.dead[die.at()])
     }
 
     /// Whether all dies are dead to which placement may send a page.
     #[inline]
     #[must_use]
     pub fn is_homeless(&self, page: Lpn) -> bool {
-        self.dead.as_ref().is_some_and(|dead| dead.homeless[self.placement.pool(page) as usize])
+        self.health
+            .dead
+            .as_ref()
+            .is_some_and(|dead| dead.homeless[self.policies.placement.pool(page) as usize])
     }
 
     /// Pages of the host that lie on dead dies: mapped, and not readable.
@@ -62,25 +65,25 @@ impl Ftl {
 /// Whether a plane is of a die that is known to be dead.
 #[inline]
 pub(in crate::ftl) fn is_dead_plane(plane: PlaneId, ftl: &Ftl) -> bool {
-    ftl.dead.is_some() && ftl.is_dead(ftl.geometry.die_of(plane))
+    ftl.health.dead.is_some() && ftl.is_dead(ftl.geometry.die_of(plane))
 }
 
 /// The pools of which no die is left.
 pub(crate) fn homeless_pools(ftl: &Ftl) -> impl Iterator<Item = u32> + use<> {
-    let homeless = ftl.dead.as_ref().map(|dead| dead.homeless.clone()).unwrap_or_default();
+    let homeless = ftl.health.dead.as_ref().map(|dead| dead.homeless.clone()).unwrap_or_default();
     (0..).zip(homeless).filter(|&(_, homeless)| homeless).map(|(pool, _)| pool)
 }
 
 /// Whether a die was found dead since this was asked last.
 #[inline]
 pub(crate) fn has_news_of_death(ftl: &mut Ftl) -> bool {
-    std::mem::take(&mut ftl.death_is_news)
+    std::mem::take(&mut ftl.health.death_is_news)
 }
 
 /// A die is found dead.
 #[cold]
 pub(crate) fn die_died(die: DieId, ftl: &mut Ftl) {
-    match ftl.stripes {
+    match ftl.features.stripes {
         None => filled_die_died(die, ftl),
         Some(_) => loss::member_died(die, ftl),
     }
@@ -99,7 +102,7 @@ pub(in crate::ftl) fn filled_die_died(die: DieId, ftl: &mut Ftl) {
     fragments::room::refresh_pack_room(ftl);
     let alive = (0..ftl.geometry.planes()).map(PlaneId::new);
     alive.for_each(|plane| ftl.refresh_writable::<{ skills::ALL }>(plane));
-    (0..ftl.placement.pools()).for_each(|pool| check_room_left(pool, ftl));
+    (0..ftl.policies.placement.pools()).for_each(|pool| check_room_left(pool, ftl));
 }
 
 /// After a load: which dies are dead follows from the states of their blocks.
@@ -141,38 +144,38 @@ fn give_plane_up(plane: PlaneId, ftl: &mut Ftl) {
         let block = ftl.geometry.block_in(plane, index);
         if ftl.blocks.state(block) == BlockState::Closed {
             let view = VictimView { plane, blocks: &ftl.blocks };
-            ftl.victim.withdrawn(&view, block);
+            ftl.policies.victim.withdrawn(&view, block);
         }
         ftl.blocks.set_state(block, BlockState::Dead);
     }
-    ftl.planes[plane.at()].die();
-    for writable in &mut ftl.writable {
+    ftl.space.planes[plane.at()].die();
+    for writable in &mut ftl.space.writable {
         writable.next_unit[plane.at()] = 0;
     }
-    ftl.hungry[plane.at()] = false;
-    ftl.fed.retain(|&fed| fed != plane);
+    ftl.space.hungry[plane.at()] = false;
+    ftl.space.fed.retain(|&fed| fed != plane);
     let geometry = &ftl.geometry;
-    ftl.failed.retain(|&block| geometry.plane_of(block) != plane);
-    if let Some(refresh) = &mut ftl.refresh {
+    ftl.health.failed.retain(|&block| geometry.plane_of(block) != plane);
+    if let Some(refresh) = &mut ftl.features.refresh {
         refresh.forget_plane(plane, geometry);
     }
-    if let Some(life) = &mut ftl.life {
+    if let Some(life) = &mut ftl.health.life {
         life.forget_plane(plane, geometry);
     }
 }
 
 fn note_death(die: DieId, ftl: &mut Ftl) {
-    let (dies, pools) = (ftl.geometry.dies() as usize, ftl.placement.pools() as usize);
+    let (dies, pools) = (ftl.geometry.dies() as usize, ftl.policies.placement.pools() as usize);
     let none =
         || DeadDies { dead: vec![false; dies], dies: Vec::new(), homeless: vec![false; pools] };
-    let dead = ftl.dead.get_or_insert_with(|| Box::new(none()));
+    let dead = ftl.health.dead.get_or_insert_with(|| Box::new(none()));
     dead.dead[die.at()] = true;
     dead.dies.push(die);
-    ftl.death_is_news = true;
+    ftl.health.death_is_news = true;
     dead.homeless.fill(true);
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
         if !dead.dead[ftl.geometry.die_of(plane).at()] {
-            dead.homeless[ftl.placement.pool_of(plane) as usize] = false;
+            dead.homeless[ftl.policies.placement.pool_of(plane) as usize] = false;
         }
     }
 }
@@ -184,26 +187,28 @@ pub(in crate::ftl) fn keep_more_back(ftl: &mut Ftl) {
     let all = (0..ftl.geometry.planes()).map(PlaneId::new);
     let pages =
         all.filter(|&plane| !is_dead_plane(plane, ftl)).map(|at| loss::pages_to_fill(at, ftl));
-    let (Some(pages), Some(life)) = (pages.min(), &mut ftl.life) else { return };
+    let (Some(pages), Some(life)) = (pages.min(), &mut ftl.health.life) else { return };
     let more = life.drain_on(planes, pages);
-    if !ftl.read_only {
-        ftl.thresholds = ftl.thresholds.raised_by(more);
-        ftl.triggers = ftl.triggers.raised_by(more);
+    if !ftl.health.read_only {
+        ftl.space.thresholds = ftl.space.thresholds.raised_by(more);
+        ftl.space.triggers = ftl.space.triggers.raised_by(more);
     }
 }
 
 /// A block of a plane has closed on a device with dead dies.
 pub(in crate::ftl) fn check_room_beside_dead(plane: PlaneId, ftl: &mut Ftl) {
-    check_room_left(ftl.placement.pool_of(plane), ftl);
+    check_room_left(ftl.policies.placement.pool_of(plane), ftl);
 }
 
 /// If what is valid on the dies of a pool that are left fills them, the device takes no more writes.
 fn check_room_left(pool: u32, ftl: &mut Ftl) {
     let planes = (0..ftl.geometry.planes()).map(PlaneId::new);
     let alive: Vec<PlaneId> = planes
-        .filter(|&plane| ftl.placement.pool_of(plane) == pool && !is_dead_plane(plane, ftl))
+        .filter(|&plane| {
+            ftl.policies.placement.pool_of(plane) == pool && !is_dead_plane(plane, ftl)
+        })
         .collect();
-    let Some(life) = &ftl.life else { return };
+    let Some(life) = &ftl.health.life else { return };
     let demand = Demand { logical_pages: 0, map_pages: None, ..life::demand(ftl) };
     let room = alive.iter().map(|&plane| u64::from(demand.spare_units(life.good(plane))));
     let valid = alive.iter().map(|&plane| valid_on(plane, ftl));
@@ -217,7 +222,7 @@ fn check_room_left(pool: u32, ftl: &mut Ftl) {
 /// that may be written.
 pub(in crate::ftl) fn place_homeless(stream: WriteStream, ftl: &mut Ftl) -> Option<Ppn> {
     let planes = (0..ftl.geometry.planes()).map(PlaneId::new);
-    let may = planes.filter(|&plane| ftl.writable[stream.at()].planes[plane.at()]);
+    let may = planes.filter(|&plane| ftl.space.writable[stream.at()].planes[plane.at()]);
     let plane = may.max_by_key(|&plane| (ftl.free_blocks(plane), std::cmp::Reverse(plane)))?;
     ftl.take_for_host::<{ skills::ALL }>(plane, stream)
 }

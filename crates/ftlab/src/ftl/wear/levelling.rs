@@ -75,16 +75,16 @@ contract! {
 /// A block was erased. Returns the block whose data is to move on for that, one at a time on each
 /// plane, if there is room for its data.
 pub(in crate::ftl) fn level(block: BlockId, purpose: Purpose, ftl: &mut Ftl) -> Option<BlockId> {
-    if ftl.levelling.is_off() || ftl.read_only {
+    if ftl.policies.levelling.is_off() || ftl.health.read_only {
         return None;
     }
     let plane = ftl.geometry.plane_of(block);
     let levelled = slc::cache::native_blocks(ftl);
     let view = WearView { plane, levelled, blocks: &ftl.blocks, geometry: &ftl.geometry };
-    ftl.levelling.erased(&view, block, purpose);
-    if ftl.planes[plane.at()].waits_for(Purpose::WearLevel) {
+    ftl.policies.levelling.erased(&view, block, purpose);
+    if ftl.space.planes[plane.at()].waits_for(Purpose::WearLevel) {
         return None;
     }
-    let chosen = ftl.levelling.choose(&view)?;
+    let chosen = ftl.policies.levelling.choose(&view)?;
     failures::can_empty(plane, chosen, ftl).then_some(chosen)
 }

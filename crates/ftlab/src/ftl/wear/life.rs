@@ -243,14 +243,14 @@ impl Ftl {
     /// The blocks of a device on which operations can fail; none if nothing ever fails.
     #[must_use]
     pub fn life(&self) -> Option<&Life> {
-        self.life.as_deref()
+        self.health.life.as_deref()
     }
 
     /// Whether the device takes no writes any more.
     #[inline]
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.read_only
+        self.health.read_only
     }
 }
 
@@ -268,18 +268,18 @@ pub(in crate::ftl) fn demand(ftl: &Ftl) -> Demand<'_> {
     Demand {
         geometry: &ftl.geometry,
         logical_pages: ftl.logical_pages,
-        map_pages: ftl.mapping.dftl().map(|map| map.translation_pages()),
-        reserve: ftl.thresholds.reserve,
-        streams: ftl.streams.counts(),
-        rewrites: ftl.regulation.as_ref().is_some_and(|regulation| regulation.rewrites),
+        map_pages: ftl.map.mapping.dftl().map(|map| map.translation_pages()),
+        reserve: ftl.space.thresholds.reserve,
+        streams: ftl.policies.streams.counts(),
+        rewrites: ftl.features.regulation.as_ref().is_some_and(|regulation| regulation.rewrites),
     }
 }
 
 /// Writes which blocks are weak, and whether the device has come to its end. What is lost follows
 /// from the states of the blocks.
 pub(in crate::ftl) fn save_life(out: &mut Writer, ftl: &Ftl) {
-    out.flag(ftl.life.is_some());
-    if let Some(life) = &ftl.life {
+    out.flag(ftl.health.life.is_some());
+    if let Some(life) = &ftl.health.life {
         out.number(life.faults.key());
         out.number(life.end.map_or(0, |end| end as u64 + 1));
     }
@@ -289,13 +289,13 @@ pub(in crate::ftl) fn save_life(out: &mut Writer, ftl: &Ftl) {
 /// marked bad for the seed of the run is good again.
 pub(in crate::ftl) fn load_life(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
     if !from.flag("whether operations can fail")? {
-        ftl.life.iter_mut().for_each(|life| life.end = None);
+        ftl.health.life.iter_mut().for_each(|life| life.end = None);
         return Ok(());
     }
     let key = from.number()?;
     let end = from.below(EndReason::ALL.len() as u64 + 1, "the end of the device's life")?;
     let end = end.checked_sub(1).map(|end| EndReason::ALL[end as usize]);
-    match (&mut ftl.life, end) {
+    match (&mut ftl.health.life, end) {
         (Some(life), _) => {
             life.faults.set_key(key);
             life.end = end;
@@ -312,7 +312,7 @@ pub(in crate::ftl) fn load_life(from: &mut Reader<'_>, ftl: &mut Ftl) -> Result<
 
 /// Before a load: the image says which blocks are bad.
 pub(in crate::ftl) fn forget_factory_bad(ftl: &mut Ftl) {
-    if ftl.life.as_ref().is_some_and(|life| life.losses.factory_bad > 0) {
+    if ftl.health.life.as_ref().is_some_and(|life| life.losses.factory_bad > 0) {
         for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
             if ftl.blocks.state(block) == BlockState::Bad {
                 ftl.blocks.set_state(block, BlockState::Free);
@@ -323,7 +323,7 @@ pub(in crate::ftl) fn forget_factory_bad(ftl: &mut Ftl) {
 
 /// Takes the blocks that are bad from the factory out of use.
 pub(in crate::ftl) fn mark_factory_bad(ftl: &mut Ftl) {
-    let Some(life) = ftl.life.as_mut().filter(|life| life.faults.has_factory_bad()) else {
+    let Some(life) = ftl.health.life.as_mut().filter(|life| life.faults.has_factory_bad()) else {
         return;
     };
     for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
@@ -331,7 +331,7 @@ pub(in crate::ftl) fn mark_factory_bad(ftl: &mut Ftl) {
         let first = ftl.geometry.block_in(plane, 0) == block;
         if life.faults.is_factory_bad(block, first) {
             ftl.blocks.set_state(block, BlockState::Bad);
-            ftl.planes[plane.at()].lose_unused();
+            ftl.space.planes[plane.at()].lose_unused();
             life.losses.factory_bad += 1;
             life.good[plane.at()] -= 1;
         }
@@ -345,15 +345,15 @@ pub(in crate::ftl) fn mark_factory_bad(ftl: &mut Ftl) {
 
 /// After a load: how many of a plane's blocks that were never used are good.
 pub(in crate::ftl) fn recount_unused(plane: PlaneId, ftl: &mut Ftl) {
-    let unused = ftl.planes[plane.at()].used()..slc::cache::native_blocks(ftl);
+    let unused = ftl.space.planes[plane.at()].used()..slc::cache::native_blocks(ftl);
     let at = |index| ftl.geometry.block_in(plane, index);
     let good = unused.filter(|&index| ftl.blocks.state(at(index)) == BlockState::Free).count();
-    ftl.planes[plane.at()].count_unused(good as u32);
+    ftl.space.planes[plane.at()].count_unused(good as u32);
 }
 
 /// After a load: which blocks are lost follows from their states.
 pub(in crate::ftl) fn recount_losses(ftl: &mut Ftl) {
-    let Some(life) = ftl.life.as_mut() else { return };
+    let Some(life) = ftl.health.life.as_mut() else { return };
     let whole = ftl.geometry.shape().blocks_per_plane;
     life.losses = Losses::default();
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
@@ -367,7 +367,7 @@ pub(in crate::ftl) fn recount_losses(ftl: &mut Ftl) {
         let bad = (0..whole).filter(|&index| ftl.blocks.state(at(index)) == BlockState::Bad);
         let factory = |&index: &u32| index > 0 && life.faults.is_factory_bad(at(index), false);
         let (factory, grown): (Vec<u32>, Vec<u32>) = bad.partition(factory);
-        let grown = grown.len() as u32 + ftl.planes[plane.at()].giving_up();
+        let grown = grown.len() as u32 + ftl.space.planes[plane.at()].giving_up();
         life.losses.factory_bad += factory.len() as u32;
         life.losses.grown_bad += grown;
         life.good_at_first[plane.at()] = whole - factory.len() as u32;
@@ -381,7 +381,7 @@ pub(in crate::ftl) fn recount_losses(ftl: &mut Ftl) {
 /// Whether blocks failed that are to be emptied, and nobody took note yet.
 #[inline]
 pub(crate) fn has_failed(ftl: &Ftl) -> bool {
-    !ftl.failed.is_empty()
+    !ftl.health.failed.is_empty()
 }
 
 /// The program of the flash page that begins at `first` is done: whether it failed, by chance or because the
@@ -393,8 +393,8 @@ pub(crate) fn program_fails<const S: Skills>(
     contents: &mut impl FlashContents,
     ftl: &mut Ftl,
 ) -> bool {
-    let fails = ftl.life.is_some() && check_program(first, failed, contents, ftl);
-    if let Some(stripes) = ftl.stripes.as_mut().filter(|_| !fails) {
+    let fails = ftl.health.life.is_some() && check_program(first, failed, contents, ftl);
+    if let Some(stripes) = ftl.features.stripes.as_mut().filter(|_| !fails) {
         stripes.is_programmed(first);
     }
     fails
@@ -408,12 +408,12 @@ fn check_program(
 ) -> bool {
     let (block, unit) = ftl.geometry.place_of(first);
     let plane = ftl.geometry.plane_of(block);
-    let Some(life) = ftl.life.as_mut() else { return false };
+    let Some(life) = ftl.health.life.as_mut() else { return false };
     if !failed && !life.faults.program_fails(block, ftl.blocks.erases(block), unit) {
         return false;
     }
     life.losses.program_failures += 1;
-    if let Some(stripes) = &mut ftl.stripes {
+    if let Some(stripes) = &mut ftl.features.stripes {
         match ftl.plant.is(Canary::FailedPageCounts) {
             true => stripes.is_programmed(first),
             false => stripes.program_failed(first, contents),
@@ -439,22 +439,22 @@ fn check_program(
 fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
     // At the end of its life the device can't afford to give up what is left of the block.
-    let Some(life) = ftl.life.as_mut().filter(|_| !ftl.read_only) else { return };
+    let Some(life) = ftl.health.life.as_mut().filter(|_| !ftl.health.read_only) else { return };
     if ftl.blocks.state(block) == BlockState::Failing {
         return;
     }
     let whole = ftl.geometry.units_per_block();
-    let state = &mut ftl.planes[plane.at()];
+    let state = &mut ftl.space.planes[plane.at()];
     let open = state.close(block, |stream| ftl.blocks.units_in(stream));
     let noted = open.and_then(|(of, _)| match of {
-        WriteStream::MAP => ftl.map_writable.as_deref_mut(),
-        of => ftl.writable.get_mut(of.at()),
+        WriteStream::MAP => ftl.space.map_writable.as_deref_mut(),
+        of => ftl.space.writable.get_mut(of.at()),
     });
     if let Some(noted) = noted {
         noted.next_unit[plane.at()] = 0;
     }
     // One that was filled no further, for refresh, is not among the open ones any more.
-    let sealed = ftl.refresh.as_mut().and_then(|refresh| refresh.unseal(block));
+    let sealed = ftl.features.refresh.as_mut().and_then(|refresh| refresh.unseal(block));
     let taken = open.map(|(_, taken)| taken).or(sealed).unwrap_or(whole);
     life.failing.push(Failing { block, taken });
     ftl.blocks.set_state(block, BlockState::Failing);
@@ -467,9 +467,9 @@ fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
 pub(in crate::ftl) fn parity_failed(block: BlockId, member_is_dead: bool, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
     let is_dead = member_is_dead || dies::is_dead_plane(plane, ftl);
-    let Some(life) = ftl.life.as_mut() else { return };
+    let Some(life) = ftl.health.life.as_mut() else { return };
     life.losses.program_failures += 1;
-    if is_dead || ftl.read_only {
+    if is_dead || ftl.health.read_only {
         return;
     }
     match ftl.blocks.state(block) {
@@ -481,9 +481,9 @@ pub(in crate::ftl) fn parity_failed(block: BlockId, member_is_dead: bool, ftl: &
         BlockState::Closed => {
             life.lose(plane);
             let view = VictimView { plane, blocks: &ftl.blocks };
-            ftl.victim.withdrawn(&view, block);
+            ftl.policies.victim.withdrawn(&view, block);
             ftl.blocks.set_state(block, BlockState::Failing);
-            ftl.failed.push(block);
+            ftl.health.failed.push(block);
         }
         BlockState::Collecting => give_up_collected(plane, block, ftl),
         BlockState::Failing | BlockState::Free | BlockState::Bad | BlockState::Dead => {}
@@ -492,20 +492,20 @@ pub(in crate::ftl) fn parity_failed(block: BlockId, member_is_dead: bool, ftl: &
 
 /// A block that is being collected, or waits for that, is not to be filled again.
 fn give_up_collected(plane: PlaneId, block: BlockId, ftl: &mut Ftl) {
-    let state = &mut ftl.planes[plane.at()];
+    let state = &mut ftl.space.planes[plane.at()];
     if let Some(run) = state.collection.as_mut().filter(|run| run.victim() == block) {
         return run.give_up();
     }
     let waiting = state.wanted.iter_mut().find(|wanted| wanted.block == block);
     let waiting = waiting.filter(|wanted| wanted.purpose.frees_block());
-    let (Some(wanted), Some(life)) = (waiting, &mut ftl.life) else { return };
+    let (Some(wanted), Some(life)) = (waiting, &mut ftl.health.life) else { return };
     wanted.purpose = Purpose::Retire;
     life.lose(plane);
 }
 
 /// A block of a plane goes out of use.
 pub(in crate::ftl) fn lose_block(plane: PlaneId, ftl: &mut Ftl) {
-    if let Some(life) = &mut ftl.life {
+    if let Some(life) = &mut ftl.health.life {
         life.lose(plane);
     }
 }
@@ -513,11 +513,11 @@ pub(in crate::ftl) fn lose_block(plane: PlaneId, ftl: &mut Ftl) {
 /// If nothing of a failing block is in flight any more, it waits to be emptied.
 pub(in crate::ftl) fn settle_failing(block: BlockId, ftl: &mut Ftl) {
     let programmed = ftl.blocks.programmed(block);
-    let Some(life) = ftl.life.as_mut() else { return };
+    let Some(life) = ftl.health.life.as_mut() else { return };
     let ready = |failing: &Failing| failing.block == block && failing.taken == programmed;
     if let Some(at) = life.failing.iter().position(ready) {
         life.failing.remove(at);
-        ftl.failed.push(block);
+        ftl.health.failed.push(block);
     }
 }
 
@@ -526,7 +526,7 @@ pub(in crate::ftl) fn settle_failing(block: BlockId, ftl: &mut Ftl) {
 pub(in crate::ftl) fn erase_fails(block: BlockId, failed: bool, ftl: &mut Ftl) -> bool {
     let plane = ftl.geometry.plane_of(block);
     let is_dead = dies::is_dead_plane(plane, ftl);
-    let Some(life) = ftl.life.as_mut() else { return false };
+    let Some(life) = ftl.health.life.as_mut() else { return false };
     let fails = failed || life.faults.erase_fails(block, ftl.blocks.erases(block));
     if fails {
         life.losses.erase_failures += 1;
@@ -539,13 +539,13 @@ pub(in crate::ftl) fn erase_fails(block: BlockId, failed: bool, ftl: &mut Ftl) -
 
 /// Whether a plane can copy so many flash pages without touching what it keeps back.
 pub(in crate::ftl) fn has_room_to_copy(plane: PlaneId, flash_pages: u32, ftl: &Ftl) -> bool {
-    let Some(life) = &ftl.life else { return true };
+    let Some(life) = &ftl.health.life else { return true };
     let blocks = ftl.free_blocks(plane).saturating_sub(life.kept_back());
     let whole = ftl.geometry.shape().pages_per_block;
     let (block, page) = (ftl.geometry.units_per_block(), ftl.geometry.units_per_page());
-    let left = |stream| ftl.planes[plane.at()].units_left(stream, block) / page;
-    let of_map = ftl.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
-    let open: u32 = ftl.streams.all_copy_streams().chain(of_map).map(left).sum();
+    let left = |stream| ftl.space.planes[plane.at()].units_left(stream, block) / page;
+    let of_map = ftl.map.mapping.dftl().map(|_| WriteStream::MAP_COPIES);
+    let open: u32 = ftl.policies.streams.all_copy_streams().chain(of_map).map(left).sum();
     blocks * whole + open >= flash_pages
 }
 
@@ -556,7 +556,7 @@ pub(in crate::ftl) fn note_no_room(ftl: &mut Ftl) {
 
 /// The device takes no writes any more, unless that is so already.
 pub(in crate::ftl) fn note_end(reason: EndReason, ftl: &mut Ftl) {
-    if let Some(life) = &mut ftl.life {
+    if let Some(life) = &mut ftl.health.life {
         life.end = life.end.or(Some(reason));
     }
 }
@@ -565,14 +565,14 @@ pub(in crate::ftl) fn note_end(reason: EndReason, ftl: &mut Ftl) {
 #[inline]
 pub(crate) fn must_end(ftl: &Ftl) -> Option<EndReason> {
     // Nearly always there is no life that could end.
-    ftl.life.as_ref().filter(|_| !ftl.read_only)?.end
+    ftl.health.life.as_ref().filter(|_| !ftl.health.read_only)?.end
 }
 
 /// No collection begins any more, and what was kept back may be taken.
 pub(crate) fn end_life(reason: EndReason, ftl: &mut Ftl) {
-    ftl.read_only = true;
-    ftl.thresholds.reserve = 0;
-    if let Some(life) = &mut ftl.life {
+    ftl.health.read_only = true;
+    ftl.space.thresholds.reserve = 0;
+    if let Some(life) = &mut ftl.health.life {
         life.drain_blocks = 0;
         life.end = life.end.or(Some(reason));
     }
@@ -589,8 +589,8 @@ pub(in crate::ftl) fn place_anywhere(stream: WriteStream, ftl: &mut Ftl) -> Opti
     let turns = || (start..planes).chain(0..start).map(PlaneId::new);
     let whole = ftl.geometry.units_per_block();
     let begun = turns().find_map(|plane| {
-        let mut streams = ftl.streams.all_host_streams();
-        let open = streams.find(|&stream| ftl.planes[plane.at()].has_room(stream, whole))?;
+        let mut streams = ftl.policies.streams.all_host_streams();
+        let open = streams.find(|&stream| ftl.space.planes[plane.at()].has_room(stream, whole))?;
         Some((plane, open))
     });
     let unused = || turns().find(|&plane| ftl.free_blocks(plane) > 0);

@@ -124,19 +124,19 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn refreshes(&self) -> Option<RefreshRule> {
-        self.refresh.as_ref()?.rule
+        self.features.refresh.as_ref()?.rule
     }
 }
 
 /// Whether anything is ever refreshed.
 #[inline]
 pub(crate) fn may_have_due(ftl: &Ftl) -> bool {
-    ftl.refresh.is_some()
+    ftl.features.refresh.is_some()
 }
 
 /// A patrol begins: what the last one found, and nobody came to, is looked for again.
 pub(in crate::ftl) fn forget_due(ftl: &mut Ftl) {
-    if let Some(refresh) = &mut ftl.refresh {
+    if let Some(refresh) = &mut ftl.features.refresh {
         refresh.due.iter_mut().for_each(|due| due.retain(|due| due.by_reads));
     }
 }
@@ -163,7 +163,7 @@ pub(in crate::ftl) fn note_read_often(block: BlockId, ftl: &mut Ftl) {
 
 fn push_due(block: BlockId, by_reads: bool, ftl: &mut Ftl) {
     let (plane, erases) = (ftl.geometry.plane_of(block), ftl.blocks.erases(block));
-    if let Some(refresh) = &mut ftl.refresh {
+    if let Some(refresh) = &mut ftl.features.refresh {
         refresh.due[plane.at()].push_back(Due { block, erases, by_reads });
     }
 }
@@ -171,14 +171,14 @@ fn push_due(block: BlockId, by_reads: bool, ftl: &mut Ftl) {
 /// Fills a block no further.
 pub(in crate::ftl) fn seal(block: BlockId, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
-    let open = ftl.planes[plane.at()].close(block, |stream| ftl.blocks.units_in(stream));
+    let open = ftl.space.planes[plane.at()].close(block, |stream| ftl.blocks.units_in(stream));
     // One that was taken as a whole closes by itself.
     let Some((stream, taken)) = open else { return };
     if let Some(writable) = ftl.writable_mut(stream) {
         writable.next_unit[plane.at()] = 0;
     }
     ftl.refresh_writable::<{ skills::ALL }>(plane);
-    if let Some(refresh) = &mut ftl.refresh {
+    if let Some(refresh) = &mut ftl.features.refresh {
         refresh.sealing.push(Sealing { block, taken });
     }
     settle_sealing(block, ftl);
@@ -187,7 +187,7 @@ pub(in crate::ftl) fn seal(block: BlockId, ftl: &mut Ftl) {
 /// If nothing of a block that is filled no further is in flight, it is closed.
 pub(in crate::ftl) fn settle_sealing(block: BlockId, ftl: &mut Ftl) {
     let programmed = ftl.blocks.programmed(block);
-    let Some(refresh) = &mut ftl.refresh else { return };
+    let Some(refresh) = &mut ftl.features.refresh else { return };
     let ready = |sealing: &Sealing| sealing.block == block && sealing.taken == programmed;
     let Some(at) = refresh.sealing.iter().position(ready) else { return };
     refresh.sealing.remove(at);
@@ -198,7 +198,7 @@ pub(in crate::ftl) fn settle_sealing(block: BlockId, ftl: &mut Ftl) {
 pub(in crate::ftl) fn refresh_instead(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
     let wanted = next_refresh(plane, None, ftl)?;
     collection::want(wanted, ftl);
-    ftl.planes[plane.at()].wanted.pop_back()
+    ftl.space.planes[plane.at()].wanted.pop_back()
 }
 
 /// The block of a plane that is refreshed next. Where blocks are scarce, one `after` that purpose
@@ -208,13 +208,13 @@ pub(in crate::ftl) fn next_refresh(
     after: Option<Purpose>,
     ftl: &mut Ftl,
 ) -> Option<Wanted> {
-    let scarce = ftl.free_blocks(plane) < ftl.thresholds.stop;
-    let busy = ftl.planes[plane.at()].waits_for(Purpose::Refresh);
-    if busy || ftl.read_only || scarce && after == Some(Purpose::Refresh) {
+    let scarce = ftl.free_blocks(plane) < ftl.space.thresholds.stop;
+    let busy = ftl.space.planes[plane.at()].waits_for(Purpose::Refresh);
+    if busy || ftl.health.read_only || scarce && after == Some(Purpose::Refresh) {
         return None;
     }
     loop {
-        let due = &mut ftl.refresh.as_mut()?.due[plane.at()];
+        let due = &mut ftl.features.refresh.as_mut()?.due[plane.at()];
         let Due { block, erases, .. } = due.pop_front()?;
         let same = ftl.blocks.erases(block) == erases;
         if same

@@ -107,17 +107,17 @@ impl Bench {
 
     /// A place for a program, on a plane where a page may go.
     fn place(&mut self, page: Lpn) -> Ppn {
-        let pool = self.ftl.placement.pool(page);
+        let pool = self.ftl.policies.placement.pool(page);
         let planes = (0..PLANES).map(PlaneId::new);
-        let planes = planes.filter(|&plane| self.ftl.placement.pool_of(plane) == pool);
+        let planes = planes.filter(|&plane| self.ftl.policies.placement.pool_of(plane) == pool);
         let plane = planes.max_by_key(|&plane| self.ftl.free_blocks(plane));
         let plane = plane.expect("every pool has planes");
-        while self.ftl.free_blocks(plane) <= self.ftl.thresholds.start {
+        while self.ftl.free_blocks(plane) <= self.ftl.space.thresholds.start {
             let before = self.ftl.counts().gc_runs;
             self.collect(plane, 1, 0);
             assert!(self.ftl.counts().gc_runs > before, "{plane:?} has nothing to collect");
         }
-        let reserve = self.ftl.thresholds.reserve;
+        let reserve = self.ftl.space.thresholds.reserve;
         let at = self.ftl.take_page::<{ skills::ALL }>(plane, WriteStream::new(0), reserve);
         at.expect("there is room")
     }
@@ -236,7 +236,7 @@ impl Bench {
             self.ftl.counts.gc_pages += 1;
             next = self.ftl.blocks.next_valid(wanted.block, unit + 1);
         }
-        let run = self.ftl.planes[plane.at()].collection.take().expect("it runs");
+        let run = self.ftl.space.planes[plane.at()].collection.take().expect("it runs");
         collection::end_collection(plane, &run, &mut self.ftl);
         self.ftl.refresh_writable::<{ skills::ALL }>(plane);
     }
@@ -261,7 +261,8 @@ impl Bench {
         let mut snapshot = Snapshot::default();
         crate::ftl::image::save(&mut snapshot, &self.ftl);
         let mut loaded = ftl(self.placement);
-        loaded.load(&snapshot, Resume::ALL).expect("it was saved just now");
+        crate::ftl::image::load(&snapshot, Resume::ALL, &mut loaded)
+            .expect("it was saved just now");
         for page in (0..PAGES).map(Lpn::new) {
             assert_eq!(loaded.fragments(page), self.ftl.fragments(page));
         }
