@@ -261,8 +261,7 @@ impl Bench {
         let mut snapshot = Snapshot::default();
         crate::ftl::image::save(&mut snapshot, &self.ftl);
         let mut loaded = ftl(self.placement);
-        crate::ftl::image::load(&snapshot, Resume::ALL, &mut loaded)
-            .expect("it was saved just now");
+        crate::ftl::image::load(&snapshot, Resume::ALL, &mut loaded).expect("it was saved just now");
         for page in (0..PAGES).map(Lpn::new) {
             assert_eq!(loaded.fragments(page), self.ftl.fragments(page));
         }
