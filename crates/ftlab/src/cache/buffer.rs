@@ -5,159 +5,51 @@
 //! and is written back afterwards, so that copies of a page reach flash in the order of the writes. A buffer
 //! that absorbs nothing ([`Gating`](super::Gating)) keeps each version of a page in a slot of its own;
 //! the oldest goes first.
+//!
+//! [`Buffer`] is made of parts that own their state: the [`Pages`] that are in, those that are [`Listed`] with the
+//! policy, the [`EntryQueue`], the [`Waiters`] for flash, what is [`UnderWay`]. What comes in, leaves or is counted
+//! concerns several of them, and is done here.
 
 mod audit;
-mod entry;
 mod kept;
-mod space;
+mod listed;
+mod pages;
+mod setup;
 mod versions;
 mod waiting;
 mod write_back;
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::BuildHasherDefault;
+pub use self::pages::Space;
+pub use self::setup::{BufferCounts, BufferSetup, Gate, Turn};
+pub use self::waiting::Waiting;
 
-pub use self::space::Space;
-
-use self::space::Fill;
-use self::versions::Versions;
-use super::order::Order;
-use super::page::{Index, Page, SlotId, Waiter, WaiterId};
-use super::view::{BufferView, Eviction, Leaves, OnFlash, Shape};
-use super::{WriteBuffer, WriteBufferPolicy};
-use crate::engine::{NumberHasher, Slab};
+use self::listed::Listed;
+use self::pages::Pages;
+use self::setup::BufferRules;
+use self::waiting::{EntryQueue, Waiters};
+use self::write_back::UnderWay;
+use super::WriteBufferPolicy;
+use super::page::{Page, SlotId, Waiter, WaiterId};
+use super::view::{Leaves, OnFlash};
 use crate::image::{Damage, Reader, Writer};
-use crate::units::{Lpn, Nanos, PageSpan, RequestId, SectorMask};
-
-/// What a buffer is made of.
-#[derive(Clone, Debug)]
-pub struct BufferSetup {
-    /// What goes first.
-    pub policy: WriteBuffer,
-    /// What fits, in what `space` counts; none if pages are only staged.
-    pub capacity: Option<u32>,
-    /// What the capacity counts.
-    pub space: Space,
-    /// Sizes that policies go by.
-    pub shape: Shape,
-    /// Whether pages that were read from flash stay as clean ones.
-    pub keeps_reads: bool,
-    /// Write-back begins when more than this is dirty, counted likewise; otherwise only for room.
-    pub write_back_above: u32,
-    /// Flash pages on their way to flash at once, at the most; none if every page goes at once.
-    pub programs_in_flight: Option<u32>,
-    /// Flash pages that are written back together, where so many are dirty: as many as one program
-    /// serves. A whole row has to be allowed on its way.
-    pub row: u32,
-    /// Flash pages that go together, the next ones when all of these have arrived; none if each goes by
-    /// itself.
-    pub flush_pages: Option<u32>,
-    /// Write-backs begin by planes, at most one on each; none if they begin as they come.
-    pub gate: Option<Gate>,
-    /// Moving a request's data to or from DRAM.
-    pub latency: Nanos,
-}
-
-/// How write-backs begin where each plane has at most one: see `device/cycle.rs`. For placement that
-/// fixes the plane of a page, and mapping units of a flash page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Gate {
-    /// Write-backs form cycles: the next one begins when all of the last have ended.
-    pub barrier: bool,
-    /// A cycle is the longest run of pages, in the order of the policy, in which no plane comes twice,
-    /// and its pages become current together. For cycles only.
-    pub prefix: bool,
-}
-
-/// Whether a write has waited for its turn to come in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// It comes anew.
-    New,
-    /// It waited, and is the first to do so.
-    Waited,
-}
-
-/// A page of a write that waits for room.
-#[derive(Clone, Copy, Debug)]
-pub struct Waiting {
-    /// The write.
-    pub request: RequestId,
-    /// Its page.
-    pub span: PageSpan,
-    /// For how long write-backs had been stalled, over the whole run, when it began to wait.
-    pub stall_mark: Nanos,
-}
-
-/// Counts of what the buffer did, in pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BufferCounts {
-    /// Written pages that the buffer absorbed: they were in it already.
-    pub write_hits: u64,
-    /// Written pages that it did not.
-    pub write_misses: u64,
-    /// Read pages of which all wanted sectors were in the buffer.
-    pub read_hits: u64,
-    /// Read pages of which not all wanted sectors were in the buffer: they came from flash or a read cache, or were
-    /// never written.
-    pub read_misses: u64,
-    /// Pages written back.
-    pub written_back: u64,
-    /// Programs that took two pages each onto one physical page: so many were saved.
-    pub packs: u64,
-    /// Pages read from flash and written again, to fill up a block.
-    pub padded: u64,
-    /// Clean pages that went without being written.
-    pub dropped: u64,
-    /// Written pages that had to wait for room.
-    pub waited: u64,
-    /// Cycles of write-backs.
-    pub cycles: u64,
-}
+use crate::units::{Lpn, PageSpan, RequestId};
 
 /// The buffer.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    setup: BufferSetup,
-    pages: Slab<Page>,
-    /// The slot of each page, of its newest version.
-    index: Index,
-    waiters: Slab<Waiter>,
-    versions: Versions,
-    /// Writes that wait for room, in order.
-    waiting: VecDeque<Waiting>,
-    /// Where pages are only staged: writes to a page whose older version is still on its way, by
-    /// page, in order. Each version is programmed; nothing is absorbed.
-    behind: HashMap<Lpn, VecDeque<Waiting>, BuildHasherDefault<NumberHasher>>,
-    /// Pages that a host flush wants written, whatever the policy says.
-    drain: VecDeque<(SlotId, Lpn)>,
-    fill: Fill,
-    /// Pages with dirty sectors that may be written back now.
-    dirty: u32,
-    /// Pages that are clean, and may be dropped.
-    clean: u32,
-    /// The dirty ones among those that may be evicted, by how long they have been so; only where pages
-    /// from reads stay.
-    long_dirty: Order,
-    /// What the policy has chosen, where it was asked before its turn.
-    chosen: Option<Eviction>,
-    /// A clean page was dropped, or a hole passed, for a write that waits.
-    made_room: bool,
-    /// Something that was read found no room.
-    wants_room: bool,
-    /// Pages whose dirty sectors somebody waits for.
-    awaited: u32,
-    /// A request is in that is larger than the buffer. Nothing else is, and it is not acknowledged
-    /// before it is on flash.
-    passing: bool,
-    /// Pages on their way to flash.
-    flushing: u32,
-    /// Flash pages on their way.
-    programs: u32,
-    /// Flash pages that the flush under way may still begin.
-    flush_left: u32,
-    /// Packs of two pages on their way.
-    packs: u32,
+    /// What follows from the setup.
+    pub(crate) rules: BufferRules,
+    /// What is in.
+    pub(crate) pages: Pages,
+    /// What of it may be evicted.
+    listed: Listed,
+    /// Who waits to come in.
+    pub(crate) queue: EntryQueue,
+    /// Who waits for pages to be on flash.
+    waiters: Waiters,
+    /// What is on its way there.
+    pub(crate) under_way: UnderWay,
+    /// What was done so far.
     counts: BufferCounts,
 }
 
@@ -166,27 +58,12 @@ impl Buffer {
     #[must_use]
     pub fn new(setup: BufferSetup) -> Buffer {
         Buffer {
-            setup,
-            pages: Slab::default(),
-            index: Index::default(),
-            waiters: Slab::default(),
-            versions: Versions::default(),
-            waiting: VecDeque::new(),
-            behind: HashMap::default(),
-            drain: VecDeque::new(),
-            fill: Fill::default(),
-            dirty: 0,
-            clean: 0,
-            long_dirty: Order::default(),
-            chosen: None,
-            made_room: false,
-            wants_room: false,
-            awaited: 0,
-            passing: false,
-            flushing: 0,
-            programs: 0,
-            flush_left: 0,
-            packs: 0,
+            rules: BufferRules::of(&setup),
+            pages: Pages::new(&setup),
+            queue: EntryQueue::new(setup.space),
+            listed: Listed::new(setup),
+            waiters: Waiters::default(),
+            under_way: UnderWay::default(),
             counts: BufferCounts::default(),
         }
     }
@@ -197,25 +74,18 @@ impl Buffer {
         &self.counts
     }
 
-    /// Moving a request's data to or from DRAM.
-    #[inline]
-    #[must_use]
-    pub fn latency(&self) -> Nanos {
-        self.setup.latency
-    }
-
     /// Whether a write is acknowledged when it is in the buffer.
     #[inline]
     #[must_use]
     pub fn acknowledges_early(&self) -> bool {
-        self.setup.policy.acknowledges_early()
+        self.listed.policy.acknowledges_early()
     }
 
     /// Whether what is in the buffer at present was acknowledged when it came in.
     #[inline]
     #[must_use]
     pub fn has_acknowledged(&self) -> bool {
-        self.acknowledges_early() && !self.passing
+        self.acknowledges_early() && !self.pages.passing
     }
 
     /// Whether requests come in as a whole, when all their pages fit, and each page by itself, though
@@ -223,40 +93,26 @@ impl Buffer {
     #[inline]
     #[must_use]
     pub fn gathers(&self) -> bool {
-        self.setup.policy.gathers()
-    }
-
-    /// How write-backs begin, if they do so by planes.
-    #[inline]
-    #[must_use]
-    pub fn gate(&self) -> Option<Gate> {
-        self.setup.gate
-    }
-
-    /// Flash pages that are written back together, where so many are dirty.
-    #[inline]
-    #[must_use]
-    pub fn row(&self) -> u32 {
-        self.setup.row
+        self.listed.policy.gathers()
     }
 
     /// Pages in the buffer, each version counted.
     #[inline]
     #[must_use]
     pub fn pages_held(&self) -> usize {
-        self.pages.in_use()
+        self.pages.len()
     }
 
     /// Whole pages that fit.
     #[must_use]
     pub fn capacity_pages(&self) -> u32 {
-        self.setup.shape.capacity
+        self.pages.shape.capacity
     }
 
     /// Pages in the buffer that are not on flash as they are.
     #[must_use]
     pub fn pages_left(&self) -> usize {
-        self.pages_held() - self.clean as usize
+        self.pages_held() - self.listed.clean as usize
     }
 
     /// A page in the buffer.
@@ -270,117 +126,23 @@ impl Buffer {
     #[inline]
     #[must_use]
     pub fn find(&self, page: Lpn) -> Option<SlotId> {
-        self.index.get(page)
-    }
-
-    /// The next older version of the same page.
-    #[inline]
-    #[must_use]
-    pub fn older(&self, slot: SlotId) -> Option<SlotId> {
-        self.versions.older(slot)
-    }
-
-    /// The slot of a page that may be written back now.
-    #[inline]
-    #[must_use]
-    pub fn find_dirty(&self, page: Lpn) -> Option<SlotId> {
-        self.find(page).filter(|&slot| self.may_write_back(slot))
-    }
-
-    fn may_write_back(&self, slot: SlotId) -> bool {
-        let page = &self.pages[slot];
-        !page.dirty.is_empty() && page.flushing.is_empty()
-    }
-
-    /// Whether the policy knows of a page: it may be evicted.
-    fn is_listed(&self, slot: SlotId) -> bool {
-        let page = &self.pages[slot];
-        page.flushing.is_empty() && !(page.dirty.is_empty() && page.clean.is_empty())
-    }
-
-    /// Whether write-backs go in the policy's order alone.
-    #[inline]
-    fn keeps_order(&self) -> bool {
-        self.setup.gate.is_some() || self.setup.policy.appends()
-    }
-
-    /// Whether a page stays where it is in the policy's order, though it is used: where write-backs go in that
-    /// order alone, somebody who waits for it would wait for ever.
-    #[inline]
-    fn keeps_place(&self, slot: SlotId) -> bool {
-        self.keeps_order() && self.pages[slot].dirty_waiters.is_some()
-    }
-
-    /// What is held, holes included.
-    #[inline]
-    fn held(&self) -> u32 {
-        self.fill.held + self.setup.policy.holes()
-    }
-
-    /// What fits beside what is held.
-    #[inline]
-    fn free(&self) -> u32 {
-        self.setup.capacity.map_or(0, |capacity| capacity.saturating_sub(self.held()))
-    }
-
-    /// Whether so much more comes in now. What comes anew stays behind writes that wait already.
-    #[inline]
-    fn has_room(&self, more: u32, turn: Turn) -> bool {
-        let Some(capacity) = self.setup.capacity else { return true };
-        let passes = turn == Turn::Waited || self.waiting.is_empty();
-        self.held() + more <= capacity && (passes || more == 0)
-    }
-
-    /// Changes a page, and what is held with it.
-    #[inline]
-    fn change(&mut self, slot: SlotId, change: impl FnOnce(&mut Page)) {
-        let page = &mut self.pages[slot];
-        let before = self.setup.space.of_page(page);
-        change(page);
-        self.fill.held = self.fill.held - before + self.setup.space.of_page(page);
+        self.pages.find(page)
     }
 
     /// Forgets the places of pages that have left, so that those to come are numbered from the first on:
     /// a host flush goes by their numbers. For a buffer that holds nothing.
     pub fn rest(&mut self) {
-        let Buffer {
-            setup,
-            pages,
-            index,
-            waiters,
-            versions,
-            waiting,
-            behind,
-            drain,
-            fill,
-            dirty,
-            clean,
-            long_dirty,
-            chosen,
-            made_room,
-            wants_room,
-            awaited,
-            passing,
-            flushing,
-            programs,
-            flush_left,
-            packs,
-            counts: _,
-        } = self;
-        let empty = index.is_empty() && waiting.is_empty() && behind.is_empty() && !*passing;
-        let counted = *dirty + *clean + *awaited + *flushing + *programs + *packs;
-        assert!(empty && counted == 0, "a buffer at rest holds nothing");
-        (*fill, *chosen) = (Fill::default(), None);
-        (*made_room, *wants_room, *flush_left) = (false, false, 0);
-        (*pages, *waiters, *versions) = (Slab::default(), Slab::default(), Versions::default());
-        *long_dirty = Order::default();
-        drain.clear();
-        setup.policy.rest();
+        let Buffer { rules: _, pages, listed, queue, waiters, under_way, counts: _ } = self;
+        pages.rest();
+        listed.rest();
+        queue.rest();
+        waiters.rest();
+        under_way.rest();
     }
 
     /// Writes what the policy remembers; of a buffer at rest, nothing else outlives.
     pub fn save(&self, out: &mut Writer) {
-        self.setup.policy.save(out);
+        self.listed.policy.save(out);
     }
 
     /// Takes up what the policy remembered.
@@ -388,7 +150,112 @@ impl Buffer {
     /// # Errors
     /// What is wrong with it.
     pub fn load(&mut self, from: &mut Reader<'_>) -> Result<(), Damage> {
-        self.setup.policy.load(from)
+        self.listed.policy.load(from)
+    }
+
+    /// What is held, holes included.
+    #[inline]
+    pub(super) fn held(&self) -> u32 {
+        self.pages.held + self.listed.policy.holes()
+    }
+
+    /// What fits beside what is held.
+    #[inline]
+    pub(super) fn free(&self) -> u32 {
+        self.rules.capacity.map_or(0, |capacity| capacity.saturating_sub(self.held()))
+    }
+
+    /// Whether so much more comes in now. What comes anew stays behind writes that wait already.
+    #[inline]
+    pub(super) fn has_room(&self, more: u32, turn: Turn) -> bool {
+        let Some(capacity) = self.rules.capacity else { return true };
+        let passes = turn == Turn::Waited || self.queue.is_empty();
+        self.held() + more <= capacity && (passes || more == 0)
+    }
+
+    /// Takes a page of a write in, or returns none if it has to wait.
+    #[inline]
+    pub fn write(
+        &mut self,
+        span: PageSpan,
+        tag: u8,
+        turn: Turn,
+        flash: &dyn OnFlash,
+    ) -> Option<SlotId> {
+        if self.gathers() {
+            return Some(self.write_version(span, tag, flash));
+        }
+        match self.find(span.page) {
+            Some(_) if !self.acknowledges_early() => None,
+            Some(slot) => self.write_again(slot, span, tag, turn, flash),
+            None => {
+                let more = self.pages.space.of(span.sectors);
+                self.has_room(more, turn).then(|| self.insert(span, tag, flash))
+            }
+        }
+    }
+
+    /// A write of a page that is there.
+    #[inline]
+    fn write_again(
+        &mut self,
+        slot: SlotId,
+        span: PageSpan,
+        tag: u8,
+        turn: Turn,
+        flash: &dyn OnFlash,
+    ) -> Option<SlotId> {
+        let space = self.pages.space;
+        let listed = self.pages.is_listed(slot);
+        let page = &mut self.pages[slot];
+        let (before, held) = ((page.dirty, page.clean), space.of_page(page));
+        page.dirty = page.dirty.and_also(span.sectors);
+        page.clean = page.clean.without(span.sectors);
+        let more = space.of_page(page) - held;
+        // What is appended leaves a hole.
+        let moves = self.listed.policy.appends() && listed;
+        let hole = u32::from(moves && !self.listed.keeps_place(&self.pages[slot]));
+        if more + hole > 0 && !self.has_room(more + hole, turn) {
+            (self.pages[slot].dirty, self.pages[slot].clean) = before;
+            return None;
+        }
+        self.pages.held += more;
+        let page = &mut self.pages[slot];
+        page.tag = tag;
+        // Of a page that only passes through, to fill up a block, nothing was here.
+        let was_here = !page.padding || !before.0.is_empty();
+        self.counts.write_hits += u64::from(was_here);
+        self.counts.write_misses += u64::from(!was_here);
+        if listed {
+            self.listed.written(slot, before.0, &self.pages, flash);
+        } else if self.pages[slot].flushing.is_empty() {
+            self.listed.enter(slot, &self.pages, flash);
+        }
+        // A page on its way is listed again when its write-back is done.
+        Some(slot)
+    }
+
+    /// A page comes in by itself, though there be an older version; there is [room](Self::let_in) for it.
+    #[cold]
+    fn write_version(&mut self, span: PageSpan, tag: u8, flash: &dyn OnFlash) -> SlotId {
+        let older = self.find(span.page);
+        let slot = self.insert(span, tag, flash);
+        self.pages.chain(slot, older);
+        slot
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, span: PageSpan, tag: u8, flash: &dyn OnFlash) -> SlotId {
+        self.counts.write_misses += 1;
+        let slot = self.pages.insert(Page { dirty: span.sectors, tag, ..Page::of(span.page) });
+        self.listed.enter(slot, &self.pages, flash);
+        slot
+    }
+
+    /// Whether a request of so many pages comes in as a whole now. One that is larger than the buffer comes
+    /// in when nothing else is there.
+    pub fn let_in(&mut self, pages: u32) -> bool {
+        self.rules.capacity.is_none_or(|capacity| self.pages.let_in(pages, capacity))
     }
 
     /// Counts a read of a page, and tells the policy if the page was there.
@@ -397,86 +264,32 @@ impl Buffer {
         match hit {
             Some(slot) => {
                 self.counts.read_hits += 1;
-                if self.is_listed(slot) && !self.keeps_place(slot) {
-                    self.unchoose(slot);
-                    let Buffer { setup, pages, index, packs, .. } = self;
-                    setup.policy.read(slot, &view(pages, index, setup.shape, *packs, flash));
+                if self.pages.is_listed(slot) {
+                    self.listed.read(slot, &self.pages, flash);
                 }
             }
             None => self.counts.read_misses += 1,
         }
     }
 
-    fn make_candidate(&mut self, slot: SlotId, flash: &dyn OnFlash) {
-        let Buffer { setup, pages, index, packs, fill, dirty, clean, long_dirty, .. } = self;
-        match pages[slot].dirty {
-            SectorMask::EMPTY => *clean += 1,
-            sectors => {
-                if setup.keeps_reads {
-                    long_dirty.push_newest(slot);
-                }
-                *dirty += 1;
-                fill.dirty += setup.space.of(sectors);
-            }
-        }
-        setup.policy.inserted(slot, &view(pages, index, setup.shape, *packs, flash));
-    }
-
-    fn drop_candidate(&mut self, slot: SlotId, why: Leaves, flash: &dyn OnFlash) {
-        self.unchoose(slot);
-        let Buffer { setup, pages, index, packs, fill, dirty, clean, long_dirty, .. } = self;
-        match pages[slot].dirty {
-            SectorMask::EMPTY => *clean -= 1,
-            sectors => {
-                if setup.keeps_reads {
-                    long_dirty.remove(slot);
-                }
-                *dirty -= 1;
-                fill.dirty -= setup.space.of(sectors);
-            }
-        }
-        setup.policy.removed(slot, &view(pages, index, setup.shape, *packs, flash), why);
-    }
-
-    /// What was chosen before its turn is not, if it was used since, or has left.
-    #[inline]
-    fn unchoose(&mut self, used: SlotId) {
-        let stale = match self.chosen {
-            None | Some(Eviction::Pad(_)) => false,
-            Some(Eviction::Page(slot)) => slot == used,
-            Some(Eviction::Pack { first, second }) => first == used || second == used,
-        };
-        if stale {
-            self.chosen = None;
-        }
+    /// From now on every page is due.
+    pub fn write_back_all(&mut self) {
+        self.rules.write_back_above = 0;
     }
 
     /// Deallocates a page, or a version of it: what is dirty is forgotten, what is on its way will be discarded. Requests
     /// that waited for the forgotten data are handed to `wake`.
     pub fn trim(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
-        if self.is_listed(slot) {
-            self.drop_candidate(slot, Leaves::Deallocated, flash);
+        if self.pages.is_listed(slot) {
+            self.listed.leave(slot, &self.pages, flash, Leaves::Deallocated);
         }
-        let forgotten = self.pages[slot].dirty_waiters.take();
-        self.awaited -= u32::from(forgotten.is_some());
-        self.change(slot, |page| (page.dirty, page.clean) = Default::default());
+        let forgotten = self.waiters.take_dirty(&mut self.pages[slot]);
+        self.pages.change(slot, |page| (page.dirty, page.clean) = Default::default());
         if self.pages[slot].flushing.is_empty() {
-            self.remove(slot);
+            self.pages.remove(slot);
         } else {
             self.pages[slot].discard = true;
         }
-        self.wake_all(forgotten, wake);
+        self.waiters.wake_all(forgotten, wake);
     }
-}
-
-/// The view of a policy, taken apart from it.
-#[inline]
-fn view<'a>(
-    pages: &'a Slab<Page>,
-    index: &'a Index,
-    shape: Shape,
-    packs_under_way: u32,
-    flash: &'a dyn OnFlash,
-) -> BufferView<'a> {
-    BufferView { pages, index, shape, packs_under_way, flash }
 }

@@ -54,6 +54,12 @@ impl Page {
         }
     }
 
+    /// Whether something of it is newer than flash, or on its way there.
+    #[inline]
+    pub(super) fn is_new(&self) -> bool {
+        !self.dirty.is_empty() || !self.flushing.is_empty()
+    }
+
     /// The sectors that can be read from the buffer.
     #[inline]
     #[must_use]

@@ -83,7 +83,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     /// A request that needs nothing but DRAM is done when its data has passed through.
     pub fn finish_from_buffer(&mut self, id: RequestId) {
-        let (now, latency) = (self.kernel.now, self.buffer.latency());
+        let (now, latency) = (self.kernel.now, self.buffer.rules.latency);
         self.desk.intake.breakdown_mut(id).buffer += latency;
         let at = match self.plant.is(Canary::EventInThePast) {
             true => SimTime(now.0.saturating_sub(latency.0)),
@@ -159,7 +159,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     pub fn rewrite(&mut self) {
         let Base { kernel, services, buffer, .. } = self;
         if let Some(rewriter) = &mut services.rewriter {
-            rewriter.work_on_idle_dies(|page| buffer.is_being_written(page), kernel);
+            rewriter.work_on_idle_dies(|page| buffer.pages.is_being_written(page), kernel);
         }
     }
 

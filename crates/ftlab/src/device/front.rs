@@ -27,7 +27,7 @@ pub(in crate::device) fn enqueue(
 pub(in crate::device) fn fetch(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     while let Some(front) = &mut on.desk.front {
         // At the end of a device's life pages stay under way for ever that find no place.
-        let under_way = on.buffer.programs() > 0 && !on.kernel.ftl.is_read_only();
+        let under_way = on.buffer.under_way.programs() > 0 && !on.kernel.ftl.is_read_only();
         front.go_on(on.kernel.now, under_way);
         let Some(id) = front.fetch(&on.desk.intake) else { return };
         let waited = on.kernel.now - on.desk.intake.get(id).submitted();
@@ -97,7 +97,7 @@ fn processed(job: Job, took: Nanos, writes: &mut Writes, on: &mut Base<impl Prob
 
 /// The processor has handed over a flash page, or a row of them.
 fn scheduled(program: CommandId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
-    match on.buffer.row() {
+    match on.buffer.rules.row {
         1 => writes.issue_now::<{ skills::ALL }>(program, on),
         _ => writes.issue_row_now(program, on),
     }

@@ -62,7 +62,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub fn rest(&mut self, done: &mut Vec<Completion>) -> Result<(), LeftInDram> {
         self.idle(done);
         self.base.give_up_rewrites();
-        for slot in self.base.buffer.all_clean() {
+        for slot in self.base.buffer.pages.clean() {
             self.base.kernel.contents.trim(slot);
             self.base.buffer.forget_clean(slot, &self.base.kernel.ftl);
         }

@@ -50,7 +50,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.desk.front.is_some(),
             self.base.direct.is_some(),
             self.base.reads.cache.is_on(),
-            self.base.buffer.keeps_reads(),
+            self.base.buffer.rules.keeps_reads,
             self.base.buffer.gathers(),
             self.writes.cycles.gate().is_some(),
             self.base.idle.patrol().is_some(),
@@ -58,6 +58,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let rare = if parts.contains(&true) { skills::RARE } else { 0 };
         self.base.services.skills()
             | rare
-            | if self.base.buffer.row() > 1 { skills::ROWS } else { 0 }
+            | if self.base.buffer.rules.row > 1 { skills::ROWS } else { 0 }
     }
 }

@@ -274,7 +274,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// What was read for a host stays in the buffer, or in the read cache, where that is kept.
     fn keep_or_cache(&mut self, id: CommandId) {
-        if self.base.buffer.keeps_reads() {
+        if self.base.buffer.rules.keeps_reads {
             self.writes.keep_what_was_read(id, &mut self.base);
         }
         if self.base.reads.cache.is_on() {

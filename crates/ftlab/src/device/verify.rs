@@ -116,7 +116,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         assert_eq!(load, 0, "dies at rest count commands");
         if self.base.desk.intake.in_flight() == 0 && self.writes.stalled.is_empty() {
             assert_eq!(self.base.kernel.flash.in_flight(), 0, "commands that nobody waits for");
-            assert_eq!(self.base.buffer.programs(), 0, "programs of a buffer at rest");
+            assert_eq!(self.base.buffer.under_way.programs(), 0, "programs of a buffer at rest");
             assert!(self.writes.standstill.is_over(), "a device at rest stands still");
             let settled = self.base.kernel.ftl.map_on_flash().is_none_or(Dftl::is_settled);
             assert!(settled, "the map on flash is wrong, and nobody rewrites it");

@@ -204,7 +204,7 @@ fn cache<P: Probe, C: Contents>(counters: &DeviceCounters, device: &Device<P, C>
         padded_pages: counts.padded,
         dropped_pages: counts.dropped,
         waited_pages: counts.waited,
-        write_cycles: device.buffer().gate().filter(|gate| gate.barrier).map(|_| counts.cycles),
+        write_cycles: device.buffer().rules.gate.filter(|gate| gate.barrier).map(|_| counts.cycles),
         left_pages: device.buffer().pages_left() as u64,
     }
 }

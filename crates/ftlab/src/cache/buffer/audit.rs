@@ -1,7 +1,6 @@
 //! What must hold of a buffer at any moment.
 
-use super::space::Fill;
-use super::{Buffer, SlotId, Waiting};
+use super::{Buffer, SlotId};
 use crate::units::SectorMask;
 
 impl Buffer {
@@ -11,79 +10,68 @@ impl Buffer {
     /// # Errors
     /// The first disagreement, in words.
     pub fn audit(&self) -> Result<(), String> {
-        let held = self.pages_held();
-        self.audit_fill()?;
-        let full = self.setup.capacity.is_some_and(|capacity| self.held() > capacity);
-        if full && !self.passing {
-            return Err(format!("{held} pages are in a buffer for {:?}", self.setup.capacity));
+        let Buffer { rules, pages, listed, queue, waiters, under_way, counts: _ } = self;
+        let held = pages.len();
+        let slots = pages.slots();
+        self.audit_room(&slots)?;
+        queue.audit()?;
+        let full = rules.capacity.is_some_and(|capacity| self.held() > capacity);
+        if full && !pages.passing {
+            return Err(format!("{held} pages are in a buffer for {:?}", rules.capacity));
         }
-        if self.setup.programs_in_flight.is_some_and(|most| self.programs > most) {
-            return Err(format!("{} flash pages are under way at once", self.programs));
+        if rules.programs_in_flight.is_some_and(|most| under_way.programs > most) {
+            return Err(format!("{} flash pages are under way at once", under_way.programs));
         }
-        let slots = self.slots();
         let count =
             |what: &dyn Fn(SlotId) -> bool| slots.iter().filter(|&&slot| what(slot)).count() as u32;
-        let dirty = count(&|slot| self.may_write_back(slot));
-        let flushing = count(&|slot| !self.pages[slot].flushing.is_empty());
-        let clean = count(&|slot| self.is_listed(slot)) - dirty;
-        let listed = self.listed().take(held + 1).count() as u32;
-        if (dirty, flushing, clean, listed)
-            != (self.dirty, self.flushing, self.clean, dirty + clean)
-        {
+        let dirty = count(&|slot| pages.may_write_back(slot));
+        let flushing = count(&|slot| !pages[slot].flushing.is_empty());
+        let clean = count(&|slot| pages.is_listed(slot)) - dirty;
+        let known = listed.all().take(held + 1).count() as u32;
+        let counted = (listed.dirty, under_way.pages, listed.clean);
+        if (dirty, flushing, clean) != counted || known != dirty + clean {
             return Err(format!(
-                "{dirty} pages of the buffer are dirty, {clean} clean and {flushing} under way; counted are \
-                 {}, {} and {}, and the policy has {listed}",
-                self.dirty, self.clean, self.flushing
+                "{dirty} pages of the buffer are dirty, {flushing} under way and {clean} clean; counted are \
+                 {counted:?}, and the policy has {known}"
             ));
         }
-        let long_dirty = self.long_dirty().take(held + 1).filter(|&slot| self.may_write_back(slot));
-        let kept = if self.setup.keeps_reads { dirty } else { 0 };
-        if long_dirty.count() as u32 != kept {
-            return Err(format!("{kept} dirty pages are not those that are listed by how long"));
+        let long_dirty = listed.long_dirty().take(held + 1);
+        let long_dirty = long_dirty.filter(|&slot| pages.may_write_back(slot)).count() as u32;
+        if long_dirty != if rules.keeps_reads { dirty } else { 0 } {
+            return Err(format!("{long_dirty} of {dirty} dirty pages are listed by how long"));
         }
-        let awaited = count(&|slot| self.pages[slot].dirty_waiters.is_some());
-        if awaited != self.awaited {
-            return Err(format!("{awaited} dirty pages are waited for, {} counted", self.awaited));
+        let awaited = count(&|slot| pages[slot].dirty_waiters.is_some());
+        if awaited != waiters.awaited {
+            return Err(format!(
+                "{awaited} dirty pages are waited for, {} counted",
+                waiters.awaited
+            ));
         }
-        if slots.len() != held || (self.passing && held == 0) {
-            return Err(format!("{} pages are found of {held} in the buffer", slots.len()));
-        }
-        if self.index.iter().any(|(page, slot)| self.pages[slot].page != page) {
-            return Err("a page of the buffer is found under another number".to_owned());
-        }
-        slots.iter().try_for_each(|&slot| self.audit_version(slot))
+        pages.audit(&slots)
     }
 
     /// What is held, dirty and on its way adds up.
-    fn audit_fill(&self) -> Result<(), String> {
-        let space = self.setup.space;
-        let each = |waiting: &Waiting| space.of(waiting.span.sectors);
-        let wanted = self.waiting.iter().map(each).sum();
-        let mut fill = Fill { wanted, ..Fill::default() };
-        for slot in self.slots() {
+    fn audit_room(&self, slots: &[SlotId]) -> Result<(), String> {
+        let space = self.pages.space;
+        let (mut held, mut dirty, mut flushing) = (0, 0, 0);
+        for &slot in slots {
             let page = &self.pages[slot];
-            fill.held += space.of_page(page);
+            held += space.of_page(page);
             match page.flushing {
                 SectorMask::EMPTY if page.dirty.is_empty() => {}
-                SectorMask::EMPTY => fill.dirty += space.of(page.dirty),
-                _ => fill.flushing += space.of_flushing(page),
+                SectorMask::EMPTY => dirty += space.of(page.dirty),
+                _ => flushing += space.of_flushing(page),
             }
         }
-        match fill == self.fill {
+        let (found, counted) = (
+            (held, dirty, flushing),
+            (self.pages.held, self.listed.dirty_space, self.under_way.space),
+        );
+        match found == counted {
             true => Ok(()),
-            false => Err(format!("the buffer holds {fill:?}, counted is {:?}", self.fill)),
+            false => Err(format!(
+                "held, dirty and under way are {found:?}, counted as {counted:?}, in {space:?}"
+            )),
         }
-    }
-
-    /// Versions of a page know each other, and only the oldest is on its way to flash.
-    fn audit_version(&self, slot: SlotId) -> Result<(), String> {
-        let page = &self.pages[slot];
-        let Some(older) = self.older(slot) else { return Ok(()) };
-        let linked =
-            self.pages[older].page == page.page && self.versions.newer(older) == Some(slot);
-        if !linked || !page.flushing.is_empty() {
-            return Err(format!("{page:?} comes after {:?}", self.pages[older]));
-        }
-        Ok(())
     }
 }

@@ -25,6 +25,12 @@ impl Versions {
         &mut self.links[at]
     }
 
+    /// Whether there ever were versions.
+    #[inline]
+    pub(super) fn are_kept(&self) -> bool {
+        !self.links.is_empty()
+    }
+
     /// The version that came before.
     #[inline]
     pub(super) fn older(&self, slot: SlotId) -> Option<SlotId> {

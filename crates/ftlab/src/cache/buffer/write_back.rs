@@ -1,53 +1,78 @@
-//! Pages on their way to flash: when one is due, what begins and ends with its program, and who is told.
+//! Pages on their way to flash: when one is due, what begins and ends with its program, and who is told. What is
+//! only staged takes the short way, [`Buffer::pass_through`].
 
 use super::super::view::{Eviction, Leaves, OnFlash};
 use super::super::{Beside, WriteBufferPolicy};
-use super::{Buffer, Page, SlotId, Waiter, WaiterId, view};
-use crate::units::Lpn;
-use crate::units::{RequestId, SectorMask};
+use super::listed::Listed;
+use super::{Buffer, Page, SlotId};
+use crate::units::{Lpn, RequestId, SectorMask};
 
-/// How many of the pages that a policy has listed are looked at for a dirty one: however large the buffer,
-/// a choice costs no more.
-const LOOKED_AT: usize = 256;
+/// What is on its way to flash.
+#[derive(Clone, Debug, Default)]
+pub struct UnderWay {
+    /// Pages.
+    pub(super) pages: u32,
+    /// What room will be free when all of them have arrived.
+    pub(super) space: u32,
+    /// Flash pages.
+    pub(super) programs: u32,
+    /// Flash pages that the flush under way may still begin.
+    flush_left: u32,
+}
 
-impl Buffer {
-    /// Whether something of a page is newer here than on flash, or on its way there.
-    #[must_use]
-    pub fn is_being_written(&self, page: Lpn) -> bool {
-        self.find(page).is_some_and(|slot| {
-            let page = &self.pages[slot];
-            !page.dirty.is_empty() || !page.flushing.is_empty()
-        })
+impl UnderWay {
+    /// Flash pages on their way.
+    pub fn programs(&self) -> u32 {
+        self.programs
     }
 
+    /// A flash page of pages is on its way.
+    #[inline]
+    pub fn program_begun(&mut self) {
+        self.programs += 1;
+        self.flush_left = self.flush_left.saturating_sub(1);
+    }
+
+    /// A flash page of pages has arrived.
+    #[inline]
+    pub fn program_ended(&mut self) {
+        self.programs -= 1;
+    }
+
+    /// For a buffer that holds nothing.
+    pub(super) fn rest(&mut self) {
+        let UnderWay { pages, space, programs, flush_left } = self;
+        assert!(*pages + *space + *programs == 0, "at rest nothing is under way");
+        *flush_left = 0;
+    }
+}
+
+impl Buffer {
     /// What should leave the buffer now, if anything should.
     #[inline]
     #[must_use]
     pub fn due(&mut self, flash: &dyn OnFlash) -> Option<Eviction> {
-        if self.dirty + self.clean == 0 && !self.setup.policy.unfinished()
-            || self
-                .setup
-                .programs_in_flight
-                .is_some_and(|most| self.programs + self.setup.row > most)
+        let most = self.rules.programs_in_flight;
+        if self.listed.is_empty() && !self.listed.policy.unfinished()
+            || most.is_some_and(|most| self.under_way.programs + self.rules.row > most)
         {
             return None;
         }
-        while let Some(&(slot, page)) = self.drain.front() {
-            self.drain.pop_front();
-            if self.find_dirty(page) == Some(slot) && self.pages[slot].dirty_waiters.is_some() {
+        while let Some((slot, page)) = self.waiters.next_drained() {
+            let is_dirty = self.pages.find_dirty(page) == Some(slot);
+            if is_dirty && self.pages[slot].dirty_waiters.is_some() {
                 return Some(Eviction::Page(slot));
             }
         }
-        if let Some(pages) = self.setup.flush_pages {
+        if let Some(pages) = self.rules.flush_pages {
             return self.due_in_flush(pages, flash);
         }
-        let for_room = self.needs_room();
-        if for_room || self.setup.policy.unfinished() {
-            self.wants_room = false;
-            return self.choose(flash);
+        if self.needs_room() || self.listed.policy.unfinished() {
+            self.queue.forget_turned_away();
+            return self.listed.choose(&self.pages, flash);
         }
-        match self.fill.dirty > self.setup.write_back_above {
-            true => self.choose_dirty(flash),
+        match self.listed.dirty_space > self.rules.write_back_above {
+            true => self.listed.choose_dirty(&self.pages, flash),
             false => None,
         }
     }
@@ -55,7 +80,7 @@ impl Buffer {
     /// Whether more has to leave for those who wait: room that is free, or will be, is for them.
     #[inline]
     fn needs_room(&self) -> bool {
-        self.fill.wanted > self.fill.flushing + self.free() || self.wants_room
+        self.queue.wanted() > self.under_way.space + self.free() || self.queue.has_turned_away()
     }
 
     /// What should leave now where so many flash pages go together: a flush begins when all of the one
@@ -63,73 +88,38 @@ impl Buffer {
     #[inline(never)]
     fn due_in_flush(&mut self, pages: u32, flash: &dyn OnFlash) -> Option<Eviction> {
         loop {
-            let for_room = self.needs_room() || self.awaited > 0;
-            if self.flush_left == 0 {
-                let much =
-                    self.fill.dirty + self.setup.policy.holes() > self.setup.write_back_above;
-                if self.programs > 0 || !(for_room || much) {
+            let for_room = self.needs_room() || self.waiters.awaited > 0;
+            if self.under_way.flush_left == 0 {
+                let filled = self.listed.dirty_space + self.listed.policy.holes();
+                let much = filled > self.rules.write_back_above;
+                if self.under_way.programs > 0 || !(for_room || much) {
                     return None;
                 }
-                self.flush_left = pages;
-                self.setup.policy.begin_flush(pages);
+                self.under_way.flush_left = pages;
+                self.listed.policy.begin_flush(pages);
             }
-            self.wants_room = false;
-            let holes = self.setup.policy.holes();
-            let next = if for_room { self.choose(flash) } else { self.choose_dirty(flash) };
-            self.made_room |= self.setup.policy.holes() < holes;
+            self.queue.forget_turned_away();
+            let holes = self.listed.policy.holes();
+            let next = match for_room {
+                true => self.listed.choose(&self.pages, flash),
+                false => self.listed.choose_dirty(&self.pages, flash),
+            };
+            self.queue.made_room |= self.listed.policy.holes() < holes;
             if next.is_some() {
                 return next;
             }
-            self.flush_left = 0;
+            self.under_way.flush_left = 0;
             // What is appended may have been nothing but holes so far.
-            if !self.setup.policy.appends() || self.dirty == 0 {
+            if !self.listed.policy.appends() || self.listed.dirty == 0 {
                 return None;
             }
-        }
-    }
-
-    /// What leaves the buffer next where nobody needs room: clean pages stay.
-    fn choose_dirty(&mut self, flash: &dyn OnFlash) -> Option<Eviction> {
-        let next = self.choose(flash)?;
-        match next {
-            Eviction::Page(slot) if !self.is_dirty(slot) => {
-                self.chosen = Some(next);
-                self.candidates().next().map(Eviction::Page)
-            }
-            _ => Some(next),
         }
     }
 
     /// What may go along with an eviction that was begun: of a policy that evicts blocks, more of the same.
     #[inline]
     pub fn choose_companion(&mut self, flash: &dyn OnFlash, beside: Beside) -> Option<Eviction> {
-        let policy = &self.setup.policy;
-        let apart = policy.begins_block() || beside == Beside::OnFlashPage && policy.begins_page();
-        if self.dirty == 0 && !policy.unfinished() || apart {
-            return None;
-        }
-        self.choose_dirty(flash)
-    }
-
-    /// What leaves the buffer next, whether or not it is due.
-    #[inline]
-    pub fn choose(&mut self, flash: &dyn OnFlash) -> Option<Eviction> {
-        if let Some(chosen) = self.chosen.take() {
-            // What was to be padding may have come in since, or been deallocated.
-            let comes_late = |page| self.find(page).is_some() || !flash.holds(page);
-            if !matches!(chosen, Eviction::Pad(page) if comes_late(page)) {
-                return Some(chosen);
-            }
-        }
-        let Buffer { setup, pages, index, packs, .. } = self;
-        let next = setup.policy.choose(&view(pages, index, setup.shape, *packs, flash));
-        // In a large buffer, what follows is in no cache of the processor yet.
-        if let Some(Eviction::Page(slot)) = next
-            && let Some(after) = setup.policy.after(slot)
-        {
-            pages.prefetch(after);
-        }
-        next
+        self.listed.choose_companion(&self.pages, flash, beside)
     }
 
     /// Whether write-backs should begin, where they begin by planes: because somebody waits for room, or
@@ -137,8 +127,9 @@ impl Buffer {
     #[inline]
     #[must_use]
     pub fn is_due(&self) -> bool {
-        let wanted = !self.waiting.is_empty() || self.awaited > 0;
-        self.dirty > 0 && (wanted || self.fill.dirty > self.setup.write_back_above)
+        let wanted = !self.queue.is_empty() || self.waiters.awaited > 0;
+        let Listed { dirty, dirty_space, .. } = self.listed;
+        dirty > 0 && (wanted || dirty_space > self.rules.write_back_above)
     }
 
     /// A cycle of write-backs begins.
@@ -146,26 +137,11 @@ impl Buffer {
         self.counts.cycles += 1;
     }
 
-    /// The dirty pages that may be written back, in the order in which the policy would have it done. Where
-    /// clean pages are among them, it looks at the first few only; if none of these is dirty, those come
-    /// first that have been so for longest.
+    /// The dirty pages that may be written back, in the order in which the policy would have it done; behind many
+    /// clean ones, by how long they have been dirty.
     #[inline]
     pub fn candidates(&self) -> impl Iterator<Item = SlotId> {
-        let most = if self.clean == 0 { usize::MAX } else { LOOKED_AT };
-        let near = move || self.listed().take(most).filter(|&slot| self.is_dirty(slot));
-        let far = (self.clean > 0 && near().next().is_none()).then(|| self.long_dirty());
-        near().chain(far.into_iter().flatten())
-    }
-
-    fn is_dirty(&self, slot: SlotId) -> bool {
-        !self.pages[slot].dirty.is_empty()
-    }
-
-    /// All pages that the policy knows of, in its order.
-    #[inline]
-    pub(super) fn listed(&self) -> impl Iterator<Item = SlotId> {
-        let policy = &self.setup.policy;
-        std::iter::successors(policy.first(), |&slot| policy.after(slot))
+        self.listed.candidates(&self.pages)
     }
 
     /// Begins the write-back of what is dirty in a slot, and of what is clean, too, which saves reading it.
@@ -182,7 +158,7 @@ impl Buffer {
         self.begin(first, flash, |page| page.dirty);
         self.begin(second, flash, |page| page.dirty);
         self.pages[first].packed_with = Some(second);
-        self.packs += 1;
+        self.pages.packs += 1;
     }
 
     #[inline(always)]
@@ -192,77 +168,54 @@ impl Buffer {
         flash: &dyn OnFlash,
         what: impl FnOnce(&Page) -> SectorMask,
     ) -> Lpn {
-        let holes = self.setup.policy.holes();
-        self.drop_candidate(slot, Leaves::WrittenBack, flash);
-        self.made_room |= self.setup.policy.holes() < holes;
-        self.flushing += 1;
-        self.awaited -= u32::from(self.pages[slot].dirty_waiters.is_some());
-        self.change(slot, |page| {
+        let holes = self.listed.policy.holes();
+        self.listed.leave(slot, &self.pages, flash, Leaves::WrittenBack);
+        self.queue.made_room |= self.listed.policy.holes() < holes;
+        let waiters = self.waiters.take_dirty(&mut self.pages[slot]);
+        self.pages.change(slot, |page| {
             page.flushing = what(page);
             (page.dirty, page.clean) = Default::default();
-            page.flushing_waiters = page.dirty_waiters.take();
+            page.flushing_waiters = waiters;
         });
         let page = &self.pages[slot];
-        self.fill.flushing += self.setup.space.of_flushing(page);
+        self.under_way.pages += 1;
+        self.under_way.space += self.pages.space.of_flushing(page);
         page.page
     }
 
     /// Where pages only pass through, a whole page comes in and is on its way at once; `request` waits for it.
     #[inline(always)]
     pub fn pass_through(&mut self, page: Lpn, tag: u8, request: RequestId) -> SlotId {
-        let whole = self.setup.shape.whole_page;
         self.counts.write_misses += 1;
-        let waiter = self.waiters.insert(Waiter { request, next: None });
-        let entry = Page { flushing: whole, tag, flushing_waiters: Some(waiter), ..Page::of(page) };
+        let flushing = self.pages.shape.whole_page;
+        let flushing_waiters = Some(self.waiters.only(request));
+        let entry = Page { flushing, tag, flushing_waiters, ..Page::of(page) };
         let slot = self.pages.insert(entry);
-        let page_entry = &self.pages[slot];
-        self.fill.held += self.setup.space.of_page(page_entry);
-        self.fill.flushing += self.setup.space.of_flushing(page_entry);
-        self.index.insert(page, slot);
-        self.flushing += 1;
-        self.program_begun();
+        self.under_way.pages += 1;
+        self.under_way.space += self.pages.space.of_flushing(&self.pages[slot]);
+        self.under_way.program_begun();
         slot
     }
 
     /// Whether whole pages may pass through.
     #[inline]
     pub fn passes_through(&self) -> bool {
-        self.setup.policy.lets_pass()
-            && self.dirty + self.clean == 0
-            && self.setup.programs_in_flight.is_none()
-            && self.setup.row == 1
-            && self.setup.gate.is_none()
-            && self.setup.flush_pages.is_none()
-            && self.drain.is_empty()
+        self.listed.policy.lets_pass()
+            && self.listed.is_empty()
+            && self.rules.programs_in_flight.is_none()
+            && self.rules.row == 1
+            && self.rules.gate.is_none()
+            && self.rules.flush_pages.is_none()
+            && self.waiters.drains_nothing()
     }
 
     /// A page of which nothing is here is read, and written again.
     pub fn pad(&mut self, page: Lpn) -> SlotId {
         debug_assert!(self.find(page).is_none(), "{page:?} is in the buffer");
-        let flushing = self.setup.shape.whole_page;
-        let slot = self.pages.insert(Page { flushing, padding: true, ..Page::of(page) });
-        self.index.insert(page, slot);
-        self.flushing += 1;
         self.counts.padded += 1;
-        slot
-    }
-
-    /// Flash pages on their way.
-    pub(crate) fn programs(&self) -> u32 {
-        self.programs
-    }
-
-    /// A flash page of pages is on its way.
-    #[inline]
-    pub fn program_begun(&mut self) {
-        self.programs += 1;
-        self.flush_left = self.flush_left.saturating_sub(1);
-    }
-
-    /// A flash page of pages has arrived.
-    #[inline]
-    pub fn program_ended(&mut self) {
-        self.programs -= 1;
+        self.under_way.pages += 1;
+        let flushing = self.pages.shape.whole_page;
+        self.pages.insert(Page { flushing, padding: true, ..Page::of(page) })
     }
 
     /// The write-back of a page is done. The page leaves, unless it was written meanwhile; requests
@@ -285,70 +238,24 @@ impl Buffer {
 
     #[inline]
     fn leave_flushing(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
-        self.flushing -= 1;
-        self.fill.flushing -= self.setup.space.of_flushing(&self.pages[slot]);
-        self.packs -= u32::from(self.pages[slot].packed_with.is_some());
-        let next = self.pages[slot].flushing_waiters.take();
-        if self.pages[slot].dirty.is_empty() {
-            self.remove(slot);
-        } else {
-            self.change(slot, |page| {
+        let page = &mut self.pages[slot];
+        let next = page.flushing_waiters.take();
+        let (is_dirty, is_pack) = (!page.dirty.is_empty(), page.packed_with.is_some());
+        self.under_way.pages -= 1;
+        self.under_way.space -= self.pages.space.of_flushing(&self.pages[slot]);
+        self.pages.packs -= u32::from(is_pack);
+        if is_dirty {
+            self.pages.change(slot, |page| {
                 page.flushing = SectorMask::EMPTY;
                 (page.discard, page.padding, page.packed_with) = (false, false, None);
             });
-            self.make_candidate(slot, flash);
+            self.listed.enter(slot, &self.pages, flash);
             if self.pages[slot].dirty_waiters.is_some() {
                 self.want_drained(slot);
             }
+        } else {
+            self.pages.remove(slot);
         }
-        self.wake_all(next, wake);
-    }
-
-    /// A page leaves, or a version of it.
-    #[inline]
-    pub(super) fn remove(&mut self, slot: SlotId) {
-        let Page { page, .. } = self.pages[slot];
-        self.fill.held -= self.setup.space.of_page(&self.pages[slot]);
-        self.pages.release(slot);
-        if !self.gathers() {
-            self.index.remove(page);
-            return;
-        }
-        match self.versions.remove(slot) {
-            (Some(_), _) => {}
-            (None, Some(older)) => {
-                self.index.insert(page, older);
-            }
-            (None, None) => {
-                self.index.remove(page);
-            }
-        }
-        self.passing &= self.pages_held() > 0;
-    }
-
-    pub(super) fn wake_all(&mut self, first: Option<WaiterId>, mut wake: impl FnMut(RequestId)) {
-        let mut next = first;
-        while let Some(waiter) = next {
-            let Waiter { request, next: after } = self.waiters[waiter];
-            self.waiters.release(waiter);
-            wake(request);
-            next = after;
-        }
-    }
-
-    /// From now on every page is due.
-    pub fn write_back_all(&mut self) {
-        self.setup.write_back_above = 0;
-    }
-
-    /// Hands every request that waits for a page to `wake`, by slot number.
-    pub fn wake_everyone(&mut self, mut wake: impl FnMut(RequestId)) {
-        for slot in self.slots() {
-            let page = &mut self.pages[slot];
-            self.awaited -= u32::from(page.dirty_waiters.is_some());
-            for first in [page.dirty_waiters.take(), page.flushing_waiters.take()] {
-                self.wake_all(first, &mut wake);
-            }
-        }
+        self.waiters.wake_all(next, wake);
     }
 }

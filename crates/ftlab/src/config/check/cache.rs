@@ -2,7 +2,6 @@
 //! comes to its end, and write-backs in its own order.
 
 use super::{Checker, GEOMETRY, text};
-use crate::cache::Space;
 use crate::config::resolve::{Counts, shape};
 use crate::ftl::merge::Clocks;
 use crate::options::value::Value;
@@ -21,13 +20,13 @@ impl Checker<'_, '_> {
             let row = u64::from(self.options.pages_in_row());
             let programs = buffer.programs_in_flight(self.dies(counts), counts.planes, row);
             // Counted by sectors, it may hold one of each page.
-            let held = match buffer.space {
-                Space::Pages | Space::Slots => buffer.options.capacity.0.div_ceil(page),
-                Space::Sectors => {
+            let held = match buffer.space.counts_sectors() {
+                true => {
                     let logical = counts.logical(self.options.ftl.over_provisioning);
                     let pages = buffer.options.capacity.sectors().min(logical);
                     pages.div_ceil(counts.units_per_page)
                 }
+                false => buffer.options.capacity.0.div_ceil(page),
             };
             held + programs
         });

@@ -82,7 +82,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let in_dram = device.acknowledged_in_dram();
         let hold_up = if device.base.has_capacitors { device.hold_up() } else { Nanos::ZERO };
         // What came in meanwhile the host was never told of.
-        let left: BTreeSet<Lpn> = device.base.buffer.pages_not_on_flash().into_iter().collect();
+        let left: BTreeSet<Lpn> = device.base.buffer.pages.not_on_flash().into_iter().collect();
         let lost_pages = in_dram.iter().filter(|page| left.contains(page)).count() as u64;
         let now = device.base.kernel.now;
         let (programs, half_erased) = device.base.kernel.flash.cut(now);
@@ -118,7 +118,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let writes = self.base.desk.intake.all().filter(|active| active.request().op == Op::Write);
         let spans = writes.flat_map(|active| entry::pages_of(active.request(), &self.base));
         let in_flight: BTreeSet<Lpn> = spans.map(|span| span.page).collect();
-        let mut pages = self.base.buffer.pages_not_on_flash();
+        let mut pages = self.base.buffer.pages.not_on_flash();
         pages.retain(|page| !in_flight.contains(page));
         pages
     }

@@ -57,7 +57,7 @@ pub(in crate::device) fn join_read_ahead(
     let Some(command) = on.reads.ahead.find(flash_page) else { return false };
     on.reads.cache.note_joined();
     on.kernel.contents.join_read(command, read);
-    if on.buffer.keeps_reads() {
+    if on.buffer.rules.keeps_reads {
         on.reads.fetched.plan(command, read);
     }
     on.desk.intake.wait_for_one(read.request);

@@ -55,7 +55,7 @@ fn read_page<const S: Skills>(
             on.kernel.contents.read_buffer(id, span.page, there, slot);
         }
         version = match any(S, RARE) {
-            true => on.buffer.older(slot).filter(|_| !missing.is_empty()),
+            true => on.buffer.pages.older(slot).filter(|_| !missing.is_empty()),
             false => None,
         };
     }
@@ -177,7 +177,7 @@ pub(in crate::device) fn read_from<const S: Skills>(
     open.units += 1;
     open.codewords = (open.codewords + codewords).min(whole);
     on.kernel.contents.plan_read(command, read);
-    if any(S, RARE) && on.buffer.keeps_reads() {
+    if any(S, RARE) && on.buffer.rules.keeps_reads {
         on.reads.fetched.plan(command, read);
     }
 }
@@ -217,7 +217,7 @@ pub(in crate::device) fn keep_read(read: &FlashRead, on: &mut Base<impl Probe, i
     let current = PageSpan { page: read.page, sectors: still_current(read, on) };
     let sectors = match on.plant.is(Canary::StaleReadKept) {
         true => read.sectors,
-        false => on.buffer.worth_keeping(current),
+        false => on.buffer.pages.worth_keeping(current),
     };
     if sectors.is_empty() {
         return;
@@ -229,7 +229,7 @@ pub(in crate::device) fn keep_read(read: &FlashRead, on: &mut Base<impl Probe, i
         }
         match on.buffer.next_clean(Turn::New, &on.kernel.ftl) {
             Some(clean) => on.drop_clean(clean),
-            None => return on.buffer.turn_away(),
+            None => return on.buffer.queue.turn_away(),
         }
     }
 }

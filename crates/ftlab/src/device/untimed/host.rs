@@ -86,11 +86,11 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
 
     /// Lets writes in that waited for room.
     pub(super) fn admit_waiting(&mut self) {
-        while let Some(Waiting { request, span, .. }) = self.device.base.buffer.first_waiting() {
+        while let Some(Waiting { request, span, .. }) = self.device.base.buffer.queue.first() {
             if !self.write_page(request, span, Turn::Waited) {
                 return;
             }
-            self.device.base.buffer.forget_waiting();
+            self.device.base.buffer.queue.pop();
             Self::settle(&mut self.requests, &mut self.free, request);
         }
     }
@@ -103,7 +103,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         {
             return;
         }
-        if let Some(Waiting { request, span, .. }) = self.device.base.buffer.next_version(page) {
+        if let Some(Waiting { request, span, .. }) =
+            self.device.base.buffer.queue.next_version(page)
+        {
             let admitted = self.write_page(request, span, Turn::Waited);
             debug_assert!(admitted, "nothing else can have come in");
             Self::settle(&mut self.requests, &mut self.free, request);

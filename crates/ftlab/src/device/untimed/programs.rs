@@ -56,7 +56,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                     }
                 }
             }
-            if !self.device.base.buffer.made_room() {
+            if !self.device.base.buffer.queue.made_room() {
                 return;
             }
             self.admit_waiting();
@@ -68,7 +68,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     #[inline]
     fn look_ahead(&self) {
         let Base { buffer, kernel: Kernel { ftl, .. }, .. } = &self.device.base;
-        let pages = buffer.row() * self.device.base.units_per_page;
+        let pages = buffer.rules.row * self.device.base.units_per_page;
         let next = buffer.candidates().take(pages as usize);
         next.for_each(|slot| ftl.prefetch(buffer.page(slot).page));
     }
@@ -79,9 +79,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let leader = self.put_together(first);
         let mut row = std::mem::take(&mut self.programs.all[leader as usize].row);
         row.push(leader);
-        if self.device.base.buffer.row() > 1 {
+        if self.device.base.buffer.rules.row > 1 {
             let (home, stream) = (self.first_page_of(leader), self.stream_of(leader));
-            for number in 1..self.device.base.buffer.row() {
+            for number in 1..self.device.base.buffer.rules.row {
                 if let Some(next) = self.device.base.next_of_row(home, stream, number) {
                     row.push(self.put_together(next));
                 }
@@ -128,7 +128,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             self.programs.all.push(Program::default());
             self.programs.all.len() as u32 - 1
         });
-        self.device.base.buffer.program_begun();
+        self.device.base.buffer.under_way.program_begun();
         self.device.writes.take_together::<{ ALL }>(first, &mut self.device.base);
         self.programs.all[number as usize].slots.extend_from_slice(&self.device.writes.batch);
         number
@@ -185,7 +185,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             self.waits += 1;
             return self.stalled.push(SimTime(self.waits), CommandId::new(number), pool, stream);
         }
-        if self.device.base.buffer.row() > 1
+        if self.device.base.buffer.rules.row > 1
             && let Some(at) = self.programs.all[number as usize].at
         {
             let address = self.device.base.kernel.flash.abilities().multi_plane.address;
@@ -263,7 +263,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             self.admit_next_version(page);
         }
         self.device.base.kernel.ftl.programmed_for_host::<{ ALL }>(first, slots.len() as u32);
-        self.device.base.buffer.program_ended();
+        self.device.base.buffer.under_way.program_ended();
         slots.clear();
         self.programs.all[number as usize].slots = slots;
         self.programs.free.push(number);

@@ -36,11 +36,11 @@ impl Writes {
                     }
                     // What room is left is for what is nowhere else.
                     Eviction::Pad(_) if any(S, RARE) && on.kernel.ftl.is_read_only() => {}
-                    _ if any(S, ROWS) && on.buffer.row() > 1 => self.begin_row(first, on),
+                    _ if any(S, ROWS) && on.buffer.rules.row > 1 => self.begin_row(first, on),
                     _ => self.begin_write_back::<S>(first, on),
                 }
             }
-            if !on.buffer.made_room() {
+            if !on.buffer.queue.made_room() {
                 return;
             }
             self.admit_waiting::<S>(on);
@@ -73,7 +73,7 @@ impl Writes {
         let mut program = Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0));
         program.codewords = on.kernel.flash.bus().page_codewords();
         let program = on.kernel.flash.prepare(program);
-        on.buffer.program_begun();
+        on.buffer.under_way.program_begun();
         self.take_together::<S>(first, on);
         let units = self.batch.len() as u32;
         on.kernel.flash.command_mut(program).units = units;
@@ -112,7 +112,7 @@ impl Writes {
         let (page, stream) = (on.buffer.page(slot).page, on.stream_of(slot));
         if let Some(group) = on.kernel.ftl.group(page) {
             for page in (group.get()..group.get() + on.units_per_page).map(Lpn::new) {
-                let slot = on.buffer.find_dirty(page);
+                let slot = on.buffer.pages.find_dirty(page);
                 if let Some(slot) = slot.filter(|&slot| on.stream_of(slot) == stream) {
                     self.take::<S>(Eviction::Page(slot), on);
                 }

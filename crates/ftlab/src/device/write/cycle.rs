@@ -240,7 +240,7 @@ pub(in crate::device) fn program_by_planes_done(
         }
         merge::programmed_for_host::<{ skills::ALL }>(at, units, writes, on);
     }
-    on.buffer.program_ended();
+    on.buffer.under_way.program_ended();
     plane_is_free(pool, writes, on);
 }
 

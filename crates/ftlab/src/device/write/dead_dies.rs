@@ -50,7 +50,7 @@ pub(in crate::device) fn turned_away(
         false => on.kernel.ftl.is_homeless(waiting.span.page),
     };
     if refused {
-        on.buffer.forget_waiting();
+        on.buffer.queue.pop();
         end_of_life::refuse_waiting(*waiting, writes, on);
     }
     refused

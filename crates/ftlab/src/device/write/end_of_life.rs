@@ -75,8 +75,8 @@ fn end_life(reason: EndReason, writes: &mut Writes, on: &mut Base<impl Probe, im
     let host_written = on.desk.intake.written();
     let at = on.kernel.now;
     on.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });
-    while let Some(waiting) = on.buffer.first_waiting() {
-        on.buffer.forget_waiting();
+    while let Some(waiting) = on.buffer.queue.first() {
+        on.buffer.queue.pop();
         refuse_waiting(waiting, writes, on);
     }
     if on.buffer.has_acknowledged() {
@@ -188,7 +188,7 @@ pub(in crate::device) fn give_up(
         buffer.give_up(slot, ftl, |waiter| desk.refuse(waiter, &spent, *now, contents));
         writes.admit_next_version::<{ skills::ALL }>(page, on);
     }
-    on.buffer.program_ended();
+    on.buffer.under_way.program_ended();
     on.kernel.flash.release(program);
     cycle::given_up_by_planes(first, writes, on);
 }

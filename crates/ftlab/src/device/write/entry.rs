@@ -39,7 +39,7 @@ impl Writes {
         request: &Request,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        if on.buffer.first_waiting().is_none() && enter(id, request, on) {
+        if on.buffer.queue.first().is_none() && enter(id, request, on) {
             return;
         }
         let mut pages = pages_of(request, on);

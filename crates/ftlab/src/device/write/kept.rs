@@ -44,7 +44,7 @@ impl Writes {
             !waited
         });
         on.reads.ahead.waiting = waiting;
-        if on.buffer.keeps_reads() {
+        if on.buffer.rules.keeps_reads {
             self.keep_what_was_read(command, on);
         }
         ahead::cache_what_was_read(command, on);

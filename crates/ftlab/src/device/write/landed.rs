@@ -41,7 +41,7 @@ impl Writes {
         if command.waits_for == 0 {
             // What came last is what the program waited for.
             command.spent = spent;
-            match on.buffer.row() {
+            match on.buffer.rules.row {
                 _ if self.cycles.have_barrier() => cycle::cycle_is_complete(program, self, on),
                 1 => self.issue::<S>(program, on),
                 _ => self.row_is_complete(program, on),
@@ -83,7 +83,7 @@ impl Writes {
                 self.make_current::<S>(slot, Ppn::new(first.get() + unit), &spent, on);
             }
             merge::programmed_for_host::<S>(first, units, self, on);
-            on.buffer.program_ended();
+            on.buffer.under_way.program_ended();
         }
         if any(S, RARE) {
             on.empty_failed::<S>();

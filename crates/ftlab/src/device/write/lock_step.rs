@@ -184,7 +184,7 @@ pub(in crate::device) fn write_at_once(
         let is_partial = on.older_parts_of(slot).iter().any(Option::is_some);
         let at = fold::place_in_log(page, &mut on.kernel.ftl).expect("the cycle has room");
         fill::fill_page::<{ skills::ALL }>(slot, at, on);
-        on.buffer.program_begun();
+        on.buffer.under_way.program_begun();
         cycle.push(Written { slot, at, is_partial });
     }
     let reads = cycle.iter().any(|written| written.is_partial);
@@ -207,7 +207,7 @@ pub(in crate::device) fn written_at_once(
         on.kernel.flash.account_write_at_once(at, is_partial);
         writes.make_current::<{ skills::ALL }>(slot, at, &spent, on);
         on.kernel.ftl.programmed_for_host::<{ skills::ALL }>(at, 1);
-        on.buffer.program_ended();
+        on.buffer.under_way.program_ended();
     }
     writes.standstill.cycle = cycle;
     cycle::cycle_is_over(writes);

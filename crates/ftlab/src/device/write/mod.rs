@@ -86,7 +86,7 @@ impl Writes {
         &mut self,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        while let Some(waiting) = on.buffer.first_waiting() {
+        while let Some(waiting) = on.buffer.queue.first() {
             let Waiting { request, span, .. } = waiting;
             if dead_dies::turned_away(&waiting, self, on) {
                 continue;
@@ -98,7 +98,7 @@ impl Writes {
             if !entered {
                 return;
             }
-            on.buffer.forget_waiting();
+            on.buffer.queue.pop();
             if on.desk.intake.settle(request) {
                 end_of_life::account_waiting(&waiting, self, on);
                 on.finish_from_buffer(request);
@@ -120,7 +120,7 @@ impl Writes {
             let nothing = Spent::default();
             let mut next = buffer.find(span.page);
             while let Some(found) = next {
-                next = buffer.older(found);
+                next = buffer.pages.older(found);
                 contents.trim(found);
                 // A write that was still on its way to flash is done: there is nothing to keep.
                 buffer.trim(found, ftl, |waiter| {
@@ -147,7 +147,7 @@ impl Writes {
         page: Lpn,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        if on.buffer.any_behind() {
+        if on.buffer.queue.any_behind() {
             self.admit_what_is_behind::<S>(page, on);
         }
     }
@@ -160,7 +160,7 @@ impl Writes {
         if on.buffer.find(page).is_some() {
             return;
         }
-        while let Some(waiting) = on.buffer.next_version(page) {
+        while let Some(waiting) = on.buffer.queue.next_version(page) {
             let refused = any(S, RARE)
                 && (on.kernel.ftl.is_read_only() || on.kernel.ftl.is_homeless(waiting.span.page));
             if refused {
@@ -207,7 +207,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     ) -> Option<SlotId> {
         loop {
             let entered = self.buffer.write(span, tag, turn, &self.kernel.ftl);
-            if entered.is_some() || !self.buffer.keeps_reads() {
+            if entered.is_some() || !self.buffer.rules.keeps_reads {
                 return entered;
             }
             let clean = self.buffer.next_clean(turn, &self.kernel.ftl)?;

@@ -35,7 +35,7 @@ impl Writes {
         let (home, stream) =
             (self.first_page_of(leader, on), self.stream_of_program::<{ skills::ALL }>(leader, on));
         let mut last = leader;
-        for number in 1..on.buffer.row() {
+        for number in 1..on.buffer.rules.row {
             let Some(next) = on.next_of_row(home, stream, number) else { continue };
             let program = self.fill_program::<{ skills::ALL }>(next, Some(leader), on);
             on.kernel.flash.link(last, program);
@@ -148,7 +148,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
             Mate::Group(first) => {
                 let page = |unit| Some(Lpn::new(first.get().checked_add(unit)?));
                 let pages = (0..self.units_per_page).filter_map(page);
-                let mut dirty = pages.filter_map(|page| self.buffer.find_dirty(page));
+                let mut dirty = pages.filter_map(|page| self.buffer.pages.find_dirty(page));
                 dirty.find(|&slot| self.stream_of(slot) == stream).map(Eviction::Page)
             }
             Mate::Nothing => None,
