@@ -88,7 +88,7 @@ fn audit_plane(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     if free != counted as usize {
         return Err(format!("{plane:?} counts {counted} free blocks and has {free}"));
     }
-    if ftl.has_log() {
+    if ftl.map.mapping.has_log() {
         return merge::audit::audit_log(plane, ftl);
     }
     audit_lists(plane, ftl)?;

@@ -357,7 +357,7 @@ fn check_room(plane: PlaneId, bad: u32, ftl: &Ftl) -> Result<(), Damage> {
 /// After a load: planes on which the host finds no room, although there is something to collect, are
 /// to look for it. No device at rest is left like that, so it is only damage that asks for it.
 pub(crate) fn wake_planes(ftl: &mut Ftl) -> bool {
-    if ftl.has_log() {
+    if ftl.map.mapping.has_log() {
         return false;
     }
     let before = ftl.space.fed.len();
@@ -392,7 +392,7 @@ fn load_closed(
     }
     ftl.map.lost.load(from, ftl.geometry.physical_pages(), ftl.map.spare.full())?;
     // Blocks of a log are merged, and none is a candidate.
-    if ftl.has_log() {
+    if ftl.map.mapping.has_log() {
         return match candidates.is_empty() {
             true => Ok(()),
             false => Err(Damage::new("a log has candidates for collection")),

@@ -327,13 +327,6 @@ impl Ftl {
         self.map.mapping.translates()
     }
 
-    /// Whether blocks are merged instead of being collected ([`Mapping::has_log`]).
-    #[inline]
-    #[must_use]
-    pub fn has_log(&self) -> bool {
-        self.map.mapping.has_log()
-    }
-
     /// Whether anything is kept on flash for recovery.
     #[must_use]
     pub fn keeps_records(&self) -> bool {
@@ -382,13 +375,6 @@ impl Ftl {
             None => self.counts.unwritten_reads += 1,
         }
         at
-    }
-
-    /// The sectors that the copy at `at` holds, where it holds one page.
-    #[inline]
-    #[must_use]
-    pub fn sectors_at(&self, at: Ppn) -> SectorMask {
-        self.map.spare.sectors(at)
     }
 
     /// The page whose data is programmed at `at`, the first if there are two.

@@ -4,6 +4,7 @@ use super::super::Ftl;
 use super::super::streams::WriteStream;
 use super::{History, Past, Regulator};
 use crate::engine::skills;
+use crate::ftl::commit;
 use crate::ftl::cost::RegulatorPolicy;
 use crate::ftl::gc::collection;
 use crate::ftl::mapping::MappingPolicy;
@@ -163,7 +164,7 @@ pub(in crate::ftl) fn rewritten_page(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     }
     let (block, unit) = ftl.geometry.place_of(to);
     ftl.blocks.set_valid(block, unit);
-    ftl.invalidate::<{ skills::ALL }>(from);
+    commit::invalidate::<{ skills::ALL }>(from, ftl);
     if let (Some(page), Some(map)) = (ftl.map.spare.owner(to), ftl.map.mapping.dftl_mut()) {
         map.changed(page);
     }

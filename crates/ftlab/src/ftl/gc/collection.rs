@@ -3,6 +3,7 @@
 
 use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
+use crate::ftl::commit;
 use crate::ftl::gc::Wanted;
 use crate::ftl::gc::{Background, Collection, Purpose, VictimPolicy, VictimView, wanted};
 use crate::ftl::mapping::MappingPolicy;
@@ -62,7 +63,7 @@ pub(in crate::ftl) fn relocate<const S: Skills>(from: Ppn, to: Ppn, ftl: &mut Ft
     }
     let page = ftl.map.spare.owner(to).expect("a copy has an owner");
     if any(S, RARE) {
-        ftl.note_change(page);
+        commit::note_change(page, ftl);
     }
     ftl.map.mapping.relocate(page, from, to)
 }

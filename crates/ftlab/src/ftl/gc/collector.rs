@@ -6,6 +6,7 @@
 //! holds, then one program. A copy is committed when it is programmed, and only if the page has not
 //! been overwritten meanwhile. The victim is erased when nothing of it is left in flight.
 
+use crate::ftl::commit;
 use crate::ftl::gc::collection;
 use crate::ftl::gc::failures;
 use crate::ftl::gc::wanted;
@@ -529,7 +530,7 @@ impl Collector {
             collection::copied_page::<S>(from, to, &mut on.ftl);
         }
         on.ftl.counts.gc_pages += u64::from(units);
-        on.ftl.programmed::<S>(first, units);
+        commit::programmed::<S>(first, units, &mut on.ftl);
         let state = &mut on.ftl.space.planes[plane.at()];
         let mut earned = 0;
         if let Some(run) = state.collection.as_mut() {

@@ -11,6 +11,7 @@ use super::super::{Ftl, Map};
 use super::{Freed, Scope};
 use crate::engine::skills::ALL;
 use crate::ftl::FlashContents;
+use crate::ftl::commit;
 use crate::ftl::gc::collection;
 use crate::ftl::gc::wanted;
 use crate::ftl::lost;
@@ -237,7 +238,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         if !together {
             self.flash.count_untimed(origin, Kind::Read, moved.flash_pages.into());
         }
-        self.ftl.programmed::<{ ALL }>(to, moved.units);
+        commit::programmed::<{ ALL }>(to, moved.units, &mut self.ftl);
         moved
     }
 

@@ -8,6 +8,7 @@
 //! from then on. A group that has lost all of its dies is a die that died ([`wear`](super::super::wear)).
 
 use crate::engine::skills;
+use crate::ftl::commit;
 use crate::ftl::parity::{Missing, Narrow, Stripes, loss, members};
 use crate::ftl::wear::life::{Demand, EndReason};
 use crate::ftl::wear::{dies, life};
@@ -222,7 +223,7 @@ fn narrow_plane(plane: PlaneId, ftl: &mut Ftl) {
         }
         let done = ftl.blocks.programmed(block) == whole;
         if done && ftl.blocks.state(block) == BlockState::Open {
-            ftl.close(block);
+            commit::close(block, ftl);
         }
     }
     ftl.space.feed(plane);
@@ -235,7 +236,7 @@ pub(in crate::ftl) fn leave_out(first: Ppn, ftl: &mut Ftl) -> bool {
         stripes.is_dead(stripe.block, member)
     });
     if on_dead_die {
-        ftl.programmed::<{ skills::ALL }>(first, ftl.geometry.units_per_page());
+        commit::programmed::<{ skills::ALL }>(first, ftl.geometry.units_per_page(), ftl);
     }
     on_dead_die
 }

@@ -92,7 +92,7 @@ fn count_half_a_cycle(landed: &[Ppn], ftl: &mut Ftl) {
 
 /// Maps every page to what counts of it.
 fn find_map(plan: &mut Plan, ftl: &mut Ftl) -> Result<(), Damage> {
-    if ftl.has_log() {
+    if ftl.map.mapping.has_log() {
         return recovery::log::recover_log(plan, ftl);
     }
     if ftl.packs() {
@@ -310,7 +310,7 @@ fn list_blocks(used: &[u32], ftl: &mut Ftl) {
 /// Blocks on which nothing counts are erased on planes that are short of free ones: collection may have
 /// taken the last one for copies that are garbage now.
 fn make_room(giving_up: &[BlockId], plan: &mut Plan, ftl: &mut Ftl) {
-    if ftl.has_log() {
+    if ftl.map.mapping.has_log() {
         return;
     }
     let leaving = marks(giving_up.iter().copied(), ftl);

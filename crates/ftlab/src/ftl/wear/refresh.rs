@@ -12,6 +12,7 @@
 //! Source: remapping in Cai et al., "Flash Correct-and-Refresh", ICCD 2012. It refreshes at fixed intervals, shorter for
 //! more wear; here the model says when.
 
+use crate::ftl::commit;
 use crate::ftl::gc::wanted;
 use crate::ftl::wear::life;
 use std::collections::VecDeque;
@@ -191,7 +192,7 @@ pub(in crate::ftl) fn settle_sealing(block: BlockId, ftl: &mut Ftl) {
     let ready = |sealing: &Sealing| sealing.block == block && sealing.taken == programmed;
     let Some(at) = refresh.sealing.iter().position(ready) else { return };
     refresh.sealing.remove(at);
-    ftl.close(block);
+    commit::close(block, ftl);
 }
 
 /// A plane finds nothing that makes space: what waits for that is refreshed.
