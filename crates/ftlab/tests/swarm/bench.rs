@@ -362,12 +362,12 @@ impl Bench {
 
     /// What regulates costs knows what the host did to each page last.
     fn judge_pasts(&self) -> Result<(), String> {
-        if self.config.options.ftl.cost.policy.agcr().is_none() {
-            return Ok(());
-        }
+        let regulation = self.device.ftl().regulation();
+        let agcr = self.config.options.ftl.cost.policy.agcr();
+        let Some(regulation) = regulation.filter(|_| agcr.is_some()) else { return Ok(()) };
         let accessed = self.device.contents().written_last().iter();
         for (&page, &written) in accessed.filter(|(page, _)| !self.trimmed.contains(page)) {
-            let past = self.device.ftl().past_of(page);
+            let past = regulation.past(page);
             let only = if written { Past::Written } else { Past::Read };
             if past != only && past != Past::Interleaved {
                 return Err(format!("{page:?} is taken for {past:?}, and was {only:?} last"));

@@ -46,7 +46,8 @@ impl Regulation {
         self.regulator.name()
     }
 
-    fn past(&self, page: Lpn) -> Past {
+    #[must_use]
+    pub fn past(&self, page: Lpn) -> Past {
         self.history.as_ref().map_or(Past::None, |history| history.of(page))
     }
 

@@ -114,14 +114,14 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
 
     /// The host is idle: every plane folds its SLC cache.
     pub fn fold_all(&mut self) {
-        slc::cache::set_idle_for_cache(true, &mut self.ftl);
+        slc::cache::set_idle_for_cache(true, self.ftl);
         (0..self.ftl.geometry.planes())
             .for_each(|plane| self.consider_folding(PlaneId::new(plane)));
     }
 
     fn consider_folding(&mut self, plane: PlaneId) {
-        let Some(wanted) = slc::cache::fold_due(plane, &mut self.ftl) else { return };
-        wanted::want(wanted, &mut self.ftl);
+        let Some(wanted) = slc::cache::fold_due(plane, self.ftl) else { return };
+        wanted::want(wanted, self.ftl);
         let state = &mut self.ftl.space.planes[plane.at()];
         if state.collection.is_none() && !state.wanted.is_empty() {
             state.host_credit = self.ftl.space.thresholds.host_lead;
@@ -130,10 +130,10 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     }
 
     fn next(&mut self, plane: PlaneId) {
-        let Some(wanted) = collection::next_to_collect(plane, &mut self.ftl) else {
+        let Some(wanted) = collection::next_to_collect(plane, self.ftl) else {
             return self.ftl.space.mark_hungry(plane);
         };
-        collection::begin_collection(plane, wanted, &mut self.ftl);
+        collection::begin_collection(plane, wanted, self.ftl);
         self.ftl.map.spare.prefetch_row(self.ftl.geometry.page_at(wanted.block, 0), FIRST_OWNERS);
         self.proceed(plane);
     }
@@ -149,8 +149,8 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         if let Some(first) = self.ftl.blocks.next_valid(victim, next_unit) {
             return self.begin_copies(plane, victim, first);
         }
-        if collection::may_go_on(plane, false, self.at_end, &mut self.ftl) {
-            collection::erasing(plane, &mut self.ftl);
+        if collection::may_go_on(plane, false, self.at_end, self.ftl) {
+            collection::erasing(plane, self.ftl);
             let page = self.ftl.geometry.page_at(victim, 0);
             let takes = self.flash.price_of(Kind::Erase, page, self.ftl.mode_of::<{ ALL }>(victim));
             self.flash.count_untimed(origin, Kind::Erase, 1);
@@ -164,7 +164,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         let valid = self.ftl.blocks.valid(victim).div_ceil(units_per_page);
         let mut copies = 0;
         while copies < valid.min(self.ftl.space.thresholds.copies_in_flight)
-            && collection::may_go_on(plane, true, self.at_end, &mut self.ftl)
+            && collection::may_go_on(plane, true, self.at_end, self.ftl)
         {
             copies += 1;
         }
@@ -229,7 +229,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         let mode = self.ftl.mode_of::<{ ALL }>(victim);
         let together = self.copies_back(first, victim, mode);
         let source = self.ftl.geometry.page_at(victim, first);
-        let to = crate::ftl::room::place_copy::<{ ALL }>(plane, source, &mut self.ftl)
+        let to = crate::ftl::room::place_copy::<{ ALL }>(plane, source, self.ftl)
             .expect("the reserve leaves a free block");
         let mut moved = self.move_pages(victim, first, to);
         let kind = if together { Kind::Copyback } else { Kind::Program };
@@ -238,7 +238,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         if !together {
             self.flash.count_untimed(origin, Kind::Read, moved.flash_pages.into());
         }
-        commit::programmed::<{ ALL }>(to, moved.units, &mut self.ftl);
+        commit::programmed::<{ ALL }>(to, moved.units, self.ftl);
         moved
     }
 
@@ -295,13 +295,13 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     pub fn erased(&mut self, plane: PlaneId) -> Freed {
         if let Some(run) = self.ftl.space.planes[plane.at()].collection.take() {
             let first = self.ftl.geometry.page_at(run.victim, 0);
-            lost::clear(first, self.ftl.geometry.units_per_block(), self.contents, &mut self.ftl);
-            collection::end_collection(plane, &run, &mut self.ftl);
-            if let Some(wanted) = slc::cache::fold_due(plane, &mut self.ftl) {
-                wanted::want(wanted, &mut self.ftl);
+            lost::clear(first, self.ftl.geometry.units_per_block(), self.contents, self.ftl);
+            collection::end_collection(plane, &run, self.ftl);
+            if let Some(wanted) = slc::cache::fold_due(plane, self.ftl) {
+                wanted::want(wanted, self.ftl);
             }
             if self.ftl.free_blocks(plane) < self.ftl.space.thresholds.stop
-                || wanted::has_wanted(plane, &self.ftl)
+                || wanted::has_wanted(plane, self.ftl)
             {
                 self.next(plane);
             }
@@ -310,7 +310,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     }
 
     fn freed(&mut self, plane: PlaneId) -> Freed {
-        crate::ftl::room::refresh_writable::<{ ALL }>(plane, &mut self.ftl);
+        crate::ftl::room::refresh_writable::<{ ALL }>(plane, self.ftl);
         if self.ftl.may_write_any(plane) { Freed::Pages } else { Freed::Nothing }
     }
 }
