@@ -251,7 +251,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline]
     fn command_done<const S: Skills>(&mut self, id: CommandId) {
         let command = self.base.kernel.flash.command(id);
-        if any(S, RARE_ON_FLASH) && (command.unreadable || command.failed) {
+        if any(S, RARE_ON_FLASH) && (command.found.unreadable || command.found.failed) {
             self.base.went_wrong(id);
         }
         match self.base.kernel.flash.command(id).task {

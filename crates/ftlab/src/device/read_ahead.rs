@@ -10,7 +10,7 @@ use super::{Contents, FlashRead};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::host::Request;
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Found, Kind, Origin, Probe, Task};
 use crate::units::{Lpn, Ppn, RequestId};
 use crate::verify::Canary;
 
@@ -36,7 +36,8 @@ impl Writes {
     ) {
         on.kernel.contents.read_flash(command);
         on.reads.ahead.pages.retain(|&(_, known)| known != command);
-        let &Command { spent, unreadable, .. } = on.kernel.flash.command(command);
+        let &Command { spent, found: Found { unreadable, .. }, .. } =
+            on.kernel.flash.command(command);
         let mut waiting = std::mem::take(&mut on.reads.ahead.waiting);
         waiting.retain(|&(known, request)| {
             let waited = known == command;

@@ -216,10 +216,10 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// A flash command found what nothing corrects, or failed.
     #[cold]
     pub(super) fn went_wrong(&mut self, id: CommandId) {
-        if self.kernel.flash.command(id).failed {
+        if self.kernel.flash.command(id).found.failed {
             self.found_failed(id);
         }
-        if self.kernel.flash.command(id).unreadable {
+        if self.kernel.flash.command(id).found.unreadable {
             self.found_unreadable(id);
         }
     }

@@ -9,7 +9,7 @@ use crate::engine::skills::{self, RARE, ROWS, Skills, UNITS, any};
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::{Fragment, Fragments, Kernel};
 use crate::host::{Pages, Request};
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Spent, Task};
+use crate::scheduler::{Command, CommandId, Found, Kind, Origin, Probe, Spent, Task};
 use crate::units::{Lpn, Nanos, PageSpan, Ppn, RequestId};
 use crate::verify::{self as laws, Canary};
 
@@ -436,7 +436,8 @@ impl Writes {
         id: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        let Command { page: first, units, spent, failed, .. } = *on.kernel.flash.command(id);
+        let Command { page: first, units, spent, found: Found { failed, .. }, .. } =
+            *on.kernel.flash.command(id);
         if any(S, RARE) && on.kernel.ftl.program_fails::<S>(first, failed, &mut on.kernel.contents)
         {
             self.program_again(id, on);

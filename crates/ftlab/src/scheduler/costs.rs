@@ -1,6 +1,6 @@
 //! What reads and programs cost, counted, and how the flash comes to know it.
 
-use super::command::{Command, CommandId, Origin};
+use super::command::{Command, CommandId, Found, Origin};
 use super::flash::Flash;
 use super::probe::Probe;
 use crate::nand::timing::TimingPolicy;
@@ -99,10 +99,10 @@ impl<P: Probe> Flash<P> {
         let strain =
             Strain { erases: programmed.erases(block), age: programmed.age(block, now), reads };
         let effort = timing.native.effort(programmed.class_of(flash_page), &strain);
-        command.effort = effort.unwrap_or_else(|| timing.native.most_effort());
-        command.unreadable |= effort.is_none() && command.mode == CellMode::Native;
+        command.found.effort = effort.unwrap_or_else(|| timing.native.most_effort());
+        command.found.unreadable |= effort.is_none() && command.mode == CellMode::Native;
         if command.kind == Kind::Read {
-            command.from_before = programmed.is_prior(flash_page);
+            command.found.from_before = programmed.is_prior(flash_page);
         }
     }
 
@@ -117,8 +117,8 @@ impl<P: Probe> Flash<P> {
         let Flash { programmed: Some(programmed), costs, geometry, commands, .. } = self else {
             return;
         };
-        let Command { kind, origin, page, mode, effort, unreadable, class, from_before, .. } =
-            commands[id];
+        let Command { kind, origin, page, mode, found, .. } = commands[id];
+        let (Found { effort, unreadable, from_before, .. }, class) = (found, commands[id].class());
         let at = Place::of(geometry, page);
         let counts = u64::from(mode == CellMode::Native);
         if matches!(kind, Kind::Read | Kind::Copyback) {

@@ -18,7 +18,7 @@ impl<P: Probe> Flash<P> {
                 let mut next = Some(first);
                 while let Some(id) = next {
                     let command = &self.commands[id];
-                    next = command.next;
+                    next = command.ticket.next;
                     match command.kind {
                         _ if command.origin == Origin::System => {}
                         Kind::Program | Kind::Copyback => programs.push(command.page),

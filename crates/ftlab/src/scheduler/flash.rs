@@ -1,7 +1,7 @@
 //! Flash commands from arrival to completion: the lanes, the dies and the buses together. What a die
 //! does next is in [`station`](super::station), the buses in [`line`](super::line).
 
-use super::command::{Command, CommandId, Origin, Seat, Task};
+use super::command::{Command, CommandId, Origin, Seat, Task, Ticket};
 use super::costs::CostCounts;
 use super::laws::{FlashLaws, OnBus};
 use super::line::Line;
@@ -305,18 +305,18 @@ impl<P: Probe> Flash<P> {
             self.enqueue::<{ skills::ALL }>(now, id);
         }
         for &id in row {
-            self.arrived::<{ skills::ALL }>(now, self.commands[id].die);
+            self.arrived::<{ skills::ALL }>(now, self.commands[id].ticket.die);
         }
     }
 
     /// Says that a command which has not been submitted belongs to a row, after `last`.
     pub fn link(&mut self, last: CommandId, id: CommandId) {
-        self.commands[last].next = Some(id);
+        self.commands[last].ticket.next = Some(id);
     }
 
     /// The next command of a row that has not been submitted.
     pub fn next_of_row(&self, id: CommandId) -> Option<CommandId> {
-        self.commands[id].next
+        self.commands[id].ticket.next
     }
 
     /// What the dies can do.
@@ -347,22 +347,22 @@ impl<P: Probe> Flash<P> {
         }
         let station = &mut self.stations[die.at()];
         let command = &mut self.commands[id];
-        command.key = rank;
+        command.ticket.key = rank;
         if kind == Kind::Erase && self.plant.is(Canary::ErasePassesReads) {
-            command.key = 0;
+            command.ticket.key = 0;
         }
-        command.arrival = arrival.sequence;
-        command.die = die;
+        command.ticket.arrival = arrival.sequence;
+        command.ticket.die = die;
         if skills::any(S, skills::MULTI_PLANE) && self.abilities.multi_plane.allows_any() {
-            command.seat = Seat {
+            command.ticket.seat = Seat {
                 plane: 1 << self.geometry.plane_in_die(page),
                 address: self.abilities.multi_plane.address_of(&self.geometry, kind, page),
                 block: self.geometry.block_of(page).get(),
             };
         }
-        command.waiting_since = now;
+        command.ticket.waiting_since = now;
         if command.keeps_account::<S>() {
-            command.gc_mark = station.die.gc_until(now);
+            command.ticket.gc_mark = station.die.gc_until(now);
         }
         self.arrivals += 1;
         if verify::ON
@@ -375,7 +375,7 @@ impl<P: Probe> Flash<P> {
             station.lanes.push::<S>(&mut self.commands, id);
         }
         if skills::any(S, skills::RARE_ON_FLASH) && self.abilities.one_die_at_a_time {
-            self.commands[id].gc_mark = self.chip_held_by_gc(now, die);
+            self.commands[id].ticket.gc_mark = self.chip_held_by_gc(now, die);
         }
         (die, kind == Kind::Read && origin == Origin::Host)
     }
@@ -471,7 +471,7 @@ impl<P: Probe> Flash<P> {
     /// The command that was completed together with this one, if there is one more.
     #[inline]
     pub fn next_completed(&self, id: CommandId) -> Option<CommandId> {
-        self.commands[id].next
+        self.commands[id].ticket.next
     }
 
     /// Lets the die of a completed command take its next one, on any flash.
@@ -488,13 +488,14 @@ impl<P: Probe> Flash<P> {
     /// The die of a command that was submitted.
     #[inline]
     pub fn die_of(&self, id: CommandId) -> DieId {
-        self.commands[id].die
+        self.commands[id].ticket.die
     }
 
     fn activity(&self, id: CommandId, from: SimTime, until: SimTime) -> Activity {
         let command = &self.commands[id];
-        let (channel, _) = self.geometry.channel_of(command.die);
-        let Command { kind, origin, page, die, arrival: sequence, .. } = *command;
+        let (channel, _) = self.geometry.channel_of(command.ticket.die);
+        let Command { kind, origin, page, ticket: Ticket { die, arrival: sequence, .. }, .. } =
+            *command;
         Activity { kind, origin, sequence, page, die, channel, from, until }
     }
 
@@ -509,7 +510,7 @@ impl<P: Probe> Flash<P> {
                     laws.cell(&activity, &self.commands[id], id == first);
                 }
                 self.probe.cell(&activity);
-                next = self.commands[id].next;
+                next = self.commands[id].ticket.next;
             }
         }
     }
@@ -524,7 +525,7 @@ impl<P: Probe> Flash<P> {
                     laws.pauses(&activity, at);
                 }
                 self.probe.pause(&activity, at);
-                next = self.commands[id].next;
+                next = self.commands[id].ticket.next;
             }
         }
     }

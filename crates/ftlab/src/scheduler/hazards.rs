@@ -74,9 +74,9 @@ impl<P: Probe> Flash<P> {
         }
         let at = Place::of(geometry, command.source.unwrap_or(command.page));
         if hazards.read_fails(&at) {
-            command.unreadable = true;
+            command.found.unreadable = true;
             if timing.native.reliability().is_some() {
-                command.effort = timing.native.most_effort();
+                command.found.effort = timing.native.most_effort();
             }
         }
     }
@@ -94,11 +94,11 @@ impl<P: Probe> Flash<P> {
         let failed = hazards.fails(now, die, kind, &Place::of(geometry, page));
         let command = &mut commands[id];
         if failed {
-            command.failed = true;
-            command.unreadable |= senses;
+            command.found.failed = true;
+            command.found.unreadable |= senses;
         } else if senses {
             let flash_page = geometry.flash_page_of(source.unwrap_or(page));
-            command.unreadable |= hazards.is_unreadable(now, flash_page);
+            command.found.unreadable |= hazards.is_unreadable(now, flash_page);
         }
     }
 }

@@ -59,7 +59,7 @@ impl<P: Probe> Flash<P> {
     fn begin_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId, id: CommandId) {
         let Flash { commands, stations, lines, events, bus, flat, plant, .. } = self;
         let (command, station) = (&mut commands[id], &mut stations[die.at()]);
-        command.next = None;
+        command.ticket.next = None;
         let (kind, is_gc) = (command.kind, command.is_gc());
         let in_cells = flat[kind as usize];
         let mut on_bus = Nanos::ZERO;
@@ -70,9 +70,9 @@ impl<P: Probe> Flash<P> {
             cells_from = line.occupy(*plant, now, on_bus, is_gc);
         }
         if command.keeps_account::<S>() {
-            let waited = now - command.waiting_since;
+            let waited = now - command.ticket.waiting_since;
             if waited != Nanos::ZERO {
-                let for_gc = station.die.gc_until(now).0 - command.gc_mark.0;
+                let for_gc = station.die.gc_until(now).0 - command.ticket.gc_mark.0;
                 command.spent.account_wait(waited, Nanos(for_gc));
             }
             command.spent.bus += on_bus;
@@ -112,7 +112,7 @@ impl<P: Probe> Flash<P> {
         let command = &mut commands[id];
         station.in_register = Some(id);
         station.die.hold(now);
-        command.waiting_since = now;
+        command.ticket.waiting_since = now;
         let line = &mut lines[station.channel.at()];
         if !line.is_free_at_once(now, events) {
             self.want_bus::<S>(now, die, Wish::Send(id));

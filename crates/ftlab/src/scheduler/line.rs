@@ -154,9 +154,9 @@ impl<P: Probe> Flash<P> {
             };
             let command = &self.commands[wish.command()];
             let rank = match self.bus_order {
-                _ if !skills::any(S, skills::OVERTAKING) => (0, command.arrival),
+                _ if !skills::any(S, skills::OVERTAKING) => (0, command.ticket.arrival),
                 BusOrder::Rank => command.rank(),
-                BusOrder::Arrival => (0, command.arrival),
+                BusOrder::Arrival => (0, command.ticket.arrival),
             };
             let ignores_data = self.plant.is(Canary::BeginsBeforeData);
             let waits_for_data = skills::any(S, skills::RARE_ON_FLASH)
@@ -320,12 +320,12 @@ impl<P: Probe> Flash<P> {
             let from = until + self.abilities.multi_plane.gap;
             until = from + self.move_in::<S>(now, die, id);
             self.report_move_in::<S>(id, from, until, false);
-            next = self.commands[id].next;
+            next = self.commands[id].ticket.next;
         }
         let mut next = others;
         while let Some(id) = next {
             self.commands[id].spent.bus += until - now;
-            next = self.commands[id].next;
+            next = self.commands[id].ticket.next;
         }
         until
     }
@@ -340,7 +340,7 @@ impl<P: Probe> Flash<P> {
         of: WaitedFor,
     ) {
         let command = &self.commands[id];
-        if command.keeps_account::<S>() && now != command.waiting_since {
+        if command.keeps_account::<S>() && now != command.ticket.waiting_since {
             self.split_wait(now, die, id, of);
         }
     }
@@ -367,15 +367,15 @@ impl<P: Probe> Flash<P> {
     #[inline(always)]
     fn split_wait_by(&mut self, now: SimTime, id: CommandId, of: WaitedFor, held: Nanos) {
         let command = &mut self.commands[id];
-        let waited = now - command.waiting_since;
+        let waited = now - command.ticket.waiting_since;
         if of == WaitedFor::Bus && self.plant.is(Canary::WaitNotAccounted) {
             return;
         }
-        let die = command.die;
+        let die = command.ticket.die;
         let station = &self.stations[die.at()];
         let bus =
             || self.lines[station.channel.at()].channel.gc_until(now).0 - station.bus_gc_mark.0;
-        let cells = held.0 - command.gc_mark.0;
+        let cells = held.0 - command.ticket.gc_mark.0;
         let for_gc = match of {
             WaitedFor::Die => cells,
             WaitedFor::Bus => bus(),

@@ -144,7 +144,7 @@ impl LookAhead {
             let (data, cells) = (view.data_on_bus(command), view.in_cells(command));
             let begins = command.kind != Kind::Read || view.command_on_bus().is_some();
             let wish = |from, on_bus, cells, sends| {
-                let (came, id) = (command.arrival, Some(id));
+                let (came, id) = (command.ticket.arrival, Some(id));
                 Some(Wish { from, came, on_bus, cells, sends, id, begins })
             };
             one.wish = match (command.kind, view.command_on_bus()) {

@@ -38,7 +38,7 @@ mod view;
 
 pub use crate::nand::Kind;
 pub use cell_work::CellWork;
-pub use command::{Command, CommandId, Origin, Spent, Task};
+pub use command::{Command, CommandId, Found, Origin, Spent, Task};
 pub use costs::{CostCounts, EFFORTS};
 pub(crate) use cut::CellsLeft;
 pub use deadline::{Deadline, DeadlineOptions};

@@ -93,7 +93,7 @@ impl<P: Probe> Flash<P> {
         let page = geometry.flash_page_of(command.page);
         let before = [order.last(page), stations[die.at()].lanes.last_of(command)];
         order.push(page, id, arrival);
-        before.into_iter().flatten().map(|before| commands[before].key).fold(rank, u64::max)
+        before.into_iter().flatten().map(|before| commands[before].ticket.key).fold(rank, u64::max)
     }
 
     /// A command waits no longer.
@@ -113,10 +113,10 @@ impl<P: Probe> Flash<P> {
         let read = self.stations[die.at()].lanes.first_host_read()?;
         let Some(order) = &self.page_order else { return Some(read) };
         let page_of = |id: CommandId| self.geometry.flash_page_of(self.commands[id].page);
-        let shared = std::iter::successors(operation, |&id| self.commands[id].next);
+        let shared = std::iter::successors(operation, |&id| self.commands[id].ticket.next);
         let programmed = shared.filter(|&id| self.commands[id].kind == Kind::Program);
         let page = page_of(read);
         let free = programmed.map(page_of).all(|programmed| programmed != page);
-        (free && order.is_first(page, self.commands[read].arrival)).then_some(read)
+        (free && order.is_first(page, self.commands[read].ticket.arrival)).then_some(read)
     }
 }

@@ -163,7 +163,7 @@ impl<P: Probe> Flash<P> {
         let mut next = Some(first);
         while let Some(id) = next {
             self.commands[id].spent.queue += from - since;
-            next = self.commands[id].next;
+            next = self.commands[id].ticket.next;
         }
         self.report_cell(first, from, until);
     }

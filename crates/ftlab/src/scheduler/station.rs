@@ -1,7 +1,7 @@
 //! A die at work: which of its commands it begins next, alone or together with others on its other
 //! planes, and what happens when its cells or its register are done with something.
 
-use super::command::{Command, CommandId};
+use super::command::{Command, CommandId, Ticket};
 use super::flash::{Event, Flash};
 use super::lanes::{Choice, Lanes};
 use super::line::{WaitedFor, Wish, cells_for};
@@ -238,7 +238,7 @@ impl<P: Probe> Flash<P> {
     pub(super) fn take_together<const S: Skills>(&mut self, die: DieId, first: CommandId) {
         let lanes = &mut self.stations[die.at()].lanes;
         lanes.take::<S>(&self.commands, first);
-        self.commands[first].next = None;
+        self.commands[first].ticket.next = None;
         self.tell_begins::<S>(die, first);
         if skills::any(S, skills::MULTI_PLANE)
             && self.abilities.multi_plane.allows(self.commands[first].kind)
@@ -251,7 +251,7 @@ impl<P: Probe> Flash<P> {
     #[inline(always)]
     pub fn companion<const S: Skills>(&self, id: CommandId) -> Option<CommandId> {
         match skills::any(S, skills::MULTI_PLANE) {
-            true => self.commands[id].next,
+            true => self.commands[id].ticket.next,
             false => None,
         }
     }
@@ -265,7 +265,7 @@ impl<P: Probe> Flash<P> {
             return;
         }
         let planes = geometry.planes_per_die();
-        let Command { kind, mode, seat, .. } = commands[first];
+        let Command { kind, mode, ticket: Ticket { seat, .. }, .. } = commands[first];
         // An erase goes before no read that arrived earlier.
         let oldest_read = match kind {
             Kind::Erase => lanes.oldest_read(commands),
@@ -275,8 +275,8 @@ impl<P: Probe> Flash<P> {
         if page_order.is_some() {
             // A program that was left may be of the very page that a read is for.
             let paused = paused.as_ref().map(Paused::first);
-            let left = std::iter::successors(paused, |&id| commands[id].next);
-            taken |= left.fold(0, |all, id| all | commands[id].seat.plane);
+            let left = std::iter::successors(paused, |&id| commands[id].ticket.next);
+            taken |= left.fold(0, |all, id| all | commands[id].ticket.seat.plane);
         }
         let mut last = first;
         let collides = plant.is(Canary::PlaneServesTwo);
@@ -284,29 +284,30 @@ impl<P: Probe> Flash<P> {
         let looks = looks.map_or(usize::MAX, |looks| planes as usize * looks as usize);
         for _ in 1..planes {
             let fits = |other: &Command| {
-                (collides || taken & other.seat.plane == 0)
-                    && other.seat.address == seat.address
+                (collides || taken & other.ticket.seat.plane == 0)
+                    && other.ticket.seat.address == seat.address
                     && other.mode == mode
-                    && (kind != Kind::Erase || other.arrival < oldest_read)
+                    && (kind != Kind::Erase || other.ticket.arrival < oldest_read)
                     && page_order.as_ref().is_none_or(|order| {
-                        order.is_first(geometry.flash_page_of(other.page), other.arrival)
+                        order.is_first(geometry.flash_page_of(other.page), other.ticket.arrival)
                     })
             };
             // The pages of a block are programmed in order.
-            let may_pass =
-                |other: &Command, earlier: &Command| other.seat.block != earlier.seat.block;
+            let may_pass = |other: &Command, earlier: &Command| {
+                other.ticket.seat.block != earlier.ticket.seat.block
+            };
             let found = lanes.take_fitting(commands, first, Choice { looks, fits, may_pass });
             let Some(id) = found else { break };
-            commands[id].next = None;
-            commands[last].next = Some(id);
-            taken |= commands[id].seat.plane;
+            commands[id].ticket.next = None;
+            commands[last].ticket.next = Some(id);
+            taken |= commands[id].ticket.seat.plane;
             overlaps.multi_plane[kind as usize] += 1;
             last = id;
         }
-        let mut next = self.commands[first].next;
+        let mut next = self.commands[first].ticket.next;
         while let Some(id) = next {
             self.tell_begins::<S>(die, id);
-            next = self.commands[id].next;
+            next = self.commands[id].ticket.next;
         }
     }
 
@@ -375,14 +376,14 @@ impl<P: Probe> Flash<P> {
         let mut next = others;
         while let Some(id) = next {
             span = span.max(self.price::<S>(id, now));
-            next = self.commands[id].next;
+            next = self.commands[id].ticket.next;
         }
         let mut next = others;
         while let Some(id) = next {
             let spent = &mut self.commands[id].spent;
             spent.cell += span;
             spent.queue += waited;
-            next = self.commands[id].next;
+            next = self.commands[id].ticket.next;
         }
         span
     }
@@ -390,7 +391,7 @@ impl<P: Probe> Flash<P> {
     #[inline(always)]
     fn price<const S: Skills>(&mut self, id: CommandId, now: SimTime) -> Nanos {
         if skills::any(S, skills::RARE_ON_FLASH) {
-            if let Some(crowd) = self.commands[id].crowd {
+            if let ProgramCost::ByCrowd(crowd) = self.commands[id].cost {
                 self.decide_cost(id, crowd);
             }
             // A page that is programmed in place may have been programmed since its read came.
@@ -409,7 +410,7 @@ impl<P: Probe> Flash<P> {
     fn decide_cost(&mut self, id: CommandId, crowd: Crowd) {
         let is_waited_for = |station: &Station| station.lanes.first().is_some();
         let waiting = match crowd {
-            Crowd::Die => is_waited_for(&self.stations[self.commands[id].die.at()]),
+            Crowd::Die => is_waited_for(&self.stations[self.commands[id].ticket.die.at()]),
             Crowd::Device => self.stations.iter().any(is_waited_for),
         };
         let class = if waiting { CostClass::Low } else { CostClass::High };
@@ -473,7 +474,7 @@ impl<P: Probe> Flash<P> {
         let since = station.cells_until;
         let mut next = sensed;
         while let Some(id) = next {
-            self.commands[id].waiting_since = since;
+            self.commands[id].ticket.waiting_since = since;
             next = self.companion::<S>(id);
         }
     }
@@ -483,7 +484,7 @@ impl<P: Probe> Flash<P> {
     fn sent<const S: Skills>(&mut self, now: SimTime, die: DieId) -> Option<CommandId> {
         let station = &mut self.stations[die.at()];
         let id = station.in_register.expect("a die that sends has something to send");
-        station.in_register = self.commands[id].next.take();
+        station.in_register = self.commands[id].ticket.next.take();
         station.die.sent(now, station.in_register.is_some());
         if skills::any(S, skills::OVERTAKING)
             && let Some(paused) = &mut station.paused

@@ -1,6 +1,6 @@
 //! What a scheduling policy may look at: what commands cost, and what the dies and buses are busy with.
 
-use super::command::{Command, CommandId};
+use super::command::{Command, CommandId, Found};
 use super::line::Line;
 use super::page_order::PageOrder;
 use super::station::Station;
@@ -51,7 +51,7 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn last_on_page(&self, command: &Command) -> Option<u64> {
         let last = self.page_order?.last(self.geometry.flash_page_of(command.page))?;
-        Some(self.commands[last].key)
+        Some(self.commands[last].ticket.key)
     }
 
     /// How long the data of a command takes the bus.
@@ -84,7 +84,7 @@ impl<'a> View<'a> {
 
     /// How long what was sensed together takes the bus.
     fn moving(&self, first: Option<CommandId>) -> Nanos {
-        let chain = std::iter::successors(first, |&id| self.commands[id].next);
+        let chain = std::iter::successors(first, |&id| self.commands[id].ticket.next);
         chain.fold(Nanos::ZERO, |sum, id| sum + self.bus.transfer(self.commands[id].codewords))
     }
 
@@ -99,7 +99,7 @@ impl<'a> View<'a> {
         match sensed {
             Some((Some(first), from)) => Present::Sends {
                 from,
-                came: self.commands[first].arrival,
+                came: self.commands[first].ticket.arrival,
                 on_bus: self.moving(Some(first)),
             },
             _ => Present::FreeAt(now + self.left_of(die, now)),
@@ -121,7 +121,8 @@ impl<'a> View<'a> {
             Register::Empty => Nanos::ZERO,
             Register::Holding => self.moving(station.in_register),
             Register::Sending => {
-                let rest = station.in_register.and_then(|sending| self.commands[sending].next);
+                let rest =
+                    station.in_register.and_then(|sending| self.commands[sending].ticket.next);
                 station.sent_at.saturating_since(now) + self.moving(rest)
             }
             Register::Loaded => {
@@ -142,7 +143,8 @@ impl<'a> View<'a> {
 /// What a command costs the cells.
 #[inline(always)]
 pub(super) fn cells_price(timing: &Prices, geometry: &Geometry, command: &Command) -> Nanos {
-    let Command { kind, page, source, mode, class, effort, .. } = *command;
+    let Command { kind, page, source, mode, found: Found { effort, .. }, .. } = *command;
+    let class = command.class();
     let program = ProgramOf { page, mode, class };
     match kind {
         Kind::Read => timing.read(geometry, &ReadOf { page, mode, effort }),

@@ -15,7 +15,7 @@ use crate::engine::skills;
 use crate::ftl::FlashContents;
 use crate::ftl::Kernel;
 use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
-use crate::scheduler::{Command, CommandId, Flash, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Flash, Found, Origin, Probe, Task};
 use crate::shape::Geometry;
 use crate::units::{DieId, Lpn, Ppn};
 use crate::verify::Canary;
@@ -302,7 +302,7 @@ impl Rewriter {
             return;
         }
         self.dies[die.at()].run = None;
-        let Command { page: first, units, failed, .. } = *on.flash.command(id);
+        let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
         if on.ftl.program_fails::<{ skills::ALL }>(first, failed, &mut on.contents) {
             // What it carried is where it was.
             self.counts.given_up += 1;

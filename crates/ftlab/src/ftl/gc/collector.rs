@@ -13,7 +13,7 @@ use super::{Purpose, Scope, Wanted};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, UNITS, any};
 use crate::ftl::FlashContents;
 use crate::nand::CellMode;
-use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, Task};
+use crate::scheduler::{Command, CommandId, Found, Kind, Origin, Probe, Task};
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
 use crate::verify::Canary;
 
@@ -435,7 +435,8 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> Freed {
-        if any(S, RARE_ON_FLASH) && on.flash.command(id).failed && on.ftl.is_dead_plane(plane) {
+        if any(S, RARE_ON_FLASH) && on.flash.command(id).found.failed && on.ftl.is_dead_plane(plane)
+        {
             self.lost_with_die::<S>(id, on);
             return Freed::Nothing;
         }
@@ -489,7 +490,7 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) -> u32 {
-        let Command { page: first, units, failed, .. } = *on.flash.command(id);
+        let Command { page: first, units, found: Found { failed, .. }, .. } = *on.flash.command(id);
         if any(S, RARE) && on.ftl.program_fails::<S>(first, failed, &mut on.contents) {
             self.copy_again::<S>(plane, id, on);
             return 0;
@@ -524,7 +525,7 @@ impl Collector {
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let failed = on.flash.command(id).failed;
+        let failed = on.flash.command(id).found.failed;
         let Some(run) = on.ftl.planes[plane.at()].collection.as_mut() else { return };
         run.erase_failed = failed;
         let victim = run.victim;

@@ -6,7 +6,7 @@ use crate::engine::{Handle, skills};
 use crate::ftl::gc::Collector;
 use crate::ftl::mapping::dftl::Cause;
 use crate::ftl::{FlashContents, Kernel};
-use crate::scheduler::{Command, CommandId, Kind, Probe, Task};
+use crate::scheduler::{Command, CommandId, Found, Kind, Probe, Task};
 use crate::units::Tpn;
 
 /// What has come of a command of a rewrite.
@@ -97,7 +97,7 @@ impl MapCache {
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
     ) -> Progress {
-        let Command { page: first, failed, .. } = *on.flash.command(id);
+        let Command { page: first, found: Found { failed, .. }, .. } = *on.flash.command(id);
         if on.ftl.program_fails::<{ skills::ALL }>(first, failed, &mut on.contents) {
             self.program_again(of, id, on, gc);
             return Progress::Failed;

@@ -141,12 +141,12 @@ impl Stripes {
         part: CommandId,
         on: &mut Kernel<P, C>,
     ) -> Option<CommandId> {
-        let &Command { task, page, spent, unreadable, failed, .. } = on.flash.command(part);
+        let &Command { task, page, spent, found, .. } = on.flash.command(part);
         self.load.remove(self.group_of(on.flash.die_of(part)));
         let id = match task {
             Task::Parity(block) => {
                 let row = on.flash.geometry().flash_page_in_block(page);
-                self.parity_done(Stripe { block, row }, page, failed, on);
+                self.parity_done(Stripe { block, row }, page, found.failed, on);
                 self.ended(block, on);
                 return None;
             }
@@ -157,9 +157,9 @@ impl Stripes {
             && !self.is_gone(self.superblocks.volume().block_of(on.flash.command(id).page));
         let whole = on.flash.command_mut(id);
         whole.waits_for -= 1;
-        whole.unreadable |= unreadable;
+        whole.found.unreadable |= found.unreadable;
         // An erase does without the block of a dead die as long as others live, and a read has other ways.
-        whole.failed |= failed
+        whole.found.failed |= found.failed
             && match whole.kind {
                 Kind::Program => true,
                 Kind::Erase => !spared,
@@ -234,12 +234,12 @@ impl Stripes {
         id: CommandId,
         on: &mut Kernel<P, C>,
     ) -> Option<CommandId> {
-        let &Command { page, unreadable, .. } = on.flash.command(id);
-        if unreadable && self.begin_to_rebuild(id, on) {
+        let &Command { page, found, .. } = on.flash.command(id);
+        if found.unreadable && self.begin_to_rebuild(id, on) {
             return None;
         }
         if self.rebuilding.remove(&id.get()) {
-            match on.flash.command(id).unreadable {
+            match on.flash.command(id).found.unreadable {
                 true => self.counts.lost += 1,
                 false => self.counts.reconstructed += 1,
             }
@@ -273,7 +273,7 @@ impl Stripes {
         }
         self.rebuilding.insert(id.get());
         on.contents.reconstruct(page, &rest);
-        on.flash.command_mut(id).unreadable = false;
+        on.flash.command_mut(id).found.unreadable = false;
         let (stripe, on_flash) = (rest.stripe, self.on_flash_of(&rest));
         let offset = page.get() % self.superblocks.volume().units_per_page();
         for member in members(on_flash) {
@@ -318,10 +318,10 @@ impl Stripes {
 impl<P: Probe, C: FlashContents> Kernel<P, C> {
     /// A part of a command is done, or a page of parity. Returns the command that this completes.
     pub(crate) fn part_done(&mut self, part: CommandId) -> Option<CommandId> {
-        let &Command { task, failed, .. } = self.flash.command(part);
+        let &Command { task, found, .. } = self.flash.command(part);
         let done = self.with_stripes(|stripes, kernel| stripes.done(part, kernel))?;
         if let Task::Parity(block) = task
-            && failed
+            && found.failed
         {
             let die = self.flash.die_of(part);
             let is_dead = self.ftl.stripes().is_some_and(|stripes| stripes.is_known_dead(die));
