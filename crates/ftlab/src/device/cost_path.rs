@@ -48,7 +48,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// What was done so far has prepared the device: what lies on flash is data from before.
     pub(super) fn forget_costs_of_preparation(&mut self) {
         self.give_up_rewrites();
-        let Some(programmed) = self.kernel.flash.programmed_mut() else { return };
+        let Some(programmed) = self.kernel.flash.cells_mut().programmed_mut() else { return };
         if programmed.prior().as_written {
             return;
         }

@@ -80,7 +80,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     #[cold]
     pub(super) fn found_failed(&mut self, id: CommandId) {
         let die = self.kernel.flash.die_of(id);
-        if self.kernel.flash.is_dead(die, self.kernel.now) {
+        if self.kernel.flash.cells().is_dead(die, self.kernel.now) {
             self.kernel.ftl.die_died(die);
             if self.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
                 self.kernel.flash.leave_pages_out();

@@ -233,7 +233,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.base.kernel.ftl.has_news_of_death() {
             self.writes.go_on_without_die(&mut self.base);
         }
-        while let Some(block) = self.base.kernel.flash.next_read_often() {
+        while let Some(block) = self.base.kernel.flash.cells_mut().next_read_often() {
             self.base.refresh_read_often(block);
         }
         self.base.consider_rewriting(die);

@@ -109,7 +109,7 @@ impl LookAhead {
             let granted = free_at.max(first);
             let ready = |one: &&mut Played| one.wish.is_some_and(|wish| wish.from <= granted);
             let oldest = played.iter_mut().filter(ready);
-            let turn = |wish: Wish| (view.data_out_first && wish.begins, wish.came);
+            let turn = |wish: Wish| (view.data_out_first() && wish.begins, wish.came);
             let oldest = oldest.min_by_key(|one| one.wish.map(turn));
             let Some((one, wish)) = oldest.and_then(|one| one.wish.take().map(|wish| (one, wish)))
             else {

@@ -9,18 +9,17 @@
 //! a read of its die that arrived earlier: that is what keeps data readable until it is gone, and
 //! every policy must see to it.
 
-mod adding_up;
+mod array;
 mod cell_work;
-mod chip;
 mod command;
-mod costs;
-mod cut;
+mod counts;
+mod datasheet;
 mod deadline;
+mod dispatch;
+mod event;
 mod fifo;
 mod flash;
-mod hazards;
-mod image;
-mod in_turn;
+mod history;
 mod lanes;
 mod last_below;
 mod laws;
@@ -35,15 +34,16 @@ mod read_first_bounded;
 mod station;
 mod turns;
 mod view;
+mod watch;
 
 pub use crate::nand::Kind;
 pub use cell_work::CellWork;
 pub use command::{Command, CommandId, Found, Origin, Spent, Task};
-pub use costs::{CostCounts, EFFORTS};
-pub(crate) use cut::CellsLeft;
+pub use counts::{CommandCounts, CostCounts, EFFORTS, Overlaps, flash_pages_programmed};
 pub use deadline::{Deadline, DeadlineOptions};
 pub use fifo::Fifo;
-pub use flash::{CommandCounts, Flash, FlashSetup, Overlaps, flash_pages_programmed};
+pub use flash::{Flash, FlashSetup};
+pub(crate) use history::CellHistory;
 pub(crate) use laws::{FlashLaws, Held};
 pub use load::{DieSet, Load};
 pub use pause::{Pausable, PauseRule};

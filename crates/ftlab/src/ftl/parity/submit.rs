@@ -57,7 +57,7 @@ impl Stripes {
             self.missing.insert((stripe, member), Missing::LeftOut);
         } else {
             running.covered |= 1 << member;
-            if !(is_last && on.flash.plant.is(Canary::ParityMissesLastPage)) {
+            if !(is_last && on.flash.plant().is(Canary::ParityMissesLastPage)) {
                 on.contents.cover(stripe, page);
             }
         }
@@ -268,7 +268,7 @@ impl Stripes {
             self.counts.lost += 1;
             return false;
         };
-        if on.flash.plant.is(Canary::ComputedWithoutOne) {
+        if on.flash.plant().is(Canary::ComputedWithoutOne) {
             rest.members &= rest.members.saturating_sub(1);
         }
         self.rebuilding.insert(id.get());
