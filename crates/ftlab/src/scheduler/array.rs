@@ -8,12 +8,11 @@ mod waits;
 
 pub(super) use waits::WaitedFor;
 
-use super::BusOrder;
 use super::command::{Command, CommandId};
 use super::datasheet::Datasheet;
 use super::history::CellHistory;
 use super::lanes::Lanes;
-use super::line::{Line, Turn, Wish};
+use super::line::{BusOrder, Line, Turn, Wish};
 use super::page_order::PageOrder;
 use super::pause::PauseRule;
 use super::station::Station;

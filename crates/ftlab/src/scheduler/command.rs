@@ -123,6 +123,23 @@ impl Spent {
 /// A handle to a command in flight.
 pub type CommandId = Handle<Command>;
 
+/// What a policy sees of a command that arrives.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Which one.
+    pub id: CommandId,
+    /// What the die is to do.
+    pub kind: Kind,
+    /// On whose account.
+    pub origin: Origin,
+    /// For which die.
+    pub die: DieId,
+    /// When it arrives.
+    pub at: SimTime,
+    /// How many commands arrived before, over the whole device.
+    pub sequence: u64,
+}
+
 /// One flash command.
 #[derive(Clone, Debug)]
 pub struct Command {

@@ -8,14 +8,14 @@ mod in_turn;
 mod suspend;
 
 use super::array::{FlashArray, WaitedFor};
-use super::command::{Command, CommandId, Seat};
+use super::command::{Arrival, Command, CommandId, Seat};
 use super::counts::Overlaps;
 use super::event::{Event, Events};
 use super::line::Wish;
 use super::probe::Probe;
 use super::view::View;
 use super::watch::Watch;
-use super::{Arrival, Scheduler, SchedulerPolicy};
+use super::{Scheduler, SchedulerPolicy};
 use crate::engine::skills::{self, Skills};
 use crate::nand::{Accepts, Kind, Register};
 use crate::units::{DieId, SimTime};

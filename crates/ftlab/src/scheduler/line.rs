@@ -35,6 +35,15 @@ impl Line {
     }
 }
 
+/// Which command a bus that falls free serves first, among those that want it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BusOrder {
+    /// The one that ranks best.
+    Rank,
+    /// The one that arrived first.
+    Arrival,
+}
+
 /// What a die wants the bus for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wish {

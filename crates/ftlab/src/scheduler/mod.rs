@@ -38,13 +38,14 @@ mod watch;
 
 pub use crate::nand::Kind;
 pub use cell_work::CellWork;
-pub use command::{Command, CommandId, Found, Origin, Spent, Task};
+pub use command::{Arrival, Command, CommandId, Found, Origin, Spent, Task};
 pub use counts::{CommandCounts, CostCounts, EFFORTS, Overlaps, flash_pages_programmed};
 pub use deadline::{Deadline, DeadlineOptions};
 pub use fifo::Fifo;
 pub use flash::{Flash, FlashSetup};
 pub(crate) use history::CellHistory;
 pub(crate) use laws::{FlashLaws, Held};
+pub use line::BusOrder;
 pub use load::{DieSet, Load};
 pub use pause::{Pausable, PauseRule};
 pub use probe::{Activity, Probe};
@@ -54,7 +55,7 @@ pub(crate) use turns::{Turns, Work};
 pub use view::View;
 
 use crate::policy::{contract, seam};
-use crate::units::{DieId, SimTime};
+use crate::units::DieId;
 
 seam! {
     /// Decides in which order the commands of a die are served.
@@ -64,32 +65,6 @@ seam! {
         Deadline(Deadline),
         ReadFirstBounded(ReadFirstBounded),
     }
-}
-
-/// What a policy sees of a command that arrives.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    /// Which one.
-    pub id: CommandId,
-    /// What the die is to do.
-    pub kind: Kind,
-    /// On whose account.
-    pub origin: Origin,
-    /// For which die.
-    pub die: DieId,
-    /// When it arrives.
-    pub at: SimTime,
-    /// How many commands arrived before, over the whole device.
-    pub sequence: u64,
-}
-
-/// Which command a bus that falls free serves first, among those that want it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BusOrder {
-    /// The one that ranks best.
-    Rank,
-    /// The one that arrived first.
-    Arrival,
 }
 
 contract! {

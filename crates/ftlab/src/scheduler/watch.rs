@@ -1,9 +1,8 @@
 //! Who watches the flash at work: a [`Probe`], and in devices that check themselves the laws of flash. Both are told
 //! of every span of time in which cells or a bus are busy. Where nobody watches, none of this is left.
 
-use super::Arrival;
 use super::array::FlashArray;
-use super::command::{Command, CommandId, Ticket};
+use super::command::{Arrival, Command, CommandId, Ticket};
 use super::laws::{BusUse, FlashLaws, OnBus};
 use super::probe::{Activity, Probe};
 use crate::engine::skills;
